@@ -1,4 +1,4 @@
-"""What is proved at one setting: for the people played, and limited for all people like them."""
+"""Bounds at one setting: for the people played, and for the population they are drawn from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Trial = Mapping[str, NDArray[Any]]
 def bound_results(
     experiment: Experiment, number: int, trials: Sequence[Trial]
 ) -> tuple[TableBound, ...]:
-    """List what is proved at a setting; the bounds that are for comparison only come last."""
+    """List the bounds at a setting; those for comparison only come last."""
     setting, n = experiment.settings[number], experiment.targets
     if setting.guarantee is None:
         return _nothing(experiment)
@@ -91,10 +91,10 @@ def bound_results(
 def _if_fair(
     experiment: Experiment, number: int, trials: Sequence[Trial], known: Sequence[TableBound]
 ) -> list[TableBound]:
-    """Give the limits of the swap program where they are less than those known.
+    """Return the bounds of the swap program if they are below those known.
 
-    They are about people no less fair than all those played: of others nothing is claimed, unless
-    the people played are all that there are.
+    They hold for people no less fair than all those played. Of others nothing is claimed, unless
+    the people played are the whole population.
     """
     guarantee = experiment.settings[number].guarantee
     assert guarantee is not None
@@ -116,7 +116,7 @@ def _if_fair(
 
 
 def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[TableBound]:
-    """Give what is proved of the mean share of columns: no limit of the share of people."""
+    """Bound the mean share of columns; this is no bound on the share of people."""
     guarantee = experiment.settings[number].guarantee
     assert guarantee is not None
     if "columns_bound" not in trials[0]:
@@ -136,14 +136,14 @@ def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) ->
 
 
 def _levels(experiment: Experiment) -> tuple[float, ...]:
-    """Give the levels at which something is said of counts of targets."""
+    """Return the levels of the bounds on counts of targets."""
     return () if experiment.success.by_column else experiment.levels
 
 
 def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
-    """Give the theorems behind what is proved of the mean share, and of the count.
+    """Return the theorems behind the bounds on the mean share and on the count.
 
-    Where each column counts by itself nothing is proved of counts: the second is not used.
+    Where each column counts by itself no bound on counts is proved: the second is not used.
     """
     if experiment.success.by_column:
         theorem = column_proofs.share_theorem(experiment.success)
@@ -161,7 +161,7 @@ def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, 
 
 
 def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
-    """Say that all is all: the release guarantees nothing."""
+    """Return the trivial bounds: the release guarantees nothing."""
     same: dict[str, Any] = {
         "theorem": "no theorem: the release guarantees nothing",
         "name": "trivial limit",
@@ -189,12 +189,12 @@ def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
 
 
 def _by(theorem: Theorem) -> dict[str, str]:
-    """Give how a bound names its theorem."""
+    """Return the fields by which a bound names its theorem."""
     return {"id": theorem.id, "theorem": theorem.statement}
 
 
 def _given(experiment: Experiment, number: int) -> dict[str, Any]:
-    """Give what every bound of a setting rests on."""
+    """Return what every bound of a setting assumes."""
     guarantee, given = experiment.settings[number].guarantee, experiment.given_at(number)
     assert guarantee is not None
     grade: Grade = "proved if" if given else "proved"
@@ -211,12 +211,12 @@ def _given(experiment: Experiment, number: int) -> dict[str, Any]:
 def _for_comparison(
     experiment: Experiment, number: int, trials: Sequence[Trial], share: ShareBound
 ) -> list[TableBound]:
-    """Give what follows from one (epsilon, delta) alone, and what is published.
+    """Return the bounds from one (epsilon, delta) alone, and the published bound.
 
-    The published bound is for every attacker: nobody's attempt is likelier than the best.
-    Followed by the attempts that one attack made it would be smaller for a bad attack, and no
-    limit on the others. Under pure DP it holds given any release (Theorem 3.2), for each set of
-    people by itself; otherwise averaged over releases with ``n delta`` added (Corollary 3.4).
+    The published bound is evaluated at the best guess, so it holds for every attacker. Evaluated at
+    one attack's attempts it would be smaller for a bad attack, and no bound on the others. Under
+    pure DP it holds given any release (Theorem 3.2), for each set of people by itself; otherwise
+    averaged over releases with ``n delta`` added (Corollary 3.4).
     """
     setting = experiment.settings[number]
     if setting.single is None:

@@ -1,12 +1,11 @@
 """From all trials of an audit to its results: every setting summarised, compared and judged.
 
-What others than the prior guess from the known columns, of rows that they were not fitted to.
-
-If the prior is right about the rows of the table, and their secrets are independent given the
-known columns, then no guess about a row that did not see its secret has a larger chance than the
-best guess, whoever makes it. So the number of right guesses is at most a sum of independent
-Bernoullis with these chances, and its tail is known exactly. A random forest tests it where the
-prior misses a relation between columns; a row with equal known columns where people are copies.
+Held-out guesses test the prior: others guess from the known columns of rows they were not fitted
+to. If the prior is right about the rows of the table, and their secrets are independent given the
+known columns, then no guess about a row made without its secret has a larger chance than the best
+guess. So the number of right guesses is at most a sum of independent Bernoullis with these chances,
+and its tail is known exactly. A random forest tests the prior for missed relations between columns;
+a row with equal known columns tests it for copies of people.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ FOREST, EQUAL = "a random forest", "a row with equal known columns"
 
 
 def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...] | None:
-    """Return what a forest, and equal rows, guess of rows of the table; None where nothing can.
+    """Return what a forest, and equal rows, guess of rows of the table; None if nothing can.
 
     Deterministic given the experiment's entropy.
     """
@@ -95,7 +94,7 @@ def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...] | None:
 
 
 def _named(experiment: Experiment, rows: Codes) -> Guesses:
-    """Give the guesses that name the secrets of these rows."""
+    """Return the guesses that name the secrets of these rows."""
     if experiment.factored:
         return rows[:, list(experiment.queries.unknown)]
     return experiment.success.guess_of(experiment.queries.joint(rows))
@@ -132,7 +131,7 @@ def _forest(experiment: Experiment, fitted: Codes, asked: Codes) -> Guesses:
 
 
 def _scored(experiment: Experiment, by: str, rows: Codes, attempt: Guesses) -> HeldOutGuess:
-    """Score guesses about rows, beside the prior's own and what it allows anybody."""
+    """Score guesses about rows, with the prior's own guess and its upper bound on any guess."""
     side: Any = experiment.side
     [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
     success, secrets, people = targets.success, targets.secrets(rows), len(rows)
@@ -158,22 +157,13 @@ def conclude(
     threshold: ThresholdSpec | None,
     decided_at: str | None,
 ) -> list[SettingResult]:
-    """Summarise every setting, hold all findings against each other, and judge each setting.
+    """Summarise every setting, compare all findings, and judge each setting.
 
-    What is taken as given at one setting is of a piece with what is at the others (the same prior,
-    declarations by the same hand): refuted at one, none of it counts at another. A setting that
-    takes nothing as given is judged by itself.
-
-    Parameters
-    ----------
-    experiment
-        What was played.
-    trials
-        Outcome of each trial at each setting, by ``"trial/setting"``.
-    threshold
-        The threshold, if there is one.
-    decided_at
-        Label of the setting that the threshold names, if it names one.
+    The assumptions of one setting belong together with those of the others (the same prior,
+    declarations by the same hand): refuted at one, none of them counts at another. A setting
+    without assumptions is judged by itself. ``trials`` holds the outcome of each trial at each
+    setting, by ``"trial/setting"``; ``decided_at`` is the label of the setting that the threshold
+    names, if any.
     """
     experiment, trials = shown(experiment, trials)
     joint = each_confidence(experiment.confidence, family(experiment))
@@ -213,7 +203,7 @@ def conclude(
 
 
 def _threshold(threshold: ThresholdSpec | None, decided_at: str | None) -> ThresholdResult | None:
-    """Give what was judged by: a policy's threshold is in no study."""
+    """Return the threshold judged by: a policy's threshold is in no study."""
     if threshold is None:
         return None
     return ThresholdResult(
@@ -235,7 +225,7 @@ def _judged(
     held: list[Excess],
     given: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Give the judgement in numbers and in words."""
+    """Return the judgement in numbers and in words."""
     found = judgement.contradictions
     return {
         "status": judgement.status,

@@ -1,4 +1,4 @@
-"""How many people of a trial fall at once: what is proved, and what some mechanism reaches."""
+"""The number of people of a trial recovered at once: bounds, and what some mechanism attains."""
 
 from __future__ import annotations
 
@@ -43,21 +43,11 @@ _COINS = (0.25, 0.5)  # beside one near the mean chance, which is the best where
 def count_tails(
     targets: Any, guarantee: Guarantee, epsilon: float, o: Floats, cost: Floats
 ) -> Floats:
-    """Limit ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
-    Parameters
-    ----------
-    targets
-        The people of a trial, listed or factored.
-    guarantee
-        What the release is.
-    epsilon
-        The point of its profile.
-    o, cost
-        Each target's numbers there, shape (n,).
+    ``epsilon`` is the point of the guarantee's profile; ``o`` and ``cost`` are each target's
+    numbers there, shape (n,).
 
-    Notes
-    -----
     Source: Narcissus theory 4.10: the least of its forms. A coin takes exact match and a list of
     everybody's values.
     """
@@ -82,9 +72,9 @@ def count_tails(
 
 
 def reached(targets: Any, guarantee: Guarantee) -> Floats | None:
-    """Give ``Pr[at least v recovered]`` that some mechanism with the guarantee reaches.
+    """Compute ``Pr[at least v recovered]`` that some mechanism with the guarantee attains.
 
-    Shape (n + 2,); None where no such mechanism is known, or there is too much to compute.
+    Shape (n + 2,); None if no such mechanism is known, or it takes too much to compute.
     """
     if not isinstance(targets, Targets) or not targets.success.exact:
         return None
@@ -96,9 +86,9 @@ def reached(targets: Any, guarantee: Guarantee) -> Floats | None:
 
 
 def evenness(targets: Any) -> Floats | None:
-    """Give the largest chance of a best guess, and the least that two secrets drawn are equal.
+    """Return the largest chance of a best guess, and the least that two drawn secrets are equal.
 
-    Shape (2,); None for what is not listed and matched exactly.
+    Shape (2,); None unless values are listed and matched exactly.
     """
     if not isinstance(targets, Targets) or not targets.success.exact:
         return None
@@ -109,20 +99,10 @@ def evenness(targets: Any) -> Floats | None:
 def at_most_if_fair(
     evenness: Floats, people: int, guarantee: Guarantee, level: float
 ) -> Bound | None:
-    """Limit the count by the swap program, for people whose values are near equally likely.
+    """Bound the count by the swap program, for people whose values are near equally likely.
 
-    Parameters
-    ----------
-    evenness
-        Of all people who are meant, shape (2,); see `evenness`.
-    people
-        How many are released.
-    guarantee, level
-        What the release is, and the confidence.
-
-    Returns
-    -------
-    bound, or None where it could not be less than what the interpolation theorem says
+    ``evenness`` is that of the whole population, shape (2,); ``people`` are released. None if the
+    bound cannot be below that of the interpolation theorem.
     """
     p, same = (float(x) for x in evenness)
     if p - same > FAIR or people > FAIR_PEOPLE or isinstance(guarantee, PureDP):
@@ -132,5 +112,5 @@ def at_most_if_fair(
 
 
 def _kinds(targets: Targets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give the first person of each prior, and how many have it."""
+    """Return the first person of each prior, and how many share it."""
     return targets.alike.first, np.bincount(targets.alike.of)

@@ -1,7 +1,7 @@
-"""What a threshold on a mean allows, trial by trial: of the share, of the advantage, of the gain.
+"""Limits of a mean as a share allowed in each trial: of the share, the advantage, the gain.
 
-Each becomes a share that is allowed, given what was guessed without the release and what the same
-attempts score on fresh people.
+Each becomes an allowed share, given the best guess without the release and the score of the same
+attempts on fresh people.
 """
 
 from __future__ import annotations
@@ -20,35 +20,24 @@ Mean = Literal["share", "advantage", "gain"]
 
 @dataclass(frozen=True)
 class Criterion:
-    """One limit of a mean.
+    """One limit of a mean, in [0, 1]."""
 
-    Attributes
-    ----------
-    name
-        'share' is what is recovered; 'advantage' the part of what could not be guessed that is;
-        'gain' is what is recovered above what the same attempts score on fresh people.
-    limit
-        What is allowed, in [0, 1].
-    """
-
+    # 'share' is what is recovered; 'advantage' the part recovered of what could not be
+    # guessed; 'gain' the excess over the score of the same attempts on fresh people
     name: Mean
     limit: float
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Between which numbers an excess over what is allowed lies."""
+        """Range of an excess over the allowed share."""
         lowest = {"share": -self.limit, "advantage": -1.0, "gain": -1.0 - self.limit}
         return lowest[self.name], 1.0 - self.limit
 
     def allowed(self, guess: Floats, fresh: Floats) -> Floats:
-        """Give the share that is allowed in each trial.
+        """Return the share allowed in each trial.
 
-        Parameters
-        ----------
-        guess
-            What the best guess without the release scores, shape (trials,).
-        fresh
-            What the same attempts score on fresh people, shape (trials,).
+        ``guess`` is the score of the best guess without the release, ``fresh`` that of the same
+        attempts on fresh people, both of shape (trials,).
         """
         if self.name == "advantage":
             return guess + self.limit * (1 - guess)
@@ -56,12 +45,12 @@ class Criterion:
 
     @property
     def moments(self) -> str:
-        """Under which name a trial keeps the sums of what is proved of each person."""
+        """Key under which a trial keeps the sums of what is proved of each person."""
         return "gain_bound" if self.name == "gain" else "bound"
 
 
 def criteria(threshold: ThresholdSpec, *, of_group: bool = False) -> list[Criterion]:
-    """Give the limits of means that a threshold holds; of a group the one that is asked of it."""
+    """Return the limits of means in a threshold; for a group, the one asked of it."""
     given = {
         "share": threshold.share,
         "advantage": threshold.advantage,

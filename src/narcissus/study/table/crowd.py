@@ -1,7 +1,7 @@
 """The people of a trial, before anything is released: the same at every setting of a sweep.
 
-What is known, proved and guessed of them does not depend on the release, so that it is worked out
-once; where every release is about the whole table, once for all trials.
+What is known, proved and guessed of them does not depend on the release, so it is computed once;
+where every release is about the whole table, once for all trials.
 """
 
 from __future__ import annotations
@@ -29,18 +29,10 @@ def proved(
     setting: Setting,
     points: tuple[float, ...],
 ) -> dict[str, NDArray[Any]]:
-    """Give the arrays that are kept of what is proved.
+    """Compute the arrays kept of what is proved.
 
-    Parameters
-    ----------
-    targets
-        The people.
-    members
-        Who belongs to which group.
-    setting
-        With a guarantee.
-    points
-        For each confidence level, the epsilon of the profile that the domination bound takes.
+    ``setting`` has a guarantee; ``points`` are the epsilons of the profile for the domination
+    bound, one for each confidence level.
     """
     assert setting.guarantee is not None
     theory: Any = factored_proofs if isinstance(targets, FactoredTargets) else proofs
@@ -82,7 +74,7 @@ def proved(
 def _counts(
     targets: Targets | FactoredTargets, guarantee: Guarantee, points: tuple[float, ...], theory: Any
 ) -> dict[str, NDArray[Any]]:
-    """Give what limits how many fall at once, and what some mechanism reaches."""
+    """Compute the bounds on the number recovered at once, and what some mechanism attains."""
     found: dict[str, NDArray[Any]] = {}
     for place, point in enumerate(points):
         delta = float(guarantee.profile(point))
@@ -103,7 +95,7 @@ def _counts(
 
 
 def _point(single: Guarantee) -> tuple[float, float]:
-    """Give (epsilon, delta) of a pure or approximate guarantee."""
+    """Return (epsilon, delta) of a pure or approximate guarantee."""
     if isinstance(single, PureDP):
         return single.epsilon, 0.0
     assert isinstance(single, ApproximateDP)
@@ -115,20 +107,11 @@ Kept = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """The people of a trial.
+    """The people of a trial."""
 
-    Attributes
-    ----------
-    deal
-        Who they are, and what is told of them.
-    groups
-        Which groups of them are looked at.
-    others
-        More people like them, who are in no release of theirs; None where nobody asks for any.
-    """
-
-    deal: Deal
-    groups: Groups
+    deal: Deal  # who they are, and what the attacker is told of them
+    groups: Groups  # the groups of them that are reported
+    # more people like them, in no release of theirs; None if nothing needs them
     others: Crowd | None = None
     _proved: dict[int, Kept] = field(default_factory=dict[int, Kept], init=False)
 
@@ -145,19 +128,16 @@ class Crowd:
 
     @cached_property
     def members(self) -> Members:
-        """Who belongs to which group."""
+        """Membership of each group."""
         return self.groups.members(self.deal.draw.data[0], self.targets, self.secrets)
 
     @cached_property
     def by_secret(self) -> NDArray[np.bool_]:
-        """For each group, whether it is told by the secrets, shape (groups,)."""
+        """For each group, whether secrets define it, shape (groups,)."""
         return self.groups.by_secret(self.targets.queries.unknown)
 
     def proved(self, place: int, setting: Setting, points: tuple[float, ...]) -> Kept:
-        """Give what is proved of them at a setting, by its place in the sweep.
-
-        See `narcissus.study.table.crowd`.
-        """
+        """Return what is proved of them at a setting, given by its place in the sweep."""
         if place not in self._proved:
             self._proved[place] = proved(self.targets, self.members, setting, points)
         return self._proved[place]

@@ -1,4 +1,4 @@
-"""Write a proposed study of a table as a file: every proposal with its reason in a comment."""
+"""The file of a proposed study, with the reason of every proposal in a comment."""
 
 from __future__ import annotations
 
@@ -23,14 +23,9 @@ _THRESHOLD = """\
 
 
 def draft(proposal: Proposal, path: str) -> str:
-    """Give the text of a study file.
+    """Return the text of a study file.
 
-    Parameters
-    ----------
-    proposal
-        What it says.
-    path
-        Of the table, relative to the folder of the file; a packaged table's name as it is.
+    ``path`` is that of the table relative to the file's folder; a packaged table's name as it is.
     """
     sections = [
         _head(proposal),
@@ -53,12 +48,12 @@ def named(names: Iterable[str]) -> str:
 
 
 def _shown(name: str) -> str:
-    """Quote a name so that it stays in its line, whatever it holds."""
+    """Quote a name so that it stays on its line, whatever it holds."""
     return f"`{name}`" if name.isprintable() and name else _toml(name)
 
 
 def _toml(value: Any) -> str:
-    """Write a value as TOML: text and numbers as JSON has them, but for the character DEL."""
+    """Write a value as TOML: text and numbers as in JSON, except the character DEL."""
     if isinstance(value, dict):
         pairs = [f"{_key(name)} = {_toml(one)}" for name, one in value.items()]
         return f"{{ {', '.join(pairs)} }}"
@@ -70,13 +65,13 @@ def _toml(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    """Write a key, in quotes where it is no plain word."""
+    """Write a key, quoted unless it is a plain word."""
     is_plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if is_plain else _toml(name)
 
 
 def _comment(text: str, indent: str = "") -> str:
-    """Write a comment of as many lines as it takes."""
+    """Write a comment of as many lines as needed."""
     lines = textwrap.wrap(text, _WIDTH - 2 - len(indent), break_on_hyphens=False)
     return "".join(f"{indent}# {line}\n" for line in lines)
 
@@ -117,7 +112,7 @@ def _data(proposal: Proposal, path: str) -> str:
 
 
 def _missing(proposal: Proposal) -> str:
-    """Say what becomes of empty cells."""
+    """Describe the treatment of empty cells."""
     found = [column for column in proposal.columns if column.missing]
     cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more columns" if len(found) > _SHOWN else ""
@@ -189,7 +184,7 @@ def _groups(proposal: Proposal) -> str:
 
 
 def summary(proposal: Proposal) -> list[str]:
-    """Say what is proposed, a line each, for whoever waits at the command line."""
+    """Summarise the proposal for the command line, a line each."""
     binned: Sequence[str] = [column.name for column in proposal.columns if column.bins]
     lines = [f"unknown: {named(proposal.unknown)} ({proposal.unknown_reason})"]
     for what, names in (

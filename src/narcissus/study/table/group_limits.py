@@ -1,10 +1,10 @@
-"""What one attack scores of a group of people: limits by the same methods as of everybody.
+"""An attack's scores on a group of people: limits by the same methods as for everybody.
 
-Where chances are known and nobody else decides who is a member, members are independent, and what
-no attack is beyond is told by them. Of a group that is told by the secrets any attack could get
-nobody or all: whoever always names a rare value gets all who have it. Of one that is told by who
-else is drawn only trials are independent. Which method limits a group is decided by what is known
-before the first trial.
+Where chances are known and nobody else decides who is a member, members are independent, and
+estimate the envelopes of the group. In a group defined by the secrets any attack could get nobody
+or all: always naming a rare value gets everyone who has it. In one defined by who else is drawn,
+only trials are independent. The method that limits a group is fixed by what is known before the
+first trial.
 """
 
 from __future__ import annotations
@@ -35,30 +35,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GroupScores:
-    """What one attack scored of a group, in the trials that had members.
+    """One attack's scores on a group, in the trials that had members."""
 
-    Attributes
-    ----------
-    scores
-        Mean shares of its members, and of the same attempts on fresh people.
-    guess
-        What the best guess without the release scores of them, shape (trials with members,).
-    some
-        Which of the attack's trials these are, shape (trials,).
-    people
-        How many members there were in all.
-    """
-
-    scores: AttackScores
-    guess: Floats
-    some: NDArray[np.bool_]
-    people: int
+    scores: AttackScores  # mean shares of its members, and of the same attempts on fresh people
+    guess: Floats  # score of the best guess without the release, shape (trials with members,)
+    some: NDArray[np.bool_]  # which of the attack's trials these are, shape (trials,)
+    people: int  # number of members in all trials
 
 
 def enclosure_of_group(
     experiment: Experiment, trials: Sequence[Trial], group: int
 ) -> Enclosure | None:
-    """Give what no attack is beyond of a group; None where that is not known, or no help."""
+    """Return the envelopes of a group; None if they are not known, or no help."""
     by_secret = experiment.groups.by_secret(experiment.queries.unknown)
     if by_secret[group] or expected_members(experiment, group) < FEW:
         return None
@@ -66,7 +54,7 @@ def enclosure_of_group(
 
 
 def expected_members(experiment: Experiment, group: int) -> float:
-    """Say how many are in releases of their own in a trial, by the table; 0 if it does not tell."""
+    """Return the expected members of a trial in separate releases, by the table; 0 if unknown."""
     people = people_alone(experiment.targets, experiment.queries.values)
     return people * float(experiment.groups.parts(experiment.table)[group])
 
@@ -79,20 +67,10 @@ def group_scores(
     group: int,
     around: Enclosure | None,
 ) -> GroupScores | None:
-    """Give what an attack scored of a group; None if it met no member.
+    """Return an attack's scores on a group; None if it met no member.
 
-    Parameters
-    ----------
-    experiment
-        What was played.
-    name, attack
-        The attack.
-    trials
-        Its trials, in order.
-    group
-        Which group.
-    around
-        What no attack is beyond, of at least these trials, see `enclosure_of_group`.
+    ``trials`` are the attack's, in order; ``around`` the envelopes of at least these
+    (`enclosure_of_group`).
     """
     members = _sums(trials, "groups", group)
     some = members > 0
@@ -124,7 +102,7 @@ def guess_of_group(
     around: Enclosure | None,
     level: float,
 ) -> Estimate:
-    """Limit what the best guess without the release scores of a group that had members.
+    """Bound the score of the best guess without the release on a group that had members.
 
     It does not depend on others, so members count one by one, if nobody else decides who they are.
     They do so too where rows are drawn without replacement: hits are then a sum of independent

@@ -1,4 +1,4 @@
-"""Groups of people whose numbers stand beside the average, because an average can hide them.
+"""Groups of people, reported next to the average, because an average can hide them.
 
 By value of a column, by how unusual a person's secret is given what is known of them, and by how
 often the release singles them out: in how many of its tables nobody else shares what is known of
@@ -39,18 +39,10 @@ SINGLED = (
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Who belongs to which group: one group of each partition.
+    """Membership of groups: each person is in one group of each partition."""
 
-    Attributes
-    ----------
-    people
-        How many people there are.
-    partitions
-        For each way to part the people the group of each person, shape (people,), and how many
-        groups it has.
-    """
-
-    people: int
+    people: int  # number of people
+    # for each partition the group of each person, shape (people,), and its number of groups
     partitions: tuple[tuple[NDArray[np.integer], int], ...]
 
     def sums(self, values: Floats) -> Floats:
@@ -62,7 +54,7 @@ class Members:
         return np.asarray(total)
 
     def masks(self, block: slice = slice(None)) -> NDArray[np.bool_]:
-        """Tell who of some people belongs to each group, shape (groups, people)."""
+        """Return the membership of some people in each group, shape (groups, people)."""
         parts = [own[block] == np.arange(count)[:, None] for own, count in self.partitions]
         nobody = np.zeros((0, len(range(*block.indices(self.people)))), dtype=bool)
         return np.concatenate([nobody, *parts])
@@ -70,16 +62,9 @@ class Members:
 
 @dataclass(frozen=True)
 class Groups:
-    """Which groups a study looks at.
+    """The groups of a study."""
 
-    Attributes
-    ----------
-    columns
-        A group for each value of these columns: (index, name, labels).
-    unusual, singled_out
-        Whether to group by these.
-    """
-
+    # one group for each value of these columns: (index, name, labels)
     columns: tuple[tuple[int, str, tuple[str, ...]], ...]
     unusual: bool
     singled_out: bool
@@ -92,7 +77,7 @@ class Groups:
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """Give (by, group) for every group."""
+        """Return (by, group) for every group."""
         names = [(name, label) for _, name, labels in self.columns for label in labels]
         if self.unusual:
             names += [("how unusual the secret is", label) for _, label in UNUSUAL]
@@ -102,20 +87,20 @@ class Groups:
 
     @property
     def asked(self) -> int:
-        """How many groups the study names: limits hold for as many."""
+        """Number of groups that the study names, all of whose limits hold at once."""
         return sum(self.counts)
 
     @property
     def counts(self) -> list[int]:
-        """Groups of each way to divide the people."""
+        """Number of groups of each partition."""
         counts = [len(labels) for _, _, labels in self.columns]
         return [*counts, *([len(UNUSUAL)] * self.unusual), *([len(SINGLED)] * self.singled_out)]
 
     def by_secret(self, unknown: Sequence[int]) -> NDArray[np.bool_]:
-        """Tell for every group whether an attacker cannot know who belongs to it.
+        """Return for every group whether an attacker cannot know who belongs to it.
 
-        What is proved about people given their known columns, and the ceiling, say nothing about
-        a group that is chosen by the secrets: whoever always guesses its value gets all of it.
+        Bounds on people given their known columns, and the ceiling, do not hold for a group chosen
+        by the secrets: always guessing its value gets all of it.
         """
         told = [index in unknown for index, _, labels in self.columns for _ in labels]
         told += [True] * len(UNUSUAL) if self.unusual else []
@@ -123,7 +108,7 @@ class Groups:
         return np.array(told, dtype=bool)
 
     def parts(self, table: Table) -> Floats:
-        """Give each group's part of a table's people; 0 of those that are not told by a column."""
+        """Return each group's share of a table's people; 0 of those that no column defines."""
         found = np.zeros(self.asked)
         start = 0
         for index, _, labels in self.columns:
@@ -135,10 +120,10 @@ class Groups:
 
     @property
     def by_others(self) -> NDArray[np.bool_]:
-        """Tell for every group whether who else is drawn decides who belongs to it.
+        """Return for every group whether who else is drawn decides who belongs to it.
 
-        Members of such a group are not drawn independently: who is alone in none of the tables
-        shares what is known of them with others who are not either.
+        Members of such a group are not drawn independently: a person who is alone in no table
+        shares what is known of them with others who are not alone either.
         """
         labels = sum(len(labels) for _, _, labels in self.columns)
         labels += len(UNUSUAL) if self.unusual else 0
@@ -150,7 +135,7 @@ class Groups:
         targets: Targets | FactoredTargets,
         secrets: NDArray[np.integer],
     ) -> Members:
-        """Tell who belongs to which group, in the order of `names`.
+        """Return the members of each group, in the order of `names`.
 
         ``people`` are the full codes, secrets included: groups are for the report, the attacker
         does not see them.
@@ -171,9 +156,9 @@ def _bands(values: Floats, limits: list[float]) -> NDArray[np.int32]:
 
 
 def _alone(targets: Targets | FactoredTargets) -> Floats:
-    """Give the share of tables in which nobody shares a person's known part, shape (n,).
+    """Compute the share of tables in which nobody shares a person's known part, shape (n,).
 
-    Of the tables with an unknown column; table by table, so that little is held.
+    Of the tables with an unknown column; table by table, to save memory.
     """
     alone = np.zeros(targets.people)
     tables, columns = 0, targets.queries.columns(targets.codes)

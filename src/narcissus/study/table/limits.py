@@ -1,7 +1,7 @@
-"""Limits of what one attack scores at one setting: by one method wherever chances are known.
+"""Limits of one attack's score at one setting: by one method wherever chances are known.
 
-Where they are, every mean is limited between what no attack is beyond (`Enclosure`); else it is a
-mean of values in [0, 1], or of differences of such.
+Where they are, every mean is limited between the envelopes of all attacks (`Enclosure`). Else it is
+a mean of values in [0, 1], or of differences of such.
 """
 
 from __future__ import annotations
@@ -61,34 +61,18 @@ OF_BASELINE = 0.2
 
 @dataclass(frozen=True)
 class AttackScores:
-    """What one attack scored.
+    """One attack's scores."""
 
-    Attributes
-    ----------
-    shares
-        In each trial, shape (trials,).
-    fresh
-        What the same attempts scored without the release: on fresh people, or on a decoy.
-    people
-        In each trial.
-    around
-        What no attack is beyond, of at least these trials; None where that is not known.
-    guesses
-        Among how many an attack chooses for each person.
-    always
-        For an attack of which it is known: the ends that its share, baseline and gain have on
-        average, one by one; None is nothing at all. Nothing but people decides these.
-    exact
-        Whether nothing about the shares, and about the baseline, is random: the people are all
-        that there are, and no chance is in what the attack sees and does.
-    """
-
-    shares: Floats
-    fresh: Floats
-    people: int
-    around: Enclosure | None = None
-    guesses: int = 0
+    shares: Floats  # in each trial, shape (trials,)
+    fresh: Floats  # scores of the same attempts without the release: on fresh people, or on a decoy
+    people: int  # in each trial
+    around: Enclosure | None = None  # envelopes of at least these trials; None if unknown
+    guesses: int = 0  # number of options of an attack for each person
+    # for an attack of which they are known, the ends that its share, baseline and gain have
+    # on average, one by one; None is zero. They depend on people alone
     always: Always | None = None
+    # whether the shares, and the baseline, are not random: the people are the whole
+    # population, and no chance is in what the attack sees and does
     exact: tuple[bool, bool] = (False, False)
 
     def share(self, level: float) -> Estimate:
@@ -103,7 +87,7 @@ class AttackScores:
         return self._between(self.shares, low, high, level)
 
     def share_ends(self) -> tuple[Envelope, Envelope]:
-        """Give what the share is never below and never above; one thing if it is always that."""
+        """Lower and upper envelope of the share; equal if they are known to coincide."""
         assert self.around is not None
         if self.always is not None:
             end = self.around.envelope(self.always[0])
@@ -111,9 +95,9 @@ class AttackScores:
         return self._worst(LEAST), self.around.envelope(MOST)
 
     def narrowest(self, value: float, level: float) -> tuple[float, float]:
-        """Give the nearest limits that any valid method could set at a mean share.
+        """Return the tightest limits that any valid method could set at a mean share.
 
-        Of values that are between two ends: as far from them as values in [0, 1] are from these.
+        Of values between two ends: as far from them as values in [0, 1] are from these.
         """
         count = self.shares.size
         if self.exact[0]:
@@ -144,7 +128,7 @@ class AttackScores:
         return self._between(self.fresh, self._worst(UNLIKELIEST), best, level)
 
     def gain(self, level: float) -> Estimate:
-        """Limit the mean of the one less the other."""
+        """Limit the mean share minus the baseline."""
         if any(self.exact):
             return self._one_exact(0.0, level)
         if self.around is None:
@@ -155,7 +139,7 @@ class AttackScores:
         return self._between(self.shares - self.fresh, low, high, level)
 
     def gain_ends(self) -> tuple[Envelope, Envelope]:
-        """Give what the gain is never below and never above; one thing if it is always that."""
+        """Lower and upper envelope of the gain; equal if they are known to coincide."""
         assert self.around is not None
         if self.always is not None:
             end = self._gained()
@@ -163,7 +147,7 @@ class AttackScores:
         return self.around.envelope(FALL, sign=-1), self.around.envelope(RISE)
 
     def above_guess(self, guess: Floats, level: float) -> Estimate:
-        """Limit the mean of the share less what the best guess without the release scores."""
+        """Limit the mean of the share minus the score of the best guess without the release."""
         if self.exact[0]:
             return counted(self.shares - guess, level)
         if self.around is None:
@@ -177,8 +161,8 @@ class AttackScores:
     def advantage(self, level: float) -> Estimate:
         """Limit the gain as a part of what the baseline leaves.
 
-        Between envelopes the gain and the baseline are limited each by themselves: both have few
-        trials to pay for, and the quotient's limits follow from theirs.
+        Between envelopes the gain and the baseline are limited separately: both have few trials to
+        spend, and the quotient's limits follow from theirs.
         """
         if self.around is None and not any(self.exact):
             return advantage_limits(self.shares, self.fresh, confidence=level, people=self.people)
@@ -196,9 +180,9 @@ class AttackScores:
         )
 
     def excess(self, criterion: Criterion, guess: Floats, level: float) -> Estimate:
-        """Limit what is above the share that is allowed.
+        """Limit the excess over the allowed share.
 
-        ``guess`` is what the best guess without the release scores in each trial.
+        ``guess`` is the score of the best guess without the release in each trial.
         """
         values = self.shares - criterion.allowed(guess, self.fresh)
         if criterion.name == "gain" and any(self.exact):
@@ -213,14 +197,14 @@ class AttackScores:
         return self._between(values, *ends, level)
 
     def _one_exact(self, allowed: float, level: float) -> Estimate:
-        """Limit the gain, less what is allowed, where one side of the difference is a number."""
+        """Limit the gain minus what is allowed, where one side of the difference is a number."""
         share, fresh = self.share(level), self.baseline(level)
         (low, high), (least, most) = _ends(share), _ends(fresh)
         value = share.value - fresh.value - allowed
         return replace(share, value=value, low=low - most - allowed, high=high - least - allowed)
 
     def room(self, criterion: Criterion, excess: float) -> float:
-        """Give how far the mean excess is from the end that a limit towards 0 must allow for."""
+        """Return the distance of the mean excess from the end towards which a limit makes room."""
         ends = self._beyond(criterion)
         if ends is None:
             return criterion.ends[1] - criterion.ends[0]
@@ -228,7 +212,7 @@ class AttackScores:
         return max(excess - low if excess > 0 else high - excess, abs(excess))
 
     def _beyond(self, criterion: Criterion) -> tuple[Envelope, Envelope] | None:
-        """Give what the excess is never below and never above."""
+        """Return the lower and upper envelope of the excess."""
         if self.around is None:
             return None
         allowed, of = criterion.limit, self.around.envelope
@@ -247,14 +231,14 @@ class AttackScores:
         return of(LEAST, less=less, allowed=allowed), of(MOST, less=less, allowed=allowed)
 
     def _worst(self, end: int, allowed: float = 0.0) -> Envelope:
-        """Give what is least: with several guesses that is hardly more than nothing."""
+        """Return the lower end: with several guesses that is hardly more than nothing."""
         assert self.around is not None
         if self.guesses == 2:
             return self.around.envelope(end, allowed=allowed)
         return Envelope(np.full_like(self.around.guesses, -allowed))
 
     def _gained(self, allowed: float = 0.0) -> Envelope:
-        """Give what an attack gains that always is at one end, less what is allowed."""
+        """Return the gain of an attack that always is at one end, minus what is allowed."""
         assert self.around is not None
         assert self.always is not None
         if self.always[2] is None:
@@ -267,7 +251,7 @@ class AttackScores:
         return enclosed_limits(values, *ends, confidence=level, people=self.people)
 
     def _at(self, envelope: Envelope, values: Floats, level: float) -> Estimate:
-        """Limit the mean of an envelope itself: nothing but people decides it."""
+        """Limit the mean of an envelope itself, which depends on people alone."""
         error, mean = (1 - level) / 2, float(values.mean())
         if envelope.people is None:
             low = high = float(envelope.trials.mean())
@@ -279,7 +263,7 @@ class AttackScores:
 
 
 def _part(gain: float, room: float) -> float:
-    """Give a gain as a part of what was left, cut to [-1, 1]."""
+    """Return a gain as a part of what was left, cut to [-1, 1]."""
     if room <= 0:
         return float(np.sign(gain))
     return float(np.clip(gain / room, -1, 1))
@@ -288,18 +272,9 @@ def _part(gain: float, room: float) -> float:
 def expected_reach(
     scores: AttackScores, trials: int, level: float, *, of_gain: bool = False
 ) -> float:
-    """Plan how far apart the limits of a share, or of a gain, will be, halved. Rough; no claim.
+    """Plan half the distance between the limits of a share, or of a gain; rough, no claim.
 
-    Parameters
-    ----------
-    scores
-        Of at least two trials.
-    trials
-        That are planned.
-    level
-        Of both limits together.
-    of_gain
-        Whether it is about the gain.
+    ``scores`` are of at least two trials; ``level`` is that of both limits together.
     """
     hurdle = math.log(2 / (1 - level))
     values = scores.shares - scores.fresh if of_gain else scores.shares
@@ -322,16 +297,16 @@ def expected_reach(
 
 
 def counted(values: Floats, level: float) -> Estimate:
-    """Return what is the same in every trial, which has no limits but itself."""
+    """Return the limits of a constant over trials: the value itself."""
     value = float(values[0])
     return Estimate(value, value, value, level, values.size, method="all people")
 
 
 def exact_of(experiment: Experiment, number: int, attack: TableAttack) -> tuple[bool, bool]:
-    """Tell whether no chance is in the shares of an attack, and in its baseline.
+    """Return whether an attack's shares, and its baseline, involve no chance.
 
-    Where the people are all that there are: a guess that ignores the release meets no chance, and
-    one of ours that draws nothing meets none in a release that has none. Decoys are drawn.
+    Where the people are the whole population, a guess that ignores the release meets no chance, and
+    neither does one of ours that draws nothing in a release without any. Decoys are drawn.
     """
     if not experiment.everybody:
         return False, False
@@ -351,7 +326,7 @@ def scores_of(
     around: Enclosure | None,
     number: int = 0,
 ) -> AttackScores:
-    """Give what an attack scored, with the same attempts on fresh people, or on a decoy."""
+    """Return an attack's scores, with the same attempts on fresh people, or on a decoy."""
     fresh = np.array([float(t[f"{name}/fresh"]) for t in trials])
     if has_decoy(experiment, attack):
         fresh = np.array([float(t[f"{name}/decoy"][0]) for t in trials])
@@ -369,14 +344,14 @@ def scores_of(
 
 
 def always_of(attack: TableAttack) -> Always | None:
-    """Give the ends at which an attack of ours always is."""
+    """Return the ends at which an attack of ours always is."""
     if isinstance(attack, Ceiling):
         return MOST, LEFT, GAINED
     return (LIKELIEST, LIKELIEST, None) if isinstance(attack, PriorGuess) else None
 
 
 def has_decoy(experiment: Experiment, attack: TableAttack) -> bool:
-    """Say whether an attack is compared with itself on a decoy, and not on fresh people."""
+    """Whether an attack is compared with itself on a decoy instead of fresh people."""
     return not experiment.prior_is_exact and not attack.informed
 
 

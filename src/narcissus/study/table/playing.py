@@ -1,4 +1,4 @@
-"""Play the trials of a table study: agreed to first, kept as they end, look by look if asked."""
+"""Play the trials of a table study: approved first, stored as they end, look by look if asked."""
 
 from __future__ import annotations
 
@@ -28,20 +28,11 @@ def play_trials(
     *,
     again: bool,
 ) -> tuple[Experiment, Mapping[str, Any]]:
-    """Play what is not played yet; give the experiment as it was played, and all trials.
+    """Play what is not played yet; return the experiment as it was played, and all trials.
 
-    Parameters
-    ----------
-    experiment
-        Ready to be played; at its first look, if there are several.
-    plan
-        When it may end, where the study asks for a precision.
-    identity
-        By which kept trials are known to be of this study.
-    options, executor
-        How, and who plays.
-    again
-        Whether attacks must have learned even if all trials are there: others will use them.
+    ``experiment`` is at its first look, if there are several; ``plan`` decides the end if the study
+    asks for a precision. Stored trials are this study's if they have its ``identity``. With
+    ``again`` attacks learn even if all trials are there, since others will use them.
 
     Raises
     ------
@@ -123,7 +114,7 @@ def _played(
 def _require_alike(
     experiment: Experiment, trials: Mapping[str, Mapping[str, Any]], store: TrialStore | None
 ) -> None:
-    """Refuse finished trials that hold something else than this study's: others wrote them."""
+    """Refuse stored trials with other contents than this study's: others wrote them."""
     for number in range(len(experiment.settings)):
         own = [trials[f"{trial}/{number}"] for trial in range(experiment.trials)]
         shapes = {name: (a.shape, a.dtype.kind) for one in own for name, a in one.items()}

@@ -1,7 +1,7 @@
-"""From the people played to the people that they were drawn from, for what is proved.
+"""Bounds for the population that the people played were drawn from.
 
-A theorem limits the chance that ``v`` of *these* people fall. Over the draw of people the tail
-needs no more than upper limits of two means, as if all people were alike.
+A theorem bounds the chance that ``v`` of *these* people are recovered. Over the draw of people the
+tail needs no more than upper limits of two means, as if all people were alike.
 """
 
 from __future__ import annotations
@@ -27,14 +27,8 @@ def mean_of_people(
 ) -> Estimate:
     """Limit the population's mean of a number in [0, 1] that each person has.
 
-    Parameters
-    ----------
-    experiment
-        What was played.
-    sums, squares
-        Sum over the people of each trial of the number, and of its square, shape (trials,).
-    confidence
-        Level of both limits together.
+    ``sums`` and ``squares`` are those of the number and of its square over the people of each
+    trial, shape (trials,); ``confidence`` is the level of both limits together.
     """
     n = experiment.targets
     if experiment.everybody:  # the people played are the population
@@ -55,10 +49,10 @@ def mean_of_people(
 def gain_if_declared(
     experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
 ) -> float | None:
-    """Limit what a release adds, on average, to what the same attempts score on fresh people.
+    """Bound what a release adds, on average, to the score of the same attempts on fresh people.
 
-    Where somebody's word for the release is all that keeps it, so that attacks can test the word.
-    None elsewhere, and where the prior may be wrong about the people: then gains are over a decoy.
+    Only if the release rests on a declaration, which attacks can then test. None otherwise, and
+    where the prior may be wrong about the people: then gains are over a decoy.
     """
     if not (experiment.prior_is_exact and experiment.settings[number].mechanism.assumes):
         return None
@@ -71,13 +65,13 @@ def gain_if_declared(
 def other_tails(
     experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
 ) -> list[tuple[Theorem, Floats, Floats]]:
-    """Give what other theorems than domination say of the tail: each with two limits of it.
+    """Return the tails by other theorems than domination: each with two limits.
 
-    The first is for the people played, the second for all people like them, shapes (n + 2,). A
-    theorem says nothing of single persons that could be summed; but its limits in the trials are
-    independent, so the mean over people is limited for each v. A tail falls with v: whoever asks
-    from the largest v downwards and stops at the first that is too large is wrong with the chance
-    of one limit, so the second is cut to what those above it allow.
+    The first is for the people played, the second for the population, shapes (n + 2,). A theorem
+    yields no numbers of single persons that could be summed. But its limits in the trials are
+    independent, so the mean over people is limited for each v. A tail falls with v: a search from
+    the largest v downwards, stopped at the first that is too large, fails with the chance of one
+    limit. So the second limit is cut to what those above it allow.
     """
     guarantee = experiment.settings[number].guarantee
     asked = [] if guarantee is None else of_tails(guarantee)
@@ -106,18 +100,11 @@ def tail_of_population(
     *,
     times: int = 1,
 ) -> Floats:
-    """Limit the chance, over people and releases, that at least v of n fall; v = 0 .. n + 1.
+    """Bound the chance, over people and releases, that at least v of n fall; v = 0 .. n + 1.
 
     Holds for all v at once, with chance ``1 - (1 - confidence) / 2`` over the people played.
-
-    Parameters
-    ----------
-    experiment, number, trials
-        What was played: its setting, all its trials.
-    place
-        Which of the confidence levels chose the point of the profile.
-    times
-        Above 1, a plan and no limit: what so many times as many trials would show, roughly.
+    ``place`` is the index of the confidence level that chose the point of the profile. ``times``
+    above 1 makes a plan and no limit: roughly what ``times`` as many trials would show.
     """
     n = experiment.targets
     if experiment.everybody:

@@ -1,11 +1,11 @@
 """A precision instead of a number of trials: the run looks at its limits, and goes on or stops.
 
-Limits that are looked at, and played on for, hold only if that was reckoned with. So the looks are
-fixed before the first trial counts, and each spends a part of the error: at look k every sampled
-limit, of whatever quantity, is made for the part ``w_k`` of the error, and these add up to one. Any
-limit that is printed is one of a look, so the chance that it fails is at most the sum, whatever the
+Limits that decide whether to play on hold only if that is accounted for. So the looks are fixed
+before the first trial counts, and each spends a part of the error: at look k every sampled limit,
+of whatever quantity, is computed for the part ``w_k`` of the error, and these add up to one. Every
+printed limit belongs to one look, so the chance that it fails is at most the sum, whatever the
 reason for which the run ended there (a union bound; alpha spending with looks at fixed times). A
-pilot of releases of its own, which count for nothing else, says where the first look belongs.
+pilot of separate releases, which count for nothing else, places the first look.
 """
 
 from __future__ import annotations
@@ -47,43 +47,23 @@ Trials = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class PlannedLook:
-    """One time at which a run may end.
+    """One time at which a run may end."""
 
-    Attributes
-    ----------
-    trials
-        Played until then.
-    part
-        Of the error, which every limit of this look is made for.
-    """
-
-    trials: int
-    part: float
+    trials: int  # played until then
+    part: float  # of the error, for which every limit of this look is computed
 
 
 @dataclass(frozen=True)
 class LookPlan:
-    """When a run may end, fixed before its first trial.
+    """The times at which a run may end, fixed before its first trial."""
 
-    Attributes
-    ----------
-    wanted
-        Half the distance between limits at which it ends, as a share.
-    looks
-        In order; the run ends at the last.
-    asked
-        Trials that the study asks of an attack, by name.
-    threshold
-        What is held against the limits, if anything is.
-    """
-
-    wanted: float
-    looks: tuple[PlannedLook, ...]
-    asked: Mapping[str, int]
+    wanted: float  # half the distance between limits at which it ends, as a share
+    looks: tuple[PlannedLook, ...]  # in order; the run ends at the last
+    asked: Mapping[str, int]  # trials that the study asks of an attack, by name
     threshold: ThresholdSpec | None = None
 
     def at(self, experiment: Experiment, number: int) -> Experiment:
-        """Give the experiment as it is at one look."""
+        """Return the experiment as it is at one look."""
         look = self.looks[number]
         claimed = experiment.claimed
         return replace(
@@ -99,7 +79,7 @@ class LookPlan:
 
 
 def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
-    """Give looks from ``first`` trials on, each half as many again, up to ``most``.
+    """Schedule looks from ``first`` trials on, each half as many again, up to ``most``.
 
     The first has half of the error, each other half of what is left, and the last all of it.
 
@@ -121,14 +101,14 @@ def looks_of(
     executor: Executor,
     threshold: ThresholdSpec | None = None,
 ) -> LookPlan | None:
-    """Play the pilot and fix when the run may end; None where the study asks for no precision.
+    """Play the pilot and fix when the run may end; None if the study asks for no precision.
 
-    Where ``threshold`` limits a gain or the worst group, the run waits for their limits too.
+    If ``threshold`` limits a gain or the worst group, the run waits for their limits too.
 
     Raises
     ------
     InputError
-        More than a million trials would be needed, and the study does not say how many at most.
+        More than a million trials would be needed, and the study sets no maximum.
     LongWorkError
         The pilot alone takes longer than was agreed to.
     """
@@ -167,21 +147,8 @@ def play_looks(
 ) -> tuple[Experiment, Trials]:
     """Play to each look in turn; end where the limits are near enough, or at the last.
 
-    Parameters
-    ----------
-    experiment
-        Ready to be played.
-    plan
-        When it may end.
-    play
-        Plays all trials of an experiment that are not played yet, and gives all of them.
-    observer
-        Hears at each look how near the limits are.
-
-    Returns
-    -------
-    tuple
-        The experiment as it is at the last look, what was reached with it, and its trials.
+    ``play`` plays the missing trials of an experiment, and returns all of them. Returns the
+    experiment as it is at the last look, with the precision reached, and its trials.
     """
     for number, look in enumerate(plan.looks):
         now = plan.at(experiment, number)
@@ -209,11 +176,11 @@ def play_looks(
 
 
 def half_width(numbers: SettingNumbers, threshold: ThresholdSpec | None = None) -> float:
-    """Give half the widest distance between the limits of the headline: guess, best, ceiling.
+    """Return half the widest distance between the limits of the headline: guess, best, ceiling.
 
-    With a threshold on a gain that of the best attack's too, with one on the worst group that of
-    each group that an attacker can tell and that a trial has at least two members of on average.
-    An attack that takes part in fewer trials than the rest does not hold up the run.
+    With a threshold on a gain also that of the best attack's gain. With one on the worst group also
+    that of each group that an attacker can tell and that has at least two members a trial on
+    average. An attack that takes part in fewer trials than the rest does not hold up the run.
     """
     best, played = numbers.best_attack, numbers.trials
     answers = [numbers.guess, best, numbers.ceiling]
@@ -236,7 +203,7 @@ def half_width(numbers: SettingNumbers, threshold: ThresholdSpec | None = None) 
 
 
 def _pilot(experiment: Experiment) -> Experiment:
-    """Give the experiment with few trials, of other people, noise and chance."""
+    """Return the experiment with few trials, of other people, noise and chance."""
     return replace(
         experiment,
         trials=PILOT_TRIALS,
@@ -247,7 +214,7 @@ def _pilot(experiment: Experiment) -> Experiment:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """One mean whose limits the run waits for, as the pilot has it."""
+    """One mean whose limits the run waits for, as estimated by the pilot."""
 
     scores: AttackScores
     level: float
@@ -255,7 +222,7 @@ class _Wanted:
     part: float = 1.0  # of the trials that tell of it
 
     def reach(self, count: int) -> float:
-        """Plan how near its limits will be after so many trials."""
+        """Plan half the distance of its limits after ``count`` trials."""
         told = max(1, round(self.part * count))
         return expected_reach(self.scores, told, self.level, of_gain=self.of_gain)
 
@@ -284,7 +251,7 @@ def _needed(
 def _wanted(
     pilot: Experiment, trials: Sequence[Mapping[str, Any]], threshold: ThresholdSpec | None
 ) -> Iterator[_Wanted]:
-    """Give every mean of one setting that the run waits for."""
+    """Yield every mean of one setting that the run waits for."""
     around = Enclosure.of(trials, pilot.targets)
     error = (1 - pilot.claimed) / 2  # that of the first look
     for name, attack, _ in pilot.attacks:

@@ -1,4 +1,4 @@
-"""An experiment on its way to workers, where the theorems of this process may not be."""
+"""An experiment in transit to workers, which may lack the theorems of this process."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class SentExperiment:
 
     @classmethod
     def of(cls, experiment: Experiment) -> SentExperiment:
-        """Take the theorems of this process along."""
+        """Attach the theorems of this process."""
         return cls(experiment, from_outside())
 
     def __call__(self, key: str) -> dict[str, Any]:
-        """Play one trial; give what is kept of it."""
+        """Play one trial; return what is kept of it."""
         for name in from_outside():  # of what this worker played before
             if name not in self.theorems:
                 del THEOREMS[name]

@@ -16,7 +16,7 @@ from narcissus.study.table.words import threshold_text
 
 @dataclass(frozen=True)
 class Overall:
-    """What is concluded about a whole sweep; ``decided_at`` is the label that decides, if one."""
+    """The conclusion on a whole sweep; ``decided_at`` is the label that decides, if any."""
 
     status: Status
     grade: Grade
@@ -31,9 +31,9 @@ def in_sequence(
 ) -> list[Judgement]:
     """Take back "met" after the first setting, from most protection to least, that is not met.
 
-    Each setting is held against the threshold at the full level. "Met" is claimed of the settings
-    in an order that was fixed beforehand, up to the first failure: so all claims together have
-    the level of one. The setting that the threshold names beforehand stands by itself.
+    Each setting is compared with the threshold at the full level. "Met" is claimed of the settings
+    in an order fixed beforehand, up to the first failure: so all claims together have the level of
+    one. The setting that the threshold names beforehand stands by itself.
     """
     found = list(judgements)
     order = sorted(range(len(found)), key=lambda number: -settings[number].protection)

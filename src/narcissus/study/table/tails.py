@@ -1,8 +1,8 @@
-"""Tails of the count as trials keep them: of very many people only where they fall.
+"""Tails of the count as trials keep them, cut for many people to where they fall.
 
-The count of people recovered stays within some dozens of standard deviations of its mean, so that
-of a million people a few counts in a hundred tell all. Outside them a limit is given that is never
-too small: 1 below, the last one kept above.
+The count of people recovered stays within some dozens of standard deviations of its mean, so of a
+million people a few counts in a hundred suffice. Outside them the limit is never too small: 1
+below, the last one kept above.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ KEPT = 1 << 15
 
 
 def packed(key: str, table: Floats) -> dict[str, NDArray[Any]]:
-    """Give what is kept of ``Pr[at least v]`` for ``v = 0 .. n + 1``, by names after ``key``.
+    """Pack ``Pr[at least v]`` for ``v = 0 .. n + 1``, by names after ``key``.
 
-    Where it is cut, ``key/from`` holds the first count that is kept.
+    If it is cut, ``key/from`` holds the first count that is kept.
     """
     if table.size <= KEPT:
         return {key: table}
@@ -34,7 +34,7 @@ def packed(key: str, table: Floats) -> dict[str, NDArray[Any]]:
 
 
 def unpacked(trial: Trial, key: str, people: int) -> Floats:
-    """Give the limit for every count again, shape (people + 2,)."""
+    """Unpack the limit for every count, shape (people + 2,)."""
     own = trial[key]
     if f"{key}/from" not in trial:
         return own
@@ -47,7 +47,7 @@ def unpacked(trial: Trial, key: str, people: int) -> Floats:
 
 
 def mean_tails(trials: Sequence[Trial], key: str, people: int) -> Floats:
-    """Give the mean over trials, shape (people + 2,)."""
+    """Compute the mean over trials, shape (people + 2,)."""
     total = np.zeros(people + 2)
     for trial in trials:
         total += unpacked(trial, key, people)
