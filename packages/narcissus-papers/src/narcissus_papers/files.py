@@ -15,12 +15,9 @@ from narcissus_papers.texts import as_dict
 
 
 def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> None:
-    """Write the data and the picture; where not anew, only what is missing.
+    """Write the data and the picture; unless ``anew``, only what is missing.
 
-    Raises
-    ------
-    InputError
-        The folder cannot be written.
+    A folder that cannot be written raises InputError.
     """
 
     def missing(name: str) -> bool:
@@ -49,7 +46,7 @@ def write_page(path: Path, made: Sequence[Made]) -> None:
 
 
 def _svg(made: Reproduced) -> str:
-    """Draw the panels as a file of their own, the same each time."""
+    """Draw the panels as a deterministic SVG file."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -15,22 +15,9 @@ LARGEST = 2**40
 
 
 def digests(items: Sequence[Item], data: Path | None, observer: Observer) -> dict[str, str | None]:
-    """Give the SHA-256 of each file that items need, by its name; None where it is not there.
+    """Return the SHA-256 of each file that items need, by its name; None if it is missing.
 
-    Parameters
-    ----------
-    items
-        Those that will be made.
-    data
-        The user's folder; None where nobody named one.
-    observer
-        Hears of each file that is missing, where a folder was named.
-
-    Raises
-    ------
-    InputError
-        There is no such folder, a file is not the one that is needed, or the folder has none of
-        those that are.
+    A missing folder, a wrong file, or a named folder with none of the files raises InputError.
     """
     needed = {one.name: (item, one) for item in items for one in item.needs}
     if data is None:
@@ -65,7 +52,7 @@ def _digest(path: Path) -> str | None:
 
 
 def _require_the_one(item: Item, needed: Needed, data: Path, found: str | None) -> None:
-    """Refuse a file that is another than the item was written for."""
+    """Refuse a file other than the one for which the item was written."""
     if found is not None and needed.sha256 and found != needed.sha256.lower():
         raise InputError(
             f"{data / needed.name} is not the file that {item.name} needs: its SHA-256 is {found}, "

@@ -1,4 +1,4 @@
-"""What is played: a piece of an item, or an item that has none, by its key."""
+"""The jobs of an engine: a piece of an item, or an item without pieces, by its key."""
 
 from __future__ import annotations
 
@@ -16,33 +16,25 @@ from narcissus_papers.texts import plain, write
 
 @dataclass(frozen=True)
 class MadeText:
-    """What came of a key: the text of it, as JSON, or why there is none."""
+    """The result of a key as JSON text, or why there is none."""
 
     text: str
     why: str = ""
 
 
 def key_of(item: Item, piece: str) -> str:
-    """Give the key of a piece; that of an item is its name."""
+    """Return the key of a piece; that of an item is its name."""
     return f"{item.name}:{piece}"
 
 
 def item_of(key: str) -> str:
-    """Give the name of the item that a key is of."""
+    """Return the name of a key's item."""
     return key.partition(":")[0]
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes pieces and items by their keys, wherever it is sent; what fails is told, not raised.
-
-    Attributes
-    ----------
-    items
-        By their names.
-    data
-        The user's folder of data, or None.
-    """
+    """Makes pieces and items by their keys on any worker; failures are reported, not raised."""
 
     items: Mapping[str, Item]
     data: Path | None
@@ -56,7 +48,7 @@ class Maker:
         return _tried(lambda: write(item.make(given)))
 
     def finished(self, item: Item, answers: Mapping[str, str]) -> MadeText:
-        """Make an item of what its pieces gave, as texts."""
+        """Make an item from the texts of its pieces."""
         given = Given({piece: json.loads(text) for piece, text in answers.items()}, self.data)
         with threadpool_limits(1):  # as in every worker: the last digits depend on it
             return _tried(lambda: write(item.make(given)))

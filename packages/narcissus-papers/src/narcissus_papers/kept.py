@@ -1,7 +1,7 @@
-"""Finished pieces and items, kept in the folder that gets the figures, with what they were made by.
+"""Finished pieces and items, kept in the output folder with their origins.
 
-A file each, written whole or not at all. One that is damaged, or was made by other code, versions
-or data than would make it now, counts as not there.
+One file each, written whole or not at all. A damaged file, or one made by other code, versions
+or data than now, counts as missing.
 """
 
 from __future__ import annotations
@@ -22,14 +22,10 @@ FOLDER = "kept"
 
 
 class KeptItems:
-    """What is kept, by key.
+    """Kept results, by key.
 
-    Parameters
-    ----------
-    folder
-        That of all items; None keeps nothing.
-    origins
-        What each item would be made by now, by its name (`narcissus_papers.origin`).
+    ``folder`` is that of all items; None keeps nothing. ``origins`` are the current ones of each
+    item, by its name (`narcissus_papers.origin`).
     """
 
     def __init__(self, folder: Path | None, origins: Mapping[str, Mapping[str, Any]]) -> None:
@@ -37,7 +33,7 @@ class KeptItems:
         self._origins = origins
 
     def get(self, key: str) -> str | None:
-        """Give what came of a key, as text; None where it is to be made."""
+        """Return the text kept for a key; None if it must be made."""
         path = self._path(key)
         if path is None or not path.exists():
             return None
@@ -51,13 +47,7 @@ class KeptItems:
         return None
 
     def put(self, key: str, text: str) -> None:
-        """Keep what came of a key.
-
-        Raises
-        ------
-        InputError
-            The folder cannot be written.
-        """
+        """Keep the result of a key; a folder that cannot be written raises InputError."""
         path = self._path(key)
         if path is not None:
             kept = {"made by": self._origin(key), "found": json.loads(text)}

@@ -1,7 +1,7 @@
-"""What an item is made by: its own source, that of the package, versions and data.
+"""The origin of an item: its own source, that of the package, versions and data.
 
-What was made by something else is made anew. The rooms that only show numbers do not count, and of
-this one those modules that the item's functions stand in, and what they import here.
+An item of another origin is made anew. Rooms that only show numbers do not count. Of this one only
+the modules of the item's functions count, and what they import here.
 """
 
 from __future__ import annotations
@@ -26,14 +26,9 @@ SHOWS = ("cli", "report")
 
 
 def origin(item: Item, data: Mapping[str, str | None]) -> dict[str, Any]:
-    """Say what an item is made by, as JSON can hold it.
+    """Return what an item is made from, as JSON can hold it.
 
-    Parameters
-    ----------
-    item
-        What is made.
-    data
-        The SHA-256 of each file of the user's, by its name; None where it is not there.
+    ``data`` is the SHA-256 of each file of the user's, by its name; None if it is missing.
     """
     return {
         "versions": installed(),
@@ -45,14 +40,14 @@ def origin(item: Item, data: Mapping[str, str | None]) -> dict[str, Any]:
 
 @cache
 def package_source() -> str:
-    """Give a digest of the source of all rooms that make numbers."""
+    """Return a digest of the source of all rooms that compute numbers."""
     root = Path(narcissus.__file__).parent
     paths = (p for p in root.rglob("*.py") if p.relative_to(root).parts[0] not in SHOWS)
     return _digest({p.relative_to(root).as_posix(): p for p in paths})
 
 
 def _source(item: Item) -> str:
-    """Give a digest of the modules that an item is made in, and of what its pieces are given."""
+    """Return a digest of an item's modules, and of the arguments of its pieces."""
     functions = [item.make, *item.pieces.values()]
     names = {_plain(one).__module__ for one in functions}
     files: dict[str, Path] = {}
@@ -74,14 +69,14 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _told(function: Callable[..., Any]) -> str:
-    """Name a function, with what a `partial` gives it."""
+    """Name a function, with the arguments of a `partial`."""
     if isinstance(function, functools.partial):
         return f"{_told(function.func)} {function.args!r} {sorted(function.keywords.items())!r}"
     return function.__qualname__
 
 
 def _imported(first: str) -> dict[str, Path]:
-    """Give a module of this room and all that it imports here, by their names."""
+    """Return a module of this room and all that it imports here, by their names."""
     found: dict[str, Path] = {}
     left = [first]
     while left:
@@ -94,7 +89,7 @@ def _imported(first: str) -> dict[str, Path]:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """Give what a module may import of this room; names that are no modules among it."""
+    """Return possible imports of a module from this room; some names may not be modules."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
@@ -104,7 +99,7 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def _file(name: str) -> Path | None:
-    """Give the file of a module of this room, but not of a list of items."""
+    """Return the file of a module of this room, but not of a list of items."""
     if not name.startswith(f"{ROOM}."):
         return None
     path = Path(__file__).parent.joinpath(*name.split(".")[1:]).with_suffix(".py")

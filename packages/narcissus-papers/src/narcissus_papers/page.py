@@ -1,4 +1,4 @@
-"""One page for all that was made: each picture, and each printed number beside ours."""
+"""One page for all results: each picture, and each printed number with ours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ _SHOWN = 12  # rows of a curve in the table below its picture; the files hold al
 
 
 def page(made: Sequence[Made]) -> Page:
-    """Lay out what was made."""
     words = {
         "agrees": "agreeing",
         "differs": "differing",
@@ -80,7 +79,6 @@ def _section(item: Item, made: Reproduced) -> Section:
 
 
 def figure(item: Item, made: Reproduced) -> Figure:
-    """Give the picture of an item."""
     names = [str(name) for name in made.rows[0]]
     step = max(1, (len(made.rows) - 1) // _SHOWN)
     return Figure(

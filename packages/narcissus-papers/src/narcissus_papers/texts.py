@@ -1,4 +1,4 @@
-"""What came out of an item, as text and back: the same whether it was made now or kept."""
+"""Results of an item as text and back: the same whether made now or kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from narcissus_papers.base import Held, Item, Line, Panel, Printed, Quote, Repro
 
 
 def plain(value: Any) -> str:
-    """Write a value as JSON; NumPy's numbers and arrays are those of JSON."""
+    """Write a value as JSON; NumPy's numbers and arrays become those of JSON."""
     return json.dumps(value, default=_listed)
 
 
@@ -20,7 +20,7 @@ def write(made: Reproduced) -> str:
 
 
 def read(text: str) -> Reproduced:
-    """Read what `write` wrote."""
+    """Read the output of `write`."""
     found: dict[str, Any] = json.loads(text)
     return Reproduced(
         panels=tuple(_panel(one) for one in found["panels"]),
@@ -33,7 +33,7 @@ def read(text: str) -> Reproduced:
 
 
 def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
-    """Give all that came out of an item, ready for JSON."""
+    """Return all results of an item, ready for JSON."""
     return {
         "paper": item.paper,
         "kind": item.kind,
@@ -86,5 +86,5 @@ def _panel(found: dict[str, Any]) -> Panel:
 
 
 def _listed(value: Any) -> Any:
-    """Give an array or a number of NumPy's, or a range, as JSON can hold it."""
+    """Convert a NumPy array or number, or a range, for JSON."""
     return list(value) if isinstance(value, range) else value.tolist()

@@ -58,7 +58,7 @@ METRICS: tuple[tuple[str, str, str, str], ...] = (
 
 
 def make_1(_given: Given) -> Reproduced:
-    """Name what each symbol is called here. Source: Chatzikokolakis et al. 2023, Table I."""
+    """List what each symbol is called here. Source: Chatzikokolakis et al. 2023, Table I."""
     return Reproduced(table=NAMES, cannot="it defines symbols, and prints no number")
 
 

@@ -1,4 +1,4 @@
-"""Appendix C of Cohen et al. 2024: resilient mechanisms together."""
+"""Appendix C of Cohen et al. 2024: composition of resilient mechanisms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAIR = Pairs([[[0], [1]]])
 
 
 def example_c1(_given: Given) -> Reproduced:
-    """Put two halves together that say nothing alone.
+    """Compose two halves that reveal nothing alone.
 
     Source: Cohen et al. 2024, Example C.1.
     """
@@ -56,14 +56,14 @@ def example_c1(_given: Given) -> Reproduced:
 
 
 def deltas(rows: list[Matrix], relation: object) -> tuple[list[float], float]:
-    """Give delta at epsilon 0 of each mechanism on a pair, and of all together."""
+    """Compute delta at epsilon 0 of each mechanism on a pair, and of their composition."""
     parts = [through_channel(one.tolist()) for one in rows]
     alone = [write_out(Game(PAIR, part, relation)).delta(0.0) for part in parts]
     return alone, write_out(Game(PAIR, Parallel(parts), relation)).delta(0.0)
 
 
 def five(p0: float, p1: float) -> list[tuple[float, float]]:
-    """Give ``q_j`` and ``q'_j`` of the proof, computed, for the attacker who answers by event."""
+    """Compute ``q_j`` and ``q'_j`` of the proof, for the attacker who answers by event."""
     rows = np.array([[p0, 1 - p0], [p1, 1 - p1]])
     found: list[tuple[float, float]] = []
     for number in range(1, 6):
@@ -79,7 +79,7 @@ def five(p0: float, p1: float) -> list[tuple[float, float]]:
 
 
 def printed_five(p0: float, p1: float) -> list[tuple[float, float]]:
-    """Give them as printed."""
+    """Return them as printed."""
     return [
         (p0 / 2, p1 / 2),
         (p0 / 2 + (1 - p1) / 2, p1 / 2 + (1 - p0) / 2),

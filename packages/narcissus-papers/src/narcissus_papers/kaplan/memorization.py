@@ -1,4 +1,4 @@
-"""Section 1 of Kaplan et al. 2025: what others call memorization, and why knowledge matters."""
+"""Section 1 of Kaplan et al. 2025: other notions of memorization, and why knowledge matters."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def definition_11(_given: Given) -> Reproduced:
 
 
 def definition_12(_given: Given) -> Reproduced:
-    """Tell members from strangers. Source: Kaplan et al. 2025, Definition 1.2."""
+    """Distinguish members from strangers. Source: Kaplan et al. 2025, Definition 1.2."""
     rows = list(itertools.product((0, 1), repeat=4))
     fits = total = 0
     for first, second, stranger in itertools.product(rows, repeat=3):
@@ -117,7 +117,7 @@ def example_13(_given: Given) -> Reproduced:
 
 
 def example_14(_given: Given) -> Reproduced:
-    """Tell a list that holds the rows. Source: Kaplan et al. 2025, Example 1.4."""
+    """Tell the attacker a list that holds the rows. Source: Kaplan et al. 2025, Example 1.4."""
     game = Game(Uniform(10, 60), Parity(), Member(), side=Hiding(1000))
     run = play(game, SupersetMatching(), trials=200, confidence=1 - 1e-6, stop=False, rng=4)
     low = run.attackers[0].success.low
@@ -135,7 +135,7 @@ def example_14(_given: Given) -> Reproduced:
 
 
 def example_15(_given: Given) -> Reproduced:
-    """Tell the list as the distribution. Source: Kaplan et al. 2025, Example 1.5."""
+    """Tell the attacker the list as the distribution. Source: Kaplan et al. 2025, Example 1.5."""
     hidden = [small_delta(SmallSuperset(4, d, 2), parities) for d in (2, 4, 6)]
     rows = list(itertools.product((0, 1), repeat=4))
     right = Fraction(0)

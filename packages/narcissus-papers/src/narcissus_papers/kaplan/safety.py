@@ -131,7 +131,7 @@ def definition_34(_given: Given) -> Reproduced:
 
 
 def _listed(n: int, d: int, near: int) -> Fraction:
-    """Give the best success given the sums of columns, by all arrangements of their ones."""
+    """Compute the best success given the column sums, by all arrangements of their ones."""
     best: dict[tuple[int, ...], dict[tuple[int, ...], Fraction]] = {}
     bits = list(itertools.product((0, 1), repeat=d))
     for rows in data_sets(world := SmallTardos(n, d, n)):
