@@ -73,7 +73,6 @@ class Printed:
 
     @property
     def word(self) -> Word:
-        """Result of the comparison."""
         if self.quote is None:
             return "no number in print"
         room = self.quote.within * (1 + 1e-9) + (self.noise if self.fitted else 0.0)
@@ -101,8 +100,6 @@ class Held:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve, or points, of a picture."""
-
     label: str
     x: Sequence[float]
     y: Sequence[float]
@@ -139,7 +136,6 @@ class Reproduced:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether printed numbers agree and claims held; the worst of all decides."""
         if self.failed:
             return "failed"
         words = {one.word for one in self.printed}
@@ -151,7 +147,6 @@ class Reproduced:
 
     @property
     def shown(self) -> Shown | None:
-        """The weakest evidence among the claims; None without claims."""
         weakest: Shown | None = None
         for shown in get_args(Shown):
             if any(one.shown == shown for one in self.held):
@@ -180,7 +175,6 @@ class Reproduced:
 
     @property
     def rows(self) -> tuple[tuple[str | float, ...], ...]:
-        """The data, the column names first."""
         if self.table:
             return self.table
         points = [

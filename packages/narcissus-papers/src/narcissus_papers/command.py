@@ -144,7 +144,6 @@ def command(
 def _asked(
     paper: str | None, named: dict[Kind, str | None], several: bool
 ) -> tuple[Kind | None, str | None]:
-    """Return the one kind and number that is asked for, or None for all."""
     asked: list[tuple[Kind, str]] = [(k, n) for k, n in named.items() if n is not None]
     if len(asked) + several != 1:
         raise click.UsageError("give one of --figure N, --table N, --statement S, --all and --list")
@@ -169,7 +168,6 @@ def _list(items: Sequence[Item], *, as_json: bool) -> None:
 
 
 def _say(item: Item, made: Reproduced) -> None:
-    """Print the verdict, each printed number with ours, and how the paper was read."""
     click.echo(f"{item.paper} {item.kind} {item.number}: {item.title}")
     for one in made.printed:
         paper = "none in print" if one.quote is None else f"paper {one.quote.number}"

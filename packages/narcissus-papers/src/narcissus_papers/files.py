@@ -33,13 +33,11 @@ def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> Non
 
 
 def remove_item(folder: Path) -> None:
-    """Remove what `write_item` wrote: an earlier version made it, and this one could not."""
     for name in ("data.csv", "data.json", "picture.svg"):
         (folder / name).unlink(missing_ok=True)
 
 
 def write_page(path: Path, made: Sequence[Made]) -> None:
-    """Write the page; the errors are those of `write_item`."""
     from narcissus.report.html import page_html
 
     put(path, page_html(page(made)), folders=True)

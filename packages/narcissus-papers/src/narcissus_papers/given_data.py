@@ -52,7 +52,6 @@ def _digest(path: Path) -> str | None:
 
 
 def _require_the_one(item: Item, needed: Needed, data: Path, found: str | None) -> None:
-    """Refuse a file other than the one for which the item was written."""
     if found is not None and needed.sha256 and found != needed.sha256.lower():
         raise InputError(
             f"{data / needed.name} is not the file that {item.name} needs: its SHA-256 is {found}, "

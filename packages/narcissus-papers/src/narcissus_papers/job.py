@@ -23,12 +23,10 @@ class MadeText:
 
 
 def key_of(item: Item, piece: str) -> str:
-    """Return the key of a piece; that of an item is its name."""
     return f"{item.name}:{piece}"
 
 
 def item_of(key: str) -> str:
-    """Return the name of a key's item."""
     return key.partition(":")[0]
 
 
@@ -40,7 +38,6 @@ class Maker:
     data: Path | None
 
     def __call__(self, key: str) -> MadeText:
-        """Make a piece, or an item without pieces."""
         name, _, piece = key.partition(":")
         item, given = self.items[name], Given(data=self.data)
         if piece:
@@ -48,7 +45,6 @@ class Maker:
         return _tried(lambda: write(item.make(given)))
 
     def finished(self, item: Item, answers: Mapping[str, str]) -> MadeText:
-        """Make an item from the texts of its pieces."""
         given = Given({piece: json.loads(text) for piece, text in answers.items()}, self.data)
         with threadpool_limits(1):  # as in every worker: the last digits depend on it
             return _tried(lambda: write(item.make(given)))

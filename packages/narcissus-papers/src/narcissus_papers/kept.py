@@ -33,7 +33,6 @@ class KeptItems:
         self._origins = origins
 
     def get(self, key: str) -> str | None:
-        """Return the text kept for a key; None if it must be made."""
         path = self._path(key)
         if path is None or not path.exists():
             return None

@@ -108,7 +108,6 @@ class _Run:
 
     @property
     def seconds(self) -> float:
-        """Rough time of the remaining work on one core."""
         return sum(self._seconds(key) for key in self.todo)
 
     def _seconds(self, key: str) -> float:
@@ -116,7 +115,6 @@ class _Run:
         return item.seconds / max(1, len(item.pieces))
 
     def agree(self, executor: Executor, hours: float | None) -> None:
-        """Report the expected time; raise if it is longer than was agreed to."""
         if not self.todo:
             return
         processes = min(executor.workers, len(self.todo))
@@ -131,7 +129,6 @@ class _Run:
             self.observer.note(f"about {in_words(seconds)}: {work}")
 
     def play(self, executor: Executor) -> None:
-        """Play what is left, and finish each item as soon as all of it is there."""
         waiting = [item for item in self.items if item.pieces and item.name not in self.texts]
         done = self._steps - len(self.todo) - len(waiting)
         self.observer.start("pieces and items", self._steps, done)
@@ -170,7 +167,6 @@ class _Run:
                 write_item(self.kept.folder / name, item, made, anew=True)
 
     def _finish(self, item: Item) -> None:
-        """Make an item of its pieces once they are there."""
         is_over = item.name in self.texts or item.name in self.failed
         if is_over or not item.pieces or self._left(item):
             return

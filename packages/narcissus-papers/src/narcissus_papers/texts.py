@@ -15,12 +15,10 @@ def plain(value: Any) -> str:
 
 
 def write(made: Reproduced) -> str:
-    """Write all of it."""
     return plain(asdict(made))
 
 
 def read(text: str) -> Reproduced:
-    """Read the output of `write`."""
     found: dict[str, Any] = json.loads(text)
     return Reproduced(
         panels=tuple(_panel(one) for one in found["panels"]),
@@ -33,7 +31,6 @@ def read(text: str) -> Reproduced:
 
 
 def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
-    """Return all results of an item, ready for JSON."""
     return {
         "paper": item.paper,
         "kind": item.kind,
@@ -86,5 +83,4 @@ def _panel(found: dict[str, Any]) -> Panel:
 
 
 def _listed(value: Any) -> Any:
-    """Convert a NumPy array or number, or a range, for JSON."""
     return list(value) if isinstance(value, range) else value.tolist()

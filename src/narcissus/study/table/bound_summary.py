@@ -136,7 +136,6 @@ def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) ->
 
 
 def _levels(experiment: Experiment) -> tuple[float, ...]:
-    """Return the levels of the bounds on counts of targets."""
     return () if experiment.success.by_column else experiment.levels
 
 
@@ -189,12 +188,10 @@ def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
 
 
 def _by(theorem: Theorem) -> dict[str, str]:
-    """Return the fields by which a bound names its theorem."""
     return {"id": theorem.id, "theorem": theorem.statement}
 
 
 def _given(experiment: Experiment, number: int) -> dict[str, Any]:
-    """Return what every bound of a setting assumes."""
     guarantee, given = experiment.settings[number].guarantee, experiment.given_at(number)
     assert guarantee is not None
     grade: Grade = "proved if" if given else "proved"

@@ -56,7 +56,6 @@ def gains(targets: Targets | FactoredTargets, guarantee: Guarantee, shares: Floa
 
 
 def share_theorem(success: ColumnsRight) -> Theorem:
-    """Return the theorem behind `shares`."""
     if not any(success.distances):
         return COLUMNS
     return COLUMNS.by(

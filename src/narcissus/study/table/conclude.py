@@ -94,7 +94,6 @@ def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...] | None:
 
 
 def _named(experiment: Experiment, rows: Codes) -> Guesses:
-    """Return the guesses that name the secrets of these rows."""
     if experiment.factored:
         return rows[:, list(experiment.queries.unknown)]
     return experiment.success.guess_of(experiment.queries.joint(rows))
@@ -203,7 +202,6 @@ def conclude(
 
 
 def _threshold(threshold: ThresholdSpec | None, decided_at: str | None) -> ThresholdResult | None:
-    """Return the threshold judged by: a policy's threshold is in no study."""
     if threshold is None:
         return None
     return ThresholdResult(
@@ -225,7 +223,6 @@ def _judged(
     held: list[Excess],
     given: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Return the judgement in numbers and in words."""
     found = judgement.contradictions
     return {
         "status": judgement.status,

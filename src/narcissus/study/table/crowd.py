@@ -95,7 +95,6 @@ def _counts(
 
 
 def _point(single: Guarantee) -> tuple[float, float]:
-    """Return (epsilon, delta) of a pure or approximate guarantee."""
     if isinstance(single, PureDP):
         return single.epsilon, 0.0
     assert isinstance(single, ApproximateDP)
@@ -117,7 +116,6 @@ class Crowd:
 
     @property
     def targets(self) -> Targets | FactoredTargets:
-        """What an attacker knows of them."""
         [targets] = self.deal.known
         return targets
 
@@ -128,7 +126,6 @@ class Crowd:
 
     @cached_property
     def members(self) -> Members:
-        """Membership of each group."""
         return self.groups.members(self.deal.draw.data[0], self.targets, self.secrets)
 
     @cached_property

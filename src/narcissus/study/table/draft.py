@@ -41,7 +41,6 @@ def draft(proposal: Proposal, path: str) -> str:
 
 
 def named(names: Iterable[str]) -> str:
-    """Name columns in a comment or a message, the first dozen."""
     listed = list(names)
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return ", ".join(map(_shown, listed[:_SHOWN])) + more
@@ -65,13 +64,11 @@ def _toml(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    """Write a key, quoted unless it is a plain word."""
     is_plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if is_plain else _toml(name)
 
 
 def _comment(text: str, indent: str = "") -> str:
-    """Write a comment of as many lines as needed."""
     lines = textwrap.wrap(text, _WIDTH - 2 - len(indent), break_on_hyphens=False)
     return "".join(f"{indent}# {line}\n" for line in lines)
 
@@ -112,7 +109,6 @@ def _data(proposal: Proposal, path: str) -> str:
 
 
 def _missing(proposal: Proposal) -> str:
-    """Describe the treatment of empty cells."""
     found = [column for column in proposal.columns if column.missing]
     cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more columns" if len(found) > _SHOWN else ""

@@ -109,7 +109,6 @@ def _blocks(values: Floats) -> list[slice]:
 
 
 def _ends(chances: Floats, before: Floats) -> Floats:
-    """Compute the eight numbers of each person, shape (8, n)."""
     change, everybody = chances - before, np.arange(len(chances))
     most, best = chances.max(axis=1), first_largest(chances)
     left = before[everybody, best]

@@ -49,7 +49,6 @@ def family(experiment: Experiment, groups: int = 1, limits: int = 1) -> int:
 def excesses(
     experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
 ) -> list[Excess]:
-    """Compare all findings at one setting with the threshold."""
     found: list[Excess] = []
     means = criteria(threshold)
     limits = len(means) + (threshold.targets is not None)
@@ -71,7 +70,6 @@ def _excess(
     limits: tuple[float, float | None, float | None],
     trials: int | None,
 ) -> Excess:
-    """Build an excess from its value and its limits."""
     value, low, high = limits
     return Excess(
         role=role,

@@ -51,8 +51,6 @@ Found = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Kept:
-    """The measure of a table study at one setting."""
-
     setting: Setting
     points: tuple[float, ...]
     """For each confidence level, the epsilon of the domination bound."""
@@ -65,7 +63,6 @@ class Kept:
     streams: TrialStreams
 
     def __call__(self, played: Round) -> Found:
-        """Compute the arrays kept of a trial."""
         truth = Truth.of(played, self.crowd, chances=self.chances, right=self.exact)
         found = truth.without_release()
         [release] = played.release
@@ -111,7 +108,6 @@ class Truth:
 
     @property
     def targets(self) -> Targets | FactoredTargets:
-        """What an attacker knows of the people."""
         return self.crowd.targets
 
     def without_release(self) -> Found:
@@ -142,7 +138,6 @@ class Truth:
         return found
 
     def of_attack(self, name: str, turn: Turn) -> Found:
-        """Score one attack's guesses."""
         [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
         hits = hits.astype(np.float64)
         share = hits

@@ -62,7 +62,6 @@ def columns_share(targets: FactoredTargets, guarantee: Guarantee) -> float | Non
 
 
 def differ(targets: FactoredTargets) -> Floats:
-    """Compute the chance that two secrets drawn alike differ, shape (n,)."""
     factors = targets.factors
     twice = replace(factors, tables=tuple(2 * table for table in factors.tables))
     same = np.exp(log_partition(twice) - 2 * log_partition(factors))
@@ -135,12 +134,10 @@ def other_tails(targets: FactoredTargets, guarantee: Guarantee) -> dict[str, Flo
 
 
 def share_theorem(success: ColumnsRight, guarantee: Guarantee) -> Theorem:
-    """Return the theorem behind `shares`."""
     return LISTED if success.exact else for_each(guarantee)[0].by("from the best guess")
 
 
 def tail_theorem(success: ColumnsRight, guarantee: Guarantee) -> Theorem:
-    """Return the theorem behind the bounds on counts."""
     how = "from the likeliest values" if success.exact else "from the best guess"
     theorem = DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
     return theorem.by(how)

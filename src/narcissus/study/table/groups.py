@@ -46,7 +46,6 @@ class Members:
     partitions: tuple[tuple[NDArray[np.integer], int], ...]
 
     def sums(self, values: Floats) -> Floats:
-        """Sum over the members of each group: (people, ...) -> (groups, ...)."""
         total = 0.0
         for start in range(0, self.people, BLOCK):
             block = slice(start, start + BLOCK)
@@ -71,13 +70,11 @@ class Groups:
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str], unusual: bool, singled_out: bool) -> Groups:
-        """Take the columns' labels from a table."""
         found = tuple((table.index(c), c, table.labels[table.index(c)]) for c in columns)
         return cls(found, unusual, singled_out)
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """Return (by, group) for every group."""
         names = [(name, label) for _, name, labels in self.columns for label in labels]
         if self.unusual:
             names += [("how unusual the secret is", label) for _, label in UNUSUAL]
@@ -92,7 +89,6 @@ class Groups:
 
     @property
     def counts(self) -> list[int]:
-        """Number of groups of each partition."""
         counts = [len(labels) for _, _, labels in self.columns]
         return [*counts, *([len(UNUSUAL)] * self.unusual), *([len(SINGLED)] * self.singled_out)]
 

@@ -177,8 +177,6 @@ def attack_own_release(
 
 @dataclass(frozen=True)
 class _Attacker:
-    """Runs an attack on the release, or on the decoy, and counts what is right."""
-
     experiment: Experiment
     shown: tuple[Any, Any]
     """The release and the decoy."""
@@ -195,7 +193,6 @@ class _Attacker:
 
 
 def _worth(scores: Scores) -> int | float:
-    """Count what is right; where each column counts by itself, add up the shares."""
     return int(scores.sum()) if scores.dtype == np.bool_ else float(scores.sum())
 
 
@@ -228,8 +225,6 @@ def write_internal(
 
 @dataclass(frozen=True)
 class _Again:
-    """Plays a trial again by its key, and returns its rows."""
-
     experiment: Experiment
 
     def __call__(self, key: str) -> list[list[Any]]:
@@ -238,7 +233,6 @@ class _Again:
 
 
 def _rows(experiment: Experiment, played: Round) -> Iterator[list[Any]]:
-    """Yield a row for each attack and person of a trial."""
     [targets], [people] = played.known, played.draw.data
     secrets, every = targets.secrets(people), range(experiment.targets)
     true, chances = people[:, list(experiment.queries.unknown)], targets.secret_chance(secrets)
@@ -379,7 +373,6 @@ def not_assessed(experiment: Experiment) -> list[NotAssessed]:
 
 
 def stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
-    """Report searches that did not end: for the best guess, for values that agree with counts."""
     guess = results[0].guess  # the same at every setting
     items: list[NotAssessed] = []
     if guess.is_best_found:
@@ -409,7 +402,6 @@ def stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
 
 
 def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
-    """List what cannot be computed where no joint value is listed."""
     queries = experiment.queries
     many = f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values"
     items: list[NotAssessed] = []
@@ -503,7 +495,6 @@ def _own_release(
     options: RunOptions,
     executor: Executor,
 ) -> OwnRelease:
-    """Attack the release that the study names."""
     assert study.release is not None
     path = study.release.path
     release, digest = read_published(study, experiment, folder / path)
@@ -551,7 +542,6 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
 
 
 def _own_theorems() -> dict[str, str]:
-    """Return the digests of theorems added to the registry, by id."""
     return {
         name: " ".join(
             digest_of_object(said) for said in (one.limit, one.each, one.tails) if said is not None
@@ -563,7 +553,6 @@ def _own_theorems() -> dict[str, str]:
 def _threshold(
     study: TableStudy, folder: Path, policy: Path | None
 ) -> tuple[ThresholdSpec | None, dict[str, str]]:
-    """Return the threshold and, if it comes from a policy file, the file's digest."""
     read, digests = read_policy(study, folder, policy, PolicyFile)
     found = study.threshold if read is None else read.threshold
     _check_threshold(study, found)
@@ -571,7 +560,6 @@ def _threshold(
 
 
 def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None:
-    """Refuse a threshold that does not apply to this study."""
     if threshold is None:
         return
     if threshold.targets is not None and study.threat.share_of_columns:

@@ -124,7 +124,6 @@ def _played(experiment: Experiment) -> NDArray[np.int32]:
 
 
 def _merged(trial: Trial, parts: Parts) -> dict[str, NDArray[Any]]:
-    """Sum what is kept of each group of a trial."""
     return {
         name: np.array([array[list(part)].sum(axis=0) for part in parts])
         if _is_by_group(name)

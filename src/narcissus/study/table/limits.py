@@ -76,7 +76,6 @@ class AttackScores:
     exact: tuple[bool, bool] = (False, False)
 
     def share(self, level: float) -> Estimate:
-        """Limit the mean share."""
         if self.exact[0]:
             return counted(self.shares, level)
         if self.around is None:
@@ -117,7 +116,6 @@ class AttackScores:
         return least + width * near[0], least + width * near[1]
 
     def baseline(self, level: float) -> Estimate:
-        """Limit the mean share without the release."""
         if self.exact[1]:
             return counted(self.fresh, level)
         if self.around is None:
@@ -128,7 +126,6 @@ class AttackScores:
         return self._between(self.fresh, self._worst(UNLIKELIEST), best, level)
 
     def gain(self, level: float) -> Estimate:
-        """Limit the mean share minus the baseline."""
         if any(self.exact):
             return self._one_exact(0.0, level)
         if self.around is None:
@@ -263,7 +260,6 @@ class AttackScores:
 
 
 def _part(gain: float, room: float) -> float:
-    """Return a gain as a part of what was left, cut to [-1, 1]."""
     if room <= 0:
         return float(np.sign(gain))
     return float(np.clip(gain / room, -1, 1))
@@ -326,7 +322,6 @@ def scores_of(
     around: Enclosure | None,
     number: int = 0,
 ) -> AttackScores:
-    """Return an attack's scores, with the same attempts on fresh people, or on a decoy."""
     fresh = np.array([float(t[f"{name}/fresh"]) for t in trials])
     if has_decoy(experiment, attack):
         fresh = np.array([float(t[f"{name}/decoy"][0]) for t in trials])
@@ -351,12 +346,10 @@ def always_of(attack: TableAttack) -> Always | None:
 
 
 def has_decoy(experiment: Experiment, attack: TableAttack) -> bool:
-    """Whether an attack is compared with itself on a decoy instead of fresh people."""
     return not experiment.prior_is_exact and not attack.informed
 
 
 def within(values: Floats, ends: tuple[float, float], level: float, people: int) -> Estimate:
-    """Limit the mean of values in an interval."""
     low, width = ends[0], ends[1] - ends[0]
     scaled = np.clip((values - low) / width, 0.0, 1.0)
     found = mean_limits(scaled, confidence=level, people=people)

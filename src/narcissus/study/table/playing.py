@@ -82,7 +82,6 @@ def _played(
     options: RunOptions,
     agreed: Callable[[Sequence[str]], None],
 ) -> tuple[Experiment, Mapping[str, Any]]:
-    """Play what is not played yet: all trials, or look by look."""
     kept: dict[str, Any] = {}
 
     def play(now: Experiment) -> Mapping[str, Any]:

@@ -63,7 +63,6 @@ class LookPlan:
     threshold: ThresholdSpec | None = None
 
     def at(self, experiment: Experiment, number: int) -> Experiment:
-        """Return the experiment as it is at one look."""
         look = self.looks[number]
         claimed = experiment.claimed
         return replace(
@@ -222,7 +221,6 @@ class _Wanted:
     part: float = 1.0  # of the trials that tell of it
 
     def reach(self, count: int) -> float:
-        """Plan half the distance of its limits after ``count`` trials."""
         told = max(1, round(self.part * count))
         return expected_reach(self.scores, told, self.level, of_gain=self.of_gain)
 
@@ -233,7 +231,6 @@ def _needed(
     wanted: float,
     threshold: ThresholdSpec | None,
 ) -> int:
-    """Plan for the attack, or ceiling, whose limits at one setting will be widest."""
     means = list(_wanted(pilot, trials, threshold))
 
     def near(count: int) -> bool:
@@ -251,7 +248,6 @@ def _needed(
 def _wanted(
     pilot: Experiment, trials: Sequence[Mapping[str, Any]], threshold: ThresholdSpec | None
 ) -> Iterator[_Wanted]:
-    """Yield every mean of one setting that the run waits for."""
     around = Enclosure.of(trials, pilot.targets)
     error = (1 - pilot.claimed) / 2  # that of the first look
     for name, attack, _ in pilot.attacks:

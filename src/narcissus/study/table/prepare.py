@@ -137,7 +137,6 @@ def fit_prior(part: Part, table: Table) -> RecordPrior:
 
 
 def attack_of(name: str, part: Part) -> TableAttack:
-    """Build one attack, and check its type."""
     attack = part.build()
     if ":" not in part.name and isinstance(attack, TableAttack):
         return attack
@@ -156,7 +155,6 @@ def attack_of(name: str, part: Part) -> TableAttack:
 
 
 def planned(part: Part) -> list[TableMechanism]:
-    """Return the mechanism at each level."""
     levels = part.each()
     for one in levels:
         if not isinstance(one, TableMechanism):
@@ -206,7 +204,6 @@ def usual_attacks(names: Sequence[str], mechanism: Prepared) -> dict[str, Part]:
 
 
 def can_read(attack: TableAttack, mechanism: Prepared) -> bool:
-    """Whether an attack can read the release."""
     return any(issubclass(mechanism.releases, kind) for kind in attack.reads)
 
 
@@ -250,7 +247,6 @@ def with_ceiling(attacks: Attacks, pilot: FactoredTargets) -> Attacks:
 
 
 def people_of(study: TableStudy, table: Table) -> int:
-    """Return the number of people in a release."""
     threat = study.threat
     if threat.people == "all":
         if "targets" in threat.model_fields_set:

@@ -109,7 +109,6 @@ def gains(targets: Targets, guarantee: Guarantee, shares: Floats) -> Floats:
 
 
 def _differ(targets: Targets) -> Floats:
-    """Compute the chance that two secrets drawn alike differ, shape (n,)."""
     return targets.each(lambda rows: (1 - (rows**2).sum(axis=1)).clip(0, 1))
 
 
@@ -127,7 +126,6 @@ def from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
 
 
 def _different(prior: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the different rows, and the index of each person's row."""
     rows, back = np.unique(prior, axis=0, return_inverse=True)
     return rows / rows.sum(axis=1, keepdims=True), np.ravel(back)
 
@@ -188,7 +186,6 @@ def single_from_best(p: Floats, differ: Floats, epsilon: float) -> tuple[Floats,
 
 
 def share_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> Theorem:
-    """Return the theorem behind `shares`."""
     first, *others = for_each(guarantee)
     how = _how(success, people)
     if success.exact or program_matrix(success) is not None:
@@ -268,7 +265,6 @@ def chosen_points(
 
 
 def _roughly_beyond(deviation: float, spent: float, level: float) -> float:
-    """Return the distance above its mean that the count keeps at a confidence, taken as normal."""
     steps, nodes = np.linspace(-1, 8, 181), np.linspace(-6, 6, 241)
     weights = np.exp(-(nodes**2) / 2)
     near = 1 / (1 + deviation * np.abs(nodes - steps[:, None])) @ (weights / weights.sum())

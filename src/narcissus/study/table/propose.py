@@ -140,7 +140,6 @@ def _counts_people(numbers: NDArray[np.float64]) -> str:
 
 
 def _bins(column: ColumnSketch, tally: ValueTally) -> tuple[Way, str]:
-    """Propose bins, with the reason; none if all values can stand for themselves."""
     numeric = [i for i, value in enumerate(tally.values) if not isinstance(value, str)]
     texts = [i for i in range(len(tally.values)) if i not in set(numeric)]
     if len(tally.values) <= FEW and not texts:
@@ -348,7 +347,6 @@ def _require_usable(
     left_out: Mapping[str, str],
     unknown: Sequence[str],
 ) -> None:
-    """Refuse if nothing is left, or an unknown column cannot be used."""
     for name in unknown:
         if name in left_out:
             raise InputError(f"`{name}` cannot be unknown: {left_out[name]}")

@@ -128,7 +128,6 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
 
 
 def _lines_by_columns(given: NDArray[np.bool_]) -> dict[bytes, NDArray[np.intp]]:
-    """Return the lines of each table, by its columns as bytes of booleans."""
     kinds, kind_of = np.unique(given, axis=0, return_inverse=True)
     order = np.argsort(kind_of.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(kind_of.ravel()))[:-1]
@@ -205,13 +204,11 @@ def _codes(
 
 
 def _other(labels: Sequence[str]) -> int | None:
-    """Return the code that merges all rare values, if a column has one."""
     found = [place for place, label in enumerate(labels) if label.strip("()") == "other"]
     return max(found, key=lambda place: len(labels[place])) if found else None
 
 
 def _numbers(column: RawColumn, path: Path) -> Floats:
-    """Return the counts; NaN where a cell is withheld."""
     found = np.full(len(column.distinct), np.nan)
     for place, value in enumerate(column.distinct):
         try:

@@ -19,7 +19,6 @@ class SentExperiment:
 
     @classmethod
     def of(cls, experiment: Experiment) -> SentExperiment:
-        """Attach the theorems of this process."""
         return cls(experiment, from_outside())
 
     def __call__(self, key: str) -> dict[str, Any]:

@@ -35,7 +35,6 @@ class TrialStreams:
         )
 
     def training(self, number: int, place: int) -> Sources:
-        """Return those of a simulated release, from which attacks learn."""
         return Sources(
             child(self.entropy, TRAIN, number),
             child(self.entropy, TRAIN, number, 0),
@@ -51,7 +50,6 @@ class TrialStreams:
         return child(self.entropy, ALONE, number, 0)
 
     def decoy(self, number: int, place: int) -> Sources:
-        """Return those of the trial's decoy."""
         return Sources(
             child(self.entropy, DECOY, number),
             child(self.entropy, DECOY, number, 0),

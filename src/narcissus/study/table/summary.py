@@ -65,7 +65,6 @@ def limited(values: Floats, level: float, *, people: int) -> LimitedMean:
 
 
 def as_mean(found: Estimate) -> LimitedMean:
-    """Convert a limited mean to the form of a result."""
     return LimitedMean.model_validate({"share": found.value, "low": found.low, "high": found.high})
 
 
@@ -174,7 +173,6 @@ def _distribution(hits: Sequence[float]) -> HitCounts:
 
 
 def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, ColumnResult]:
-    """Limit the share of each unknown column."""
     values = np.clip([t[f"{name}/columns"] for t in trials], 0, 1)
     fresh = np.array([t[f"{name}/columns_fresh"] for t in trials])
     found: dict[str, ColumnResult] = {}
@@ -246,7 +244,6 @@ def _decoy(
 
 
 def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[str, Any]:
-    """Compare an attack with itself."""
     baseline, gain, advantage = scores.baseline(level), scores.gain(level), scores.advantage(level)
     return {
         "baseline": baseline.value,
@@ -263,7 +260,6 @@ def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[st
 
 
 def _proved_of(experiment: Experiment, trials: Sequence[Trial]) -> float:
-    """Return the bound on the mean share of the people whom one attack met."""
     shares = [float(t["bound"][0]) / experiment.targets for t in trials if "bound" in t]
     return float(np.mean(shares)) if shares else 1.0
 
@@ -347,7 +343,6 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> tuple[Grou
 
 
 def _of_group(own: GroupScores, joint: float, by_chance: GroupByChance | None) -> GroupAttack:
-    """Summarise one attack on one group."""
     over = own.scores.above_guess(own.guess, joint)
     return GroupAttack.model_validate(
         {
@@ -364,7 +359,6 @@ def _of_group(own: GroupScores, joint: float, by_chance: GroupByChance | None) -
 def _by_chance(
     experiment: Experiment, name: str, trials: Sequence[Trial], g: int, joint: float
 ) -> GroupByChance | None:
-    """Compare one attack on one group with itself; None if it never played without."""
     if f"{name}/group_decoy" not in trials[0]:
         return None
     members = np.array([[t["groups"][g], t["strangers"][g]] for t in trials], dtype=float)

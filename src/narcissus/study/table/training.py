@@ -75,8 +75,6 @@ def simulations(
 
 @dataclass(frozen=True)
 class _Releaser:
-    """Makes a simulated release, given by its number and its setting: the slow part of training."""
-
     experiment: Experiment
 
     def __call__(self, key: str) -> Any:

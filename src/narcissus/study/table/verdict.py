@@ -42,7 +42,6 @@ def judge(
     contradictions: Sequence[Contradiction],
     takes_as_given: Sequence[str],
 ) -> Judgement:
-    """Judge one setting."""
     status, rests_on, needed = _status(threshold, excesses, contradictions)
     given = tuple(takes_as_given) if any(e.role != "attack" for e in rests_on) else ()
     if contradictions:

@@ -17,17 +17,14 @@ SAMPLED_TOO = "the people played and within sampling limits for all people like 
 
 
 def percent(share: float | None) -> str:
-    """Format a share as a percentage with one digit."""
     return "not known" if share is None else f"{100 * share:.1f}%"
 
 
 def points(difference: float) -> str:
-    """Format a difference of shares in percentage points."""
     return f"{round(100 * difference, 1) + 0.0:.1f} points"
 
 
 def threshold_text(threshold: ThresholdSpec) -> str:
-    """Describe a threshold in words."""
     group = (
         "" if threshold.worst_group is None else f", {percent(threshold.worst_group)} in a group"
     )
@@ -135,7 +132,6 @@ def _count_words(numbers: SettingNumbers) -> list[str]:
 
 
 def _reached_words(bound: CountBound) -> str:
-    """Describe how far the bound could fall at most."""
     if bound.reached is None:
         return ""
     return f"; some mechanism with this guarantee reaches {bound.reached}"
@@ -185,7 +181,6 @@ def _threshold_words(
 
 
 def _rounded(count: int) -> int:
-    """Round a rough number up to two figures."""
     step = 10 ** max(0, int(math.log10(max(count, 1))) - 1)
     return -(-count // step) * step
 
@@ -263,7 +258,6 @@ def in_favour(
 def against(
     numbers: SettingNumbers, excesses: Sequence[Excess], contradictions: Sequence[Contradiction]
 ) -> list[str]:
-    """List the evidence against the release, and what the trials leave open."""
     items = [str(contradictions[0])] if contradictions else []
     share, best = numbers.share_bound, numbers.best_attack
     if not numbers.is_limited:

@@ -162,7 +162,6 @@ def memory(experiment: Experiment) -> int:
 
 
 def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:
-    """Train attacks on a few releases of one setting; return the time of all training."""
     if not learners(experiment):
         return experiment, 0.0
     begin = time.perf_counter()
@@ -174,7 +173,6 @@ def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:
 
 
 def _timed(experiment: Experiment, key: str) -> tuple[float, int]:
-    """Play a trial; return its time in seconds and the bytes of its results."""
     begin = time.perf_counter()
     found = experiment.play(key)
     return time.perf_counter() - begin, sum(array.nbytes for array in found.values())

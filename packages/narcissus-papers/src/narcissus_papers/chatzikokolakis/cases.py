@@ -44,7 +44,6 @@ def channels(number: int = 40, secrets: int | None = None) -> list[Matrix]:
 
 
 def priors(secrets: int, number: int = 6) -> list[Matrix]:
-    """Return the uniform prior, others, and sparse ones; at least two secrets are possible."""
     rng = np.random.default_rng(secrets)
     made: list[Matrix] = [np.full(secrets, 1 / secrets)]
     for which in range(number - 1):
@@ -63,7 +62,6 @@ def systems() -> Iterator[tuple[Matrix, Matrix]]:
 
 
 def pairs_of_channels(secrets: int = 3) -> Iterator[tuple[Matrix, Matrix]]:
-    """Yield pairs of channels from the same secrets."""
     yield from itertools.combinations_with_replacement(channels(12, secrets), 2)
 
 
@@ -74,7 +72,6 @@ def sets_of_secrets(secrets: int) -> Iterator[tuple[int, ...]]:
 
 
 def uniform_on(chosen: tuple[int, ...], secrets: int) -> Matrix:
-    """Return the prior that is uniform on some secrets."""
     prior = np.zeros(secrets)
     prior[list(chosen)] = 1 / len(chosen)
     return prior
@@ -106,7 +103,6 @@ def least_beta_of_all(rows: Matrix) -> float:
 def statement(
     number: str, title: str, make: Callable[[Given], Reproduced], command: str = CHANNEL
 ) -> Item:
-    """Return a statement of the paper that is computed at once."""
     return Item("002", "statement", number, title, 0.2, make, command=command)
 
 
@@ -115,7 +111,6 @@ def claims(*held: Held) -> Reproduced:
 
 
 def proved(what: str, holds: bool, because: str = "") -> Held:
-    """Mark a claim as proved in the documentation for all, and computed on cases."""
     return Held(f"{what} (proof: Narcissus theory 6.3)", bool(holds), "proved", because)
 
 

@@ -52,6 +52,5 @@ FILE = Needed(
 
 
 def counts(given: Given) -> NDArray[np.int64] | None:
-    """Count the records of the user's Census by value; None if it is missing."""
     path = None if given.data is None else given.data / FILE.name
     return None if path is None or not path.exists() else read(path)

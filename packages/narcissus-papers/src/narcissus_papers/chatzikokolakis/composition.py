@@ -42,7 +42,6 @@ def beta_star(rows: object) -> float:
 
 
 def chains() -> list[tuple[Matrix, Matrix]]:
-    """Return channels, each with one that takes its outputs."""
     found = [
         (first, second)
         for first in channels(20)
@@ -53,12 +52,10 @@ def chains() -> list[tuple[Matrix, Matrix]]:
 
 
 def mixtures(rows: Matrix) -> Matrix:
-    """Return mixtures of the rows."""
     return np.random.default_rng(3).dirichlet(np.full(len(rows), 0.5), 12) @ rows
 
 
 def diameter(rows: Matrix, order: float) -> float:
-    """Compute the largest distance of two rows in a norm."""
     return max(float(np.linalg.norm(a - b, order)) for a in rows for b in rows)
 
 

@@ -132,7 +132,6 @@ def section_7c(_given: Given) -> Reproduced:
 
 
 def estimates() -> list[tuple[float, float, float]]:
-    """Estimate and bound beta* from ever more samples of one channel."""
     response = ch.KaryRandomizedResponse(4, 1.5)
     rng = np.random.default_rng(1)
     found: list[tuple[float, float, float]] = []

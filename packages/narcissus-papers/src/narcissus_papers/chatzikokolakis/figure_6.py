@@ -35,7 +35,6 @@ def falls(values: list[float]) -> bool:
 
 
 def guessed(beta_star: float) -> float:
-    """Return how often the two secrets are guessed right."""
     return 1 - beta_star / 2
 
 
@@ -144,7 +143,6 @@ def make_c(_given: Given) -> Reproduced:
 
 
 def response(values: int, epsilon: float) -> float:
-    """Compute beta* of randomized response."""
     return ch.KaryRandomizedResponse(values, epsilon).beta_star
 
 

@@ -64,7 +64,6 @@ def definition_1_4(_given: Given) -> Reproduced:
 
 
 def situations() -> tuple[Finite, Bits]:
-    """Return both situations of section 1.1.1, the first one of two rows."""
     people = range(1, CITIZENS + 1)
     plain = [(a, b) for a in people for b in people]
     with_her = [(0, b) for b in people]

@@ -25,12 +25,10 @@ EXTRACT = "narcissus extract examples/extraction/copy.toml"
 
 
 def profile_of(study: str) -> str:
-    """Return the command for the exact answer against every attacker."""
     return f"narcissus examples {study} && narcissus profile {study}.toml"
 
 
 def audit_of(study: str) -> str:
-    """Return the command that plays a game against attackers."""
     return f"narcissus examples {study} && narcissus audit {study}.toml"
 
 
@@ -43,7 +41,6 @@ def item(
     seconds: float = 0.5,
     paper: str = "003",
 ) -> Item:
-    """Return a statement of the paper that is computed at once."""
     return Item(paper, "statement", number, title, seconds, make, command=command)
 
 
@@ -52,7 +49,6 @@ def claims(*held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...
 
 
 def proved(what: str, holds: bool, because: str = "", *, section: str = "2.1") -> Held:
-    """Mark a claim as proved in the documentation for all, and computed on cases."""
     return Held(f"{what} (proof: Narcissus theory {section})", bool(holds), "proved", because)
 
 
@@ -139,7 +135,6 @@ RELATIONS = [
 
 
 def attackers(releases: int, attempts: int) -> Iterator[tuple[int, ...]]:
-    """Yield every attacker: an attempt for each release, -1 for none."""
     yield from itertools.product(range(-1, attempts), repeat=releases)
 
 

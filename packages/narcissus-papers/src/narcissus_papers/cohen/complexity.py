@@ -52,7 +52,6 @@ RELEASES = {
 
 @cache
 def complexity(string: str, radius: int, given: str = "") -> int:
-    """Return the complexity of the ball that counts as an extraction of a string."""
     return shortest(ball(string, radius), given)
 
 
@@ -236,7 +235,6 @@ class ShowsExtraction:
         return self.holds_for[np.asarray(attempt), data[:, 0]] == 1
 
     def guesses(self, data: Any) -> Any:
-        """Return the numbers of all pairs that hold for some string."""
         return np.flatnonzero(self.holds_for.any(axis=1))
 
 

@@ -79,7 +79,6 @@ def five(p0: float, p1: float) -> list[tuple[float, float]]:
 
 
 def printed_five(p0: float, p1: float) -> list[tuple[float, float]]:
-    """Return them as printed."""
     return [
         (p0 / 2, p1 / 2),
         (p0 / 2 + (1 - p1) / 2, p1 / 2 + (1 - p0) / 2),

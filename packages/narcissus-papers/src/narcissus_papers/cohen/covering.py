@@ -71,7 +71,6 @@ def first_near(d: int, strings: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def listed_program(d: int, number: int) -> str:
-    """Write the program that prints a listed word."""
     return _LISTED.format(n=number, size=d // 8, d=d)
 
 

@@ -55,7 +55,6 @@ def encryptions() -> dict[str, Matrix]:
 
 
 def pairs_of_messages() -> Family:
-    """Return all pairs of messages, each with its first bit, as data sets of one number."""
     # the number b * 4 + m stands for the string of bit b and message m
     return Family([Pairs([[[a], [4 + b]]]) for a, b in product(MESSAGES, repeat=2)])
 
@@ -67,7 +66,6 @@ class NamesTheBit:
         return data[:, 0] // 4 == np.asarray(attempt)
 
     def guesses(self, data: Any) -> Any:
-        """Return both bits."""
         return np.array([0, 1])
 
 

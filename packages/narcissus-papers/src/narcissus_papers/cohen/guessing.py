@@ -42,7 +42,6 @@ def ball_bits(d: int, share: float) -> float:
 
 
 def entropy(share: float) -> float:
-    """Return the entropy of a coin in bits."""
     return -share * math.log2(share) - (1 - share) * math.log2(1 - share)
 
 

@@ -150,7 +150,6 @@ def singled_out(
 
 
 def all_small(epsilon: float) -> list[SingledOut]:
-    """Return all functions of two records of two values, and of three without their order."""
     two = [singled_out(2, law, labels, epsilon) for law in TWO for labels in partitions(4)]
     three = [singled_out(2, law, labels, epsilon) for law in LAWS[::4] for labels in sorts()]
     return two + three

@@ -41,7 +41,6 @@ def least_delta(rows: Matrix, epsilon: float) -> float:
 
 
 def gain(world: object, rows: Matrix, relation: object, epsilon: float) -> float:
-    """Return the exact profile of a channel on two data sets."""
     game = Game(world, through_channel(rows.tolist()), relation)
     return float(write_out(game).deltas([epsilon])[0])
 

@@ -57,7 +57,6 @@ def holds(curve: SizeCurve, formula: Formula) -> bool:
 
 
 def drawn(curve: SizeCurve, label: str, formula: Formula | None = None) -> list[Line]:
-    """Return a curve as points, with its formula as a line."""
     x = [p.size for p in curve.points]
     lines = [Line(label, x, [p.value for p in curve.points], "points")]
     if formula is not None:
@@ -66,12 +65,10 @@ def drawn(curve: SizeCurve, label: str, formula: Formula | None = None) -> list[
 
 
 def said(scaled: Scaled, curve: SizeCurve) -> str:
-    """Describe where a curve goes, without the full stop."""
     return sentence(told(curve), scaled.name)[:-1]
 
 
 def played(what: str, is_held: bool) -> Held:
-    """Mark a claim as sampled."""
     return Held(what, is_held, "played")
 
 
@@ -265,7 +262,6 @@ def generator(_given: Given) -> Reproduced:
 def scaling_item(
     number: str, title: str, make: Callable[[Given], Reproduced], command: str, seconds: float
 ) -> Item:
-    """Return a figure that a user draws by ``narcissus scale``."""
     return Item("003", "figure", number, title, seconds, make, command=f"narcissus scale {command}")
 
 

@@ -21,7 +21,6 @@ def parities(rows: Rows) -> Rows:
 def statement(
     number: str, title: str, make: Callable[[Given], Reproduced], command: str, seconds: float = 0.5
 ) -> Item:
-    """Return a statement of the paper that is computed at once."""
     return Item("004", "statement", number, title, seconds, make, command=f"narcissus {command}")
 
 
@@ -30,7 +29,6 @@ def claims(*held: Held, notes: tuple[str, ...] = ()) -> Reproduced:
 
 
 def proved(what: str, holds: bool, part: str) -> Held:
-    """Mark a claim as proved in a part of the documentation for all, and computed on cases."""
     return Held(f"{what} (proof: Narcissus theory {part})", bool(holds), "proved")
 
 
@@ -40,5 +38,4 @@ def checked(what: str, holds: bool, because: str = "", quote: Quote | None = Non
 
 
 def played(what: str, holds: bool) -> Held:
-    """Mark a claim as sampled, within limits that fail once in a million plays."""
     return Held(what, bool(holds), "played")

@@ -117,7 +117,7 @@ def example_13(_given: Given) -> Reproduced:
 
 
 def example_14(_given: Given) -> Reproduced:
-    """Tell the attacker a list that holds the rows. Source: Kaplan et al. 2025, Example 1.4."""
+    """Reveal a list that holds the rows. Source: Kaplan et al. 2025, Example 1.4."""
     game = Game(Uniform(10, 60), Parity(), Member(), side=Hiding(1000))
     run = play(game, SupersetMatching(), trials=200, confidence=1 - 1e-6, stop=False, rng=4)
     low = run.attackers[0].success.low
@@ -135,7 +135,7 @@ def example_14(_given: Given) -> Reproduced:
 
 
 def example_15(_given: Given) -> Reproduced:
-    """Tell the attacker the list as the distribution. Source: Kaplan et al. 2025, Example 1.5."""
+    """Reveal the list as the distribution. Source: Kaplan et al. 2025, Example 1.5."""
     hidden = [small_delta(SmallSuperset(4, d, 2), parities) for d in (2, 4, 6)]
     rows = list(itertools.product((0, 1), repeat=4))
     right = Fraction(0)

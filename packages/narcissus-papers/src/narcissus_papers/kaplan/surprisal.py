@@ -60,7 +60,6 @@ def counted_chance(d: int, epsilon: float, share: float, told: Floats, near: int
 
 
 def _up(logarithm: float) -> float:
-    """Round a number up to one decimal place."""
     return math.ceil(10 * logarithm) / 10
 
 

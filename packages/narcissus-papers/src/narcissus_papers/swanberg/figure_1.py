@@ -36,7 +36,6 @@ def mmc(values: int, guarantee: Guarantee) -> float:
 
 
 def _curve(theorem: Theorem, guarantee: Guarantee, label: str, style: str) -> Line:
-    """Draw a theorem against the prior of an attempt, one target and one guess."""
     values = [
         min(1.0, theorem.limit(Question(threat(prior=float(p)), guarantee))) for p in PRIORS[1:-1]
     ]

@@ -41,7 +41,6 @@ def bound_on_advantage(prior: float, epsilon: float) -> float:
 
 
 def protecting(prior: float) -> float:
-    """Return the largest epsilon whose advantage stays at `MOST`; the bound rises with epsilon."""
     low, high = 0.0, 60.0
     for _ in range(100):
         middle = (low + high) / 2
@@ -55,7 +54,6 @@ def _line(label: str, prior: float, style: str = "line") -> Line:
 
 
 def _canaries() -> list[tuple[str, float]]:
-    """Return canaries with their priors: likeliest, median by count, least likely."""
     found = [("uniform, any", 1 / VALUES)]
     for s in LAWS:
         law = Zipf(s, VALUES)

@@ -64,7 +64,6 @@ PIECES = {
 
 
 def joined(answers: Mapping[str, Any], source: str) -> dict[int, dict[str, Any]]:
-    """Merge what was played of the same releases, by the number of columns."""
     counts = sorted({int(key.split("/")[1]) for key in answers if key.startswith(f"{source}/")})
     return {
         count: {

@@ -106,7 +106,7 @@ class Source:
     bins: Mapping[str, Bins] = field(default_factory=dict)
 
     def path(self, given: Given) -> Path:
-        """Return the file in the user's data folder or next to a checkout; else raise InputError."""
+        """Return the file in the user's data folder or next to a checkout, or raise InputError."""
         folders = [BESIDE] if given.data is None else [given.data, BESIDE]
         for folder in folders:
             if (folder / self.needed.name).exists():
@@ -121,7 +121,6 @@ class Source:
         return _read(self.path(given), self.drop, tuple(self.bins.items()))
 
     def network(self, given: Given) -> BayesianNetwork:
-        """Fit the prior, a network, to the table."""
         return _fitted(self.path(given), self.drop, tuple(self.bins.items()))
 
     def in_order(self, given: Given) -> list[str]:
@@ -276,7 +275,6 @@ def lines(
 
 
 def never_above(answers: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether no attack's lower limit is above the bound on its mean, in any answer."""
     return all(
         one[name]["low"] <= one["mean"]
         for one in answers.values()
@@ -286,10 +284,8 @@ def never_above(answers: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def claim(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    """Mark a claim as played; ``because`` is added if it does not hold."""
     return Held(what, holds, "played", "" if holds else because, quote)
 
 
 def kept_below(answers: Mapping[str, Mapping[str, Any]]) -> Held:
-    """Claim that no attack is above the bound."""
     return claim("no attack is above what is proved of the mean share", never_above(answers))
