@@ -228,3 +228,18 @@ class Item:
         """Name, such as ``001/figure-2a``; also its folder."""
         words = f"{self.kind} {self.number}".lower().split()
         return f"{self.paper}/{'-'.join(words)}"
+
+
+def claims(
+    *held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...] = ()
+) -> Reproduced:
+    return Reproduced(held=held, printed=printed, notes=notes)
+
+
+def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
+    """Mark a claim as computed exactly in the named cases, next to the paper's words."""
+    return Held(what, bool(holds), "checked", because, quote)
+
+
+def played(what: str, holds: bool) -> Held:
+    return Held(what, bool(holds), "played")

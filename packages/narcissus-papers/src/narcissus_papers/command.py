@@ -97,7 +97,7 @@ def command(
     """Reproduce figures, tables and statements."""
     from narcissus.cli.progress import progress
     from narcissus_papers import chosen, reproduce
-    from narcissus_papers.texts import as_dict
+    from narcissus_papers.job import as_dict
 
     kind, number = _asked(
         paper, {"figure": figure, "table": table, "statement": statement}, listed or everything

@@ -4,14 +4,91 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from narcissus.errors import NarcissusError, raised_where
-from narcissus_papers.base import Given, Item
-from narcissus_papers.texts import plain, write
+from narcissus_papers.base import Given, Held, Item, Line, Panel, Printed, Quote, Reproduced
+
+
+def plain(value: Any) -> str:
+    """Write a value as JSON; NumPy's numbers and arrays become those of JSON."""
+    return json.dumps(value, default=_listed)
+
+
+def write(made: Reproduced) -> str:
+    return plain(asdict(made))
+
+
+def read(text: str) -> Reproduced:
+    found: dict[str, Any] = json.loads(text)
+    return Reproduced(
+        panels=tuple(_panel(one) for one in found["panels"]),
+        printed=tuple(Printed(**_quoted(one)) for one in found["printed"]),
+        held=tuple(Held(**_quoted(one)) for one in found["held"]),
+        cannot=found["cannot"],
+        notes=tuple(found["notes"]),
+        table=tuple(tuple(row) for row in found["table"]),
+    )
+
+
+def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
+    return {
+        "paper": item.paper,
+        "kind": item.kind,
+        "number": item.number,
+        "title": item.title,
+        "verdict": made.verdict,
+        "because": made.because,
+        "shown": made.shown,
+        "printed": [_told(one) for one in made.printed],
+        "held": [_claimed(one) for one in made.held],
+        "notes": list(made.notes),
+        "data": [list(row) for row in made.rows],
+    }
+
+
+def _quoted(found: dict[str, Any]) -> dict[str, Any]:
+    quote = found["quote"]
+    return {**found, "quote": None if quote is None else Quote(**quote)}
+
+
+def _claimed(one: Held) -> dict[str, Any]:
+    quote = one.quote
+    said = {"quote": quote and quote.words, "place": quote and quote.place}
+    return {
+        "what": one.what,
+        "holds": one.holds,
+        "shown": one.shown,
+        "because": one.because,
+        **said,
+    }
+
+
+def _told(one: Printed) -> dict[str, Any]:
+    quote = one.quote
+    return {
+        "what": one.what,
+        "paper": None if quote is None else quote.value,
+        "ours": one.ours,
+        "word": one.word,
+        "because": one.reason,
+        "within": None if quote is None else quote.within,
+        "quote": None if quote is None else quote.words,
+        "place": None if quote is None else quote.place,
+    }
+
+
+def _panel(found: dict[str, Any]) -> Panel:
+    lines = tuple(Line(**one) for one in found.pop("lines"))
+    return Panel(lines=lines, names=tuple(found.pop("names")), **found)
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, range) else value.tolist()
 
 
 @dataclass(frozen=True)

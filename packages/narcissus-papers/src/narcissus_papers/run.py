@@ -17,13 +17,9 @@ from narcissus.study.kinds import RunOptions
 from narcissus.study.sections import PlayedRun
 from narcissus.study.work import agree, in_words
 from narcissus_papers.base import Item, Reproduced
-from narcissus_papers.files import remove_item, write_item, write_page
-from narcissus_papers.given_data import digests
-from narcissus_papers.job import MadeText, Maker, item_of, key_of
-from narcissus_papers.kept import KeptItems
-from narcissus_papers.origin import origin
-from narcissus_papers.page import Made
-from narcissus_papers.texts import read
+from narcissus_papers.job import MadeText, Maker, item_of, key_of, read
+from narcissus_papers.kept import KeptItems, digests, origin
+from narcissus_papers.page import Made, remove_item, write_item, write_page
 
 
 def reproduce(

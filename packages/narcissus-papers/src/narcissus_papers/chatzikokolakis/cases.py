@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Item, Reproduced
 
 Matrix = NDArray[np.float64]
 
@@ -106,14 +106,5 @@ def statement(
     return Item("002", "statement", number, title, 0.2, make, command=command)
 
 
-def claims(*held: Held) -> Reproduced:
-    return Reproduced(held=held)
-
-
 def proved(what: str, holds: bool, because: str = "") -> Held:
     return Held(f"{what} (proof: Narcissus theory 6.3)", bool(holds), "proved", because)
-
-
-def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    """Mark a claim as computed exactly in the named cases, next to the paper's words."""
-    return Held(what, bool(holds), "checked", because, quote)

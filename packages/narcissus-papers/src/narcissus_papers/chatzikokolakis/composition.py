@@ -7,15 +7,13 @@ import itertools
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Printed, Quote, Reproduced
+from narcissus_papers.base import Given, Item, Printed, Quote, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     CHANNEL,
     NAMED,
     ROOM,
     Matrix,
     channels,
-    checked,
-    claims,
     pairs_of_channels,
     priors,
     proved,

@@ -7,17 +7,8 @@ import itertools
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Held, Item, Reproduced
-from narcissus_papers.chatzikokolakis.cases import (
-    NAMED,
-    ROOM,
-    Matrix,
-    channels,
-    checked,
-    claims,
-    proved,
-    statement,
-)
+from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
+from narcissus_papers.chatzikokolakis.cases import NAMED, ROOM, Matrix, channels, proved, statement
 
 SIZES = (1_000, 10_000, 100_000)
 QUICK = (

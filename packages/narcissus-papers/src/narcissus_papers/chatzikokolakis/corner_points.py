@@ -8,15 +8,13 @@ import numpy as np
 from scipy import optimize
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Item, Quote, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     NAMED,
     ROOM,
     WITH_PRIOR,
     Matrix,
     channels,
-    checked,
-    claims,
     priors,
     proved,
     sets_of_secrets,

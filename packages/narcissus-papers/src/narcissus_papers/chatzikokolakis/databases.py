@@ -10,14 +10,12 @@ import numpy as np
 from scipy import optimize, sparse
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     ROOM,
     WITH_PRIOR,
     Matrix,
     channels,
-    checked,
-    claims,
     priors,
     proved,
     statement,

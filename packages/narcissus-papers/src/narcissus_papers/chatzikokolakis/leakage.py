@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Held, Item, Reproduced
+from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     NAMED,
     ROOM,
     WITH_PRIOR,
     Matrix,
     channels,
-    checked,
-    claims,
     pairs_of_channels,
     proved,
     statement,

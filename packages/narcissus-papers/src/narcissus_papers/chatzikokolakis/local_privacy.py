@@ -9,14 +9,12 @@ import numpy as np
 from scipy import optimize
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Item, Quote, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     NAMED,
     ROOM,
     WITH_PRIOR,
     channels,
-    checked,
-    claims,
     priors,
     proved,
     statement,

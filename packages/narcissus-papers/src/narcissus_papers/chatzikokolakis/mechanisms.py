@@ -10,8 +10,8 @@ import numpy as np
 from scipy import integrate, stats
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.chatzikokolakis.cases import ROOM, checked, claims, proved, statement
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims
+from narcissus_papers.chatzikokolakis.cases import ROOM, proved, statement
 
 APART = (0.1, 0.5, 1.0, 3.0)
 SCALES = (0.5, 1.0, 2.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from narcissus import channels as ch
 from narcissus.game import play_ind_bay
-from narcissus_papers.base import Given, Held, Item, Reproduced
+from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     CHANNEL,
     NAMED,
@@ -16,8 +16,6 @@ from narcissus_papers.chatzikokolakis.cases import (
     WITH_PRIOR,
     Matrix,
     channels,
-    checked,
-    claims,
     least_beta_of_all,
     priors,
     proved,

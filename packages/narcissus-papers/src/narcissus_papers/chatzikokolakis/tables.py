@@ -7,15 +7,8 @@ import math
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.chatzikokolakis.cases import (
-    CHANNEL,
-    NAMED,
-    ROOM,
-    channels,
-    checked,
-    systems,
-)
+from narcissus_papers.base import Given, Item, Reproduced, checked
+from narcissus_papers.chatzikokolakis.cases import CHANNEL, NAMED, ROOM, channels, systems
 
 NAMES: tuple[tuple[str, str, str], ...] = (
     ("symbol", "description", "here"),

@@ -12,7 +12,7 @@ from narcissus.mechanisms import Constant, Identity, RandomizedResponse, through
 from narcissus.profiles import cover, write_out, write_out_family
 from narcissus.success.relations import Member, Pinned
 from narcissus.worlds import Bits, Family, Finite, MonaLisa
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,
@@ -21,7 +21,6 @@ from narcissus_papers.cohen.cases import (
     audit_of,
     channels,
     checked,
-    claims,
     item,
     partitions,
     profile_of,

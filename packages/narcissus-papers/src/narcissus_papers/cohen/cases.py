@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.mechanisms.base import ReleaseChannel, deterministic
-from narcissus_papers.base import Given, Held, Item, Printed, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
 
 Matrix = NDArray[np.float64]
 
@@ -42,10 +42,6 @@ def item(
     paper: str = "003",
 ) -> Item:
     return Item(paper, "statement", number, title, seconds, make, command=command)
-
-
-def claims(*held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...] = ()) -> Any:
-    return Reproduced(held=held, printed=printed, notes=notes)
 
 
 def proved(what: str, holds: bool, because: str = "", *, section: str = "2.1") -> Held:

@@ -14,14 +14,13 @@ from narcissus.game import Game
 from narcissus.mechanisms import through_channel
 from narcissus.profiles import write_out
 from narcissus.worlds import Finite
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     EXTRACT,
     ROOM,
     Matrix,
     checked,
-    claims,
     item,
     proved,
     rates_of,

@@ -11,14 +11,13 @@ from narcissus.mechanisms import Parallel, XorHalf, through_channel
 from narcissus.profiles import write_out
 from narcissus.success.relations import OneOfPair, Prefix
 from narcissus.worlds import Bits, Pairs
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     RELATIONS,
     ROOM,
     Matrix,
     channels,
     checked,
-    claims,
     item,
     profile_of,
     proved,

@@ -13,8 +13,8 @@ from narcissus.mechanisms import CountingQuery, published_cut
 from narcissus.profiles import Cover, cover, worst_event, write_out
 from narcissus.success.relations import Pinned
 from narcissus.worlds import Bits, Records
-from narcissus_papers.base import Given, Held, Item, Reproduced
-from narcissus_papers.cohen.cases import checked, claims, item, profile_of, proved
+from narcissus_papers.base import Given, Held, Item, Reproduced, claims
+from narcissus_papers.cohen.cases import checked, item, profile_of, proved
 
 EPSILON, DELTA, RECORDS = 1.0, 0.01, 2100
 

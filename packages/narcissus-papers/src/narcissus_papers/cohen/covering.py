@@ -13,16 +13,10 @@ from numpy.typing import NDArray
 from narcissus.extraction.relations import HammingBall
 from narcissus.scale import Known, exponents
 from narcissus.scale.curves import EVERYBODY
-from narcissus_papers.base import Given, Item, Line, Panel, Reproduced
+from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, played
 from narcissus_papers.cohen.cases import checked
 from narcissus_papers.cohen.guessing import entropy, near, sizes
-from narcissus_papers.cohen.scaling import (
-    curve_of,
-    is_exactly,
-    played,
-    scaling_item,
-    swept,
-)
+from narcissus_papers.cohen.scaling import curve_of, is_exactly, scaling_item, swept
 
 SHARE = 0.25
 CODES = (4, 8, 12)

@@ -15,7 +15,7 @@ from narcissus.profiles import write_out, write_out_family
 from narcissus.results import Estimate
 from narcissus.success.relations import FirstBit, SameImage
 from narcissus.worlds import Bits, Family, Pairs
-from narcissus_papers.base import Given, Held, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims, played
 from narcissus_papers.cohen.cases import (
     ROOM,
     Labelled,
@@ -23,7 +23,6 @@ from narcissus_papers.cohen.cases import (
     audit_of,
     channels,
     checked,
-    claims,
     item,
     profile_of,
     proved,
@@ -33,10 +32,6 @@ LENGTH = 2
 """Bits of a message."""
 
 MESSAGES = range(2**LENGTH)
-
-
-def played(what: str, holds: bool) -> Held:
-    return Held(what, holds, "played")
 
 
 def encryptions() -> dict[str, Matrix]:

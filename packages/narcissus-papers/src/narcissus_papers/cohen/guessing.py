@@ -18,8 +18,8 @@ from narcissus.profiles import write_out
 from narcissus.success.relations import FirstBit
 from narcissus.worlds import Pairs
 from narcissus.worlds.base import all_tuples
-from narcissus_papers.base import Given, Held, Item, Reproduced
-from narcissus_papers.cohen.cases import EXTRACT, ROOM, audit_of, checked, claims, item, proved
+from narcissus_papers.base import Given, Held, Item, Reproduced, claims
+from narcissus_papers.cohen.cases import EXTRACT, ROOM, audit_of, checked, item, proved
 from narcissus_papers.cohen.language import LENGTH, STRINGS, ball, shortest
 
 LENGTHS = (100, 1_000, 10_000, 1_000_000)

@@ -14,13 +14,12 @@ from narcissus.profiles import write_out
 from narcissus.success.relations import Isolates, RandomRow
 from narcissus.success.singling_out import SinglingOut, achievable
 from narcissus.worlds import Records
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     ROOM,
     Labelled,
     audit_of,
     checked,
-    claims,
     item,
     partitions,
     profile_of,

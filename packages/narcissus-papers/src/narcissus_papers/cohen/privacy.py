@@ -13,7 +13,7 @@ from narcissus.mechanisms import CountingQuery, RandomizedResponse, through_chan
 from narcissus.profiles import profile, worst_event, write_out
 from narcissus.success.relations import OneOfPair, Prefix
 from narcissus.worlds import Finite, Neighbours, Pairs, RandomNeighbours
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     RELATIONS,
@@ -22,7 +22,6 @@ from narcissus_papers.cohen.cases import (
     attackers,
     channels,
     checked,
-    claims,
     item,
     profile_of,
     proved,

@@ -23,18 +23,17 @@ from narcissus.profiles import write_out
 from narcissus.profiles.proofs import from_lemmas
 from narcissus.success.relations import FirstBit, Hamming, NamesSecret
 from narcissus.worlds import Bits, Pairs, Secret
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims, played
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,
     audit_of,
     channels,
     checked,
-    claims,
     item,
     profile_of,
 )
-from narcissus_papers.cohen.cryptography import cpa, played
+from narcissus_papers.cohen.cryptography import cpa
 
 PAIR = Pairs([[[0], [1]]])
 

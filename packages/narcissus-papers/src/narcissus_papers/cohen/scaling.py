@@ -19,7 +19,7 @@ from narcissus.scale.verdict import sentence, told
 from narcissus.study.shipped import shipped_study
 from narcissus.success.relations import SameImage
 from narcissus.worlds import Bits
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Reproduced
+from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, played
 from narcissus_papers.cohen.cases import ROOM, checked
 
 CONFIDENCE = 1 - 1e-6
@@ -66,10 +66,6 @@ def drawn(curve: SizeCurve, label: str, formula: Formula | None = None) -> list[
 
 def said(scaled: Scaled, curve: SizeCurve) -> str:
     return sentence(told(curve), scaled.name)[:-1]
-
-
-def played(what: str, is_held: bool) -> Held:
-    return Held(what, is_held, "played")
 
 
 def found_of(budget: int) -> Formula:

@@ -15,9 +15,9 @@ from narcissus.profiles import write_out
 from narcissus.scale import SizeCurve
 from narcissus.success.relations import FirstBit
 from narcissus.worlds import Pairs
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Reproduced
-from narcissus_papers.cohen.cases import ROOM, audit_of, checked, claims, item
-from narcissus_papers.cohen.scaling import curve_of, holds, played, scaling_item, swept
+from narcissus_papers.base import Given, Held, Item, Line, Panel, Reproduced, claims, played
+from narcissus_papers.cohen.cases import ROOM, audit_of, checked, item
+from narcissus_papers.cohen.scaling import curve_of, holds, scaling_item, swept
 
 JUDGES = ("compressors", "statistical-tests", "learned-verifier")
 BITS, TRIPLES = 2048, 150

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from narcissus.profiles.closed_forms.hidden_nature import Row, Rows
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Item, Reproduced
 
 
 def sums(rows: Rows) -> Row:
@@ -24,18 +24,5 @@ def statement(
     return Item("004", "statement", number, title, seconds, make, command=f"narcissus {command}")
 
 
-def claims(*held: Held, notes: tuple[str, ...] = ()) -> Reproduced:
-    return Reproduced(held=held, notes=notes)
-
-
 def proved(what: str, holds: bool, part: str) -> Held:
     return Held(f"{what} (proof: Narcissus theory {part})", bool(holds), "proved")
-
-
-def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    """Mark a claim as computed exactly in the named cases, next to the paper's words."""
-    return Held(what, bool(holds), "checked", because, quote)
-
-
-def played(what: str, holds: bool) -> Held:
-    return Held(what, bool(holds), "played")

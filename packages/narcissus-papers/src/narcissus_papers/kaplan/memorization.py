@@ -20,8 +20,8 @@ from narcissus.profiles.closed_forms.parities import ParityRelease
 from narcissus.profiles.proofs import parity_limit
 from narcissus.success.relations import Member
 from narcissus.worlds import MonaLisa, Uniform
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.kaplan.cases import checked, claims, parities, played, proved, statement
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims, played
+from narcissus_papers.kaplan.cases import parities, proved, statement
 
 SMALL = ((1, 2), (1, 4), (2, 2), (2, 4), (3, 2))
 

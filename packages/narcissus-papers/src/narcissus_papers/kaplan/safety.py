@@ -18,8 +18,8 @@ from narcissus.profiles.closed_forms.near import dimensions, limit_given_rows
 from narcissus.profiles.closed_forms.two_criteria import looser_gamma, two_criteria_limit
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.kaplan.cases import checked, claims, played, proved, statement, sums
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims, played
+from narcissus_papers.kaplan.cases import proved, statement, sums
 
 POPULATIONS = ((2, 1, 2), (3, 2, 2), (4, 2, 3), (6, 3, 2), (5, 3, 3))
 SIZES = (10, 20, 100, 1000, 10_000)

@@ -19,8 +19,8 @@ from narcissus.profiles.closed_forms.surprisal import log2_delta
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Draw, Tardos
-from narcissus_papers.base import Given, Item, Quote, Reproduced
-from narcissus_papers.kaplan.cases import checked, claims, played, proved, statement
+from narcissus_papers.base import Given, Item, Quote, Reproduced, checked, claims, played
+from narcissus_papers.kaplan.cases import proved, statement
 
 
 def definition_41(_given: Given) -> Reproduced:

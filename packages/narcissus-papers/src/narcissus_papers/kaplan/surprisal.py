@@ -17,8 +17,8 @@ from narcissus.profiles.closed_forms.lukewarm import least_surprisal, log2_few_l
 from narcissus.profiles.closed_forms.surprisal import Column, log2_delta
 from narcissus.success.relations import Hamming, Member, Prefix
 from narcissus.worlds import Draw, Tardos
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.kaplan.cases import checked, claims, proved, statement
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims
+from narcissus_papers.kaplan.cases import proved, statement
 
 Floats = NDArray[np.float64]
 

@@ -16,8 +16,7 @@ from narcissus.profiles.closed_forms.average import average_bits
 from narcissus.profiles.closed_forms.candidates import bayes_success
 from narcissus.profiles.closed_forms.near import dimensions, limit_given_rows
 from narcissus.profiles.closed_forms.surprisal import log2_delta
-from narcissus_papers.base import Given, Item, Line, Panel, Reproduced
-from narcissus_papers.kaplan.cases import checked
+from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, checked
 
 GAMMA, DELTA, SURE, NOISE, SHARE = 0.04, 1e-6, 0.95, 0.1, 0.5
 ROW_BITS = 1 / (2 * math.log(2))
