@@ -26,15 +26,21 @@ from narcissus.evidence import (
 )
 from narcissus.results import Estimate
 from narcissus.study.results.table import Excess
-from narcissus.study.table.bound_summary import theorems_of
-from narcissus.study.table.criteria import Criterion, Mean, criteria
+from narcissus.study.table.bound_summary import other_tails, tail_of_population, theorems_of
+from narcissus.study.table.counts import mean_tails
 from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.group_limits import enclosure_of_group, group_scores
-from narcissus.study.table.limits import AttackScores, scores_of, within
-from narcissus.study.table.population import other_tails, tail_of_population
+from narcissus.study.table.limits import (
+    AttackScores,
+    Criterion,
+    Mean,
+    criteria,
+    enclosure_of_group,
+    group_scores,
+    scores_of,
+    within,
+)
 from narcissus.study.table.schema import ThresholdSpec
-from narcissus.study.table.tails import mean_tails
 
 Floats = NDArray[np.float64]
 Trials = Sequence[Mapping[str, NDArray[Any]]]

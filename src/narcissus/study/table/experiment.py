@@ -34,9 +34,8 @@ from narcissus.mechanisms.marginals import Counts
 from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
 from narcissus.study.results.table import PrecisionResult
-from narcissus.study.table.crowd import Crowd
+from narcissus.study.table.crowd import Crowd, Groups
 from narcissus.study.table.enclosure import around, people_alone
-from narcissus.study.table.groups import Groups
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
 from narcissus.success import CodesRight, ColumnsRight

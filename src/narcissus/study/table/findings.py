@@ -30,7 +30,7 @@ def findings_of(
     ``takes_as_given`` are the assumptions of baselines and ceiling; bounds carry theirs. At level
     ``joint`` all lower limits of attacks hold at once. ``gain`` is the most that a declared
     guarantee lets a release add, compared with the same attempts on fresh people
-    (`narcissus.study.table.population.gain_if_declared`). ``real`` people are rows of the table,
+    (`narcissus.study.table.bound_summary.gain_if_declared`). ``real`` people are rows of the table,
     which then test the assumptions about them.
     """
     given = tuple(takes_as_given)

@@ -44,16 +44,14 @@ from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.results.table import SettingNumbers, TableResults
 from narcissus.study.results.table_attacks import CountedAttack, OwnRelease
-from narcissus.study.table.conclude import conclude
+from narcissus.study.table.conclude import conclude, overall
 from narcissus.study.table.costly import FOLDER, is_costly, with_kept_releases
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.playing import play_trials
-from narcissus.study.table.precision import looks_of
+from narcissus.study.table.playing import looks_of, play_trials
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.streams import OWN
-from narcissus.study.table.sweep import overall
 from narcissus.study.table.training import learners
 from narcissus.study.toml import read_policy
 from narcissus.success.table import Scores

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from narcissus.study.merging import SMALLER, Parts, merge, numbered, tells_of_fewer
 from narcissus.study.results.base import MergedGroups
+from narcissus.study.table.crowd import Groups
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.groups import Groups
 from narcissus.study.table.streams import TrialStreams
 from narcissus.tables import Table
 from narcissus.worlds import RealRows

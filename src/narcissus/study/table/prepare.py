@@ -26,8 +26,8 @@ from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.table import factored_proofs, proofs
+from narcissus.study.table.crowd import Groups
 from narcissus.study.table.experiment import Experiment, is_factored
-from narcissus.study.table.groups import Groups
 from narcissus.study.table.room import require_room
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection

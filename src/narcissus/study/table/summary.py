@@ -40,19 +40,21 @@ from narcissus.study.results.table_attacks import (
     PriorTest,
     SearchResult,
 )
-from narcissus.study.table.bound_summary import bound_results
-from narcissus.study.table.criteria import Criterion
+from narcissus.study.table.bound_summary import bound_results, mean_of_people
 from narcissus.study.table.enclosure import LIKELIEST, Enclosure
 from narcissus.study.table.excess import apart, family
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.group_limits import (
+from narcissus.study.table.limits import (
+    AttackScores,
+    Criterion,
     GroupScores,
+    counted,
     enclosure_of_group,
     group_scores,
     guess_of_group,
+    has_decoy,
+    scores_of,
 )
-from narcissus.study.table.limits import AttackScores, counted, has_decoy, scores_of
-from narcissus.study.table.population import mean_of_people
 from narcissus.study.table.settings import Setting
 
 SURE = 0.99

@@ -9,7 +9,7 @@ from narcissus._outwards import lower, upper
 from narcissus.findings import Contradiction
 from narcissus.study.results.table import CountBound, Excess, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GroupAttack, GroupResult
-from narcissus.study.table.criteria import criteria
+from narcissus.study.table.limits import criteria
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.verdict import Judgement
 
