@@ -2,18 +2,91 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
+import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from narcissus.game.executor import KeyLostError
-from narcissus.study.engines._start import start
 from narcissus.study.engines._worker import JOB, KEY, receive, send
 from narcissus.study.engines.answers import opened
-from narcissus.study.engines.endings import how_it_ended, oom_kills
+
+# The path is the parent's without the current directory, and is set before anything is imported.
+_CODE = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from narcissus._isolation import import_from_elsewhere; import_from_elsewhere(); "
+    "from narcissus.study.engines.{0} import main; main(int(sys.argv[2]))"
+)
+
+
+def start(module: str, *, prints: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    """Run ``main(parent)`` of a sibling module in a process with a pipe to its standard input.
+
+    ``prints`` is the destination of its standard output, as in `subprocess.Popen`.
+    """
+    paths = [p for p in sys.path if isinstance(p, str) and p]  # pyright: ignore[reportUnnecessaryIsInstance] (anything may be there)
+    flags: list[str] = subprocess._args_from_interpreter_flags()  # pyright: ignore
+    told = [json.dumps(paths), str(os.getpid())]
+    return subprocess.Popen(
+        [sys.executable, *flags, "-P", "-c", _CODE.format(module), *told],
+        stdin=subprocess.PIPE,
+        stdout=prints,
+        env={**os.environ, "PYTHONSAFEPATH": "1"},
+        # Ctrl-C at a terminal goes to a whole group: these hear of it from us.
+        process_group=0 if os.name == "posix" else None,
+    )
+
+
+CRASHES = ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT")
+
+
+def oom_kills() -> int | None:
+    """Count the processes that the kernel has killed for lack of memory; None if unknown."""
+    found: list[int] = []
+    places = [Path("/proc/vmstat")]
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+            _, kinds, path = line.split(":", 2)
+            root = "/sys/fs/cgroup" + ("/memory" if kinds == "memory" else "")
+            name = "memory.oom_control" if kinds == "memory" else "memory.events"
+            if kinds in {"", "memory"}:
+                places += [Path(root + path, name), Path(root, name)]
+    for place in places:
+        with suppress(OSError, ValueError):
+            lines = place.read_text(encoding="utf-8").splitlines()
+            found += [int(s.split()[1]) for s in lines if s.startswith("oom_kill ")]
+    return sum(found) if found else None
+
+
+def how_it_ended(code: int, before: int | None, after: int | None) -> str:
+    """Describe how a process ended from its exit status (minus the number of a signal).
+
+    ``before`` and ``after`` are `oom_kills` before the trial began and after the process ended.
+    """
+    if code >= 0:
+        return f"it ended with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = "no name"
+    text = f"it was killed by signal {-code} ({name})"
+    if name in CRASHES:
+        return f"{text}: a crash in compiled code"
+    if name != "SIGKILL":
+        return text
+    if before is None or after is None:
+        return f"{text}; whether memory ran out cannot be told on this machine"
+    if after > before:
+        return f"{text}, and memory ran out: use fewer --workers or a smaller study"
+    return f"{text}, and not for want of memory: somebody sent it"
+
 
 ATTEMPTS = 3  # at one trial; a worker that was killed by chance is not killed twice more there
 PATIENCE = 5.0  # seconds that an idle worker gets to end by itself

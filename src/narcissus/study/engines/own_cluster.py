@@ -18,10 +18,8 @@ from narcissus._optional import optional
 from narcissus._scratch import scratch_folder
 from narcissus.errors import NarcissusError
 from narcissus.observer import Observer
-from narcissus.study.engines._attendant import ATTEMPTS, PATIENCE
+from narcissus.study.engines._attendant import ATTEMPTS, PATIENCE, how_it_ended, oom_kills, start
 from narcissus.study.engines._dask_worker import QUIET
-from narcissus.study.engines._start import start
-from narcissus.study.engines.endings import how_it_ended, oom_kills
 
 SETTINGS: dict[str, object] = {
     **QUIET,

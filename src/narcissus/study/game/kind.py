@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, TypeAdapter
+from threadpoolctl import threadpool_limits
 
 from narcissus._outwards import upper
 from narcissus._random import child
+from narcissus._version import __version__
 from narcissus.attacks.conversation import Transcript
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Play, play
+from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
 from narcissus.game.gap import gap_limits
+from narcissus.game.loop import Blocks, Through
+from narcissus.game.rules import is_own
 from narcissus.observer import Observer
 from narcissus.profiles import (
     WORK,
@@ -34,12 +40,12 @@ from narcissus.results import Estimate, NotAssessed
 from narcissus.study.engines import executor_of
 from narcissus.study.game.covered import covered
 from narcissus.study.game.family import RatesFamily
-from narcissus.study.game.identity import identity_of
-from narcissus.study.game.schema import GameStudy, Setup
+from narcissus.study.game.schema import GameStudy, Setup, asked_of_rows
 from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
 from narcissus.study.game.verdict import Ground, Judged, Proof, grade_of, judge
-from narcissus.study.game.work import agreed
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.parts import own_parts
+from narcissus.study.plugins import source_digests
 from narcissus.study.pool import play_in_order
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.game import (
@@ -57,6 +63,8 @@ from narcissus.study.results.game import (
     TranscriptResult,
 )
 from narcissus.study.store import TrialStore
+from narcissus.study.work import agree, timed
+from narcissus.success import KeptSurprisal
 from narcissus.success.singling_out import SAME, SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
@@ -64,6 +72,96 @@ from narcissus.success.statements import (
     Threshold,
     prepared,
 )
+
+Player = Callable[[str], Arrays]
+
+ENOUGH = 0.3  # seconds of play from which the rest is reckoned
+LONG = 1.0  # seconds of one trial that is taken at its word: others may have paid for a whole block
+
+
+def agreed(
+    through: Through,
+    setup: Setup,
+    store: TrialStore | None,
+    executor: Executor,
+    options: RunOptions,
+) -> Through:
+    """Play blocks through ``through``, once the time of those not in the store was agreed to."""
+
+    def play(player: Player, keys: Sequence[str]) -> Blocks:
+        held = store.keys() if store is not None else set[str]()
+        left = [key for key in keys if key not in held]
+        if left and options.hours is not None:
+            is_ours = not is_own([setup.game, *setup.attacks.values()])
+            check(player, left, executor, options, is_ours=is_ours)
+        yield from through(player, keys)
+
+    return play
+
+
+def check(
+    player: Player, keys: Sequence[str], executor: Executor, options: RunOptions, *, is_ours: bool
+) -> None:
+    """Refuse blocks that take longer than was agreed to.
+
+    Raises LongWorkError then, or if the first trial of parts that are not ours does not end.
+    """
+    measure = partial(time_of_trial, player, keys[0])
+    seconds = (
+        measure()
+        if is_ours
+        else timed(measure, "the first trial", hours=options.hours, observer=options.observer)
+    ) or 0.0
+    trials = sum(size_of(key) for key in keys)
+    processes = min(executor.workers, len(keys))
+    agree(
+        trials * seconds / processes,
+        f"at most {trials:,} trials of {seconds:.3g} s each, in {processes} processes",
+        hours=options.hours,
+        observer=options.observer,
+    )
+
+
+def time_of_trial(player: Player, key: str) -> float:
+    """Play ever larger blocks until the time of a trial shows; return it in seconds.
+
+    Larger blocks take less time per trial; what is played here counts for nothing.
+    """
+    batch, number, size, *seat = key.split("/")
+    count = 1
+    with threadpool_limits(1):  # as where it counts
+        while True:
+            begin = time.perf_counter()
+            player("/".join([batch, number, str(count), *seat]))
+            seconds = time.perf_counter() - begin
+            if count >= int(size) or (seconds >= ENOUGH and (count > 1 or seconds >= LONG)):
+                return seconds / count
+            count = min(10 * count, int(size))
+
+
+def size_of(key: str) -> int:
+    """Return the number of trials of a block."""
+    return int(key.split("/")[2])
+
+
+def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, object]:
+    """Return everything on which trials depend: studies with equal identity may share trials.
+
+    The number of trials, the confidence, the stopping and the statement are left out, so that a run
+    can be extended; except what the statement asks of surprisal, by which a trial is scored.
+    """
+    asked = asked_of_rows(study.statement)
+    settings = study.model_dump(mode="json")
+    parts = ("world", "mechanism", "attack", "success", "looser", "side_information")
+    return {
+        **{part: settings[part] for part in parts},
+        **({"family": settings["family"]} if study.family else {}),
+        "fresh": study.run.fresh,
+        "surprisal": asdict(asked) if isinstance(asked, KeptSurprisal) else asked,
+        "seed": str(entropy),
+        "own code": source_digests(own_parts(study), folder),
+        "version": __version__,
+    }
 
 
 def has_epsilon(statement: Any) -> bool:
