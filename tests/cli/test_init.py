@@ -146,7 +146,7 @@ def test_enter_takes_what_is_proposed(town, narcissus, terminal):
 
 
 def test_a_study_that_cannot_be_played_is_told(town, narcissus, monkeypatch):
-    monkeypatch.setattr("narcissus.study.table.draft.TARGETS", 10**9)
+    monkeypatch.setattr("narcissus.study.table.propose.TARGETS", 10**9)
     code, _, err = narcissus("init", "town.csv")
     assert code == 2
     assert "wrote town.toml, but it cannot be played" in err

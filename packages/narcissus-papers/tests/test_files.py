@@ -9,7 +9,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus_papers import ITEMS, Given
-from narcissus_papers.files import remove_item, write_item, write_page
+from narcissus_papers.page import remove_item, write_item, write_page
 
 ITEM = ITEMS["001/figure-2b"]
 

@@ -69,8 +69,7 @@ def _ask(
     sketch: TableSketch, unknown: list[str] | None, drop: list[str] | None, epsilon: str | None
 ) -> Proposal:
     """Propose, and ask for what no option says."""
-    from narcissus.study.table.draft import summary
-    from narcissus.study.table.propose import ASKED, EPSILON, propose
+    from narcissus.study.table.propose import ASKED, EPSILON, propose, summary
 
     found = propose(sketch, unknown=unknown, drop=drop or [])
     click.echo("\n".join(["Proposed, by names and values:", *summary(found)]), err=True)
@@ -149,8 +148,7 @@ def command(
     """Write a study of a table."""
     from narcissus._files import put
     from narcissus.cli.progress import progress
-    from narcissus.study.table.draft import draft, summary
-    from narcissus.study.table.propose import EPSILON, propose
+    from narcissus.study.table.propose import EPSILON, draft, propose, summary
     from narcissus.tables.parts import column_names
     from narcissus.tables.sketch import ROWS, sketch_table
 

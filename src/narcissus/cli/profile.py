@@ -174,7 +174,7 @@ def _exactly(
     from narcissus.cli.study_file import written_to
     from narcissus.errors import InputError
     from narcissus.profiles import EPSILONS, profile
-    from narcissus.study.game.member import text_of
+    from narcissus.study.game.covered import text_of
 
     points = epsilons or EPSILONS
     result = profile(study, points, limit=limit)
@@ -289,9 +289,8 @@ def _smallest(
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
     from narcissus.profiles import smallest
-    from narcissus.study.game.covered import smallest_for_every_rate
+    from narcissus.study.game.covered import smallest_for_every_rate, varied
     from narcissus.study.game.family import RatesFamily
-    from narcissus.study.game.vary import varied
     from narcissus.study.ranges import spread
 
     settings: Any = study.settings

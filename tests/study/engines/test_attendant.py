@@ -1,16 +1,19 @@
 """Workers and commands that are killed at any moment: the same numbers, and nobody left behind."""
 
+import json
 import os
 import random
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from narcissus.game.executor import KeyLostError
+from narcissus.study.engines import _attendant
 
 KEYS = [str(n) for n in range(5)]
 
@@ -165,3 +168,46 @@ def test_a_trial_that_kills_every_worker_is_given_up(two, dies):
     with pytest.raises(KeyLostError, match=says) as lost:
         list(two.play(dies("import os; os._exit(7)"), KEYS))
     assert lost.value.keys == ("2",)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (3, 4, "memory ran out: use fewer --workers"),
+        (3, 3, "not for want of memory"),
+        (None, None, "cannot be told"),
+    ],
+)
+def test_the_kernel_is_asked_about_memory(before, after, says):
+    assert says in _attendant.how_it_ended(-9, before, after)
+
+
+def test_counts_of_the_kernel_are_read():
+    count = _attendant.oom_kills()
+    assert count is None or count >= 0
+
+
+def test_nothing_is_imported_from_where_it_stands(tmp_path, monkeypatch):
+    for name in ("json.py", "narcissus.py", "numpy.py"):
+        (tmp_path / name).write_text("open('ran', 'w')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    told = (
+        "import json, sys, os, numpy; print(json.dumps([sys.path, os.getpgid(0) == os.getpid()]))"
+    )
+    monkeypatch.setattr(
+        _attendant, "_CODE", _attendant._CODE.replace("main(int(sys.argv[2]))", f"exec({told!r})")
+    )
+    process = _attendant.start("_worker")
+    out, _ = process.communicate(timeout=60)
+    path, apart = json.loads(out)
+    assert path == [place for place in sys.path if place]
+    assert apart == (os.name == "posix")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_it_prints_where_it_is_told(tmp_path):
+    process = _attendant.start("_worker", prints=subprocess.DEVNULL)
+    assert process.stdout is None
+    process.communicate(timeout=60)
+    assert process.returncode == 0  # told no job

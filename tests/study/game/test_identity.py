@@ -182,7 +182,7 @@ def test_another_game_or_changed_code_is_refused(game):
 
 def test_objects_of_shipped_classes_count_with_the_file_that_makes_them(game, tmp_path):
     """Their class is in the package; what they were made with is in the user's file."""
-    from narcissus.study.game.identity import identity_of
+    from narcissus.study.game.kind import identity_of
 
     found = []
     for number, size in enumerate((4, 5)):

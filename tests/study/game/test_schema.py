@@ -45,7 +45,7 @@ from narcissus.mechanisms import (
     Sha256,
     Stretched,
 )
-from narcissus.study.game.identity import identity_of
+from narcissus.study.game.kind import identity_of
 from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.shipped import shipped_studies, shipped_study
 from narcissus.study.signatures import options_of

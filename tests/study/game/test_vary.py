@@ -4,7 +4,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.study import load_study
-from narcissus.study.game.vary import varied
+from narcissus.study.game.covered import varied
 from narcissus.study.ranges import LARGEST, MOST, spread
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import LongWorkError
-from narcissus.study.game import work
+from narcissus.study.game import kind
 
 GAME = """
 kind = "game"
@@ -101,18 +101,18 @@ def test_blocks_grow_until_time_shows():
 
     def player(key):
         played.append(key)
-        time.sleep(0.1 + 0.001 * work.size_of(key))
+        time.sleep(0.1 + 0.001 * kind.size_of(key))
         return {}
 
-    assert 0.001 < work.time_of_trial(player, "batch/3/500/1") < 0.0025
+    assert 0.001 < kind.time_of_trial(player, "batch/3/500/1") < 0.0025
     assert played == ["batch/3/1/1", "batch/3/10/1", "batch/3/100/1", "batch/3/500/1"]
-    assert work.size_of("batch/3/500/1") == 500
+    assert kind.size_of("batch/3/500/1") == 500
 
 
 def test_what_is_paid_once_a_block_is_not_paid_by_each_trial(monkeypatch):
     """Nor is what the very first call pays; a trial that is long by itself is believed."""
-    monkeypatch.setattr(work, "ENOUGH", 0.03)
-    monkeypatch.setattr(work, "LONG", 0.1)
+    monkeypatch.setattr(kind, "ENOUGH", 0.03)
+    monkeypatch.setattr(kind, "LONG", 0.1)
     asked = []
 
     def player(key):
@@ -120,9 +120,9 @@ def test_what_is_paid_once_a_block_is_not_paid_by_each_trial(monkeypatch):
         asked.append(count)
         time.sleep(0.04 + 0.001 * count)
 
-    assert 0.004 < work.time_of_trial(player, "batch/3/500/1") < 0.008
+    assert 0.004 < kind.time_of_trial(player, "batch/3/500/1") < 0.008
     assert asked == [1, 10]
     asked.clear()
-    slow = work.time_of_trial(lambda key: (asked.append(key), time.sleep(0.12)), "batch/3/500/1")
+    slow = kind.time_of_trial(lambda key: (asked.append(key), time.sleep(0.12)), "batch/3/500/1")
     assert slow >= 0.12
     assert len(asked) == 1

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.bounds import (
+    PoissonBinomial,
     coin_tails,
     interpolation_tails,
     reached_tails,
@@ -15,7 +16,15 @@ from narcissus.bounds.interpolation import target_multipliers
 from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP
 from narcissus.study.table import counts
 from narcissus.study.table.bound_summary import bound_results
-from narcissus.study.table.counts import at_most_if_fair, count_tails, evenness, reached
+from narcissus.study.table.counts import (
+    at_most_if_fair,
+    count_tails,
+    evenness,
+    mean_tails,
+    packed,
+    reached,
+    unpacked,
+)
 
 STUDY = {
     "threat": {"unknown": ["ill"], "targets": 12},
@@ -111,3 +120,42 @@ def test_what_is_reached_is_kept_and_left_out_where_it_is_not_known(ready, made_
     found = bound_results(made.experiment, 0, trials)
     assert found[0].model_dump()["reached"] == int(np.argmax(low[1:] <= 0.1))
     assert found[0].reached <= found[0].at_most
+
+
+def table_of(chances, spent):
+    table = np.minimum(PoissonBinomial(chances).tails() + spent, 1.0)
+    table[-1] = 0.0
+    return table
+
+
+def test_of_few_people_all_is_kept():
+    table = table_of(np.full(20, 0.3), 0.01)
+    kept = packed("tails/0", table)
+    assert list(kept) == ["tails/0"]
+    assert kept["tails/0"] is table
+    np.testing.assert_array_equal(unpacked(kept, "tails/0", 20), table)
+
+
+@pytest.mark.parametrize("chance", [0.0001, 0.3, 0.9999])
+@pytest.mark.parametrize("spent", [0.0, 0.02, 0.7, 2.0])
+def test_of_many_people_nothing_is_too_small(monkeypatch, chance, spent):
+    """With 40 standard deviations kept, the rest is told to the last digit that counts."""
+    n = 20_000
+    monkeypatch.setattr(counts, "KEPT", 4000)
+    table = table_of(np.full(n, chance), spent)
+    kept = packed("published", table)
+    assert kept["published"].shape == (4000,)
+    whole = unpacked(kept, "published", n)
+    assert whole.shape == table.shape
+    assert (whole >= table).all()
+    assert (np.diff(whole) <= 0).all()
+    np.testing.assert_allclose(whole, table, rtol=0, atol=1e-100)
+
+
+def test_means_are_over_whole_tables(monkeypatch):
+    monkeypatch.setattr(counts, "KEPT", 700)
+    tables = [table_of(np.full(3000, chance), 0.01) for chance in (0.2, 0.5, 0.6)]
+    trials = [packed("tails/0", table) for table in tables]
+    np.testing.assert_allclose(mean_tails(trials, "tails/0", 3000), np.mean(tables, axis=0))
+    few = [{"tails/0": table} for table in tables]
+    np.testing.assert_array_equal(mean_tails(few, "tails/0", 3000), np.mean(tables, axis=0))

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from narcissus.attacks.table import Targets
+from narcissus.mechanisms import ChosenQueries, MarginalQueries
 from narcissus.study.table import crowd as module
-from narcissus.study.table.crowd import proved
+from narcissus.study.table.crowd import SINGLED, UNUSUAL, Groups, Members, proved
+from narcissus.success import exact_match
 
 SWEEP = {"mechanism": {"epsilon": [0.5, 2.0]}, "run": {"trials": 3}}
 ALL = {"threat": {"people": "all", "targets": None}}
@@ -64,3 +67,141 @@ def test_of_people_who_are_drawn_each_is_proved_anew(ready, counted):
     for key in ("0/0", "0/1", "1/0", "1/1"):
         experiment.play(key)
     assert len(counted) == 4
+
+
+STUDY = {
+    "threat": {"unknown": ["ill"], "targets": 12},
+    "groups": {"columns": ["ill", "sex"], "unusual": True, "singled_out": True},
+    "mechanism": {"k": 2},
+}
+
+
+def test_everybody_is_in_one_group_of_each_kind(ready):
+    experiment = ready(**STUDY)
+    groups, played = experiment.groups, experiment.round(0, 0)
+    [people], [targets] = played.draw.data, played.known
+    secrets = people[:, 4].astype(np.int64)
+    masks = groups.members(people, targets, secrets).masks()
+    names = [by for by, _ in groups.names]
+    assert masks.shape == (len(names), 12)
+    for by in set(names):
+        own = [g for g, name in enumerate(names) if name == by]
+        assert (masks[own].sum(axis=0) == 1).all()
+    labels = dict(zip(groups.names, masks, strict=True))
+    table = experiment.table
+    for column in ("ill", "sex"):
+        index = table.index(column)
+        for value, label in enumerate(table.labels[index]):
+            np.testing.assert_array_equal(labels[column, label], people[:, index] == value)
+    chance = targets.prior[np.arange(12), secrets]
+    limits = [limit for limit, _ in UNUSUAL]
+    for place, (limit, label) in enumerate(UNUSUAL):
+        above = limits[place - 1] if place else np.inf
+        expected = (chance >= limit) & (chance < above)
+        np.testing.assert_array_equal(labels["how unusual the secret is", label], expected)
+
+
+def test_who_is_alone_in_how_many_tables(ready):
+    """Counted from the known columns: with k = 2 each table holds one of them beside the secret."""
+    experiment = ready(**{**STUDY, "mechanism": {"k": 2}})
+    played = experiment.round(1, 0)
+    [people], [targets] = played.draw.data, played.known
+    known = [c for c in range(6) if c != 4]
+    alone = np.array([
+        sum((people[:, c] == people[i, c]).sum() == 1 for c in known) for i in range(12)
+    ]) / len(known)  # fmt: skip
+    masks = experiment.groups.members(people, targets, people[:, 4].astype(np.int64)).masks()
+    labels = dict(zip(experiment.groups.names, masks, strict=True))
+    limits = [limit for limit, _ in SINGLED]
+    for place, (limit, label) in enumerate(SINGLED):
+        above = limits[place - 1] if place else np.inf
+        expected = (alone >= limit) & (alone < above)
+        found = labels["how often the release singles them out", label]
+        np.testing.assert_array_equal(found, expected)
+    assert alone.max() > 0
+    assert len(set(alone)) > 1
+
+
+@pytest.mark.parametrize("unusual", [True, False])
+@pytest.mark.parametrize("singled", [True, False])
+@pytest.mark.parametrize("columns", [[], ["sex"], ["ill", "sex"]])
+def test_what_can_be_told_beforehand_and_what_others_decide(ready, columns, unusual, singled):
+    experiment = ready(**STUDY)
+    groups = Groups.of(experiment.table, columns, unusual, singled)
+    told = groups.by_secret(experiment.queries.unknown)
+    others = groups.by_others
+    assert len(told) == len(others) == len(groups.names)
+    for (by, _), secret, other in zip(groups.names, told, others, strict=True):
+        assert secret == (by in ("ill", "how unusual the secret is"))
+        assert other == (by == "how often the release singles them out")
+    assert {by for by, _ in groups.names} == {
+        *columns,
+        *(["how unusual the secret is"] if unusual else []),
+        *(["how often the release singles them out"] if singled else []),
+    }
+
+
+def test_no_groups_are_no_rows(ready):
+    experiment = ready(**STUDY)
+    none = Groups((), unusual=False, singled_out=False)
+    played = experiment.round(0, 0)
+    members = none.members(played.draw.data[0], played.known[0], np.zeros(12, int))
+    assert members.masks().shape == (0, 12)
+    assert members.sums(np.ones((12, 5))).shape == (0, 5)
+    assert none.names == []
+
+
+CODES = np.array([[0, 0, 0], [0, 1, 1], [0, 1, 0], [1, 2, 1]], dtype=np.int32)
+
+
+def singled(queries):
+    """Give the number of the band of each person."""
+    known = CODES * [1, 1, 0]
+    targets = Targets(queries, known.astype(np.int32), np.full((4, 2), 0.5), exact_match((2,)))
+    groups = Groups(columns=(), unusual=False, singled_out=True)
+    masks = groups.members(CODES, targets, CODES[:, 2].astype(np.int64)).masks()
+    assert masks.sum() == 4
+    assert len(groups.names) == len(SINGLED)
+    return masks.argmax(axis=0).tolist()
+
+
+def test_people_who_share_no_known_part_are_alone():
+    """Of [a, s] and [b, s]: the first is alone in half, the last in all, the others in none."""
+    assert singled(MarginalQueries((2, 3, 2), (2,), 2)) == [0, 3, 3, 0]
+    assert singled(MarginalQueries((2, 3, 2), (2,), 1)) == [3, 3, 3, 3]
+
+
+def test_only_tables_with_an_unknown_column_count():
+    """The first is alone in one of two such tables; those of known columns say nothing."""
+    more = ((0, 1),) * 4
+    assert singled(ChosenQueries((2, 3, 2), (2,), ((0, 2), (1, 2), *more))) == [0, 3, 3, 0]
+
+
+@pytest.mark.parametrize("block", [3, 5, 1000])
+def test_sums_over_members_block_by_block(monkeypatch, block):
+    monkeypatch.setattr("narcissus.study.table.crowd.BLOCK", block)
+    rng = np.random.default_rng(1)
+    members = Members(13, ((rng.integers(0, 4, 13), 5), (rng.integers(0, 2, 13), 2)))
+    masks = members.masks()
+    assert masks.shape == (7, 13)
+    for place, (own, count) in zip((0, 5), members.partitions, strict=True):
+        np.testing.assert_array_equal(masks[place : place + count].argmax(axis=0), own)
+    for values in (rng.random(13), rng.random((13, 5))):
+        expected = [values[mask].sum(axis=0) for mask in masks]
+        np.testing.assert_allclose(members.sums(values), expected, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(members.sums(np.ones(13)), masks.sum(axis=1))
+
+
+def test_few_people_in_large_tables_are_alone_as_in_small_ones():
+    """Known parts of far more cells than people are sorted, others counted."""
+    rng = np.random.default_rng(2)
+    codes = np.stack([*rng.integers(0, 12, (2, 20)), rng.integers(0, 2, 20)], axis=1)
+    found = []
+    for sizes, scale in (((12, 12, 2), 1), ((12_000, 12_000, 2), 1000)):
+        known = (codes * [scale, scale, 0]).astype(np.int32)
+        queries = ChosenQueries(sizes, (2,), ((0, 2), (1, 2)))
+        targets = Targets(queries, known, np.full((20, 2), 0.5), exact_match((2,)))
+        groups = Groups(columns=(), unusual=False, singled_out=True)
+        found.append(groups.members(known, targets, codes[:, 2]).masks())
+    np.testing.assert_array_equal(found[0], found[1])
+    assert 0 < found[0][3].sum() < 20

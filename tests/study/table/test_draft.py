@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from narcissus.study import load_study
-from narcissus.study.table.draft import draft, named, summary
-from narcissus.study.table.propose import propose
+from narcissus.study.table.propose import draft, named, propose, summary
 from narcissus.tables.sketch import sketch_table
 
 RNG = np.random.default_rng(3)

@@ -13,10 +13,9 @@ from scipy.stats import binom
 from narcissus.evidence import clopper_pearson, mean_limits, population_mean_upper, trials_for
 from narcissus.study.results.table import Excess, SettingNumbers, ShareBound
 from narcissus.study.results.table_attacks import GuessResult
-from narcissus.study.table.criteria import Criterion
+from narcissus.study.table.bound_summary import tail_of_population
 from narcissus.study.table.excess import apart, excesses, family, trials_to_tell
-from narcissus.study.table.limits import AttackScores, within
-from narcissus.study.table.population import tail_of_population
+from narcissus.study.table.limits import AttackScores, Criterion, within
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.verdict import judge
 from narcissus.study.table.words import odds

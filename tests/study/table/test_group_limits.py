@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from narcissus.evidence import mean_limits
-from narcissus.study.table import group_limits as module
+from narcissus.study.table import limits as module
 from narcissus.study.table.enclosure import LEAST, LIKELIEST, MOST
-from narcissus.study.table.group_limits import (
+from narcissus.study.table.limits import (
     enclosure_of_group,
     expected_members,
     group_scores,

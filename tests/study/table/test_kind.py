@@ -4,15 +4,24 @@ import csv
 import json
 from pathlib import Path
 
+import cloudpickle
 import numpy as np
+import pandas as pd
 import pytest
 
 import narcissus
+import narcissus as library
+import narcissus as package
 from narcissus.attacks.table import eliminated, exact_columns
 from narcissus.errors import InputError, NarcissusError
+from narcissus.game import executor
+from narcissus.game.executor import Serial
 from narcissus.priors import best_guess
+from narcissus.report import render_text
 from narcissus.study.results.table import CountBound
 from narcissus.study.table import experiment as experiments
+from narcissus.study.table.kind import NOT_COVERED, assessed, not_assessed
+from narcissus.study.table.prepare import prepare
 
 
 def play(path, **options):
@@ -461,3 +470,153 @@ def test_rap_is_played_where_no_joint_values_are_listed(study, monkeypatch):
     written = setting.model_dump(mode="json")["attacks"]
     assert written["rap"]["below"]["why"] == rap.below.why
     assert "below" not in written["prior"]
+
+
+@pytest.mark.parametrize("listed", [100_000, 1])
+def test_exact_counts_give_away_who_is_alone(study, narcissus, counts_of, monkeypatch, listed):
+    """Ten people, each alone with what is known: counts by that and the secret tell all."""
+    monkeypatch.setattr(experiments, "MAX_JOINT", listed)  # with and without a list of values
+    secret = ["y", "n", "n", "y", "n", "n", "n", "y", "n", "n"]
+    frame = pd.DataFrame({"a": [*"vwxyz"] * 2, "b": [*"uuuuukkkkk"], "secret": secret})
+    frame.to_csv("people.csv", index=False)
+    counts_of(frame, ["secret"], 3).to_csv("counts.csv", index=False)
+    path = study(
+        threat={"unknown": ["secret"], "targets": 5},
+        prior={"name": "independent"},
+        mechanism={"k": 3, "epsilon": None, "scale": 0},
+        release={"path": "counts.csv"},
+    )
+    code, out, err = narcissus("audit", path, "--json", "--quiet")
+    assert code == 0, err
+    record = json.loads(out)
+    own = record["results"]["own_release"]
+    assert (own["people"], own["guessed"]) == (10, 7)  # the best guess is "n" for everybody
+    assert own["attacks"]["posterior"]["recovered"] == 10
+    assert own["attacks"]["posterior"]["from_decoy"] < 10
+    assert own["attacks"]["prior"] == {"recovered": 7, "from_decoy": 7}
+    assert "ceiling" not in own["attacks"]  # nobody could run it
+    assert record["provenance"]["digests"]["release"] == own["digest"]
+    assert own["digest"].startswith("hmac-sha256:")
+    narcissus("report", str(Path("results/s/record.json")))
+
+
+def test_the_report_tells_it(study, counts_of):
+    import narcissus
+
+    frame = pd.DataFrame({"a": ["x", "y"] * 20, "b": ["u", "u", "v", "v"] * 10})
+    counts_of(frame, ["b"], 2).to_csv("counts.csv", index=False)
+    found = narcissus.audit(
+        frame, unknown=["b"], k=2, scale=0.0, release="counts.csv", targets=5, trials=2,
+        attacks=["prior", "posterior"], workers=1, rng=1,
+    )  # fmt: skip
+    from narcissus.report import page_of
+
+    text = render_text(found.record)
+    assert "The release itself" in text.replace("THE RELEASE ITSELF", "The release itself")
+    assert page_of(found.record).title
+    assert "counts.csv" in text
+
+
+def test_shares_of_columns_are_added_up(study, counts_of):
+    """Each is alone with what is known: of two unknown columns one right is worth a half."""
+    import narcissus
+
+    people = {"a": [*"vwxyz"] * 2, "b": [*"uuuuukkkkk"], "s": [*"ynnynnnynn"], "t": [*"ppqppqpppp"]}
+    frame = pd.DataFrame(people)
+    counts_of(frame, ["s", "t"], 3).to_csv("counts.csv", index=False)
+    found = narcissus.audit(
+        frame, unknown=["s", "t"], share_of_columns=True, k=3, scale=0.0, release="counts.csv",
+        prior="independent", targets=5, trials=2, attacks=["prior", "posterior"], workers=1, rng=1,
+    )  # fmt: skip
+    own = found.record.results.settings[0].own_release
+    assert own.guessed == (7 + 8) / 2  # "n" and "p" for everybody
+    assert own.attacks["prior"].recovered == own.guessed
+    assert own.attacks["posterior"].recovered > own.guessed
+    assert "these are sums of such parts" in " ".join(render_text(found.record).split())
+
+
+def test_more_than_everybody_is_no_record(study):
+    from narcissus.study.results.table_attacks import OwnRelease
+
+    good = dict(path="c", digest="d", people=3, guessed=2, by_the_prior=1.5, attacks={})
+    assert OwnRelease(**good).people == 3
+    with pytest.raises(ValueError, match="more are recovered"):
+        OwnRelease(**{**good, "guessed": 4})
+
+
+@pytest.mark.parametrize("listed", [100_000, 1])
+def test_single_people_are_in_the_side_file_only(study, narcissus, monkeypatch, listed):
+    """Rows are marked by a column that only known parts hold; no mark leaves but on request."""
+    monkeypatch.setattr(experiments, "MAX_JOINT", listed)  # with and without a list of values
+    rows = list(csv.reader(Path("people.csv").read_text().splitlines()))
+    with Path("people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*rows[0], "mark"])
+        writer.writerows([[*row, f"mark{i % 40}"] for i, row in enumerate(rows[1:])])
+    code, out, err = narcissus("audit", study(), "--quiet", "--records", "inside.csv", "--json")
+    assert code == 0, err
+    for text in (out, Path("results/s/report.html").read_text()):
+        assert "mark1" not in text
+    longest = max(len(v) for v in lists(json.loads(out)))
+    assert longest < 15  # nothing in the record is one number a person
+    with Path("inside.csv").open() as file:
+        inside = list(csv.DictReader(file))
+    assert len(inside) == 6 * 15 * 3
+    hits = [int(r["right"]) for r in inside if r["attack"] == "posterior"]
+    record = json.loads(out)
+    counts = record["results"]["attacks"]["posterior"]["distribution"]
+    assert sum(hits) == np.dot(counts["targets"], counts["trials"])
+    for row in inside:
+        assert (row["true_ill"] == row["guess_ill"]) == (row["right"] == "1")
+
+
+class Sent(Serial):
+    """Gets a job as bytes, and keeps the keys that it was asked for."""
+
+    def __init__(self):
+        self.keys = []
+
+    def play(self, job, keys, observer=None):
+        self.keys += keys
+        yield from super().play(cloudpickle.loads(cloudpickle.dumps(job)), keys)
+
+
+def test_who_plays_again_does_not_change_a_row(study, monkeypatch):
+    made = package.load_study(study(run={"trials": 3}))
+    package.run(made, engine="serial", internal=Path("one.csv"))
+    monkeypatch.setattr(executor, "WORTH_SENDING", -1.0)
+    others = Sent()
+    package.run(made, engine=others, internal=Path("two.csv"))
+    assert others.keys[-2:] == ["1/0", "2/0"]
+    assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
+
+
+def lists(value):
+    if isinstance(value, dict):
+        for v in value.values():
+            yield from lists(v)
+    elif isinstance(value, list):
+        yield [v for v in value if isinstance(v, int | float)]
+        for v in value:
+            yield from lists(v)
+
+
+def prepared(path):
+    loaded = library.load_study(path)
+    return prepare(loaded.settings, Path(loaded.folder), 1)
+
+
+def test_what_was_assessed_names_columns_and_people(study):
+    [first, *_] = assessed(prepared(study()))
+    assert "ill" in first
+
+
+def test_real_rows_are_assessed_as_if_the_prior_were_right(study):
+    drawn = [one.quantity for one in not_assessed(prepared(study()))]
+    rows = [one.quantity for one in not_assessed(prepared(study(threat={"people": "rows"})))]
+    assert set(drawn) != set(rows)
+
+
+def test_nobody_is_told_that_all_is_covered():
+    assert len(NOT_COVERED) >= 5
+    assert all(text.endswith(".") for text in NOT_COVERED)

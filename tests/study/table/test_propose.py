@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.study.table.propose import MOST_CELLS, propose
+from narcissus.study.table.propose import MOST_CELLS, propose, propose_column
 from narcissus.tables.sketch import sketch_table
 
 
@@ -101,3 +101,113 @@ def test_delta_is_below_one_over_the_people():
     assert propose(sketch(a=2, b=2)).delta == 1e-5
     many = np.arange(1_000_000) % 2
     assert propose(sketch(a=many, b=many)).delta == 1e-7
+
+
+RNG = np.random.default_rng(5)
+AGES = RNG.integers(18, 90, 1000)
+
+
+def proposed(values, name="x", **more):
+    frame = pd.DataFrame({name: values})
+    return propose_column(sketch_table(frame).columns[0], **more)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("x", [f"p{i}@example.org" for i in range(100)], "another text: 100 values among 100"),
+        ("x", [f"p{i // 2 if i < 10 else i}" for i in range(100)], "95 values among 100 people"),
+        ("x", range(5000, 5100), "one after the other"),
+        ("x", RNG.choice(90_000_000, 100, replace=False) + 10_000_000, "cards or telephones"),
+        ("user_id", [i // 2 for i in range(100)], "identifier by its name: 50 values"),
+        ("email", [f"p{i % 300}" for i in range(3000)], "identifier by its name: 300 values"),
+        ("x", [7] * 100, "one value only"),
+        ("x", [None] * 100, "no value at all"),
+        ("x", [float("inf"), *range(99)], "infinite"),
+    ],
+)
+def test_left_out(name, values, reason):
+    found = proposed(values, name)
+    assert reason in found.drop
+    assert "drop" not in found.drop
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("income", RNG.lognormal(10, 1, 100)),
+        ("income", RNG.choice(90_000, 100, replace=False)),
+        ("name", list("abcde") * 20),
+        ("x", ["a", "b"]),
+    ],
+)
+def test_kept_though_different_or_named_so(name, values):
+    assert proposed(values, name).drop == ""
+
+
+def test_an_identifier_that_is_wanted_is_kept_where_it_can_be():
+    half = [i // 2 for i in range(100)]
+    assert not proposed(half, "id", wanted=True).drop
+    assert proposed([f"p{i}" for i in range(100)], "id", wanted=True).drop
+
+
+@pytest.mark.parametrize(
+    ("values", "bins", "labels"),
+    [
+        (AGES % 30, {}, 30),
+        (AGES, {"width": 10}, 8),
+        ([*AGES, *[999] * 20], {"width": 10, "codes": [999]}, 9),
+        ([*AGES, *[888, 999] * 20], {"width": 10, "codes": [888, 999]}, 10),
+        ([*AGES, *[-9] * 20], {"width": 10, "codes": [-9]}, 9),
+        ([*map(str, AGES), "N", "N"], {"width": 10, "codes": ["N"]}, 9),
+        ([*map(str, AGES), *["N", "-9"] * 20], {"width": 10, "codes": ["N", -9]}, 10),
+        ([*[0] * 1000, *AGES], {"above": 0.0}, 2),
+        ([*[40] * 1500, *AGES], {"quantiles": 5}, 3),
+        ([*map(str, AGES % 20), "N"], {}, 21),
+        ([*AGES, None], {"width": 10}, 9),
+    ],
+)
+def test_bins_of_numbers(values, bins, labels):
+    found = proposed(values)
+    assert found.bins == bins
+    assert found.labels == labels
+    assert bool(found.reason) == bool(bins)
+
+
+def test_numbers_close_together_have_groups_of_equal_size():
+    assert proposed(RNG.lognormal(10, 2, 1000)).bins == {"quantiles": 5}
+
+
+def test_a_code_is_far_from_all_others_and_had_by_many():
+    assert "codes" not in proposed([*AGES, *[99] * 20]).bins  # an age
+    assert "codes" not in proposed([*AGES, 999]).bins  # one person's: it would be told
+
+
+def test_rare_texts_become_one():
+    towns = [f"t{i}" for i in range(40)] + ["big"] * 500 + ["small"] * 460
+    found = proposed(towns)
+    assert found.bins == {"common": 2}
+    assert "42 values, of which 2 are those of one person in a hundred" in found.reason
+    assert found.labels == 3
+
+
+def test_numbers_that_are_names_are_no_numbers():
+    assert "common" in proposed(10_000 + AGES, "zip").bins
+    assert "without distances" in proposed(10_000 + AGES, "zip").reason
+
+
+def test_dates_are_named():
+    days = [f"2020-{i % 12 + 1:02}-{i % 28 + 1:02}" for i in range(1000)]
+    assert "look like dates" in proposed(days).reason
+
+
+def test_texts_that_look_missing_are_named_where_many_have_them():
+    found = proposed(["?"] * 20 + ["don't know"] * 3 + ["Not stated"] * 10 + ["a"] * 60)
+    assert [(f.value, f.people) for f in found.missing_like] == [("?", 20), ("Not stated", 10)]
+
+
+def test_no_reason_quotes_a_rare_value():
+    lonely = [*AGES, 12_345, 12_346]
+    found = proposed(lonely, "income")
+    assert "1234" not in found.reason
+    assert "12,34" not in found.reason

@@ -6,8 +6,7 @@ import pytest
 from narcissus.bounds import each_success, exact_match_optimum, interpolation_tails, posterior
 from narcissus.bounds.one_target import profile_multipliers
 from narcissus.guarantees import PureDP
-from narcissus.study.table.crowd import proved
-from narcissus.study.table.groups import Members
+from narcissus.study.table.crowd import Members, proved
 
 STUDY = {"threat": {"unknown": ["ill"], "targets": 9}, "bounds": {"confidence": [0.9, 0.5]}}
 MECHANISMS = {

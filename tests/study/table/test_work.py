@@ -4,14 +4,24 @@ import re
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import narcissus
-from narcissus.errors import LongWorkError, TooLargeError
+from narcissus.attacks.table import GibbsSampling, MeanField, PriorGuess
+from narcissus.errors import InputError, LongWorkError, TooLargeError
 from narcissus.game.executor import Serial
+from narcissus.mechanisms import KeptReleases, MarginalQueries, ProtectedCounts, Shelf
 from narcissus.observer import SilentObserver
-from narcissus.study.table import work
+from narcissus.study.table import room, work
+from narcissus.study.table.costly import (
+    FOLDER,
+    is_costly,
+    refuse_fixed_seeds,
+    with_kept_releases,
+)
 from narcissus.study.table.prepare import prepare
+from narcissus.success import exact_match
 
 
 def ready(path):
@@ -194,3 +204,95 @@ def test_a_trial_of_very_many_people_is_timed_where_it_can_be_ended(study, monke
     work.check(experiment, experiment.keys(), executor=Serial(), hours=1.0, observer=Hearer())
     assert waited == [work.PATIENCE_WITH_LARGE]
     assert heard == [f"a trial of {experiment.targets} people is timed first"]
+
+
+QUERIES = MarginalQueries((5,) * 15 + (24,), (15,), 3)
+SUCCESS = exact_match((24,))
+
+
+def test_it_grows_with_the_people_and_with_what_attacks_look_at():
+    small, large = (room.room(QUERIES, SUCCESS, n, [PriorGuess()]) for n in (10**4, 10**6))
+    assert 50 < large / small < 100  # the tables are the same
+    by_types = room.room(QUERIES, SUCCESS, 10**6, [PriorGuess(), MeanField()])
+    by_cells = room.room(QUERIES, SUCCESS, 10**6, [MeanField(), GibbsSampling()])
+    assert large < by_types < 2e9 < by_cells
+    assert by_types < room.room(QUERIES, SUCCESS, 10**6, [MeanField()], ProtectedCounts)
+
+
+def test_a_million_people_with_their_prior_alone_fit_into_a_gigabyte():
+    assert 0.4e9 < room.room(QUERIES, SUCCESS, 10**6, [PriorGuess()]) < 1e9
+
+
+def test_what_one_process_cannot_hold_is_refused_by_its_size(monkeypatch):
+    monkeypatch.setattr(room, "machine_memory", lambda: 2**30)
+    room.require_room(QUERIES, SUCCESS, 10**5, [MeanField()])
+    says = (
+        r"^1,000,000 people with 24 joint values .* in 105 tables, need about \d+\.\d GB, and "
+        r"there are 1\.1 GB: take fewer targets"
+    )
+    with pytest.raises(TooLargeError, match=says):
+        room.require_room(QUERIES, SUCCESS, 10**6, [GibbsSampling()])
+
+
+IDENTITY = {n: n for n in ("mechanism", "own code", "data", "table", "version")}
+OWN = """
+def varied(frame, rng):
+    with open("asked", "a") as file:
+        file.write("x")
+    return frame.sample(frac=1.0, replace=True, random_state=rng)
+
+def fixed(frame):
+    return frame.sample(frac=1.0, replace=True, random_state=1)
+"""
+
+
+@pytest.fixture
+def own(ready, study):
+    """Give a function from the name of a user's function to an experiment that releases by it."""
+    study()  # makes the folder
+    Path("own.py").write_text(OWN)
+
+    def make(name):
+        return ready(
+            mechanism={"name": f"own:{name}", "k": None, "epsilon": None},
+            attacks={"prior": {}},
+        )
+
+    return make
+
+
+def test_only_what_stands_outside_the_package_is_costly(ready, own):
+    assert not is_costly(ready().settings[0].mechanism)
+    rounded = ready(mechanism={"name": "rounding", "base": 5, "epsilon": None})
+    assert not is_costly(rounded.settings[0].mechanism)
+    assert is_costly(own("varied").settings[0].mechanism)
+
+
+def test_releases_are_kept_where_there_is_a_folder_and_they_are_costly(ready, own, tmp_path):
+    cheap = ready()
+    assert with_kept_releases(cheap, Shelf(tmp_path), IDENTITY) is cheap
+    costly = own("varied")
+    assert with_kept_releases(costly, None, IDENTITY) is costly
+    kept = with_kept_releases(costly, Shelf(tmp_path / "results" / FOLDER), IDENTITY)
+    assert isinstance(kept.settings[0].mechanism, KeptReleases)
+    first = kept.round(0, 0).release[0].rows
+    asked = Path("asked").read_text()
+    again = with_kept_releases(own("varied"), Shelf(tmp_path / "results" / FOLDER), IDENTITY)
+    np.testing.assert_array_equal(again.round(0, 0).release[0].rows, first)
+    assert Path("asked").read_text() == asked  # it was not made again
+    assert len(list((tmp_path / "results" / FOLDER).iterdir())) == 1
+    np.testing.assert_array_equal(costly.round(0, 0).release[0].rows, first)
+
+
+@pytest.mark.parametrize("changed", sorted(IDENTITY))
+def test_another_study_finds_none_of_them(own, tmp_path, changed):
+    for identity in (IDENTITY, {**IDENTITY, changed: "other"}):
+        with_kept_releases(own("varied"), Shelf(tmp_path / "results"), identity).round(0, 0)
+    assert Path("asked").read_text() == "xx"
+
+
+def test_a_fixed_seed_is_refused(ready, own):
+    refuse_fixed_seeds(ready())
+    refuse_fixed_seeds(own("varied"))
+    with pytest.raises(InputError, match="fixed seed"):
+        refuse_fixed_seeds(own("fixed"))

@@ -1,4 +1,4 @@
-"""The papers' figures, tables and statements, made again: ours beside what is printed."""
+"""The papers' figures, tables and statements, reproduced next to what is printed."""
 
 from narcissus_papers.base import (
     PAPERS,

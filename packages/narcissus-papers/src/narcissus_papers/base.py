@@ -1,4 +1,4 @@
-"""A figure, table or statement of a paper, made again: the data, a picture, ours beside theirs."""
+"""A figure, table or statement of a paper, reproduced: data, a picture, our numbers and theirs."""
 
 from __future__ import annotations
 
@@ -30,30 +30,14 @@ all cases computed); exactly, in the cases named; by sampling, with limits. Stro
 
 @dataclass(frozen=True)
 class Quote:
-    """What stands in a paper: a number, or a sentence that is none.
+    """A number or a sentence printed in a paper."""
 
-    Attributes
-    ----------
-    number
-        As printed, such as ``0.24``, ``65%`` or ``2,458,285``; empty for a sentence.
-    words
-        A few words of the paper, letter by letter, with the number among them; `` ... `` where some
-        are left out.
-    place
-        The section, figure or table that they stand in.
-
-    Raises
-    ------
-    ValueError
-        The words do not hold the number, or no place is named.
-    """
-
-    number: str
-    words: str
-    place: str
+    number: str  # as printed, such as ``0.24``, ``65%`` or ``2,458,285``; empty for a sentence
+    words: str  # verbatim words of the paper that contain the number; `` ... `` marks omissions
+    place: str  # their section, figure or table
 
     def __post_init__(self) -> None:
-        """Refuse a number that nobody printed."""
+        """Raise ValueError if the words lack the number, or no place is named."""
         whole = rf"(?<![\d.,]){re.escape(self.number)}(?!%|[.,]?\d)"
         if not (self.place and self.words and re.search(whole if self.number else "", self.words)):
             raise ValueError(f"{self.number!r} is not in {self.words!r} ({self.place!r})")
@@ -65,7 +49,7 @@ class Quote:
 
     @property
     def within(self) -> float:
-        """Half a unit of its last digit; a whole one where the paper says roughly."""
+        """Half a unit of its last digit; a whole one where the paper rounds roughly."""
         _, _, exponent = self._exact.as_tuple()
         assert isinstance(exponent, int)
         return (1.0 if "roughly" in self.words else 0.5) * 10.0**exponent
@@ -78,34 +62,17 @@ class Quote:
 
 @dataclass(frozen=True)
 class Printed:
-    """A number of ours, beside what a paper prints.
+    """A number of ours, next to the one a paper prints."""
 
-    Attributes
-    ----------
-    what
-        What it is, in words.
-    quote
-        The paper's number, where it stands; None where the paper prints none.
-    ours
-        Our number.
-    because
-        Why they differ, where they do.
-    fitted
-        Which constant or reading of ours was chosen so that they agree; empty where none was.
-    noise
-        How much further apart two numbers that are drawn at random may be, of what is fitted.
-    """
-
-    what: str
-    quote: Quote | None
+    what: str  # what it is, in words
+    quote: Quote | None  # the paper's number; None if it prints none
     ours: float
-    because: str = ""
-    fitted: str = ""
-    noise: float = 0.0
+    because: str = ""  # why they differ, if they do
+    fitted: str = ""  # the constant or reading chosen so that they agree; empty if none was
+    noise: float = 0.0  # how much further apart two random numbers may be, of what is fitted
 
     @property
     def word(self) -> Word:
-        """How the two compare."""
         if self.quote is None:
             return "no number in print"
         room = self.quote.within * (1 + 1e-9) + (self.noise if self.fitted else 0.0)
@@ -115,7 +82,6 @@ class Printed:
 
     @property
     def reason(self) -> str:
-        """Why the word is what it is, where that needs one."""
         if self.word == "differs":
             return self.because or f"{self.what}: not explained"
         return self.fitted if self.word == "fitted" else ""
@@ -123,33 +89,17 @@ class Printed:
 
 @dataclass(frozen=True)
 class Held:
-    """One claim of a statement, and whether it held.
+    """One claim of a statement, and whether it held."""
 
-    Attributes
-    ----------
-    what
-        The claim, with the cases in which it was looked at.
-    holds
-        Whether it held in all of them.
-    shown
-        How it was looked at.
-    because
-        Why it does not hold, where it does not: a counterexample, a misprint.
-    quote
-        What the paper says of it, where a number of the print is in it or it does not hold.
-    """
-
-    what: str
-    holds: bool
-    shown: Shown
-    because: str = ""
-    quote: Quote | None = None
+    what: str  # the claim, with the cases checked
+    holds: bool  # whether it held in all of them
+    shown: Shown  # how it was checked
+    because: str = ""  # why it fails, if it does: a counterexample, a misprint
+    quote: Quote | None = None  # the paper's words, if they contain a number or the claim fails
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve, or points, of a picture."""
-
     label: str
     x: Sequence[float]
     y: Sequence[float]
@@ -172,37 +122,20 @@ class Panel:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What came out.
+    """The result of an item."""
 
-    Attributes
-    ----------
-    panels
-        What is drawn; also the data, a row a point. None for a statement or a table.
-    printed
-        Numbers that the paper prints, beside ours.
-    held
-        Claims of a statement, and whether they held.
-    cannot
-        Why the print has no number to compare with, where it has none.
-    notes
-        Readings that were chosen, data that stand in for others; a sentence each.
-    table
-        Rows of a table, the names of its columns first; None for a figure.
-    failed
-        Why it could not be made, if so: there is nothing else then.
-    """
-
+    # the pictures; also the data, a row a point. None for a statement or a table
     panels: tuple[Panel, ...] = ()
-    printed: tuple[Printed, ...] = ()
-    held: tuple[Held, ...] = ()
-    cannot: str = ""
-    notes: tuple[str, ...] = ()
+    printed: tuple[Printed, ...] = ()  # numbers that the paper prints, next to ours
+    held: tuple[Held, ...] = ()  # claims of a statement, and whether they held
+    cannot: str = ""  # why the paper prints no number to compare with, if so
+    notes: tuple[str, ...] = ()  # chosen readings, substituted data; a sentence each
+    # rows of a table, the column names first; None for a figure
     table: tuple[tuple[str | float, ...], ...] = ()
-    failed: str = ""
+    failed: str = ""  # why it could not be made, if so: there is nothing else then
 
     @property
     def verdict(self) -> Verdict:
-        """Whether what is printed agrees and what is claimed held; the worst of all decides."""
         if self.failed:
             return "failed"
         words = {one.word for one in self.printed}
@@ -214,7 +147,6 @@ class Reproduced:
 
     @property
     def shown(self) -> Shown | None:
-        """How the claims were shown, the weakest of all; None without claims."""
         weakest: Shown | None = None
         for shown in get_args(Shown):
             if any(one.shown == shown for one in self.held):
@@ -243,7 +175,6 @@ class Reproduced:
 
     @property
     def rows(self) -> tuple[tuple[str | float, ...], ...]:
-        """The data, the names of its columns first."""
         if self.table:
             return self.table
         points = [
@@ -257,81 +188,58 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class Needed:
-    """A data file that an item is made from, and that does not come with the project.
+    """A data file that an item needs and that does not come with the project."""
 
-    Attributes
-    ----------
-    name
-        Its name in the user's folder of data.
-    sha256
-        Its checksum, in hexadecimal; empty where nobody has published it.
-    source
-        Where to fetch it, in words.
-    check
-        Reads the file and raises `InputError` where it is another than the one that is needed: for
-        one without a checksum.
-    """
-
-    name: str
-    sha256: str
-    source: str
+    name: str  # in the user's folder of data
+    sha256: str  # in hexadecimal; empty if nobody has published it
+    source: str  # where to fetch it, in words
+    # for a file without a checksum, reads it and raises `InputError` if it is a different one
     check: Callable[[Path], object] | None = None
 
 
 @dataclass(frozen=True)
 class Given:
-    """What an item is made from.
+    """The inputs of an item."""
 
-    Attributes
-    ----------
-    answers
-        What its pieces gave, by their names; empty for a piece.
-    data
-        The user's folder of data; None where nobody named one.
-    """
-
+    # results of its pieces, by their names; empty for a piece
     answers: Mapping[str, Any] = field(default_factory=dict)
-    data: Path | None = None
+    data: Path | None = None  # the user's folder of data; None if none is named
 
 
 @dataclass(frozen=True)
 class Item:
-    """A figure, table or statement that can be made again.
+    """A figure, table or statement that can be reproduced."""
 
-    Attributes
-    ----------
-    paper
-        A number of `PAPERS`.
-    kind, number
-        Such as "figure" and "2a"; of a statement "Theorem 3.2".
-    title
-        What it shows or says, in one line.
-    seconds
-        Roughly how long it takes on one core, all pieces together.
-    make
-        Makes it, from what its pieces gave.
-    pieces
-        Long work, in pieces that can be done in any order, each by its name: each gives what JSON
-        can hold, is done by any worker and is kept once done. Functions of a module, or `partial`.
-    needs
-        Data of the user's that it takes where they are there; `Reproduced.notes` say what was left
-        out without them.
-    command
-        What a user runs to see it at work in their own setting; empty: ``narcissus reproduce``.
-    """
-
-    paper: str
+    paper: str  # a number of `PAPERS`
     kind: Kind
-    number: str
-    title: str
-    seconds: float
-    make: Callable[[Given], Reproduced]
+    number: str  # with the kind, such as "figure" and "2a"; of a statement "Theorem 3.2"
+    title: str  # what it shows or states, in one line
+    seconds: float  # rough time on one core, all pieces together
+    make: Callable[[Given], Reproduced]  # makes it, from the results of its pieces
+    # long work in independent named pieces, each with a JSON result, played by any worker and
+    # kept once done. Functions of a module, or `partial`
     pieces: Mapping[str, Callable[[Given], Any]] = field(default_factory=dict)
+    # optional data of the user; `Reproduced.notes` name what was left out without them
     needs: tuple[Needed, ...] = ()
-    command: str = ""
+    command: str = ""  # what a user runs for their own setting; empty: ``narcissus reproduce``
 
     @property
     def name(self) -> str:
-        """What it is called here, such as ``001/figure-2a``; also its folder."""
+        """Name, such as ``001/figure-2a``; also its folder."""
         words = f"{self.kind} {self.number}".lower().split()
         return f"{self.paper}/{'-'.join(words)}"
+
+
+def claims(
+    *held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...] = ()
+) -> Reproduced:
+    return Reproduced(held=held, printed=printed, notes=notes)
+
+
+def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
+    """Mark a claim as computed exactly in the named cases, next to the paper's words."""
+    return Held(what, bool(holds), "checked", because, quote)
+
+
+def played(what: str, holds: bool) -> Held:
+    return Held(what, bool(holds), "played")

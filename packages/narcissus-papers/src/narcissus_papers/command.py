@@ -1,4 +1,4 @@
-"""``narcissus reproduce``: a paper's figures, tables and statements, ours beside theirs."""
+"""``narcissus reproduce``: a paper's figures, tables and statements, our numbers and theirs."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> int:
-    """Make figures, tables and statements again."""
+    """Reproduce figures, tables and statements."""
     from narcissus.cli.progress import progress
     from narcissus_papers import chosen, reproduce
-    from narcissus_papers.texts import as_dict
+    from narcissus_papers.job import as_dict
 
     kind, number = _asked(
         paper, {"figure": figure, "table": table, "statement": statement}, listed or everything
@@ -144,7 +144,6 @@ def command(
 def _asked(
     paper: str | None, named: dict[Kind, str | None], several: bool
 ) -> tuple[Kind | None, str | None]:
-    """Give the one kind and number that is asked for, or none where all are."""
     asked: list[tuple[Kind, str]] = [(k, n) for k, n in named.items() if n is not None]
     if len(asked) + several != 1:
         raise click.UsageError("give one of --figure N, --table N, --statement S, --all and --list")
@@ -169,7 +168,6 @@ def _list(items: Sequence[Item], *, as_json: bool) -> None:
 
 
 def _say(item: Item, made: Reproduced) -> None:
-    """Print the verdict, each printed number beside ours, and how the paper was read."""
     click.echo(f"{item.paper} {item.kind} {item.number}: {item.title}")
     for one in made.printed:
         paper = "none in print" if one.quote is None else f"paper {one.quote.number}"

@@ -1,4 +1,4 @@
-"""All that can be made again, by name; a paper lists its own in its folder."""
+"""All items by name; a paper lists its items in its folder."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ ITEMS: dict[str, Item] = {
 
 
 def chosen(paper: str | None, kind: Kind | None, number: str | None) -> list[Item]:
-    """Give the items of a paper, of a kind, of a number; None is any.
+    """Return the items of a paper, of a kind, of a number; None is any.
 
-    Raises
-    ------
-    InputError
-        There is none, with what there is.
+    If there is none, raises InputError with the choices.
     """
     if paper is not None and paper not in PAPERS:
         names = ", ".join(f"{key} ({title})" for key, title in PAPERS.items())
@@ -40,6 +37,6 @@ def chosen(paper: str | None, kind: Kind | None, number: str | None) -> list[Ite
 
 
 def _is_called(number: str, asked: str) -> bool:
-    """Tell whether a number is the one asked for: 2 is 2a and 2b, 3.2 is Theorem 3.2."""
+    """Whether a number is the one asked for: 2 is 2a and 2b, 3.2 is Theorem 3.2."""
     whole, short = number.lower(), number.lower().rsplit(" ", 1)[-1]
     return asked.lower() in {whole, short, short.rstrip("abcdefgh")}

@@ -1,54 +1,120 @@
-"""What is played: a piece of an item, or an item that has none, by its key."""
+"""The jobs of an engine: a piece of an item, or an item without pieces, by its key."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from narcissus.errors import NarcissusError, raised_where
-from narcissus_papers.base import Given, Item
-from narcissus_papers.texts import plain, write
+from narcissus_papers.base import Given, Held, Item, Line, Panel, Printed, Quote, Reproduced
+
+
+def plain(value: Any) -> str:
+    """Write a value as JSON; NumPy's numbers and arrays become those of JSON."""
+    return json.dumps(value, default=_listed)
+
+
+def write(made: Reproduced) -> str:
+    return plain(asdict(made))
+
+
+def read(text: str) -> Reproduced:
+    found: dict[str, Any] = json.loads(text)
+    return Reproduced(
+        panels=tuple(_panel(one) for one in found["panels"]),
+        printed=tuple(Printed(**_quoted(one)) for one in found["printed"]),
+        held=tuple(Held(**_quoted(one)) for one in found["held"]),
+        cannot=found["cannot"],
+        notes=tuple(found["notes"]),
+        table=tuple(tuple(row) for row in found["table"]),
+    )
+
+
+def as_dict(item: Item, made: Reproduced) -> dict[str, Any]:
+    return {
+        "paper": item.paper,
+        "kind": item.kind,
+        "number": item.number,
+        "title": item.title,
+        "verdict": made.verdict,
+        "because": made.because,
+        "shown": made.shown,
+        "printed": [_told(one) for one in made.printed],
+        "held": [_claimed(one) for one in made.held],
+        "notes": list(made.notes),
+        "data": [list(row) for row in made.rows],
+    }
+
+
+def _quoted(found: dict[str, Any]) -> dict[str, Any]:
+    quote = found["quote"]
+    return {**found, "quote": None if quote is None else Quote(**quote)}
+
+
+def _claimed(one: Held) -> dict[str, Any]:
+    quote = one.quote
+    said = {"quote": quote and quote.words, "place": quote and quote.place}
+    return {
+        "what": one.what,
+        "holds": one.holds,
+        "shown": one.shown,
+        "because": one.because,
+        **said,
+    }
+
+
+def _told(one: Printed) -> dict[str, Any]:
+    quote = one.quote
+    return {
+        "what": one.what,
+        "paper": None if quote is None else quote.value,
+        "ours": one.ours,
+        "word": one.word,
+        "because": one.reason,
+        "within": None if quote is None else quote.within,
+        "quote": None if quote is None else quote.words,
+        "place": None if quote is None else quote.place,
+    }
+
+
+def _panel(found: dict[str, Any]) -> Panel:
+    lines = tuple(Line(**one) for one in found.pop("lines"))
+    return Panel(lines=lines, names=tuple(found.pop("names")), **found)
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, range) else value.tolist()
 
 
 @dataclass(frozen=True)
 class MadeText:
-    """What came of a key: the text of it, as JSON, or why there is none."""
+    """The result of a key as JSON text, or why there is none."""
 
     text: str
     why: str = ""
 
 
 def key_of(item: Item, piece: str) -> str:
-    """Give the key of a piece; that of an item is its name."""
     return f"{item.name}:{piece}"
 
 
 def item_of(key: str) -> str:
-    """Give the name of the item that a key is of."""
     return key.partition(":")[0]
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes pieces and items by their keys, wherever it is sent; what fails is told, not raised.
-
-    Attributes
-    ----------
-    items
-        By their names.
-    data
-        The user's folder of data, or None.
-    """
+    """Makes pieces and items by their keys on any worker; failures are reported, not raised."""
 
     items: Mapping[str, Item]
     data: Path | None
 
     def __call__(self, key: str) -> MadeText:
-        """Make a piece, or an item without pieces."""
         name, _, piece = key.partition(":")
         item, given = self.items[name], Given(data=self.data)
         if piece:
@@ -56,7 +122,6 @@ class Maker:
         return _tried(lambda: write(item.make(given)))
 
     def finished(self, item: Item, answers: Mapping[str, str]) -> MadeText:
-        """Make an item of what its pieces gave, as texts."""
         given = Given({piece: json.loads(text) for piece, text in answers.items()}, self.data)
         with threadpool_limits(1):  # as in every worker: the last digits depend on it
             return _tried(lambda: write(item.make(given)))

@@ -1,35 +1,185 @@
-"""Finished pieces and items, kept in the folder that gets the figures, with what they were made by.
+"""Finished pieces and items, kept in the output folder with their origins.
 
-A file each, written whole or not at all. One that is damaged, or was made by other code, versions
-or data than would make it now, counts as not there.
+One file each, written whole or not at all. A damaged file, or one of another origin, counts as
+missing. The origin of an item is its own source, that of the package, versions and data, some of
+them in the user's folder of data. Rooms that only show numbers do not count. Of this one only the
+modules of the item's functions count, and what they import here.
 """
 
 from __future__ import annotations
 
+import ast
+import functools
+import hashlib
+import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from narcissus._files import put, read_bytes
+import narcissus
+from narcissus._files import file_size, put, read_bytes
 from narcissus.errors import InputError
-from narcissus_papers.texts import read
+from narcissus.observer import Observer
+from narcissus.study.engines.task import installed
+from narcissus_papers.base import Item, Needed
+from narcissus_papers.job import read
+
+LARGEST = 2**40
+
+
+def digests(items: Sequence[Item], data: Path | None, observer: Observer) -> dict[str, str | None]:
+    """Return the SHA-256 of each file that items need, by its name; None if it is missing.
+
+    A missing folder, a wrong file, or a named folder with none of the files raises InputError.
+    """
+    needed = {one.name: (item, one) for item in items for one in item.needs}
+    if data is None:
+        return dict.fromkeys(needed)
+    if not data.is_dir():
+        raise InputError(f"`data` must be a folder, and {data} is none")
+    found: dict[str, str | None] = {name: _checksum(data / name) for name in needed}
+    for item in items:
+        for one in item.needs:
+            _require_the_one(item, one, data, found[one.name])
+    missing = [
+        f"{name} (for {item.name}; from {one.source})"
+        for name, (item, one) in needed.items()
+        if found[name] is None
+    ]
+    if missing and len(missing) == len(needed):
+        raise InputError(f"{data} has none of the files that are needed: {', '.join(missing)}")
+    for said in missing:
+        observer.note(f"not in {data}: {said}")
+    return found
+
+
+def _checksum(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    file_size(path, largest=LARGEST)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _require_the_one(item: Item, needed: Needed, data: Path, found: str | None) -> None:
+    if found is not None and needed.sha256 and found != needed.sha256.lower():
+        raise InputError(
+            f"{data / needed.name} is not the file that {item.name} needs: its SHA-256 is {found}, "
+            f"and should be {needed.sha256.lower()}; fetch it from {needed.source}"
+        )
+    if found is not None and needed.check is not None:
+        needed.check(data / needed.name)
+
+
+ROOM = "narcissus_papers"
+SHOWS = ("cli", "report")
+"""Rooms whose source does not make numbers."""
+
+
+def origin(item: Item, data: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return what an item is made from, as JSON can hold it.
+
+    ``data`` is the SHA-256 of each file of the user's, by its name; None if it is missing.
+    """
+    return {
+        "versions": installed(),
+        "package": package_source(),
+        "item": _source(item),
+        "data": {one.name: data.get(one.name) for one in item.needs},
+    }
+
+
+@cache
+def package_source() -> str:
+    """Return a digest of the source of all rooms that compute numbers."""
+    root = Path(narcissus.__file__).parent
+    paths = (p for p in root.rglob("*.py") if p.relative_to(root).parts[0] not in SHOWS)
+    return _digest({p.relative_to(root).as_posix(): p for p in paths})
+
+
+def _source(item: Item) -> str:
+    """Return a digest of an item's modules, and of the arguments of its pieces."""
+    functions = [item.make, *item.pieces.values()]
+    names = {_plain(one).__module__ for one in functions}
+    files: dict[str, Path] = {}
+    for name in names:
+        if name.startswith(f"{ROOM}."):
+            files |= _imported(name)
+    for one in map(_plain, functions):  # of a module of somebody else's, that one alone
+        if not one.__module__.startswith(f"{ROOM}."):
+            with suppress(TypeError, OSError):  # built in, or typed into a notebook
+                files[one.__module__] = Path(inspect.getfile(one))
+    told = [f"{name} {_told(piece)}" for name, piece in item.pieces.items()]
+    return _digest(files, "\n".join([*told, _told(item.make)]))
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _told(function: Callable[..., Any]) -> str:
+    """Name a function, with the arguments of a `partial`."""
+    if isinstance(function, functools.partial):
+        return f"{_told(function.func)} {function.args!r} {sorted(function.keywords.items())!r}"
+    return function.__qualname__
+
+
+def _imported(first: str) -> dict[str, Path]:
+    """Return a module of this room and all that it imports here, by their names."""
+    found: dict[str, Path] = {}
+    left = [first]
+    while left:
+        name = left.pop()
+        path = None if name in found else _file(name)
+        if path is not None:
+            found[name] = path
+            left += _imports(path)
+    return found
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Return possible imports of a module from this room; some names may not be modules."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def _file(name: str) -> Path | None:
+    """Return the file of a module of this room, but not of a list of items."""
+    if not name.startswith(f"{ROOM}."):
+        return None
+    path = Path(__file__).parent.joinpath(*name.split(".")[1:]).with_suffix(".py")
+    return path if path.is_file() else None
+
+
+def _digest(files: Mapping[str, Path], told: str = "") -> str:
+    digest = hashlib.sha256(told.encode())
+    for name, path in sorted(files.items()):
+        digest.update(name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
 
 FOLDER = "kept"
 """Beside the data of an item."""
 
 
 class KeptItems:
-    """What is kept, by key.
+    """Kept results, by key.
 
-    Parameters
-    ----------
-    folder
-        That of all items; None keeps nothing.
-    origins
-        What each item would be made by now, by its name (`narcissus_papers.origin`).
+    ``folder`` is that of all items; None keeps nothing. ``origins`` are the current ones of each
+    item, by its name (`narcissus_papers.kept`).
     """
 
     def __init__(self, folder: Path | None, origins: Mapping[str, Mapping[str, Any]]) -> None:
@@ -37,7 +187,6 @@ class KeptItems:
         self._origins = origins
 
     def get(self, key: str) -> str | None:
-        """Give what came of a key, as text; None where it is to be made."""
         path = self._path(key)
         if path is None or not path.exists():
             return None
@@ -51,13 +200,7 @@ class KeptItems:
         return None
 
     def put(self, key: str, text: str) -> None:
-        """Keep what came of a key.
-
-        Raises
-        ------
-        InputError
-            The folder cannot be written.
-        """
+        """Keep the result of a key; a folder that cannot be written raises InputError."""
         path = self._path(key)
         if path is not None:
             kept = {"made by": self._origin(key), "found": json.loads(text)}

@@ -1,16 +1,22 @@
-"""One page for all that was made: each picture, and each printed number beside ours."""
+"""The page and files of results: pictures, data, and each printed number with ours."""
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as MplFigure
 
+from narcissus._files import put
+from narcissus._visible import csv_text, visible
 from narcissus.report.page import Block, Figure, Grid, Items, Page, Section, Text, Verdict
 from narcissus_papers.base import PAPERS, Item, Panel, Reproduced
+from narcissus_papers.job import as_dict
 
 Made = tuple[Item, Reproduced]
 
@@ -25,7 +31,6 @@ _SHOWN = 12  # rows of a curve in the table below its picture; the files hold al
 
 
 def page(made: Sequence[Made]) -> Page:
-    """Lay out what was made."""
     words = {
         "agrees": "agreeing",
         "differs": "differing",
@@ -80,7 +85,6 @@ def _section(item: Item, made: Reproduced) -> Section:
 
 
 def figure(item: Item, made: Reproduced) -> Figure:
-    """Give the picture of an item."""
     names = [str(name) for name in made.rows[0]]
     step = max(1, (len(made.rows) - 1) // _SHOWN)
     return Figure(
@@ -120,3 +124,45 @@ def _panel(axes: Axes, panel: Panel) -> None:
         axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     else:
         axes.legend(fontsize=7)
+
+
+def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> None:
+    """Write the data and the picture; unless ``anew``, only what is missing.
+
+    A folder that cannot be written raises InputError.
+    """
+
+    def missing(name: str) -> bool:
+        return anew or not (folder / name).exists()
+
+    if missing("data.csv"):
+        put(folder / "data.csv", csv_text(made.rows), folders=True)
+    if missing("data.json"):
+        said = json.dumps(as_dict(item, made), indent=1, ensure_ascii=False)
+        put(folder / "data.json", visible(said, keep="\n"), folders=True)
+    if made.panels and missing("picture.svg"):
+        put(folder / "picture.svg", _svg(made), folders=True)
+
+
+def remove_item(folder: Path) -> None:
+    for name in ("data.csv", "data.json", "picture.svg"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def write_page(path: Path, made: Sequence[Made]) -> None:
+    from narcissus.report.html import page_html
+
+    put(path, page_html(page(made)), folders=True)
+
+
+def _svg(made: Reproduced) -> str:
+    """Draw the panels as a deterministic SVG file."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "narcissus"}):
+        canvas = Figure(figsize=(6.4 * len(made.panels), 4.6), layout="constrained")
+        draw(canvas, panels=made.panels)
+        text = io.StringIO()
+        canvas.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()

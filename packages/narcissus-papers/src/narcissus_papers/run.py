@@ -1,7 +1,7 @@
-"""Make items again: piece by piece, on any engine, kept as they end, continued where it stopped.
+"""Reproduction of items: piece by piece, on any engine, kept as they end, resumable.
 
-Long work is the pieces'; they are played by whoever plays keys, with the items that have none. What
-an item with pieces makes of them takes little, and is made here as soon as the last is there.
+An engine plays the pieces, which are the long work, and the items without pieces. An item with
+pieces is assembled here, quickly, as soon as the last is there.
 """
 
 from __future__ import annotations
@@ -17,13 +17,9 @@ from narcissus.study.kinds import RunOptions
 from narcissus.study.sections import PlayedRun
 from narcissus.study.work import agree, in_words
 from narcissus_papers.base import Item, Reproduced
-from narcissus_papers.files import remove_item, write_item, write_page
-from narcissus_papers.given_data import digests
-from narcissus_papers.job import MadeText, Maker, item_of, key_of
-from narcissus_papers.kept import KeptItems
-from narcissus_papers.origin import origin
-from narcissus_papers.page import Made
-from narcissus_papers.texts import read
+from narcissus_papers.job import MadeText, Maker, item_of, key_of, read
+from narcissus_papers.kept import KeptItems, digests, origin
+from narcissus_papers.page import Made, remove_item, write_item, write_page
 
 
 def reproduce(
@@ -36,27 +32,26 @@ def reproduce(
     hours: float | None = None,
     observer: Observer = SILENT,
 ) -> list[Made]:
-    """Make items again; one that fails says so in its verdict and does not stop the others.
+    """Reproduce items; one that fails reports so in its verdict and does not stop the others.
 
     Parameters
     ----------
     items
         See `narcissus_papers.chosen`.
     out
-        A folder that gets, for each item as soon as it is made, ``PAPER/KIND-NUMBER/`` with
-        ``data.csv``, ``data.json`` (numbers, printed values, verdict) and ``picture.svg``, and at
-        the end ``index.html`` with all of them. What is finished is kept there, pieces too, and is
-        not made again while the code, the versions and the data are those that it was made by.
-        None writes nothing.
+        Output folder; None writes nothing. Each finished item gets ``PAPER/KIND-NUMBER/`` with
+        ``data.csv``, ``data.json`` (numbers, printed values, verdict) and ``picture.svg``; at the
+        end ``index.html`` shows all. Finished pieces and items are kept there, and made again only
+        if the code, the versions or the data have changed.
     data
         A folder with the files that items need and the project does not hold (`Item.needs`).
     engine, workers
-        Who plays, as `narcissus.run` takes it; without a word processes, or this one alone where
-        all takes a few seconds. No number depends on it.
+        As in `narcissus.run`; the default is processes, or this one alone for a few seconds of
+        work. No number depends on it.
     hours
-        Longest time that was agreed to; None is any.
+        Longest time agreed to; None is any.
     observer
-        Hears how long it will take, of each piece and of each item.
+        Receives the expected time, each piece and each item.
 
     Raises
     ------
@@ -86,7 +81,7 @@ def reproduce(
 
 
 class _Run:
-    """What is found so far, by key, and what is still to be played."""
+    """Results so far, by key, and what is still to be played."""
 
     def __init__(
         self, items: Sequence[Item], kept: KeptItems, data: Path | None, observer: Observer
@@ -101,7 +96,7 @@ class _Run:
         self._steps = len(found)
 
     def _left(self, item: Item) -> list[str]:
-        """Give the keys of an item that others are to play."""
+        """Return the keys of an item left for the engine."""
         if item.name in self.texts:
             return []
         keys = [key_of(item, piece) for piece in item.pieces] or [item.name]
@@ -109,7 +104,6 @@ class _Run:
 
     @property
     def seconds(self) -> float:
-        """How long what is to be played takes on one core, roughly."""
         return sum(self._seconds(key) for key in self.todo)
 
     def _seconds(self, key: str) -> float:
@@ -117,7 +111,6 @@ class _Run:
         return item.seconds / max(1, len(item.pieces))
 
     def agree(self, executor: Executor, hours: float | None) -> None:
-        """Say how long it will take; raise where that is longer than was agreed to."""
         if not self.todo:
             return
         processes = min(executor.workers, len(self.todo))
@@ -132,7 +125,6 @@ class _Run:
             self.observer.note(f"about {in_words(seconds)}: {work}")
 
     def play(self, executor: Executor) -> None:
-        """Play what is left, and finish each item as soon as all of it is there."""
         waiting = [item for item in self.items if item.pieces and item.name not in self.texts]
         done = self._steps - len(self.todo) - len(waiting)
         self.observer.start("pieces and items", self._steps, done)
@@ -148,7 +140,6 @@ class _Run:
         self.observer.finish()
 
     def outcome(self, item: Item) -> Reproduced:
-        """Give what came of an item."""
         text = self.texts.get(item.name)
         return Reproduced(failed=self.failed[item.name]) if text is None else read(text)
 
@@ -156,7 +147,6 @@ class _Run:
         return self.data is not None and bool(self.of[item_of(key)].needs)
 
     def _take(self, key: str, tried: MadeText) -> None:
-        """Keep what came of a key."""
         name = item_of(key)
         if tried.why:
             if name not in self.failed:
@@ -173,7 +163,6 @@ class _Run:
                 write_item(self.kept.folder / name, item, made, anew=True)
 
     def _finish(self, item: Item) -> None:
-        """Make an item of its pieces once they are there."""
         is_over = item.name in self.texts or item.name in self.failed
         if is_over or not item.pieces or self._left(item):
             return
@@ -188,7 +177,7 @@ def _keys(item: Item) -> list[str]:
 def _each(
     executor: Executor, maker: Maker, keys: Sequence[str], observer: Observer
 ) -> Generator[tuple[str, MadeText], None, None]:
-    """Play keys; one that ends workers again and again has failed, and the others are played."""
+    """Play keys; one that ends workers repeatedly has failed, and the others are played."""
     left = dict.fromkeys(keys)
     try:
         with closing(executor.play(maker, keys, observer)) as ending:

@@ -1,4 +1,4 @@
-"""Engines: who plays the trials of a study, one process, several, or the workers of a cluster."""
+"""Engines that play the trials of a study: one process, several, or the workers of a cluster."""
 
 from narcissus.study.engines.choice import ENGINES, executor_of
 from narcissus.study.engines.dask import Dask

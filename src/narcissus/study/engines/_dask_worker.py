@@ -1,7 +1,7 @@
 """The inside of a worker of our own cluster: started by `own_cluster.py`, it ends with its parent.
 
-What it needs to reach the scheduler comes through its standard input, where no other user of this
-machine reads it; other than arguments and the environment.
+Its credentials arrive on standard input: unlike arguments and the environment, no other user of
+this machine can read them there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUIET: dict[str, object] = {
 
 
 def main(parent: int) -> None:
-    """Take the credentials, then work for the scheduler until it ends."""
+    """Read the credentials, then work for the scheduler until it ends."""
     die_with(parent)
     if hasattr(signal, "SIGINT"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business

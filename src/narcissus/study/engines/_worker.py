@@ -1,4 +1,4 @@
-"""The inside of a worker process: play the trials asked for, job after job, until the pipe ends.
+"""The inside of a worker process: play the requested trials, job after job, until the pipe ends.
 
 Started by `_attendant.py` with a safe path: nothing is ever imported from the current directory.
 Standard input and output of the process are the pipes; whatever a trial itself prints goes to
@@ -29,7 +29,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def send(stream: IO[bytes], *parts: bytes) -> None:
-    """Write one message, given in parts: a large one is not copied."""
+    """Write one message, given in parts so that a large one is not copied."""
     stream.write(LENGTH.pack(sum(map(len, parts))))
     for part in parts:
         stream.write(part)
@@ -37,7 +37,7 @@ def send(stream: IO[bytes], *parts: bytes) -> None:
 
 
 def receive(stream: IO[bytes]) -> bytes | None:
-    """Read one message; None where the other side is gone."""
+    """Read one message; None if the other side is gone."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
@@ -47,9 +47,9 @@ def receive(stream: IO[bytes]) -> bytes | None:
 
 
 def die_with(parent: int) -> None:
-    """End this process when its parent does, however that ends.
+    """End this process when its parent ends, for whatever reason.
 
-    On Linux the kernel sees to it at once; elsewhere a thread looks twice a second.
+    On Linux the kernel does so at once; elsewhere a thread checks twice a second.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -66,7 +66,7 @@ def _follow(parent: int) -> None:
 
 
 def _pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Take the pipes out of the way of whatever a trial reads or prints."""
+    """Move the pipes out of the way of whatever a trial reads or prints."""
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -76,7 +76,7 @@ def _pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def main(parent: int) -> None:
-    """Take a job, say whether it could be taken, play key after key, and take the next job."""
+    """Load a job, report whether it loaded, play key after key, and take the next job."""
     die_with(parent)
     if hasattr(signal, "SIGINT"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business

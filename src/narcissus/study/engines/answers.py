@@ -1,4 +1,4 @@
-"""What comes back from whoever plays a key elsewhere: a value, or what was raised, as bytes."""
+"""Answers of a worker, as bytes: a value, or the exception that was raised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from narcissus.errors import NarcissusError
 
 
 def answer(play: Callable[[], Any]) -> bytes:
-    """Pack what came of it: the value, or the exception and its traceback."""
+    """Pack the value, or the exception and its traceback."""
     try:
         return pickle.dumps((play(), None, ""))
     except MemoryError:
@@ -33,7 +33,7 @@ def answer(play: Callable[[], Any]) -> bytes:
 
 
 def opened(message: bytes, where: str) -> Any:
-    """Give the value; what was raised is raised here, with where it was in a note."""
+    """Return the value, or raise the exception with ``where`` in a note."""
     value, error, text = pickle.loads(message)
     if error is None:
         return value

@@ -1,8 +1,8 @@
-"""Which engine plays a study: the one that was asked for, else the study's own, else processes.
+"""The choice of an engine: the one asked for, else the study's, else processes.
 
-A scheduler gets the study's data, and who runs one can run code here. So whoever plays a study
-names the scheduler, by an option or an object; the study may name one only where its code is
-allowed.
+A scheduler receives the study's data, and whoever runs one can run code here. So the person who
+plays a study names the scheduler, by an option or an object; the study may name one only where its
+code is allowed.
 """
 
 from __future__ import annotations
@@ -27,22 +27,21 @@ ENGINES = ("serial", "processes", "dask")
 def executor_of(
     options: RunOptions, run: PlayedRun, *, workers: int | None = None
 ) -> Generator[Executor]:
-    """Give who plays a study; what was started for it ends with the block.
+    """Yield the executor that plays a study; whatever was started for it ends with the block.
 
     Parameters
     ----------
     options
         What was asked for; an executor in it is used as it is, and stays open.
     run
-        The study's own wishes.
+        The study's section [run].
     workers
-        Processes where nobody says how many, and no engine is named; None is one for each core.
+        Default number of processes if no engine is named; None is one for each core.
 
     Raises
     ------
     InputError
-        There is no such engine, what was asked for excludes each other, or the study names a
-        scheduler and nobody allowed that.
+        Unknown engine, conflicting options, or a scheduler named by a study without permission.
     """
     if isinstance(options.engine, str | None):
         with closing(_made(options, run, workers)) as executor:

@@ -1,8 +1,8 @@
 """Play keys on the workers of a Dask cluster: our own on this machine, or one on many machines.
 
-The job goes to the scheduler once, and from there to each worker; of a key its name goes there,
-and comes back what the store keeps of it. Dask gives what a lost worker had to another one. The
-results stay here: when the scheduler is lost, so is nothing that has ended.
+The job goes to the scheduler once, and from there to each worker; then only names of keys go out,
+and only what the store keeps of each comes back. Dask reassigns the keys of a lost worker. The
+results stay here, so losing the scheduler loses nothing that has ended.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ _numbers = itertools.count()
 
 
 def configured_scheduler() -> str | None:
-    """Give the address in Dask's own configuration: DASK_SCHEDULER_ADDRESS, or a file of yours."""
+    """Return the address in Dask's configuration: DASK_SCHEDULER_ADDRESS, or a file."""
     config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
     return config.get("scheduler-address", None)
 
 
 class Dask:
-    """Plays keys on a Dask cluster.
+    """Executor that plays keys on a Dask cluster.
 
     Parameters
     ----------
     scheduler
-        The address of a scheduler, such as ``"tcp://10.0.0.5:8786"`` or ``"tls://..."`` (with the
-        certificates that Dask's own configuration names), or a cluster object of Dask's. None
-        starts a cluster of processes on this machine, which ends with `close`.
+        Address of a scheduler, such as ``"tcp://10.0.0.5:8786"`` or ``"tls://..."`` (with the
+        certificates of Dask's configuration), or a Dask cluster object. None starts a cluster of
+        processes on this machine, which ends with `close`.
     workers
-        Processes of a cluster on this machine; None takes one for each core.
+        Processes of a cluster on this machine; None is one for each core.
 
     Raises
     ------
@@ -78,18 +78,18 @@ class Dask:
 
     @property
     def is_here(self) -> bool:
-        """Whether the workers are of this machine."""
+        """Whether the workers run on this machine."""
         return self._scheduler is None
 
     @property
     def workers(self) -> int:
-        """How many workers there are now; at least 1."""
+        """Current number of workers; at least 1."""
         if self._scheduler is None:
             return self._count
         return max(1, len(self._connected(SILENT).nthreads()))
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        """Play every key, and give each as it ends."""
+        """Play every key, and yield each as it ends."""
         if not keys:
             return
         packed = cloudpickle.dumps(job)
@@ -101,7 +101,7 @@ class Dask:
             flight.end()
 
     def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
-        """Play the job of each place by its worker, as long as that lives."""
+        """Play the job of each place on its worker, as long as that lives."""
         flight = _Flight(self._connected(observer), self._where(), self._own, self._said, "part")
         packed = {id(job): job for job in jobs.values()}
         carried = {one: Carried(cloudpickle.dumps(job), versions()) for one, job in packed.items()}
@@ -113,7 +113,7 @@ class Dask:
             flight.end()
 
     def close(self) -> None:
-        """Take leave of the scheduler; end a cluster that was started here."""
+        """Disconnect from the scheduler; end a cluster that was started here."""
         own, client = self._own, self._client
         self._own = self._client = None
         with self._logging:  # whatever fails of these, the others are done
@@ -129,7 +129,6 @@ class Dask:
         return str(getattr(at, "scheduler_address", at)) if at is not None else "this machine"
 
     def _connected(self, observer: Observer) -> Any:
-        """Give the client, connected to a cluster."""
         if self._client is not None:
             return self._client
         to = self._scheduler
@@ -160,7 +159,7 @@ def _take_leave(client: Any) -> None:
 
 @contextmanager
 def _silence() -> Generator[None]:
-    """Keep Dask from writing to standard error: what matters is told to the observer."""
+    """Keep Dask from writing to standard error: the observer receives what matters."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -173,7 +172,7 @@ def _silence() -> Generator[None]:
 
 
 class _Flight:
-    """One job and the keys of it that are under way."""
+    """One job and its keys in flight."""
 
     def __init__(
         self, client: Any, where: str, own: OwnCluster | None, said: set[str], what: str = "trial"
@@ -188,7 +187,7 @@ class _Flight:
         self._workers, self._reached, self._counted = 0, 0, 0.0
 
     def answers(self, carried: Carried, keys: Sequence[str], observer: Observer) -> Ended:
-        """Keep two keys a worker under way; give each as it ends."""
+        """Keep two keys per worker in flight; yield each as it ends."""
         self._send(carried, observer)
         waiting = iter(keys)
         while True:
@@ -208,10 +207,7 @@ class _Flight:
     def answers_at(
         self, jobs: Mapping[int, Carried], at: dict[int, str], fewest: int, observer: Observer
     ) -> dict[int, Any]:
-        """Have each job played at its place; ``at`` says by whom, and is kept up to date.
-
-        Waits for the fewest workers first.
-        """
+        """Play each job at its place, once the fewest workers are there; keep ``at`` up to date."""
         if self._own is not None:
             self._own.mend(observer)
         elif not self._alive():
@@ -236,7 +232,7 @@ class _Flight:
         return found
 
     def _takes(self, found: dict[int, Any], observer: Observer) -> bool:
-        """Take what has come of a place, if something has, within a moment."""
+        """Collect the result of a place if one arrives within a moment."""
         try:
             future = self._ended.get(timeout=LOOK)
         except Empty:
@@ -255,7 +251,7 @@ class _Flight:
         return True
 
     def _gone(self, at: dict[int, str]) -> list[int]:
-        """Give the places under way whose worker is lost; they have other workers now."""
+        """Return the places in flight whose worker is lost, after assigning them to others."""
         alive = self._alive()
         gone = [f for f, key in self._flying.items() if at[int(key)] not in alive]
         if not gone or not alive:
@@ -266,7 +262,7 @@ class _Flight:
         return places
 
     def _balance(self, at: dict[int, str], places: Iterable[int]) -> None:
-        """Give places whose worker is lost, or is yet to be told, to those that have few."""
+        """Assign places whose worker is lost or missing to the workers with the fewest."""
         held: dict[str, list[int]] = {address: [] for address in sorted(self._alive())}
         for place in sorted({*at, *places}):
             if at.get(place) not in held:
@@ -279,13 +275,13 @@ class _Flight:
             few, most = (end(held, key=lambda a: len(held[a])) for end in (min, max))
 
     def _play_at(self, job: Any, place: int, at: Mapping[int, str]) -> None:
-        """Have a job played by the worker of a place, and nobody else: others do not hold it."""
+        """Play a job on the worker of a place and no other: others do not hold its state."""
         task = f"{self._name}-{place}-{next(_numbers)}"
         future = self._client.submit(play_key, job, str(place), key=task, workers=[at[place]])
         self._follow(future, str(place))
 
     def end(self) -> None:
-        """Take back what is still under way, and the job."""
+        """Cancel what is still in flight, and the job."""
         left = [*self._flying, *self._jobs, *([] if self._job is None else [self._job])]
         self._flying.clear()
         self._jobs.clear()
@@ -295,7 +291,7 @@ class _Flight:
                 self._client.cancel(left)
 
     def _send(self, carried: Carried, observer: Observer) -> None:
-        """Send the job, as a task: Dask repeats it where the workers that have it are lost."""
+        """Send the job as a task, so that Dask repeats it if the workers that have it are lost."""
         self._job = self._submit(carried, "study")
         self._job.add_done_callback(self._ended.put)
         self._next(observer)
@@ -313,7 +309,7 @@ class _Flight:
         future.add_done_callback(self._ended.put)
 
     def _next(self, observer: Observer) -> Any:
-        """Wait for what ends; meanwhile look after the workers."""
+        """Wait for the next result, checking on the workers meanwhile."""
         is_told = False
         while True:
             self._look(observer)
@@ -324,7 +320,7 @@ class _Flight:
                 return self._ended.get(timeout=LOOK)
 
     def _look(self, observer: Observer) -> None:
-        """Count the workers, and bring the job to those that have come."""
+        """Count the workers, and send the job to new ones."""
         if self._client.status != "running":
             raise self._lost()
         if self._own is not None:
@@ -342,20 +338,19 @@ class _Flight:
         self._reached = self._workers
 
     def _alive(self) -> list[str]:
-        """Give the addresses of the workers."""
         try:
             return list(self._client.nthreads())
         except (OSError, CancelledError) as error:
             raise self._lost() from error
 
     def _found(self, future: Any, key: str, observer: Observer) -> Any:
-        """Give what came of a key; what was raised is raised here."""
+        """Return the value of a key, or raise its exception."""
         while (packed := self._packed(future, key, observer)) is None:
             self._look(observer)
         return opened(packed, f"in {self._what} {key}")
 
     def _packed(self, future: Any, key: str, observer: Observer) -> bytes | None:
-        """Give what came of a key; None where it is lost with its worker: it is played again."""
+        """Return the packed answer of a key; None if it is lost with its worker, and requeued."""
         self._require_played(future, f"{self._what} {key}", observer)
         try:
             packed, other = future.result(timeout=1)
@@ -370,7 +365,7 @@ class _Flight:
         return packed
 
     def _require_played(self, future: Any, what: str, observer: Observer) -> None:
-        """Raise what Dask says of a key that no worker has played."""
+        """Raise Dask's error for a key that no worker has played."""
         if future.status == "cancelled":
             raise self._lost()
         if future.status != "error":

@@ -1,9 +1,8 @@
-"""Hold things on the workers of an engine: the shares of a release too large for one of them.
+"""State held on the workers of an engine: the shards of a release too large for one worker.
 
-What is held stays in the memory of the worker that made it. A worker that is lost takes its part
-along: whoever is asked instead says that it has nothing, is told how to make it and what has
-changed it since, and is asked again. So what is held must depend on how it was made and on what it
-was told alone.
+Held state stays in the memory of the worker that made it, and is lost with that worker. A
+replacement reports that it holds nothing, receives the maker and all changes since, and is asked
+again. So the state must be a function of its maker and of those changes alone.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ IN_VAIN = 10
 
 @dataclass(eq=False)
 class _Thing:
-    """What a worker holds, and how often it was told what changes it."""
+    """State held by a worker, with the number of changes it received."""
 
     thing: Any
     told: int
@@ -42,7 +41,7 @@ _things: dict[tuple[str, str], _Thing] = {}
 
 @dataclass(frozen=True)
 class _Make:
-    """Has a worker make something, and tell it what others were told."""
+    """Make the state on a worker and replay all changes."""
 
     owner: str
     maker: Callable[[], Any]
@@ -61,7 +60,7 @@ class _Make:
 
 @dataclass(frozen=True)
 class _Ask:
-    """Asks what a worker holds; gives the answer, or nothing where it does not hold it."""
+    """Query the state that a worker holds; return nothing if it holds none."""
 
     owner: str
     what: Told
@@ -83,8 +82,6 @@ class _Ask:
 
 @dataclass(frozen=True)
 class _Drop:
-    """Has a worker let go of what it holds."""
-
     owner: str
 
     def __call__(self, key: str) -> None:
@@ -92,7 +89,7 @@ class _Drop:
 
 
 class HeldByWorkers:
-    """Things that the workers of an engine hold, each always the same as long as it lives."""
+    """State held by the workers of an engine, fixed for as long as it lives."""
 
     def __init__(
         self, executor: HasPlaces, makers: Sequence[Callable[[], Any]], observer: Observer
@@ -103,17 +100,16 @@ class HeldByWorkers:
         self._make(range(len(makers)))
 
     def ask(self, name: str, *arguments: Any) -> list[Any]:
-        """Call a method that changes nothing; give the answers in order."""
+        """Call a method that changes nothing; return the answers in order."""
         return self._answers((name, arguments), changes=False)
 
     def tell(self, name: str, *arguments: Any) -> list[Any]:
-        """Call a method that changes what is held; give the answers in order."""
+        """Call a method that changes the state; return the answers in order."""
         answers = self._answers((name, arguments), changes=True)
         self._history.append((name, arguments))
         return answers
 
     def close(self) -> None:
-        """Let go of them."""
         drop = _Drop(self._owner)
         self._play(dict.fromkeys(range(len(self._makers)), drop))
 
@@ -122,7 +118,7 @@ class HeldByWorkers:
         self._play({n: _Make(self._owner, self._makers[n], history) for n in places})
 
     def _answers(self, what: Told, *, changes: bool) -> list[Any]:
-        """Ask everybody; make anew what is lost, and ask that again."""
+        """Query all workers; rebuild what is lost, and query that again."""
         job = _Ask(self._owner, what, len(self._history), changes)
         found: dict[int, Any] = {}
         left, in_vain = list(range(len(self._makers))), 0
@@ -148,24 +144,15 @@ class HeldByWorkers:
 
 @dataclass(frozen=True)
 class ByWorkers:
-    """Has things held by the workers of an engine."""
-
     executor: HasPlaces
     observer: Observer = SILENT
 
     def hold(self, makers: Sequence[Callable[[], Any]]) -> HeldByWorkers:
-        """Make them and hold them."""
         return HeldByWorkers(self.executor, makers, self.observer)
 
 
 class SplitReleases:
-    """Plays one key after the other in this process, its large releases split over workers.
-
-    Parameters
-    ----------
-    executor
-        Whose workers hold the parts.
-    """
+    """Executor that plays keys one by one here, splitting large releases over workers."""
 
     workers = 1
     is_here = True
@@ -174,7 +161,6 @@ class SplitReleases:
         self._executor = executor
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        """Play every key, and give each as it ends."""
         holder = ByWorkers(self._executor, observer)
 
         def held(key: str) -> Any:
@@ -184,23 +170,14 @@ class SplitReleases:
         yield from Serial().play(held, keys, observer)
 
     def close(self) -> None:
-        """End what was started for it."""
         self._executor.close()
 
 
 def split_if_few(executor: Executor, keys: Sequence[str], people: int, values: int) -> Executor:
-    """Give who plays keys with large releases: in parts where they are fewer than workers.
+    """Return an executor that splits large releases if the keys are fewer than the workers.
 
-    As many as there are workers keep these busy by themselves.
-
-    Parameters
-    ----------
-    executor
-        Who has the workers.
-    keys
-        What is to be played.
-    people, values
-        People of each release and joint values of their unknown columns.
+    As many keys as workers keep these busy by themselves. ``people`` and ``values`` are the people
+    of a release and the joint values of their unknown columns.
     """
     if shares_of(people, values) == 1 or not isinstance(executor, HasPlaces):
         return executor

@@ -1,8 +1,9 @@
-"""A cluster of Dask's on this machine that nobody else can use, and that ends with this process.
+"""A private Dask cluster on this machine, which ends with this process.
 
-The scheduler runs in a thread of this process, the workers are processes of their own. All of it
-listens on the loopback address only, where other users of the machine are too: who may talk to a
-scheduler can run code in its workers, so both sides show a certificate that is made for the run.
+The scheduler runs in a thread of this process, the workers are separate processes. All of it
+listens on the loopback address only, which other users of the machine can reach too. Whoever may
+connect to a scheduler can run code in its workers, so both sides present a certificate made for
+the run.
 """
 
 from __future__ import annotations
@@ -17,10 +18,8 @@ from narcissus._optional import optional
 from narcissus._scratch import scratch_folder
 from narcissus.errors import NarcissusError
 from narcissus.observer import Observer
-from narcissus.study.engines._attendant import ATTEMPTS, PATIENCE
+from narcissus.study.engines._attendant import ATTEMPTS, PATIENCE, how_it_ended, oom_kills, start
 from narcissus.study.engines._dask_worker import QUIET
-from narcissus.study.engines._start import start
-from narcissus.study.engines.endings import how_it_ended, oom_kills
 
 SETTINGS: dict[str, object] = {
     **QUIET,
@@ -33,12 +32,9 @@ SETTINGS: dict[str, object] = {
 
 
 class OwnCluster:
-    """A scheduler here and so many workers beside it.
+    """A scheduler in this process with its worker processes.
 
-    Raises
-    ------
-    MissingExtraError
-        Dask, or what makes the certificate, is not installed.
+    Raises MissingExtraError if Dask, or the package that makes the certificate, is not installed.
     """
 
     def __init__(self, workers: int) -> None:
@@ -75,12 +71,9 @@ class OwnCluster:
             raise
 
     def mend(self, observer: Observer) -> None:
-        """Start a worker for each that has ended, and say why it did.
+        """Replace each worker that has ended, and report why it did.
 
-        Raises
-        ------
-        NarcissusError
-            They end faster than they play.
+        Raises NarcissusError if workers end faster than they play.
         """
         for place, worker in enumerate(self._workers):
             code = worker.poll()
@@ -105,11 +98,11 @@ class OwnCluster:
             self._workers[place] = self._started()
 
     def why(self) -> str:
-        """Say how workers ended lately."""
+        """Describe how workers ended lately."""
         return "; ".join(dict.fromkeys(self._reasons))
 
     def has_played(self) -> None:
-        """Count from here anew how many workers end in vain."""
+        """Reset the count of workers that ended without playing anything."""
         self._in_vain = 0
 
     def close(self) -> None:
@@ -131,7 +124,7 @@ class OwnCluster:
         return worker
 
     def end_workers(self) -> None:
-        """End the workers at once, whatever they do; `mend` starts others, and blames nobody."""
+        """End the workers at once; `mend` replaces them without counting them as failures."""
         self._reasons = []
         for worker in self._workers:
             if worker.poll() is None:
@@ -143,7 +136,7 @@ class OwnCluster:
 
 
 def _standard_error() -> int:
-    """Give where workers print: not among what the command says."""
+    """Return the file descriptor to which workers print: not the command's standard output."""
     try:
         return sys.__stderr__.fileno() if sys.__stderr__ is not None else subprocess.DEVNULL
     except (OSError, ValueError):

@@ -4,9 +4,8 @@ The numbers of a trial depend on its key alone, never on which process plays it 
 process uses one thread of linear algebra, and every trial its own generator. A process that is
 killed is replaced and its trial played again, which changes nothing.
 
-The processes start without running the user's script again, so that a study can be played from a
-plain script or a notebook, and take classes that were defined there. They end with this process,
-whatever ends it.
+The processes start without running the user's script again, so a study can be played from a plain
+script or a notebook, with classes defined there. They end with this process, whatever ends it.
 """
 
 from __future__ import annotations
@@ -27,21 +26,21 @@ from narcissus.study.engines._attendant import Attendant, Shift
 
 
 def default_workers() -> int:
-    """Give the number of cores that this process may use."""
+    """Count the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class Processes:
-    """Plays keys in so many processes; a single key, or one process, is this one.
+    """Executor that plays keys in worker processes; a single key, or one process, runs in this one.
 
-    The processes stay between plays, until `close`, or until nobody has the executor any more.
+    The processes stay between plays, until `close`, or until the executor is garbage-collected.
 
     Parameters
     ----------
     workers
-        Processes; None takes one for each core.
+        Number of processes; None is one for each core.
     """
 
     is_here = True
@@ -52,7 +51,7 @@ class Processes:
         weakref.finalize(self, _send_home, self._idle)
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        """Play every key, and give each as it ends."""
+        """Play every key, and yield each as it ends."""
         count = min(self.workers, len(keys))
         if count > 1:
             yield from self._in_processes(job, keys, count, observer)
@@ -60,7 +59,7 @@ class Processes:
             yield from Serial().play(job, keys, observer)
 
     def _in_processes(self, job: Job, todo: Sequence[str], count: int, observer: Observer) -> Ended:
-        """Keep two keys a worker in flight, so that an interrupt loses no more than those."""
+        """Keep two keys per worker in flight, so that an interrupt loses no more than these."""
         shift = Shift(cloudpickle.dumps(job), SimpleQueue(), SimpleQueue())
         attendants = [self._idle.pop() for _ in range(min(count, len(self._idle)))]
         is_over = False
@@ -84,7 +83,7 @@ class Processes:
                 _send_home(attendants, wait=True)
 
     def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
-        """Play the job of each place by its process, as long as that lives."""
+        """Play the job of each place in its process, as long as that lives."""
         if self.workers == 1:
             return Serial().play_at(jobs, observer)
         while len(self._idle) < min(self.workers, max(jobs, default=-1) + 1):
@@ -122,7 +121,7 @@ class Processes:
 
 
 def _send_home(attendants: list[Attendant], *, wait: bool = False) -> None:
-    """Let attendants end, with their processes; the list is empty then."""
+    """Let attendants end, with their processes, and empty the list."""
     leaving = [attendants.pop() for _ in range(len(attendants))]
     for attendant in leaving:
         attendant.leave()
@@ -132,10 +131,7 @@ def _send_home(attendants: list[Attendant], *, wait: bool = False) -> None:
 
 
 def play_apart(job: bytes, key: str, *, seconds: float, observer: Observer = SILENT) -> Any | None:
-    """Play one key in a process of its own, which is ended after so many seconds: None then.
-
-    ``job`` is what plays a key, pickled.
-    """
+    """Play one pickled job's key in a separate process; None if it takes over ``seconds``."""
     shift = Shift(job, SimpleQueue(), SimpleQueue())
     attendant = Attendant()
     until = time.monotonic() + seconds
@@ -161,7 +157,7 @@ def play_apart(job: bytes, key: str, *, seconds: float, observer: Observer = SIL
 
 
 def _answers(shift: Shift, todo: Sequence[str], most: int, observer: Observer) -> Ended:
-    """Hand out a trial for each one that ends, ``most`` at a time, and give what they end with."""
+    """Hand out a trial for each one that ends, ``most`` at a time, and yield the results."""
     waiting = iter(todo)
     flying = 0
     for key in islice(waiting, most):

@@ -1,7 +1,7 @@
-"""What a worker of a cluster runs: it takes a job once, checks that it is like us, and plays keys.
+"""The part of a job that runs in a cluster worker: load once, compare versions, play keys.
 
-The workers of a cluster were started by others, with a Narcissus of their own: a version that
-differs could give other numbers, so it plays nothing.
+The workers of a cluster were started by others, with their own installation of Narcissus: a version
+that differs could compute other numbers, so it plays nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _one_at_a_time = threading.Lock()  # a limit of threads is the process's, not a 
 
 
 def installed() -> dict[str, str]:
-    """Give the versions that numbers depend on."""
+    """Return the versions on which numbers depend."""
     found = {"python": ".".join(map(str, sys.version_info[:3])), "narcissus": __version__}
     for name in PACKAGES:
         try:
@@ -43,7 +43,7 @@ def installed() -> dict[str, str]:
 
 @cache
 def versions() -> dict[str, str]:
-    """Give the versions that numbers depend on, and a digest of our own source."""
+    """Return the versions on which numbers depend, and a digest of our source."""
     found = installed()
     root = Path(__file__).resolve().parents[2]
     source = hashlib.sha256()
@@ -55,15 +55,15 @@ def versions() -> dict[str, str]:
 
 @cache
 def processor() -> str:
-    """Give what of a processor the last digits of a number may depend on."""
+    """Return the features of the processor on which the last digits of a number may depend."""
     found: Any = np.show_config(mode="dicts")
     return f"{platform.machine()} {' '.join(found.get('SIMD Extensions', {}).get('found', []))}"
 
 
 class Carried:
-    """A job on its way to the workers, with the versions of who sent it.
+    """A job in transit to the workers, with the versions of its sender.
 
-    It travels as bytes, from worker to worker as well, and is unpacked once in each.
+    It travels as bytes, also from worker to worker, and is unpacked once in each.
     """
 
     def __init__(self, packed: bytes, made_by: Mapping[str, str]) -> None:
@@ -74,13 +74,7 @@ class Carried:
         return Carried, (self.packed, self.made_by)
 
     def play(self, key: str) -> Any:
-        """Play a key.
-
-        Raises
-        ------
-        NarcissusError
-            Versions here are others than there.
-        """
+        """Play a key; raise NarcissusError if the versions here differ from the sender's."""
         if self._job is None:
             self._require_same()
             self._job = pickle.loads(self.packed)
@@ -103,6 +97,6 @@ class Carried:
 
 
 def play_key(carried: Carried, key: str) -> tuple[bytes, str]:
-    """Play a key in a worker; give what came of it, packed, and what processor this is."""
+    """Play a key in a worker; return its packed answer and the processor."""
     with _one_at_a_time, threadpool_limits(1):
         return answer(lambda: carried.play(key)), processor()

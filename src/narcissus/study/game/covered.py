@@ -1,16 +1,21 @@
-"""A family of rates: its worst rate, and what is proved for those that nobody looked at."""
+"""Members of a family: the worst rate between those computed, varied games, members as files."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
+from pydantic import ValidationError
 
 from narcissus._outwards import upper
+from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.game.executor import Executor, Serial, soon
@@ -27,11 +32,43 @@ from narcissus.profiles import (
 from narcissus.profiles.family import ROUNDING
 from narcissus.study.game.family import RatesFamily
 from narcissus.study.game.schema import GameStudy
-from narcissus.study.game.vary import varied
 from narcissus.study.kinds import RunOptions
+from narcissus.study.part_section import checked
+from narcissus.study.parts import Part
+from narcissus.study.registry import WORLD, loaded
 from narcissus.study.results.game import CoverResult
 from narcissus.study.work import agree
 from narcissus.success.statements import Resilience
+
+SECTIONS = ("mechanism", "world", "success", "looser")
+
+
+def varied(study: GameStudy, folder: Path, parameter: str, value: float) -> Game:
+    """Return the game of a study with another value of ``parameter``.
+
+    ``parameter`` is a key of [mechanism], or of another section named before a dot: ``world.rate``.
+    An unknown section or parameter, or an invalid value, raises InputError.
+    """
+    before, dot, key = parameter.rpartition(".")
+    section = before if dot else "mechanism"
+    part: Part | None = getattr(study, section, None) if section in SECTIONS else None
+    if part is None:
+        raise InputError(
+            f"`--smallest {parameter}`: the study has no section [{section}] of "
+            f"{', '.join(SECTIONS)}"
+        )
+    if key not in part.options:
+        raise InputError(
+            f"`--smallest {parameter}`: the {section} {part.name} has no parameter {key!r}; it has "
+            f"{', '.join(part.options) or 'none'}{did_you_mean(key, part.options)}"
+        )
+    try:
+        made = checked(part.room, {**part.to_dict(), key: value}, folder)
+    except ValidationError as error:
+        said = error.errors(include_url=False)[0]["msg"]
+        raise InputError(f"`--smallest {parameter}`: {value:g} is refused: {said}") from error
+    return study.model_copy(update={section: made}).build().game
+
 
 LEAST = 1e-6
 """Tolerance where the statement allows no delta, and a tenth of it would be 0."""
@@ -49,25 +86,17 @@ def between_rates(
     hours: float | None = None,
     observer: Observer = SILENT,
 ) -> Cover:
-    """Find the worst rate of a family, and what is enough for every one.
+    """Find the worst rate of a family, and a delta sufficient for every rate.
 
-    Parameters
-    ----------
-    family
-        The section of the study.
-    exact
-        The game at any of its rates, written out.
-    epsilon, delta
-        Of the statement; the tolerance is a tenth of delta where the family has none.
-    hours, observer
-        The longest time that was agreed to, and who hears of the work.
+    The tolerance is a tenth of delta if the family has none. ``exact`` is the game at any of its
+    rates.
 
     Raises
     ------
     InputError
-        The world does not say how its chances depend on the rate.
+        The world does not define how its chances depend on the rate.
     LongWorkError
-        It takes longer than was agreed to.
+        It takes longer than ``hours``.
     """
     return cover(
         exact,
@@ -100,24 +129,22 @@ def smallest_for_every_rate(
     observer: Observer = SILENT,
     executor: Executor | None = None,
 ) -> Smallest:
-    """Find the first value of a parameter that is enough for every rate of a study's family.
+    """Find the first parameter value that suffices for every rate of a study's family.
 
     Parameters
     ----------
     study
         A study with a family of rates.
     folder
-        Where it lies.
+        The folder of the study file.
     parameter, values
-        What is varied, as for `varied`, and the values to try, in order.
+        The parameter, as for `varied`, and the values to try, in order.
     epsilon, delta
         Target.
     limit
         Largest number of (data set, release) pairs of a game.
-    observer
-        Hears of values that were looked at.
     executor
-        Who looks at values, where that takes long; None is this process.
+        Engine for long computations; None is this process.
 
     Raises
     ------
@@ -156,7 +183,7 @@ def smallest_for_every_rate(
 
 @dataclass(frozen=True)
 class _WorstRate:
-    """Looks for the worst rate of the game of a value, given by its place."""
+    """Search for the worst rate of the game of a value, given by its place."""
 
     games: Sequence[Game]
     family: RatesFamily
@@ -176,7 +203,7 @@ class _WorstRate:
 def covered(
     study: GameStudy, written: WrittenFamily, statement: Any, options: RunOptions
 ) -> Covered:
-    """Look between the rates of a family of them; other families are what is written out."""
+    """Search between the rates of a family of them; other families are what is written out."""
     family = study.family
     if not isinstance(family, RatesFamily):
         return written, None, ""
@@ -226,10 +253,79 @@ def _short_of(at_most: float, allowed: float, *, complete: bool) -> str:
 
 
 def _with_worst(written: WrittenFamily, rate: float, epsilon: float) -> WrittenFamily:
-    """Write out the worst rate too, where it is worse than those that are."""
+    """Write out the worst rate too, if it is worse than those written out."""
     first = next(iter(written.members.values()))
     game = replace(first.game, world=replace(first.game.world, rate=rate))
     worst = write_out(game, abstain=first.abstain)
     if worst.delta(epsilon) <= written.delta(epsilon):
         return written
     return WrittenFamily({**written.members, f"rate = {rate!r}": worst})
+
+
+def text_of(study: GameStudy, world: Any, member: str) -> str:
+    """Return the text of a study file with one world and without its family.
+
+    ``member`` names the world in the title and in messages; a user's own object raises InputError.
+    """
+    said = study.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    left = {k: v for k, v in said.items() if k not in ("family", "world", "expected", "title")}
+    title = f"{study.title}: {member}"
+    return to_toml({"kind": "game", "title": title, **left, "world": section_of(world, member)})
+
+
+def section_of(world: Any, member: str) -> dict[str, Any]:
+    """Return the section [world] of an object of this package; a user's own raises InputError."""
+    for name, target in WORLD.items():
+        if loaded(target) is type(world):
+            options = {one.name: _plain(getattr(world, one.name)) for one in fields(world)}
+            return {"name": name, **{k: v for k, v in options.items() if v is not None}}
+    raise InputError(
+        f"{member} is a {type(world).__name__} of your own, which a study file cannot hold; name "
+        "your own world in [world], with the parameters of this one"
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in cast("list[Any]", value)]
+    return value
+
+
+def to_toml(document: Mapping[str, Any]) -> str:
+    """Write a document as TOML: keys, then tables and lists of tables, leaving out None."""
+    return "\n".join(_lines(document)) + "\n"
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+    given = {key: value for key, value in document.items() if value is not None}
+    tables = {k: v for k, v in given.items() if isinstance(v, Mapping) or _tables(v)}
+    yield from (f"{k} = {_value(v)}" for k, v in given.items() if k not in tables)
+    for key, value in tables.items():
+        several = not isinstance(value, Mapping)
+        for table in cast("list[Any]", value if several else [value]):
+            yield ""
+            yield f"[[{key}]]" if several else f"[{key}]"
+            yield from (f"{k} = {_value(v)}" for k, v in table.items() if v is not None)
+
+
+def _tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        entries = (f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None)
+        return f"{{ {', '.join(entries)} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, float):
+        if math.isinf(value):
+            return "inf" if value > 0 else "-inf"
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(key: str) -> str:
+    return key if key.replace("-", "_").isidentifier() else json.dumps(key)

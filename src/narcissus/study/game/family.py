@@ -58,12 +58,11 @@ class RatesFamily(FileSection):
 
     @property
     def rates(self) -> list[float]:
-        """The points, both ends included."""
+        """Points of the interval, both ends included."""
         spaced = np.geomspace if self.spacing == "log" else np.linspace
         return [self.low, *spaced(self.low, self.high, self.points)[1:-1].tolist(), self.high]
 
     def worlds(self, world: Part | None) -> Worlds:
-        """Give [world] at each point."""
         part = _given(world, self.kind)
         return _varied(part, {"rate": self.rates})
 
@@ -78,7 +77,6 @@ class GridFamily(FileSection):
     )
 
     def worlds(self, world: Part | None) -> Worlds:
-        """Give [world] at each combination."""
         part = _given(world, self.kind)
         values = {
             name: spread(given, f"family.over.{name}") if isinstance(given, str) else given
@@ -96,7 +94,6 @@ class DistributionsFamily(FileSection):
     steps: int = Field(ge=1, le=10**6, description="Chances are multiples of 1 / steps.")
 
     def worlds(self, world: Part | None) -> Worlds:
-        """Give [world] with every such distribution over its values."""
         part = _given(world, self.kind)
         made = part.build()
         if not isinstance(made, Records):
@@ -130,7 +127,6 @@ class NeighboursFamily(FileSection):
         return self
 
     def worlds(self, world: Part | None) -> Worlds:
-        """Give every pair."""
         _not_given(world, self.kind)
         if self.universe is None:
             assert self.records is not None
@@ -163,7 +159,6 @@ class MessagesFamily(FileSection):
         return self
 
     def worlds(self, world: Part | None) -> Worlds:
-        """Give every pair, each with its bit before the message."""
         _not_given(world, self.kind)
         if self.messages is None:
             assert self.length is not None
@@ -194,7 +189,6 @@ class OwnFamily(FileSection):
     )
 
     def worlds(self, world: Part | None) -> Worlds:
-        """Ask the function."""
         _not_given(world, self.kind)
         made = self.generator.build()
         found: dict[str, World] = {}
@@ -234,7 +228,7 @@ def _named(made: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _one_of(section: Any, generated: str, listed: str, values: str) -> None:
-    """Refuse both ways to say which there are, and neither."""
+    """Refuse both ways of naming the members, and neither."""
     given = section.model_fields_set
     if (getattr(section, generated) is None) == (getattr(section, listed) is None):
         raise ValueError(f"give `{generated}`, of which all are meant, or `{listed}`; one of them")

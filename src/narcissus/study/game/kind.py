@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, TypeAdapter
+from threadpoolctl import threadpool_limits
 
 from narcissus._outwards import upper
 from narcissus._random import child
+from narcissus._version import __version__
 from narcissus.attacks.conversation import Transcript
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Play, play
+from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
 from narcissus.game.gap import gap_limits
+from narcissus.game.loop import Blocks, Through
+from narcissus.game.rules import is_own
 from narcissus.observer import Observer
 from narcissus.profiles import (
     WORK,
@@ -34,12 +40,12 @@ from narcissus.results import Estimate, NotAssessed
 from narcissus.study.engines import executor_of
 from narcissus.study.game.covered import covered
 from narcissus.study.game.family import RatesFamily
-from narcissus.study.game.identity import identity_of
-from narcissus.study.game.schema import GameStudy, Setup
+from narcissus.study.game.schema import GameStudy, Setup, asked_of_rows
 from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
 from narcissus.study.game.verdict import Ground, Judged, Proof, grade_of, judge
-from narcissus.study.game.work import agreed
 from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.parts import own_parts
+from narcissus.study.plugins import source_digests
 from narcissus.study.pool import play_in_order
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.game import (
@@ -57,6 +63,8 @@ from narcissus.study.results.game import (
     TranscriptResult,
 )
 from narcissus.study.store import TrialStore
+from narcissus.study.work import agree, timed
+from narcissus.success import KeptSurprisal
 from narcissus.success.singling_out import SAME, SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
@@ -65,9 +73,99 @@ from narcissus.success.statements import (
     prepared,
 )
 
+Player = Callable[[str], Arrays]
+
+ENOUGH = 0.3  # seconds of play from which the rest is reckoned
+LONG = 1.0  # seconds of one trial that is taken at its word: others may have paid for a whole block
+
+
+def agreed(
+    through: Through,
+    setup: Setup,
+    store: TrialStore | None,
+    executor: Executor,
+    options: RunOptions,
+) -> Through:
+    """Play blocks through ``through``, once the time of those not in the store was agreed to."""
+
+    def play(player: Player, keys: Sequence[str]) -> Blocks:
+        held = store.keys() if store is not None else set[str]()
+        left = [key for key in keys if key not in held]
+        if left and options.hours is not None:
+            is_ours = not is_own([setup.game, *setup.attacks.values()])
+            check(player, left, executor, options, is_ours=is_ours)
+        yield from through(player, keys)
+
+    return play
+
+
+def check(
+    player: Player, keys: Sequence[str], executor: Executor, options: RunOptions, *, is_ours: bool
+) -> None:
+    """Refuse blocks that take longer than was agreed to.
+
+    Raises LongWorkError then, or if the first trial of parts that are not ours does not end.
+    """
+    measure = partial(time_of_trial, player, keys[0])
+    seconds = (
+        measure()
+        if is_ours
+        else timed(measure, "the first trial", hours=options.hours, observer=options.observer)
+    ) or 0.0
+    trials = sum(size_of(key) for key in keys)
+    processes = min(executor.workers, len(keys))
+    agree(
+        trials * seconds / processes,
+        f"at most {trials:,} trials of {seconds:.3g} s each, in {processes} processes",
+        hours=options.hours,
+        observer=options.observer,
+    )
+
+
+def time_of_trial(player: Player, key: str) -> float:
+    """Play ever larger blocks until the time of a trial shows; return it in seconds.
+
+    Larger blocks take less time per trial; what is played here counts for nothing.
+    """
+    batch, number, size, *seat = key.split("/")
+    count = 1
+    with threadpool_limits(1):  # as where it counts
+        while True:
+            begin = time.perf_counter()
+            player("/".join([batch, number, str(count), *seat]))
+            seconds = time.perf_counter() - begin
+            if count >= int(size) or (seconds >= ENOUGH and (count > 1 or seconds >= LONG)):
+                return seconds / count
+            count = min(10 * count, int(size))
+
+
+def size_of(key: str) -> int:
+    """Return the number of trials of a block."""
+    return int(key.split("/")[2])
+
+
+def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, object]:
+    """Return everything on which trials depend: studies with equal identity may share trials.
+
+    The number of trials, the confidence, the stopping and the statement are left out, so that a run
+    can be extended; except what the statement asks of surprisal, by which a trial is scored.
+    """
+    asked = asked_of_rows(study.statement)
+    settings = study.model_dump(mode="json")
+    parts = ("world", "mechanism", "attack", "success", "looser", "side_information")
+    return {
+        **{part: settings[part] for part in parts},
+        **({"family": settings["family"]} if study.family else {}),
+        "fresh": study.run.fresh,
+        "surprisal": asdict(asked) if isinstance(asked, KeptSurprisal) else asked,
+        "seed": str(entropy),
+        "own code": source_digests(own_parts(study), folder),
+        "version": __version__,
+    }
+
 
 def has_epsilon(statement: Any) -> bool:
-    """Say whether the epsilon of a statement is a factor on a baseline."""
+    """Whether the epsilon of a statement is a factor on a baseline."""
     return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
 
 
@@ -77,7 +175,7 @@ def exactly(
     epsilons: Sequence[float],
     cover: CoverResult | None = None,
 ) -> ExactGame | None:
-    """Judge a statement; None where it has no exact form in this game.
+    """Evaluate a statement exactly; None if it has no exact form in this game.
 
     ``cover`` is what is known between the members of a family of rates.
     """
@@ -134,7 +232,7 @@ def _resilient(statement: Any, worst: Worst) -> _Found | None:
 
 
 def _other(written: WrittenFamily, statement: Any) -> _Found | None:
-    """Judge a statement that is not resilience, for each member; None if one has no answer."""
+    """Evaluate a statement other than resilience for each member; None if one has no answer."""
     every: list[_Found] = []
     for name, exact in written.members.items():
         found = _least(exact, prepared(statement, exact.game))
@@ -159,7 +257,7 @@ def _least(exact: WrittenOut, statement: Any) -> tuple[float, float, str, float 
 
 
 def _singled_out(exact: WrittenOut, statement: SinglingOut) -> float | None:
-    """Give the least delta over all weights: both sides change only where a predicate has one."""
+    """Return the least delta over all weights: both sides change only at weights of predicates."""
     weights = exact.guesses.weight(exact.game.world)
     if weights is None or statement.possible is None:
         return None
@@ -178,9 +276,9 @@ def answer(
     members: int,
     memorized: float | None,
 ) -> GameResults:
-    """Give what was found about one statement.
+    """Assemble the results for one statement.
 
-    ``played`` is the whole run, those attackers included that failed on every trial.
+    ``played`` is the whole run, including attackers that failed on every trial.
     """
     statement = ground.statement
     return GameResults(
@@ -259,7 +357,7 @@ def _proof(proof: Proof, statement: Any) -> ProofResult:
 
 
 def _curve(statement: Any, attackers: Sequence[Attacked]) -> list[CurvePoint]:
-    """Give, for each weight, how often predicates that light isolate, and the best without."""
+    """Return, for each weight, how often predicates that light isolate, and the best baseline."""
     if not isinstance(statement, SinglingOut):
         return []
     rows: list[CurvePoint] = []
@@ -274,13 +372,13 @@ def _curve(statement: Any, attackers: Sequence[Attacked]) -> list[CurvePoint]:
 
 
 class GameKind:
-    """Plays studies of the kind "game"."""
+    """Studies of the kind "game"."""
 
     model: type[BaseModel] = GameStudy
     results: TypeAdapter[Any] = TypeAdapter(GameResults)
 
     def check(self, study: GameStudy, folder: Path, observer: Observer) -> None:
-        """Make all parts once, and see that they fit each other."""
+        """Build all parts once, and check that they fit each other."""
         setup = study.build()
         if not setup.attacks and study.exact.when == "never":
             raise InputError(
@@ -372,7 +470,7 @@ KIND = GameKind()
 
 
 def _scope(study: GameStudy, setup: Setup) -> str:
-    """Say what the statement speaks of."""
+    """Describe the scope of the statement."""
     if isinstance(study.family, RatesFamily):
         return f"every rate from {study.family.low:g} to {study.family.high:g}"
     members = len(setup.game.members())
@@ -382,7 +480,7 @@ def _scope(study: GameStudy, setup: Setup) -> str:
 
 
 def _told(study: GameStudy, statement: Any) -> str:
-    """Name the side information, where the definition asks for every one."""
+    """Name the side information, if the definition quantifies over all of it."""
     part = study.side_information
     if part is None or not statement.whatever_is_told:
         return ""
@@ -415,7 +513,7 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
 
 
 def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
-    """Fill in what the statement takes from the world; of a family, each member has its own."""
+    """Fill in what the statement takes from the world; each member of a family has its own."""
     games = list(setup.game.members().values())
     if len(games) > 1:
         return setup.statement
@@ -427,7 +525,7 @@ def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
 
 
 def _chosen(study: GameStudy) -> tuple[str, ...]:
-    """Give what the study takes as given in its statement."""
+    """Return the statement's own assumptions."""
     best = study.statement.options.get("best")
     if best is None:
         return ()
@@ -447,7 +545,7 @@ def _gaps(study: GameStudy, statement: Any, played: Play) -> dict[str, Estimate 
 
 
 def _gaps_in(statement: Any, exact: ExactGame | None, played: Play | None) -> list[NotAssessed]:
-    """Say what was asked and has no answer."""
+    """List what was asked and has no answer."""
     found: list[NotAssessed] = []
     tested = statement if played is None else played.statement
     if isinstance(tested, FixedBaseline) and tested.best is None and exact is None:
@@ -547,7 +645,7 @@ def _memorized(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) ->
 
 
 def _failures(played: Play | None) -> str:
-    """Say which attackers raised: a reader must not take their failures for safety."""
+    """Name the attackers that raised: a reader must not take their failures for safety."""
     if played is None:
         return ""
     return "".join(

@@ -56,7 +56,7 @@ class Privacy(FileSection):
 
 @dataclass(frozen=True)
 class Setup:
-    """A study as objects: the game, who attacks it, what is stated."""
+    """A study as objects: the game, its attackers, the statement."""
 
     game: Game
     attacks: dict[str, Any]
@@ -98,18 +98,12 @@ class GameStudy(FileSection):
 
     @model_serializer(mode="wrap")
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out [family] where there is none: such a study is written as it always was."""
+        """Leave out an absent [family], so that older studies are written as before."""
         written: dict[str, Any] = write(self)
         return {key: value for key, value in written.items() if key != "family" or value}
 
     def build(self) -> Setup:
-        """Make the objects.
-
-        Raises
-        ------
-        InputError
-            Parts do not fit each other, or the statement does not use one of them.
-        """
+        """Build the objects; parts that do not fit each other or are not used raise InputError."""
         two = [name for name, place in STATEMENT.items() if loaded(place).two_relations]
         if self.looser and self.statement.name not in two:
             raise InputError(
@@ -141,7 +135,7 @@ class GameStudy(FileSection):
 
 
 def asked_of_rows(statement: Part) -> float | KeptSurprisal | None:
-    """Give what a statement asks of recovered rows: a share of their surprisal, or more."""
+    """Return the share of surprisal, or more, that a statement asks of recovered rows."""
     options = statement.options
     if "share" not in options:
         return None
@@ -150,7 +144,7 @@ def asked_of_rows(statement: Part) -> float | KeptSurprisal | None:
 
 
 def _statement(part: Part, game: Game) -> Any:
-    """Make the statement for a game, if it speaks of one like it; rows are counted in the world."""
+    """Build the statement for a game that it fits; rows are counted in the world."""
     claim: type[Claim] = part.maker  # pyright: ignore[reportAssignmentType] (each begins there)
     claim.require(game)
     return part.build(n=_rows(game)) if waits(part.maker) else part.build()

@@ -1,7 +1,7 @@
-"""Options of a game's study that nothing in it would use: each is refused, with why and what to do.
+"""Refusals of unused options in a game's study, each with the reason and a remedy.
 
-Those of the parts are refused where they are read (`narcissus.study.parts`); here are the
-sections about proofs, the exact answer and the run, whose use depends on the other sections.
+Options of the parts are refused where they are read (`narcissus.study.parts`). Here are the
+sections on proofs, the exact answer and the run, whose use depends on the other sections.
 """
 
 from __future__ import annotations
@@ -24,27 +24,19 @@ PROFILE = ("limit", "epsilons", "abstain")
 
 
 def refuse_unused(study: GameStudy, setup: Setup) -> None:
-    """Refuse options whose use can be told from the file.
+    """Refuse options that the file alone shows to be unused.
 
-    Raises
-    ------
-    InputError
-        A key of [exact] where nothing is written out, [privacy] where no theorem takes it, a key
-        of [run] where nothing is played.
+    Raises InputError for a key of [exact] if nothing is written out, for [privacy] if no theorem
+    takes it, and for a key of [run] if nothing is played.
     """
     for refusal in (*_exact(study, setup), *_privacy(study, setup), *_run(study, setup)):
         raise InputError(refusal)
 
 
 def refuse_fresh(study: GameStudy, setup: Setup) -> None:
-    """Refuse `run.fresh` where drawing again changes nothing.
+    """Refuse `run.fresh` if no attack on any distribution is scored on fresh data sets.
 
-    Whether every baseline has a formula, one trial of each attack shows.
-
-    Raises
-    ------
-    InputError
-        No attack on any distribution of the world would be scored against other data sets.
+    One trial of each attack shows whether every baseline has a formula.
     """
     if "fresh" not in study.run.model_fields_set or not setup.attacks:
         return
@@ -56,13 +48,7 @@ def refuse_fresh(study: GameStudy, setup: Setup) -> None:
 
 
 def refuse_unwritten(study: GameStudy, reason: InputError) -> None:
-    """Refuse options of the exact profile in a game that cannot be written out at any size.
-
-    Raises
-    ------
-    InputError
-        One is given; with ``reason``, by which it is not used.
-    """
+    """Refuse options of the exact profile in a game that cannot be written out at any size."""
     for name in _given(study.exact, *PROFILE):
         if not (name == "limit" and study.exact.memorized):
             raise InputError(f"`exact.{name}` is not used: {reason}: leave it out") from reason
@@ -79,7 +65,7 @@ def _asks_for_fresh(game: Game, setup: Setup) -> bool:
 
 
 def _given(section: BaseModel, *names: str) -> list[str]:
-    """Give the keys that the file has, in the order of the schema."""
+    """Return the keys that the file has, in the order of the schema."""
     return [name for name in names if name in section.model_fields_set]
 
 

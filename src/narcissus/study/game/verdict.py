@@ -1,4 +1,4 @@
-"""The verdict on a game: what it rests on, and whether what was played contradicts it."""
+"""The verdict on a game: its evidence, and whether play contradicts it."""
 
 from __future__ import annotations
 
@@ -20,70 +20,48 @@ WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})
 
 @dataclass(frozen=True)
 class Proof:
-    """A theorem that applies.
+    """A theorem that applies."""
 
-    Attributes
-    ----------
-    bound
-        What it says.
-    limits
-        Which of the two numbers of a game it limits.
-    rounded
-        Whether the bound is a difference of numbers near one, which rounding leaves just above 0;
-        tails keep their digits, however small they are.
-    """
-
-    bound: Bound
-    limits: Literal["success", "delta"]
+    bound: Bound  # its bound
+    limits: Literal["success", "delta"]  # which of the two numbers of a game it bounds
+    # whether the bound is a difference of numbers near one, which rounding leaves just above
+    # 0; tails keep their digits, however small they are
+    # whether the bound is a difference of numbers near one, which rounding leaves just above
+    # 0; tails keep their digits, however small they are
     rounded: bool = False
 
     def suffices(self, statement: Any) -> bool:
-        """Say whether it proves a statement."""
         room = ROUNDING if self.rounded else ROUNDING * statement.delta
         return self.bound.valid and self.bound.value <= statement.delta + room
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What is known of a statement, before it is judged.
-
-    Attributes
-    ----------
-    statement
-        The statement.
-    scope
-        What it speaks of: "this one world", "each of the 12 distributions of the family".
-    exact, proofs, played
-        The exact answer, the bounds by theorems, the run; as far as there are any.
-    gaps
-        Limits of ``success - e^epsilon baseline`` of each attacker, where the statement is about
-        that.
-    chosen
-        What the study takes as given in its statement.
-    between
-        Of a family of rates, why nothing is shown for those that were not written out; empty where
-        it is, and for other families.
-    told
-        The side information, where the definition asks for every one; empty elsewhere.
-    """
+    """The evidence on a statement, before it is judged."""
 
     statement: Any
-    scope: str
+    scope: str  # what it covers: "this one world", "each of the 12 distributions of the family"
     exact: ExactGame | None
     proofs: Sequence[Proof]
     played: Play | None
+    # limits of ``success - e^epsilon baseline`` of each attacker, if the statement is about
+    # it
+    # limits of ``success - e^epsilon baseline`` of each attacker, if the statement is about
+    # it
     gaps: Mapping[str, Estimate | None] = field(default_factory=dict[str, "Estimate | None"])
-    chosen: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()  # the statement's own assumptions
+    # why nothing is shown for the rates of a family that were not written out; else empty
+    # why nothing is shown for the rates of a family that were not written out; else empty
     between: str = ""
-    told: str = ""
+    told: str = ""  # the side information, if the definition quantifies over all of it; else empty
 
     @property
     def attacker(self) -> str:
-        """The end of "attacker": who is told what."""
+        """Ending of "attacker" that names the side information."""
         return f" who is told {self.told}" if self.told else ""
 
     def quantifier(self, *, is_broken: bool = False) -> str:
-        """Say what was covered of a definition that asks for every side information."""
+        """Describe what was covered of a definition that quantifies over all side information."""
         if not self.told:
             return ""
         asked = f" The definition ({self.statement.definition}) is about every side information"
@@ -92,7 +70,7 @@ class Ground:
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict: outcome and status, the sentence, what it rests on."""
+    """The verdict: outcome and status, the sentence, its evidence."""
 
     outcome: GameOutcome
     status: Status
@@ -103,12 +81,12 @@ class Judged:
 
 
 def grade_of(assumptions: Sequence[str]) -> Grade:
-    """Give the grade of a theorem that takes these as given."""
+    """Return the grade of a theorem with these assumptions."""
     return "proved if" if assumptions else "proved"
 
 
 def judge(ground: Ground) -> Judged:
-    """Draw the verdict; numbers that contradict each other are the verdict, whatever else is."""
+    """Draw the verdict; contradictory numbers override any other outcome."""
     alone = _uncontradicted(ground)
     found = contradictions(findings(ground))
     sentences = [str(one) for one in found]
@@ -225,10 +203,10 @@ def _violated(ground: Ground, played: Play) -> str:
 
 
 def findings(ground: Ground) -> list[Finding]:
-    """Give what is known as statements about the same quantities, to be compared.
+    """List comparable statements about the same quantities.
 
-    All sampled limits hold at once with the confidence that they carry: each of two kinds, on
-    success and on the gap, fails with chance at most ``alpha``.
+    All sampled limits hold at once with their stated confidence: each of the two kinds, on success
+    and on the gap, fails with chance at most ``alpha``.
     """
     played, statement = ground.played, ground.statement
     success = "success of the best attacker"
@@ -254,7 +232,7 @@ def findings(ground: Ground) -> list[Finding]:
 
 
 def _exact_findings(ground: Ground, exact: ExactGame, success: str, delta: str) -> list[Finding]:
-    """Give what the exact answer says, and the best fixed guess that the statement names."""
+    """Return the exact findings, and the best fixed guess that the statement names."""
     statement, by, given = ground.statement, "the exact answer", exact.assumptions
     best, fixed = exact.best_success, exact.best_fixed_guess
     found = [Finding(success, by, best, best, assumptions=given)]
@@ -275,7 +253,7 @@ def _exact_findings(ground: Ground, exact: ExactGame, success: str, delta: str) 
 
 
 def _broken(ground: Ground, alone: Judged) -> str | None:
-    """Say that the attackers broke a statement that is called proved; None where they did not."""
+    """Return the contradiction if attackers broke a statement called proved; else None."""
     played = ground.played
     if played is None or played.outcome != "violates" or alone.status != "met":
         return None

@@ -1,4 +1,8 @@
-"""What is proved at one setting: for the people played, and limited for all people like them."""
+"""Bounds at one setting: for the people played, and for the population they are drawn from.
+
+A theorem bounds the chance that ``v`` of *these* people are recovered. Over the draw of people the
+tail needs no more than upper limits of two means, as if all people were alike.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,122 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.bounds import THEOREMS, Theorem
+from narcissus.bounds import THEOREMS, Theorem, interpolation_tails
 from narcissus.bounds.columns import COLUMNS
+from narcissus.bounds.theorems import of_tails
+from narcissus.evidence import mean_limits, population_mean_upper
 from narcissus.guarantees import Guarantee
-from narcissus.results import Grade
+from narcissus.results import Estimate, Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
 from narcissus.study.table import column_proofs, factored_proofs, proofs
-from narcissus.study.table.counts import at_most_if_fair
+from narcissus.study.table.counts import at_most_if_fair, mean_tails, unpacked
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.findings import INDEPENDENT
-from narcissus.study.table.population import mean_of_people, other_tails, tail_of_population
-from narcissus.study.table.tails import mean_tails, unpacked
+
+Floats = NDArray[np.float64]
+
+
+def mean_of_people(
+    experiment: Experiment, sums: Floats, squares: Floats, *, confidence: float
+) -> Estimate:
+    """Limit the population's mean of a number in [0, 1] that each person has.
+
+    ``sums`` and ``squares`` are those of the number and of its square over the people of each
+    trial, shape (trials,); ``confidence`` is the level of both limits together.
+    """
+    n = experiment.targets
+    if experiment.everybody:  # the people played are the population
+        value = float(sums.mean() / n)
+        return Estimate(value, value, value, confidence, len(sums), method="all people")
+    error = (1 - confidence) / 2
+    sums = np.clip(sums, 0, n)
+    squares = np.clip(squares, 0, sums)
+    high = population_mean_upper(sums, squares, n, confidence=1 - error)
+    # the lower limit is the upper one of what is missing to 1
+    missing = population_mean_upper(n - sums, n - 2 * sums + squares, n, confidence=1 - error)
+    assert high.high is not None
+    assert missing.high is not None
+    low = 1 - missing.high
+    return Estimate(high.value, low, high.high, confidence, high.trials, method=high.method)
+
+
+def gain_if_declared(
+    experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
+) -> float | None:
+    """Bound what a release adds, on average, to the score of the same attempts on fresh people.
+
+    Only if the release rests on a declaration, which attacks can then test. None otherwise, and
+    where the prior may be wrong about the people: then gains are over a decoy.
+    """
+    if not (experiment.prior_is_exact and experiment.settings[number].mechanism.assumes):
+        return None
+    if "gain_bound" not in trials[0]:
+        return None
+    sums = np.array([t["gain_bound"] for t in trials])
+    return mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence).high
+
+
+def other_tails(
+    experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
+) -> list[tuple[Theorem, Floats, Floats]]:
+    """Return the tails by other theorems than domination: each with two limits.
+
+    The first is for the people played, the second for the population, shapes (n + 2,). A theorem
+    yields no numbers of single persons that could be summed. But its limits in the trials are
+    independent, so the mean over people is limited for each v. A tail falls with v: a search from
+    the largest v downwards, stopped at the first that is too large, fails with the chance of one
+    limit. So the second limit is cut to what those above it allow.
+    """
+    guarantee = experiment.settings[number].guarantee
+    asked = [] if guarantee is None else of_tails(guarantee)
+    found: list[tuple[Theorem, Floats, Floats]] = []
+    for theorem in asked:
+        if f"tails/{theorem.id}" not in trials[0]:
+            continue
+        tables = np.array([unpacked(t, f"tails/{theorem.id}", experiment.targets) for t in trials])
+        # only the upper limits are used; the theorems share the error
+        level = 1 - (1 - experiment.confidence) / len(asked)
+        high = np.zeros(tables.shape[1])  # more than everybody is impossible
+        for v, column in enumerate(tables.T[:-1]):
+            limit = mean_limits(column, confidence=level).high
+            assert limit is not None
+            high[v] = limit
+        whole = np.maximum.accumulate(high[::-1])[::-1]
+        found.append((theorem, tables.mean(axis=0), whole))
+    return found
+
+
+def tail_of_population(
+    experiment: Experiment,
+    number: int,
+    trials: Sequence[Mapping[str, NDArray[Any]]],
+    place: int,
+    *,
+    times: int = 1,
+) -> Floats:
+    """Bound the chance, over people and releases, that at least v of n fall; v = 0 .. n + 1.
+
+    Holds for all v at once, with chance ``1 - (1 - confidence) / 2`` over the people played.
+    ``place`` is the index of the confidence level that chose the point of the profile. ``times``
+    above 1 makes a plan and no limit: roughly what ``times`` as many trials would show.
+    """
+    n = experiment.targets
+    if experiment.everybody:
+        return mean_tails(trials, f"tails/{place}", n)
+    # An upper limit of o and one of the cost as a part of delta, each on one side, share the error.
+    # Larger numbers than the true ones are valid too, for all people alike (Narcissus theory 4.10).
+    level = 1 - (1 - experiment.confidence) / 2
+    sums = np.array([t[f"single/{place}"] for t in trials], dtype=np.float64)
+    single = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=level)
+    part = mean_of_people(experiment, sums[:, 2], sums[:, 3], confidence=level)
+    assert single.high is not None
+    guarantee = experiment.settings[number].guarantee
+    assert guarantee is not None
+    assert part.high is not None
+    delta = float(guarantee.profile(experiment.points[number][place]))
+    most = single.value + (single.high - single.value) / times**0.5
+    return interpolation_tails(np.full(n, most), np.full(n, delta * part.high))
+
 
 Trial = Mapping[str, NDArray[Any]]
 
@@ -26,7 +135,7 @@ Trial = Mapping[str, NDArray[Any]]
 def bound_results(
     experiment: Experiment, number: int, trials: Sequence[Trial]
 ) -> tuple[TableBound, ...]:
-    """List what is proved at a setting; the bounds that are for comparison only come last."""
+    """List the bounds at a setting; those for comparison only come last."""
     setting, n = experiment.settings[number], experiment.targets
     if setting.guarantee is None:
         return _nothing(experiment)
@@ -91,10 +200,10 @@ def bound_results(
 def _if_fair(
     experiment: Experiment, number: int, trials: Sequence[Trial], known: Sequence[TableBound]
 ) -> list[TableBound]:
-    """Give the limits of the swap program where they are less than those known.
+    """Return the bounds of the swap program if they are below those known.
 
-    They are about people no less fair than all those played: of others nothing is claimed, unless
-    the people played are all that there are.
+    They hold for people no less fair than all those played. Of others nothing is claimed, unless
+    the people played are the whole population.
     """
     guarantee = experiment.settings[number].guarantee
     assert guarantee is not None
@@ -116,7 +225,7 @@ def _if_fair(
 
 
 def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[TableBound]:
-    """Give what is proved of the mean share of columns: no limit of the share of people."""
+    """Bound the mean share of columns; this is no bound on the share of people."""
     guarantee = experiment.settings[number].guarantee
     assert guarantee is not None
     if "columns_bound" not in trials[0]:
@@ -136,14 +245,13 @@ def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) ->
 
 
 def _levels(experiment: Experiment) -> tuple[float, ...]:
-    """Give the levels at which something is said of counts of targets."""
     return () if experiment.success.by_column else experiment.levels
 
 
 def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
-    """Give the theorems behind what is proved of the mean share, and of the count.
+    """Return the theorems behind the bounds on the mean share and on the count.
 
-    Where each column counts by itself nothing is proved of counts: the second is not used.
+    Where each column counts by itself no bound on counts is proved: the second is not used.
     """
     if experiment.success.by_column:
         theorem = column_proofs.share_theorem(experiment.success)
@@ -161,7 +269,7 @@ def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, 
 
 
 def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
-    """Say that all is all: the release guarantees nothing."""
+    """Return the trivial bounds: the release guarantees nothing."""
     same: dict[str, Any] = {
         "theorem": "no theorem: the release guarantees nothing",
         "name": "trivial limit",
@@ -189,12 +297,10 @@ def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
 
 
 def _by(theorem: Theorem) -> dict[str, str]:
-    """Give how a bound names its theorem."""
     return {"id": theorem.id, "theorem": theorem.statement}
 
 
 def _given(experiment: Experiment, number: int) -> dict[str, Any]:
-    """Give what every bound of a setting rests on."""
     guarantee, given = experiment.settings[number].guarantee, experiment.given_at(number)
     assert guarantee is not None
     grade: Grade = "proved if" if given else "proved"
@@ -211,12 +317,12 @@ def _given(experiment: Experiment, number: int) -> dict[str, Any]:
 def _for_comparison(
     experiment: Experiment, number: int, trials: Sequence[Trial], share: ShareBound
 ) -> list[TableBound]:
-    """Give what follows from one (epsilon, delta) alone, and what is published.
+    """Return the bounds from one (epsilon, delta) alone, and the published bound.
 
-    The published bound is for every attacker: nobody's attempt is likelier than the best.
-    Followed by the attempts that one attack made it would be smaller for a bad attack, and no
-    limit on the others. Under pure DP it holds given any release (Theorem 3.2), for each set of
-    people by itself; otherwise averaged over releases with ``n delta`` added (Corollary 3.4).
+    The published bound is evaluated at the best guess, so it holds for every attacker. Evaluated at
+    one attack's attempts it would be smaller for a bad attack, and no bound on the others. Under
+    pure DP it holds given any release (Theorem 3.2), for each set of people by itself; otherwise
+    averaged over releases with ``n delta`` added (Corollary 3.4).
     """
     setting = experiment.settings[number]
     if setting.single is None:

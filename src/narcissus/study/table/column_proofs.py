@@ -1,9 +1,9 @@
-"""What is proved where each unknown column counts by itself: of the mean share of columns.
+"""Bounds on the mean share of columns, where each unknown column counts by itself.
 
 The theorem is `narcissus.bounds.columns`: the release has its guarantee for each column alone,
-however the columns depend on one another and whatever the attacker uses. So what is proved of the
-success on one column, from its own distribution, is averaged over the columns; nothing follows for
-how many columns are right at once, and nothing is proved of that here.
+however the columns depend on one another and whatever the attacker uses. So the bound on the
+success on one column, from its own distribution, is averaged over the columns. Nothing follows for
+the number of columns right at once, and nothing is proved of it here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def each_column(targets: Targets | FactoredTargets) -> list[Targets]:
-    """Give what is known of each unknown column by itself, as if nothing else were asked for."""
+    """Return the targets of each unknown column by itself, as if nothing else were asked for."""
     if isinstance(targets, FactoredTargets):
         success, priors = targets.success.columns, list(targets.marginals)
     else:
@@ -37,15 +37,15 @@ def each_column(targets: Targets | FactoredTargets) -> list[Targets]:
 
 
 def shares(targets: Targets | FactoredTargets, guarantee: Guarantee) -> Floats:
-    """Limit the mean share of each person's columns that any attacker gets right, shape (n,).
+    """Bound the mean share of each person's columns that any attacker gets right, shape (n,).
 
-    The mean over the secret, the release and the attacker's coins, of these people.
+    The mean is over the secret, the release and the attacker's coins, for these people.
     """
     return np.mean([proofs.shares(one, guarantee) for one in each_column(targets)], axis=0)
 
 
 def gains(targets: Targets | FactoredTargets, guarantee: Guarantee, shares: Floats) -> Floats:
-    """Limit what each person's release adds to the mean share of right columns, shape (n,).
+    """Bound what each person's release adds to the mean share of right columns, shape (n,).
 
     `proofs.gains` of each column: given its value the release is a mixture over those of the
     others, two such mixtures are no further apart in total variation than their parts, and a
@@ -56,7 +56,6 @@ def gains(targets: Targets | FactoredTargets, guarantee: Guarantee, shares: Floa
 
 
 def share_theorem(success: ColumnsRight) -> Theorem:
-    """Give the theorem behind `shares`."""
     if not any(success.distances):
         return COLUMNS
     return COLUMNS.by(

@@ -1,18 +1,18 @@
 """From all trials of an audit to its results: every setting summarised, compared and judged.
 
-What others than the prior guess from the known columns, of rows that they were not fitted to.
-
-If the prior is right about the rows of the table, and their secrets are independent given the
-known columns, then no guess about a row that did not see its secret has a larger chance than the
-best guess, whoever makes it. So the number of right guesses is at most a sum of independent
-Bernoullis with these chances, and its tail is known exactly. A random forest tests it where the
-prior misses a relation between columns; a row with equal known columns where people are copies.
+Held-out guesses test the prior: others guess from the known columns of rows they were not fitted
+to. If the prior is right about the rows of the table, and their secrets are independent given the
+known columns, then no guess about a row made without its secret has a larger chance than the best
+guess. So the number of right guesses is at most a sum of independent Bernoullis with these chances,
+and its tail is known exactly. A random forest tests the prior for missed relations between columns;
+a row with equal known columns tests it for copies of people.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,33 +21,132 @@ from numpy.typing import NDArray
 from narcissus._arrays import first_largest
 from narcissus._random import child
 from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.evidence import each_confidence
-from narcissus.findings import contradictions
+from narcissus.evidence import each_confidence, first_in_sequence
+from narcissus.findings import contradictions, weakest
 from narcissus.knowledge import FactoredTargets
 from narcissus.priors.base import row_keys
+from narcissus.results import Grade, Status
 from narcissus.study.results.table import (
+    WORST,
     Excess,
     FindingResult,
     SettingNumbers,
     SettingResult,
     ThresholdResult,
+    decisive,
 )
 from narcissus.study.results.table_attacks import HeldOutGuess
+from narcissus.study.table.bound_summary import gain_if_declared
 from narcissus.study.table.excess import excesses, family
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.findings import findings_of
 from narcissus.study.table.least_group import shown
-from narcissus.study.table.population import gain_if_declared
 from narcissus.study.table.proofs import not_exceeded
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.streams import HELD_OUT
 from narcissus.study.table.summary import summarise
-from narcissus.study.table.sweep import in_sequence
 from narcissus.study.table.trees import tree_chances
 from narcissus.study.table.verdict import Judgement, judge
-from narcissus.study.table.words import against, in_favour, odds, verdict_words
+from narcissus.study.table.words import against, in_favour, odds, threshold_text, verdict_words
 from narcissus.worlds import RealRows
 from narcissus.worlds.base import Draw
+
+
+@dataclass(frozen=True)
+class Overall:
+    """The conclusion on a whole sweep; ``decided_at`` is the label that decides, if any."""
+
+    status: Status
+    grade: Grade
+    assumptions: tuple[str, ...]
+    contradictions: tuple[str, ...]
+    verdict: str
+    decided_at: str | None
+
+
+def in_sequence(
+    settings: Sequence[SettingNumbers], judgements: Sequence[Judgement], decided_at: str | None
+) -> list[Judgement]:
+    """Take back "met" after the first setting, from most protection to least, that is not met.
+
+    Each setting is compared with the threshold at the full level. "Met" is claimed of the settings
+    in an order fixed beforehand, up to the first failure: so all claims together have the level of
+    one. The setting that the threshold names beforehand stands by itself.
+    """
+    found = list(judgements)
+    order = sorted(range(len(found)), key=lambda number: -settings[number].protection)
+    kept = first_in_sequence(found[number].status == "met" for number in order)
+    for number in order[kept:]:
+        if found[number].status == "met" and settings[number].label != decided_at:
+            found[number] = replace(
+                found[number],
+                status="inconclusive",
+                trials_needed=None,
+                held_back_by=settings[order[kept]].label,
+            )
+    return found
+
+
+def overall(
+    settings: Sequence[SettingResult], threshold: ThresholdSpec | None, decided_at: str | None
+) -> Overall:
+    """Judge a sweep: by the setting that the threshold names, or by all of them."""
+    if decided_at is not None:
+        deciding = [s for s in settings if s.label == decided_at]
+    else:
+        deciding = settings
+    status = WORST[min(WORST.index(s.status) for s in deciding)]
+    worst = [s for s in deciding if s.status == status]
+    found = tuple(dict.fromkeys(text for s in settings for text in s.contradictions))
+    if found and status != "exceeded":
+        # what is refuted at one level is assumed at all of them
+        status, worst = "contradicted", [s for s in settings if s.contradictions]
+    return Overall(
+        status=status,
+        grade=weakest(s.grade for s in worst),
+        assumptions=() if found else tuple(dict.fromkeys(a for s in worst for a in s.assumptions)),
+        contradictions=found,
+        verdict=settings[0].verdict
+        if len(settings) == 1
+        else _words(settings, threshold, status, deciding),
+        decided_at=decided_at,
+    )
+
+
+def _words(
+    settings: Sequence[SettingResult],
+    threshold: ThresholdSpec | None,
+    status: Status,
+    deciding: Sequence[SettingResult],
+) -> str:
+    if threshold is None:
+        return " ".join(f"{s.label}: {s.odds}" for s in settings)
+    text = f"The threshold ({threshold_text(threshold)})"
+    of = {s: [r.label for r in settings if r.status == s] for s in WORST}
+    where = [
+        f"{words} at {', '.join(of[s])}"
+        for s, words in (
+            ("met", "met by itself" if status == "contradicted" else "met"),
+            ("exceeded", "exceeded"),
+            ("contradicted", "contradicted"),
+            ("too few trials", "open for want of trials"),
+            ("inconclusive", "neither shown to be met nor exceeded"),
+        )
+        if of[s]
+    ]
+    head = f"{text} is {'; '.join(where)}."
+    one = deciding[0] if len(deciding) == 1 else None
+    if one is not None and status != one.status:
+        refuted = ", ".join(s.label for s in settings if s.contradictions)
+        why = f"what is refuted at {refuted} is assumed at every level."
+        return f"{head} {one.label} decides, and nothing is claimed there: {why}"
+    if one is not None:
+        return f"{head} {one.label} decides. At {one.label}: {one.verdict}"
+    if status != "met":
+        head += " Every level must meet it, since the threshold names none (`at`)."
+    shown = decisive(settings)
+    return f"{head} At {shown.label}: {shown.verdict}"
+
 
 Codes = NDArray[np.int32]
 Guesses = NDArray[np.integer]
@@ -69,7 +168,7 @@ FOREST, EQUAL = "a random forest", "a row with equal known columns"
 
 
 def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...] | None:
-    """Return what a forest, and equal rows, guess of rows of the table; None where nothing can.
+    """Return what a forest, and equal rows, guess of rows of the table; None if nothing can.
 
     Deterministic given the experiment's entropy.
     """
@@ -95,7 +194,6 @@ def held_out_guesses(experiment: Experiment) -> tuple[HeldOutGuess, ...] | None:
 
 
 def _named(experiment: Experiment, rows: Codes) -> Guesses:
-    """Give the guesses that name the secrets of these rows."""
     if experiment.factored:
         return rows[:, list(experiment.queries.unknown)]
     return experiment.success.guess_of(experiment.queries.joint(rows))
@@ -132,7 +230,7 @@ def _forest(experiment: Experiment, fitted: Codes, asked: Codes) -> Guesses:
 
 
 def _scored(experiment: Experiment, by: str, rows: Codes, attempt: Guesses) -> HeldOutGuess:
-    """Score guesses about rows, beside the prior's own and what it allows anybody."""
+    """Score guesses about rows, with the prior's own guess and its upper bound on any guess."""
     side: Any = experiment.side
     [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
     success, secrets, people = targets.success, targets.secrets(rows), len(rows)
@@ -158,22 +256,13 @@ def conclude(
     threshold: ThresholdSpec | None,
     decided_at: str | None,
 ) -> list[SettingResult]:
-    """Summarise every setting, hold all findings against each other, and judge each setting.
+    """Summarise every setting, compare all findings, and judge each setting.
 
-    What is taken as given at one setting is of a piece with what is at the others (the same prior,
-    declarations by the same hand): refuted at one, none of it counts at another. A setting that
-    takes nothing as given is judged by itself.
-
-    Parameters
-    ----------
-    experiment
-        What was played.
-    trials
-        Outcome of each trial at each setting, by ``"trial/setting"``.
-    threshold
-        The threshold, if there is one.
-    decided_at
-        Label of the setting that the threshold names, if it names one.
+    The assumptions of one setting belong together with those of the others (the same prior,
+    declarations by the same hand): refuted at one, none of them counts at another. A setting
+    without assumptions is judged by itself. ``trials`` holds the outcome of each trial at each
+    setting, by ``"trial/setting"``; ``decided_at`` is the label of the setting that the threshold
+    names, if any.
     """
     experiment, trials = shown(experiment, trials)
     joint = each_confidence(experiment.confidence, family(experiment))
@@ -213,7 +302,6 @@ def conclude(
 
 
 def _threshold(threshold: ThresholdSpec | None, decided_at: str | None) -> ThresholdResult | None:
-    """Give what was judged by: a policy's threshold is in no study."""
     if threshold is None:
         return None
     return ThresholdResult(
@@ -235,7 +323,6 @@ def _judged(
     held: list[Excess],
     given: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Give the judgement in numbers and in words."""
     found = judgement.contradictions
     return {
         "status": judgement.status,

@@ -1,6 +1,6 @@
-"""Mechanisms of the user's own, or of other packages: kept as they release, and looked into once.
+"""Mechanisms of the user or of other packages: releases are kept, fixed seeds are refused.
 
-A release of theirs may take minutes, and may not be repeatable. So each is kept in the results
+One of their releases may take minutes, and may not be repeatable. So each is kept in the results
 folder as it is made: an interrupted run pays for nothing twice, and a release is timed before the
 run without being made again in it.
 """
@@ -22,23 +22,16 @@ FOLDER = "releases"
 
 
 def is_costly(mechanism: Prepared) -> bool:
-    """Say whether what a mechanism is made of stands outside this package."""
+    """Whether parts of a mechanism are defined outside this package."""
     return mechanism.must_vary or bool(mechanism.assumes)
 
 
 def with_kept_releases(
     experiment: Experiment, shelf: Shelf | None, identity: Mapping[str, object]
 ) -> Experiment:
-    """Keep the releases of costly mechanisms, if there is a place for them.
+    """Keep the releases of costly mechanisms on a shelf; None keeps nothing.
 
-    Parameters
-    ----------
-    experiment
-        The study, ready to be played.
-    shelf
-        Where they are kept; None keeps nothing.
-    identity
-        What trials depend on: a release of another mechanism, table or code is another.
+    ``identity`` is what trials depend on: another mechanism, table or code has other releases.
     """
     if shelf is None or not any(is_costly(s.mechanism) for s in experiment.settings):
         return experiment
@@ -58,12 +51,9 @@ def with_kept_releases(
 
 
 def refuse_fixed_seeds(experiment: Experiment) -> None:
-    """Ask each mechanism of the user's twice about the same people.
+    """Run each of the user's mechanisms twice on the same people; refuse equal outputs.
 
-    Raises
-    ------
-    InputError
-        It gives the same rows, whatever the coins: it has a fixed seed.
+    Equal rows whatever the coins mean a fixed seed, which raises InputError.
     """
     people = People(experiment.prior, experiment.targets)
     [codes] = people.draw(1, child(experiment.entropy, PILOT, 0)).data

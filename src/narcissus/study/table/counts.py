@@ -1,7 +1,13 @@
-"""How many people of a trial fall at once: what is proved, and what some mechanism reaches."""
+"""The number of people of a trial recovered at once: bounds, and what some mechanism attains.
+
+The count stays within some dozens of standard deviations of its mean, so of a million people a few
+counts in a hundred suffice, and trials keep only these. Outside them the limit is never too small:
+1 below, the last one kept above.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +26,46 @@ from narcissus.bounds.interpolation import target_multipliers
 from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.results import Bound, NotAssessed
+
+Trial = Mapping[str, NDArray[Any]]
+
+KEPT = 1 << 15
+"""Most counts that a trial keeps: of a million people 32 standard deviations on each side."""
+
+
+def packed(key: str, table: Floats) -> dict[str, NDArray[Any]]:
+    """Pack ``Pr[at least v]`` for ``v = 0 .. n + 1``, by names after ``key``.
+
+    If it is cut, ``key/from`` holds the first count that is kept.
+    """
+    if table.size <= KEPT:
+        return {key: table}
+    level = (table[0] + table[-2]) / 2  # of more than everybody nothing is said
+    middle = int((table > level).sum())
+    first = min(max(0, middle - KEPT // 2), table.size - KEPT)
+    return {key: table[first : first + KEPT], f"{key}/from": np.array(first)}
+
+
+def unpacked(trial: Trial, key: str, people: int) -> Floats:
+    """Unpack the limit for every count, shape (people + 2,)."""
+    own = trial[key]
+    if f"{key}/from" not in trial:
+        return own
+    first = int(trial[f"{key}/from"])
+    whole = np.ones(people + 2)
+    whole[first : first + own.size] = own
+    whole[first + own.size :] = own[-1]
+    whole[-1] = 0.0  # more than everybody is impossible
+    return whole
+
+
+def mean_tails(trials: Sequence[Trial], key: str, people: int) -> Floats:
+    """Compute the mean over trials, shape (people + 2,)."""
+    total = np.zeros(people + 2)
+    for trial in trials:
+        total += unpacked(trial, key, people)
+    return total / len(trials)
+
 
 Floats = NDArray[np.float64]
 
@@ -43,21 +89,11 @@ _COINS = (0.25, 0.5)  # beside one near the mean chance, which is the best where
 def count_tails(
     targets: Any, guarantee: Guarantee, epsilon: float, o: Floats, cost: Floats
 ) -> Floats:
-    """Limit ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
-    Parameters
-    ----------
-    targets
-        The people of a trial, listed or factored.
-    guarantee
-        What the release is.
-    epsilon
-        The point of its profile.
-    o, cost
-        Each target's numbers there, shape (n,).
+    ``epsilon`` is the point of the guarantee's profile; ``o`` and ``cost`` are each target's
+    numbers there, shape (n,).
 
-    Notes
-    -----
     Source: Narcissus theory 4.10: the least of its forms. A coin takes exact match and a list of
     everybody's values.
     """
@@ -82,9 +118,9 @@ def count_tails(
 
 
 def reached(targets: Any, guarantee: Guarantee) -> Floats | None:
-    """Give ``Pr[at least v recovered]`` that some mechanism with the guarantee reaches.
+    """Compute ``Pr[at least v recovered]`` that some mechanism with the guarantee attains.
 
-    Shape (n + 2,); None where no such mechanism is known, or there is too much to compute.
+    Shape (n + 2,); None if no such mechanism is known, or it takes too much to compute.
     """
     if not isinstance(targets, Targets) or not targets.success.exact:
         return None
@@ -96,9 +132,9 @@ def reached(targets: Any, guarantee: Guarantee) -> Floats | None:
 
 
 def evenness(targets: Any) -> Floats | None:
-    """Give the largest chance of a best guess, and the least that two secrets drawn are equal.
+    """Return the largest chance of a best guess, and the least that two drawn secrets are equal.
 
-    Shape (2,); None for what is not listed and matched exactly.
+    Shape (2,); None unless values are listed and matched exactly.
     """
     if not isinstance(targets, Targets) or not targets.success.exact:
         return None
@@ -109,20 +145,10 @@ def evenness(targets: Any) -> Floats | None:
 def at_most_if_fair(
     evenness: Floats, people: int, guarantee: Guarantee, level: float
 ) -> Bound | None:
-    """Limit the count by the swap program, for people whose values are near equally likely.
+    """Bound the count by the swap program, for people whose values are near equally likely.
 
-    Parameters
-    ----------
-    evenness
-        Of all people who are meant, shape (2,); see `evenness`.
-    people
-        How many are released.
-    guarantee, level
-        What the release is, and the confidence.
-
-    Returns
-    -------
-    bound, or None where it could not be less than what the interpolation theorem says
+    ``evenness`` is that of the whole population, shape (2,); ``people`` are released. None if the
+    bound cannot be below that of the interpolation theorem.
     """
     p, same = (float(x) for x in evenness)
     if p - same > FAIR or people > FAIR_PEOPLE or isinstance(guarantee, PureDP):
@@ -132,5 +158,5 @@ def at_most_if_fair(
 
 
 def _kinds(targets: Targets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give the first person of each prior, and how many have it."""
+    """Return the first person of each prior, and how many share it."""
     return targets.alike.first, np.bincount(targets.alike.of)

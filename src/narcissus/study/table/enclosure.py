@@ -1,11 +1,11 @@
-"""What no attack is beyond, release by release, and what that is worth on average over people.
+"""Exact envelopes around every attack, release by release and averaged over people.
 
-Given the release and everybody else's secrets, each guess about a person counts with a known
-chance. Whatever attacks guess, their share of a release is between the mean of each person's
-smallest and largest chance, and what the release adds to what the same guesses score on fresh
-people between the largest fall and rise of a chance. What these are worth on average is told by
-other people who are each in a release of their own (`beliefs_alone`), and so are independent. So
-are those of them who belong to a group, if nobody else decides who does.
+Given the release and everybody else's secrets, each guess about a person has a known chance to
+count. So any attack's share of a release lies between the mean of each person's smallest and
+largest chance. What the release adds, compared with the same guesses scored on fresh people, lies
+between the largest fall and rise of a chance. The means of these are estimated from other people,
+each in a separate release (`beliefs_alone`), who are therefore independent. So are those of them
+who belong to a group, if nobody else decides who does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _VALUES = 1_000_000  # chances that are held at once
 
 
 def people_alone(targets: int, values: int) -> int:
-    """Say how many people of a trial are in releases of their own, by those in its release."""
+    """Return how many people of a trial are in separate releases, given the size of its release."""
     return max(1, min(max(FEWEST, 2 * targets), MOST_PEOPLE, _VALUES // values))
 
 
@@ -51,21 +51,12 @@ def around(
     noise: Noise,
     rng: np.random.Generator,
 ) -> dict[str, Floats]:
-    """Give what a trial keeps of what no attack is beyond.
+    """Compute what a trial keeps of its envelopes.
 
-    Parameters
-    ----------
-    crowd
-        Its people, whom the prior is right about, and others like them.
-    chances
-        Of each guess given the release and everybody else's secrets, shape (n, guesses).
-    beliefs
-        Of each joint value, likewise, shape (n, values); None where there is one unknown column,
-        of which nothing else is asked than of the whole.
-    noise
-        On each cell.
-    rng
-        For releases of their own.
+    The prior is right about the people of ``crowd``, and about others like them. ``chances`` are
+    those of each guess given the release and everybody else's secrets, shape (n, guesses).
+    ``beliefs`` are those of each joint value, shape (n, values); None if one unknown column is all
+    that is asked. ``noise`` is on each cell; ``rng`` is for the separate releases.
     """
     others = crowd.others
     assert others is not None
@@ -94,7 +85,7 @@ def around(
 
 
 def _means(chances: Floats, crowd: Crowd) -> dict[str, Floats]:
-    """Give means over people, and sums over groups, of so many at a time that little is held."""
+    """Compute means over people, and sums over groups, in blocks that save memory."""
     assert isinstance(crowd.targets, Targets)
     before = crowd.targets.chances
     sums: list[Floats] = []
@@ -107,7 +98,7 @@ def _means(chances: Floats, crowd: Crowd) -> dict[str, Floats]:
 
 
 def _means_of_columns(success: ColumnsRight, beliefs: Floats) -> Floats:
-    """Give means over people of what each column can be right at most and at least."""
+    """Compute means over people of each column's largest and smallest chance to be right."""
     sums = [success.column_ends(beliefs[block]).sum(axis=0) for block in _blocks(beliefs)]
     return np.sum(sums, axis=0) / len(beliefs)
 
@@ -118,7 +109,6 @@ def _blocks(values: Floats) -> list[slice]:
 
 
 def _ends(chances: Floats, before: Floats) -> Floats:
-    """Give the eight numbers of each person, shape (8, n)."""
     change, everybody = chances - before, np.arange(len(chances))
     most, best = chances.max(axis=1), first_largest(chances)
     left = before[everybody, best]
@@ -129,29 +119,19 @@ def _ends(chances: Floats, before: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Enclosure:
-    """What no attack was beyond in the trials of one setting: about everybody, or some of them.
+    """Envelopes around every attack in the trials of one setting, for everybody or a group."""
 
-    Attributes
-    ----------
-    ends
-        Means over the people of each trial, shape (trials, 8); of a column the first two.
-    guesses
-        What the best guess without the release scores by the prior, shape (trials,).
-    alone
-        Sums of x, x^2, g, g^2, x g over people in releases of their own, x one of the eight and g
-        the best guess, shape (trials, 8, 5); there may be more trials than above.
-    counts
-        How many these are, shape (trials,).
-    """
-
+    # means over the people of each trial, shape (trials, 8); of a column the first two
     ends: Floats
-    guesses: Floats
+    guesses: Floats  # score of the best guess without the release by the prior, shape (trials,)
+    # sums of x, x^2, g, g^2, x g over people in separate releases, with x one of the eight
+    # and g the best guess, shape (trials, 8, 5); there may be more trials than above
     alone: Floats
-    counts: Floats
+    counts: Floats  # the number of these people, shape (trials,)
 
     @classmethod
     def of(cls, trials: Sequence[Trial], people: int) -> Enclosure | None:
-        """Take it from what was kept; None where such chances are not known."""
+        """Load it from trials; None if such chances are not known."""
         if "alone" not in trials[0]:
             return None
         return cls(
@@ -163,7 +143,7 @@ class Enclosure:
 
     @classmethod
     def of_group(cls, trials: Sequence[Trial], group: int) -> Enclosure | None:
-        """Take that of a group whose members are drawn independently, and are told beforehand.
+        """Load that of a group whose members are drawn independently, and are known beforehand.
 
         Trials without members are left out of ``ends`` and ``guesses``.
         """
@@ -185,7 +165,7 @@ class Enclosure:
 
     @classmethod
     def of_column(cls, trials: Sequence[Trial], column: int) -> Enclosure | None:
-        """Take that of one of several unknown columns, by itself; no guess is told of it."""
+        """Load that of one of several unknown columns, by itself; it has no guess."""
         if "column_alone" not in trials[0]:
             return None
         sums = np.array([t["column_alone"][column] for t in trials])
@@ -200,7 +180,7 @@ class Enclosure:
     def envelope(
         self, end: int, *, sign: int = 1, less: float = 0.0, allowed: float = 0.0
     ) -> Envelope:
-        """Give ``sign end - less guess - allowed``, in each trial and over people."""
+        """Return ``sign end - less guess - allowed``, in each trial and over people."""
         moments = self.alone[:, end] * [sign, 1, 1, 1, sign]
         sums = PeopleSums.of_moments(moments, self.counts, less=less, allowed=allowed)
         if sign < 0:

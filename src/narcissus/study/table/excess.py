@@ -1,4 +1,4 @@
-"""How far what was found is above or below what a threshold allows, each with its grade.
+"""The excess of each finding over a threshold, with its grade.
 
 A threshold on a mean share or on an advantage becomes, trial by trial, a share that it allows; the
 excess is what was recovered, or is proved, minus that. Paired by trial, the chance in who was
@@ -26,22 +26,28 @@ from narcissus.evidence import (
 )
 from narcissus.results import Estimate
 from narcissus.study.results.table import Excess
-from narcissus.study.table.bound_summary import theorems_of
-from narcissus.study.table.criteria import Criterion, Mean, criteria
+from narcissus.study.table.bound_summary import other_tails, tail_of_population, theorems_of
+from narcissus.study.table.counts import mean_tails
 from narcissus.study.table.enclosure import Enclosure
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.group_limits import enclosure_of_group, group_scores
-from narcissus.study.table.limits import AttackScores, scores_of, within
-from narcissus.study.table.population import other_tails, tail_of_population
+from narcissus.study.table.limits import (
+    AttackScores,
+    Criterion,
+    Mean,
+    criteria,
+    enclosure_of_group,
+    group_scores,
+    scores_of,
+    within,
+)
 from narcissus.study.table.schema import ThresholdSpec
-from narcissus.study.table.tails import mean_tails
 
 Floats = NDArray[np.float64]
 Trials = Sequence[Mapping[str, NDArray[Any]]]
 
 
 def family(experiment: Experiment, groups: int = 1, limits: int = 1) -> int:
-    """Give how many lower limits are chosen from: attacks, settings, groups and limits if any."""
+    """Count the lower limits chosen from: attacks, settings, groups and limits if any."""
     attacks = sum(not attack.informed for _, attack, _ in experiment.attacks)
     return max(1, attacks) * len(experiment.settings) * max(1, groups) * limits
 
@@ -49,7 +55,6 @@ def family(experiment: Experiment, groups: int = 1, limits: int = 1) -> int:
 def excesses(
     experiment: Experiment, number: int, trials: Trials, threshold: ThresholdSpec
 ) -> list[Excess]:
-    """Hold everything that was found at one setting against the threshold."""
     found: list[Excess] = []
     means = criteria(threshold)
     limits = len(means) + (threshold.targets is not None)
@@ -71,7 +76,6 @@ def _excess(
     limits: tuple[float, float | None, float | None],
     trials: int | None,
 ) -> Excess:
-    """Make an excess from its value and its limits."""
     value, low, high = limits
     return Excess(
         role=role,
@@ -96,7 +100,7 @@ def _of_attack(
     limits: tuple[float, float | None, float | None],
     trials: int | None,
 ) -> Excess:
-    """Make an excess of an attack or of the ceiling; an estimated ceiling keeps nobody below."""
+    """Build an excess of an attack or of the ceiling; an estimated ceiling bounds no attack."""
     if not attack.informed:
         return _excess("attack", name, criterion.name, group, limits, trials)
     if not experiment.estimates_ceiling:
@@ -108,7 +112,7 @@ def _of_attack(
 def trials_to_tell(
     found: Estimate, values: Floats, room: float, *, confidence: float, people: int
 ) -> int | None:
-    """Say how many trials would tell the sign of a mean; None where it is told, or none would."""
+    """Plan the trials that decide the sign of a mean; None if it is decided, or none would."""
     assert found.low is not None
     assert found.high is not None
     value = found.value
@@ -120,12 +124,12 @@ def trials_to_tell(
 
 
 def _more(needed: int, played: int) -> int:
-    """Plan for twice the trials at least: those that were played did not tell."""
+    """Plan for at least twice the trials: those played did not decide."""
     return max(needed, 2 * played)
 
 
 def _guesses(experiment: Experiment, trials: Trials) -> tuple[Floats, Floats]:
-    """Give each trial's best guess without the release: its chance by the prior, and really."""
+    """Return each trial's best guess without the release: by the prior, and its real score."""
     chance = np.array([t["guess"][0] for t in trials]) / experiment.targets
     if experiment.prior_is_exact:
         return chance, chance
@@ -167,11 +171,11 @@ def apart(
     trials: Trials,
     confidence: float,
 ) -> float | None:
-    """Limit an excess from below by what is recovered alone, and by what is guessed alone.
+    """Bound an excess from below by what is recovered alone, and by what is guessed alone.
 
-    A difference may lie anywhere between -1 and 1, which few trials must allow for; what is
-    recovered is never below 0, and what is guessed is a matter of people, of whom there are many
-    (`enclosed_limits`). None where neither is known: of a share, and of a gain over a decoy.
+    A difference may lie anywhere in [-1, 1], which costs few trials dearly. What is recovered is
+    never below 0, and what is guessed depends on people, who are many (`enclosed_limits`). None if
+    neither is known: for a share, and for a gain over a decoy.
     """
     exact, n = experiment.prior_is_exact, experiment.targets
     # no attempts score more on fresh people than the best guess does; a search may miss that one
@@ -208,24 +212,14 @@ def _of_bound(
     *,
     group: str,
 ) -> Excess:
-    """Hold the mean of what is proved of each person against the threshold.
+    """Compare the mean of each person's bound with the threshold.
 
     Every person has ``x = share - c guess - a`` of their own (``c`` is 1 - a for an advantage a,
-    else 0), and its mean over the population is limited from the sums of the people played.
+    else 0), and its mean over the population is bounded from the sums of the people played.
 
-    Parameters
-    ----------
-    experiment
-        What was played.
-    sums
-        Sums over the people of each trial of share, share squared, guess, guess squared, and
-        share times guess, shape (trials, 5).
-    counts
-        How many people these are, shape (trials,).
-    criterion
-        The limit that is held against; of a gain, what is proved of each person is a gain.
-    group
-        Whom it is about.
+    ``sums`` are those over the people of each trial of share, share squared, guess, guess squared,
+    and share times guess, shape (trials, 5); ``counts`` the numbers of these people, shape
+    (trials,). Under a limit on the gain, the bound of each person is one on their gain.
     """
     limit = criterion.limit
     less = 1 - limit if criterion.name == "advantage" else 0.0
@@ -245,7 +239,7 @@ def _of_bound(
 def _of_groups(
     experiment: Experiment, number: int, trials: Trials, criterion: Criterion
 ) -> Iterator[Excess]:
-    """Hold each group whose members an attacker can tell against the limit of the worst group."""
+    """Compare each group that an attacker can tell with the limit of the worst group."""
     level, ends = experiment.confidence, criterion.ends
     people = np.array([t["groups"] for t in trials])
     told = experiment.groups.by_secret(experiment.queries.unknown)
@@ -292,9 +286,9 @@ def _with_members(needed: int | None, some: NDArray[np.bool_]) -> int | None:
 def _of_counts(
     experiment: Experiment, number: int, trials: Trials, limit: int, joint: float
 ) -> Iterator[Excess]:
-    """Hold 'more than so many fall in more than a part alpha of releases' against the counts.
+    """Compare the counts with the limit: more than it in at most a part alpha of releases.
 
-    The ceiling has the largest mean, not the largest count: it says nothing here.
+    The ceiling has the largest mean, not the largest count, so it does not help here.
     """
     alpha = 1 - experiment.levels[0]
     for name, attack, count in experiment.attacks:

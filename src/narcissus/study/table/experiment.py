@@ -1,13 +1,13 @@
-"""A table study made ready to play: the people, the settings of the sweep, the attacks.
+"""A table study ready to play: the people, the settings of the sweep, the attacks.
 
 An `Experiment` is all that a worker process needs. Its settings are the members of one family of
 games, which differ in the mechanism alone and are played a trial at a time.
 
-What is kept of a trial: what was recovered, by whom, of which group, and without the release.
+A trial keeps what was recovered, by which attack, of which group, and without the release.
 
 An attack that sees the release and nothing else can be scored by more than its hits. Given the
 release and everybody else's secrets, the chance that a guess about a person counts is known
-exactly; its mean over trials is the share that the attack recovers, with less noise in it, and it
+exactly. Its mean over trials is the share that the attack recovers, with less noise in it, and it
 is never above the ceiling's, release by release. This needs the prior to be right about the
 people, and a mechanism that changes each cell by itself; else hits are counted.
 """
@@ -34,9 +34,8 @@ from narcissus.mechanisms.marginals import Counts
 from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
 from narcissus.study.results.table import PrecisionResult
-from narcissus.study.table.crowd import Crowd
+from narcissus.study.table.crowd import Crowd, Groups
 from narcissus.study.table.enclosure import around, people_alone
-from narcissus.study.table.groups import Groups
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
 from narcissus.success import CodesRight, ColumnsRight
@@ -51,8 +50,6 @@ Found = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Kept:
-    """The measure of a table study at one setting."""
-
     setting: Setting
     points: tuple[float, ...]
     """For each confidence level, the epsilon of the domination bound."""
@@ -65,7 +62,6 @@ class Kept:
     streams: TrialStreams
 
     def __call__(self, played: Round) -> Found:
-        """Give the arrays that are kept of a trial."""
         truth = Truth.of(played, self.crowd, chances=self.chances, right=self.exact)
         found = truth.without_release()
         [release] = played.release
@@ -100,7 +96,7 @@ class Truth:
 
     @classmethod
     def of(cls, played: Round, crowd: Crowd, *, chances: bool, right: bool) -> Truth:
-        """Work out what scoring needs; nothing of it is random."""
+        """Compute what scoring needs; none of it is random."""
         trusted = chances or (right and isinstance(crowd.targets, FactoredTargets))
         if not chances:
             return cls(crowd, None, None, trusted)
@@ -111,11 +107,10 @@ class Truth:
 
     @property
     def targets(self) -> Targets | FactoredTargets:
-        """What an attacker knows of the people."""
         return self.crowd.targets
 
     def without_release(self) -> Found:
-        """Give what the best guess without the release scores: its chance, and really."""
+        """Score the best guess without the release: its chance, and its hits."""
         attempt, guess = self.targets.best_guess, self.targets.best_chance
         hits = self.targets.success.score(self.crowd.secrets, attempt).astype(np.float64)
         found: Found = {
@@ -142,7 +137,6 @@ class Truth:
         return found
 
     def of_attack(self, name: str, turn: Turn) -> Found:
-        """Score one attack's guesses."""
         [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
         hits = hits.astype(np.float64)
         share = hits
@@ -163,7 +157,7 @@ class Truth:
         }
 
     def _columns(self, attempt: NDArray[np.int64], share: Floats) -> Floats:
-        """Give the mean share of each column that is right, or its chance where that is known."""
+        """Compute the mean share of each column that is right, or its chance if that is known."""
         success = self.targets.success
         if self.beliefs is not None and isinstance(success, ColumnsRight):
             return success.column_chances(self.beliefs, attempt).mean(axis=0)
@@ -172,7 +166,7 @@ class Truth:
         return success.columns_right(self.crowd.secrets, attempt).mean(axis=0)
 
     def _by_group(self, share: Floats, hits: Floats) -> Floats:
-        """Sum over the members of each group; hits where membership is told by the secrets."""
+        """Sum over the members of each group; hits where secrets define the membership."""
         return np.where(
             self.crowd.by_secret, self.crowd.members.sums(hits), self.crowd.members.sums(share)
         )
@@ -181,9 +175,9 @@ class Truth:
 def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
     """Show every attack a release of other secrets, and score it on the true ones.
 
-    The decoy's secrets are drawn from the prior given the same known columns, so it tells nothing
-    about the true ones: what an attack recovers here it owes to what it knows, and not to the
-    release. If the prior is right, that is what the prior says of its attempts.
+    The decoy's secrets are drawn from the prior given the same known columns, so it carries no
+    information on the true ones. What an attack recovers here is due to its knowledge, not to the
+    release. If the prior is right, this is the expected score of its attempts.
     """
     game, sources = played.seat.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
@@ -200,8 +194,8 @@ def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
 def strangers(played: Round, groups: Groups, streams: TrialStreams) -> Found:
     """Score the same attempts on fresh people, in the groups that these belong to.
 
-    What an attack that names rare values gets right of people with rare secrets is no news: it
-    gets as much of strangers. True and fresh people can be exchanged given what is known, so the
+    An attack that names rare values gets people with rare secrets right without any release: it
+    gets as many of strangers. True and fresh people can be exchanged given what is known, so the
     difference is due to the release. Needs the prior to be right about the people.
     """
     game, sources = played.seat.game, streams.decoy(played.number, played.place)
@@ -216,7 +210,7 @@ def strangers(played: Round, groups: Groups, streams: TrialStreams) -> Found:
 
 
 def is_factored(queries: TableQueries) -> bool:
-    """Say whether the unknown columns have too many joint values for a list of them."""
+    """Whether the unknown columns have too many joint values for a list of them."""
     return queries.values > MAX_JOINT
 
 
@@ -255,7 +249,7 @@ class Experiment:
 
     @property
     def queries(self) -> TableQueries:
-        """The tables that are released, or that what is released is read as."""
+        """The tables that are released, or as which the release is read."""
         return self.settings[0].mechanism.queries
 
     @property
@@ -265,20 +259,20 @@ class Experiment:
 
     @property
     def side(self) -> OtherColumns | FactoredColumns:
-        """What the attacker is told."""
+        """The attacker's side information."""
         if self.factored:
             return FactoredColumns(self.prior, self.queries, CodesRight(self.success))
         return OtherColumns(self.prior, self.queries, self.success)
 
     @property
     def relation(self) -> EachPerson | EachPersonsCodes:
-        """When an attempt counts."""
+        """The condition on which an attempt counts."""
         if self.factored:
             return EachPersonsCodes(self.queries.unknown, CodesRight(self.success))
         return EachPerson(self.queries.unknown, self.success)
 
     def keys(self) -> list[str]:
-        """Give the keys of all trials, the settings of one trial together."""
+        """Return the keys of all trials, the settings of one trial together."""
         return [f"{t}/{s}" for t in range(self.trials) for s in range(len(self.settings))]
 
     @property
@@ -288,12 +282,12 @@ class Experiment:
 
     @property
     def spent(self) -> float:
-        """Part of the error that limits are made for."""
+        """Part of the error for which limits are computed."""
         return (1 - self.confidence) / (1 - self.claimed)
 
     @property
     def prior_is_exact(self) -> bool:
-        """Whether the people are drawn from a prior of ours: then it is right about them."""
+        """Whether the people are drawn from a prior of ours, which is then right about them."""
         return not self.real_rows and type(self.prior).__module__.startswith("narcissus.")
 
     @property
@@ -305,7 +299,7 @@ class Experiment:
 
     @property
     def estimates_ceiling(self) -> bool:
-        """Whether the ceiling is what sampling decides, so that nobody is shown to stay below."""
+        """Whether the ceiling is found by sampling, so that it bounds no attack."""
         return any(isinstance(attack, FactoredCeiling) for _, attack, _ in self.attacks)
 
     @property
@@ -323,7 +317,7 @@ class Experiment:
         return ()
 
     def given_at(self, number: int) -> tuple[str, ...]:
-        """Give what bounds assume at a setting: that too, and that its guarantee is kept."""
+        """Return what bounds assume at a setting: the same, and that its guarantee is kept."""
         return (*self.takes_as_given, *self.settings[number].mechanism.assumes)
 
     @cached_property
@@ -350,16 +344,16 @@ class Experiment:
         )
 
     def attacks_at(self, number: int) -> dict[str, TableAttack]:
-        """Give the attacks at a setting by name, trained where they have learned."""
+        """Return the attacks at a setting by name, trained if they learn."""
         known = self.trained[number] if self.trained else {}
         return {name: known.get(name, attack) for name, attack, _ in self.attacks}
 
     def known(self, trial: int) -> Targets | FactoredTargets:
-        """Give the people of a trial as the attacker knows them beforehand."""
+        """Return the people of a trial as the attacker knows them beforehand."""
         return self.crowd(trial).targets
 
     def crowd(self, trial: int) -> Crowd:
-        """Give the people of a trial, who are the same at every setting; the last are kept."""
+        """Return the people of a trial, the same at every setting; the last are cached."""
         if self.everybody:
             trial = 0  # nobody is drawn
         if trial not in self._crowds:
@@ -370,7 +364,7 @@ class Experiment:
         return self._crowds[trial]
 
     def _others(self, trial: int) -> Crowd | None:
-        """Draw more people, who tell what no attack is beyond; no release is about all of them."""
+        """Draw more people, to estimate the envelopes; no release is about all of them."""
         if not self.knows_chances:
             return None
         more = people_alone(self.targets, self.queries.values)
@@ -389,7 +383,7 @@ class Experiment:
         return play_block(self.seats[number], trial, number, size=1, streams=streams, deal=deal)
 
     def play(self, key: str) -> dict[str, NDArray[Any]]:
-        """Play one trial, given by its key; give what is kept of it."""
+        """Play one trial, given by its key; return what is kept of it."""
         trial, number = (int(part) for part in key.split("/"))
         streams = TrialStreams(self.entropy)
         setting, points = self.settings[number], self.points[number] if self.points else ()

@@ -1,6 +1,6 @@
-"""What is proved about people of whom many columns are unknown, from factors.
+"""Bounds for people with many unknown columns, computed from factors.
 
-As `narcissus.study.table.proofs`, whose theorems they are, without a list of joint values.
+The theorems are those of `narcissus.study.table.proofs`, without a list of joint values.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ MOST_LISTED = 2**14
 
 @lru_cache(maxsize=4)  # every guarantee asks for them
 def best_chances(targets: FactoredTargets) -> Floats:
-    """Limit the chance of each person's best guess without the release from above, shape (n,).
+    """Bound the chance of each person's best guess without the release from above, shape (n,).
 
-    Exactly where the best guess is known. Else the smaller of two limits: that of a search over all
+    Exact if the best guess is known. Else the smaller of two bounds: that of a search over all
     guesses (`narcissus.priors.best_guess`); and Markov's inequality: of the ``r`` columns that must
     be right at most ``j`` are among any ``j``, so at least ``r - j`` of the others are right, whose
     expected number is at most the sum of their largest chances.
@@ -51,9 +51,9 @@ def best_chances(targets: FactoredTargets) -> Floats:
 
 
 def columns_share(targets: FactoredTargets, guarantee: Guarantee) -> float | None:
-    """Limit the mean share of unknown columns that any attacker gets right of these people.
+    """Bound the mean share of unknown columns that any attacker gets right of these people.
 
-    Not of the chance that many columns are right. None where a distance is allowed.
+    This is no bound on the chance that many columns are right. None if a distance is allowed.
     """
     if any(targets.success.columns.distances):
         return None
@@ -62,7 +62,6 @@ def columns_share(targets: FactoredTargets, guarantee: Guarantee) -> float | Non
 
 
 def differ(targets: FactoredTargets) -> Floats:
-    """Give the chance that two secrets drawn alike differ, shape (n,)."""
     factors = targets.factors
     twice = replace(factors, tables=tuple(2 * table for table in factors.tables))
     same = np.exp(log_partition(twice) - 2 * log_partition(factors))
@@ -70,10 +69,10 @@ def differ(targets: FactoredTargets) -> Floats:
 
 
 def shares(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
-    """Limit each person's chance to be recovered, shape (n,); see `proofs.shares`.
+    """Bound each person's chance to be recovered, shape (n,); see `proofs.shares`.
 
     Where all columns must be exactly right, the one-target optimum from the person's likeliest
-    values, as many as matter or `MOST_LISTED` of them; never above the limit from the best guess.
+    values, as many as matter or `MOST_LISTED` of them; never above the bound from the best guess.
     """
     limit = proofs.from_best_guess(best_chances(targets), guarantee)
     if not targets.success.columns.exact:
@@ -83,14 +82,14 @@ def shares(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
 
 @lru_cache(maxsize=16)  # a tail and its parts are asked for at the same point
 def _listed(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
-    """Limit the chance of naming everybody's very secret, shape (n,)."""
+    """Bound the chance of naming each person's very secret, shape (n,)."""
     factors = targets.factors
     found = optimum_by_listing(listing(factors), row_count(factors), guarantee, most=MOST_LISTED)
     return found.value[factors.rows]
 
 
 def gains(targets: FactoredTargets, guarantee: Guarantee, shares: Floats) -> Floats:
-    """Limit what each person's release adds to the chance that an attempt counts, shape (n,).
+    """Bound what each person's release adds to the chance that an attempt counts, shape (n,).
 
     See `proofs.gains`.
     """
@@ -99,10 +98,10 @@ def gains(targets: FactoredTargets, guarantee: Guarantee, shares: Floats) -> Flo
 
 
 def single_success(targets: FactoredTargets, epsilon: float, delta: float) -> tuple[Floats, Floats]:
-    """Give each target's ``o`` and ``Theta`` of the domination theorem at one point.
+    """Compute each target's ``o`` and ``Theta`` of the domination theorem at one point.
 
-    As `proofs.single_success` where all columns must be exactly right: its pair is feasible for
-    any limit ``o`` of the optimum. Else the pair from the best guess, which is feasible for any
+    As `proofs.single_success` where all columns must be exactly right: its pair is feasible for any
+    upper bound ``o`` on the optimum. Else the pair from the best guess, which is feasible for any
     ``p`` that no guess's prior chance exceeds.
     """
     del delta  # there is one pair to take
@@ -113,7 +112,7 @@ def single_success(targets: FactoredTargets, epsilon: float, delta: float) -> tu
 
 
 def costs(targets: FactoredTargets, guarantee: Guarantee, epsilon: float, theta: Floats) -> Floats:
-    """Give what each target's leak may cost the count, ``delta Theta``, shape (n,)."""
+    """Compute what each target's leak may cost the count, ``delta Theta``, shape (n,)."""
     del targets
     return float(guarantee.profile(epsilon)) * theta
 
@@ -129,18 +128,16 @@ def best_points(
 
 
 def other_tails(targets: FactoredTargets, guarantee: Guarantee) -> dict[str, Floats]:
-    """Give no other theorem's tails: those that there are take lists of joint values."""
+    """Return no other theorem's tails: those known need lists of joint values."""
     del targets, guarantee
     return {}
 
 
 def share_theorem(success: ColumnsRight, guarantee: Guarantee) -> Theorem:
-    """Give the theorem behind `shares`."""
     return LISTED if success.exact else for_each(guarantee)[0].by("from the best guess")
 
 
 def tail_theorem(success: ColumnsRight, guarantee: Guarantee) -> Theorem:
-    """Give the theorem behind the limits of counts."""
     how = "from the likeliest values" if success.exact else "from the best guess"
     theorem = DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
     return theorem.by(how)

@@ -1,8 +1,8 @@
-"""What the record of one setting states, each statement with its grade, ready to be compared.
+"""The statements of one setting's record, each with its grade, ready to be compared.
 
-Whatever limits the same quantity is compared pair by pair before a verdict is given
-(`narcissus.findings.contradictions`): attacks with the ceiling and the bounds, what the prior
-says of guesses with what they really score.
+Statements that limit the same quantity are compared pair by pair before a verdict is given
+(`narcissus.findings.contradictions`): attacks with the ceiling and the bounds, the prior's
+prediction for guesses with their real score.
 """
 
 from __future__ import annotations
@@ -25,21 +25,13 @@ def findings_of(
     *,
     real: bool = False,
 ) -> list[Finding]:
-    """Give every statement of one setting that another one could contradict.
+    """List every statement of one setting that another one could contradict.
 
-    Parameters
-    ----------
-    numbers
-        From `summarise`.
-    takes_as_given
-        What baselines and ceiling assume; bounds say themselves what they do.
-    joint
-        Level of each lower limit of an attack, which makes them all hold at once.
-    gain
-        What a declared guarantee lets a release add to what the same attempts score on fresh
-        people; see `narcissus.study.table.population.gain_if_declared`.
-    real
-        Whether the people are rows of the table, which then test what is assumed of them.
+    ``takes_as_given`` are the assumptions of baselines and ceiling; bounds carry theirs. At level
+    ``joint`` all lower limits of attacks hold at once. ``gain`` is the most that a declared
+    guarantee lets a release add, compared with the same attempts on fresh people
+    (`narcissus.study.table.bound_summary.gain_if_declared`). ``real`` people are rows of the table,
+    which then test the assumptions about them.
     """
     given = tuple(takes_as_given)
     return [
@@ -75,7 +67,7 @@ def _shares(numbers: SettingNumbers, given: tuple[str, ...], joint: float) -> It
 
 
 def _gains(numbers: SettingNumbers, gain: float, joint: float) -> Iterator[Finding]:
-    """Say what the release adds: where most is guessed, a broken word shows here first."""
+    """Compare the release's addition, where a broken declaration of a good guess shows first."""
     quantity, level = f"mean gain over fresh people at {numbers.label}", numbers.confidence
     given = next((bound.takes_as_given for bound in numbers.bounds), ())
     by = "the total variation that was declared"
@@ -86,7 +78,7 @@ def _gains(numbers: SettingNumbers, gain: float, joint: float) -> Iterator[Findi
 
 
 def _guesses(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Finding]:
-    """Say what guesses score without the release: by the prior, and on the real people."""
+    """Compare the guesses without the release: by the prior, and on the real people."""
     answers: list[tuple[str, PriorTest | None]] = [
         (f"the attack `{name}`", attack.decoy) for name, attack in numbers.attacks.items()
     ]
@@ -103,7 +95,7 @@ def _guesses(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Findin
 
 
 def _held_out(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Finding]:
-    """Say what others guess of rows that they were not fitted to, and what the prior allows."""
+    """Compare held-out guesses about rows with the prior's upper bound."""
     for one in numbers.guess.held_out or ():
         quantity = f"what {one.by} guesses of other rows of the table at {numbers.label}"
         most, rests = one.at_most, (*given, INDEPENDENT)
@@ -112,7 +104,7 @@ def _held_out(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Findi
 
 
 def _counts(numbers: SettingNumbers, joint: float) -> Iterator[Finding]:
-    """Say how often more than a proved number of targets fall."""
+    """Report how often more than a proved number of targets are recovered."""
     for bound in numbers.bounds:
         if not isinstance(bound, CountBound) or bound.at_most_of_population is None:
             continue
@@ -132,7 +124,7 @@ def _counts(numbers: SettingNumbers, joint: float) -> Iterator[Finding]:
 
 
 def _groups(numbers: SettingNumbers, given: tuple[str, ...]) -> Iterator[Finding]:
-    """Say what is recovered of groups; a ceiling holds where membership can be told beforehand."""
+    """Report what is recovered of groups; a ceiling holds if membership is known beforehand."""
     level = numbers.confidence
     for group in numbers.groups:
         if group.by_secret is not False or group.ceiling is None or numbers.is_ceiling_estimated:

@@ -1,10 +1,8 @@
 """The kind of study "table": audit of a release of something computed from a real table.
 
-What the attacks of a study recover from a release that was really made, about real people.
-
-Nothing of it is sampled: these are counts of what is right about the people of the table. Beside
-it stands what the same attacks recover of the same people from a decoy: a release of other
-secrets, drawn from the prior, by the same mechanism.
+This includes attacks on a release that was really made, about real people. Nothing of these is
+sampled: they count what is right about the people of the table. The comparison is a decoy: the same
+attacks on a release of other secrets, drawn from the prior, by the same mechanism.
 """
 
 from __future__ import annotations
@@ -46,16 +44,14 @@ from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.results.table import SettingNumbers, TableResults
 from narcissus.study.results.table_attacks import CountedAttack, OwnRelease
-from narcissus.study.table.conclude import conclude
+from narcissus.study.table.conclude import conclude, overall
 from narcissus.study.table.costly import FOLDER, is_costly, with_kept_releases
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.playing import play_trials
-from narcissus.study.table.precision import looks_of
+from narcissus.study.table.playing import looks_of, play_trials
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.published import read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
 from narcissus.study.table.streams import OWN
-from narcissus.study.table.sweep import overall
 from narcissus.study.table.training import learners
 from narcissus.study.toml import read_policy
 from narcissus.success.table import Scores
@@ -66,14 +62,9 @@ from narcissus.worlds.base import Draw
 
 
 class ReleasesSentBack:
-    """An executor whose workers bring kept releases along, and send back those that they make.
+    """An executor whose workers receive kept releases, and send back those that they make.
 
-    Parameters
-    ----------
-    executor
-        Who plays, elsewhere.
-    shelf
-        Where releases are kept, here; the same that the mechanisms of a job have.
+    ``shelf`` holds the releases here; it is also that of the mechanisms of a job.
     """
 
     is_here = False
@@ -84,11 +75,11 @@ class ReleasesSentBack:
 
     @property
     def workers(self) -> int:
-        """How many keys are played at once."""
+        """Number of keys played at once."""
         return self._executor.workers
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        """Play every key, and give each as it ends; what was released is kept before that."""
+        """Play every key, and yield each as it ends, after keeping its releases."""
         brought, left = self._shelf.to_bring()
         if left:
             observer.note(
@@ -111,13 +102,12 @@ class ReleasesSentBack:
                 yield key, found
 
     def close(self) -> None:
-        """End what was started for it."""
         self._executor.close()
 
 
 @dataclass(frozen=True)
 class _Away:
-    """A job where the folder is not; with what came of a key it gives the releases made."""
+    """A job away from the folder; it returns the releases made along with the result of a key."""
 
     job: Job
     shelf: Shelf
@@ -145,18 +135,8 @@ def attack_own_release(
 ) -> OwnRelease:
     """Attack a release about all people of the table with every attack that anyone could run.
 
-    Parameters
-    ----------
-    experiment
-        The study, with one setting; its attacks have learned.
-    release
-        What was made.
-    executor
-        Who attacks it, where that takes long.
-    path, digest
-        Where it was, and the SHA-256 of the file.
-    observer
-        Hears that it is attacked.
+    The study has one setting, and its attacks have learned. ``path`` and ``digest`` are those of
+    the release's file (SHA-256).
     """
     observer.note(f"attacking {path}")
     table, entropy = experiment.table, experiment.entropy
@@ -195,8 +175,6 @@ def attack_own_release(
 
 @dataclass(frozen=True)
 class _Attacker:
-    """Lets an attack try on the release, or on the decoy, and counts what is right."""
-
     experiment: Experiment
     shown: tuple[Any, Any]
     """The release and the decoy."""
@@ -213,12 +191,11 @@ class _Attacker:
 
 
 def _worth(scores: Scores) -> int | float:
-    """Count what is right; where each column counts by itself, add up the shares."""
     return int(scores.sum()) if scores.dtype == np.bool_ else float(scores.sum())
 
 
 def expected(targets: Targets | FactoredTargets) -> float:
-    """Give how many the best guess without the release should get right, if the prior is right."""
+    """Return the expected hits of the best guess without the release, if the prior is right."""
     return float(targets.best_chance.sum())
 
 
@@ -246,8 +223,6 @@ def write_internal(
 
 @dataclass(frozen=True)
 class _Again:
-    """Plays a trial again by its key, and gives its rows."""
-
     experiment: Experiment
 
     def __call__(self, key: str) -> list[list[Any]]:
@@ -256,7 +231,6 @@ class _Again:
 
 
 def _rows(experiment: Experiment, played: Round) -> Iterator[list[Any]]:
-    """Give a row for each attack and person of a trial."""
     [targets], [people] = played.known, played.draw.data
     secrets, every = targets.secrets(people), range(experiment.targets)
     true, chances = people[:, list(experiment.queries.unknown)], targets.secret_chance(secrets)
@@ -295,7 +269,7 @@ NOT_COVERED = [
 
 
 def assessed(experiment: Experiment) -> list[str]:
-    """Say what was played against whom, a sentence each."""
+    """Describe which attacks were played against whom, a sentence each."""
     unknown = [experiment.table.names[c] for c in experiment.queries.unknown]
     success = experiment.success.describe()
     items = [
@@ -319,7 +293,7 @@ def assessed(experiment: Experiment) -> list[str]:
 
 
 def reading_lines(table: Table) -> list[str]:
-    """Say what was read as what, where a file writes it otherwise or a column is no plain one."""
+    """Report how values were read, if a file writes them otherwise or a column is not plain."""
     said = respellings(table.readings)
     kinds = {reading.kind for reading in table.readings.values()}
     if not said and kinds <= {"numbers", "texts"}:
@@ -329,7 +303,7 @@ def reading_lines(table: Table) -> list[str]:
 
 
 def not_assessed(experiment: Experiment) -> list[NotAssessed]:
-    """Say what was not, or only roughly, and why, as far as the study itself decides it."""
+    """List what was not, or only roughly, assessed, and why, where the study decides it."""
     items = [
         NotAssessed(
             f"the order of the column `{name}`",
@@ -397,7 +371,6 @@ def not_assessed(experiment: Experiment) -> list[NotAssessed]:
 
 
 def stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
-    """Say where a search did not end: for the best guess, for values that agree with counts."""
     guess = results[0].guess  # the same at every setting
     items: list[NotAssessed] = []
     if guess.is_best_found:
@@ -427,7 +400,6 @@ def stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
 
 
 def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
-    """Say what cannot be computed where no joint value is listed."""
     queries = experiment.queries
     many = f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values"
     items: list[NotAssessed] = []
@@ -454,7 +426,7 @@ class TableKind:
     results: TypeAdapter[Any] = TypeAdapter(TableResults)
 
     def check(self, study: TableStudy, folder: Path, observer: Observer) -> None:
-        """Read and fit everything once: what is wrong is said before any work."""
+        """Read and fit everything once, so that errors show before any work."""
         experiment = prepare(study, folder, entropy=0, observer=observer)
         if study.release is not None:
             read_published(study, experiment, folder / study.release.path)
@@ -521,7 +493,6 @@ def _own_release(
     options: RunOptions,
     executor: Executor,
 ) -> OwnRelease:
-    """Attack the release that the study names."""
     assert study.release is not None
     path = study.release.path
     release, digest = read_published(study, experiment, folder / path)
@@ -533,7 +504,7 @@ def _own_release(
 def _decided_at(
     study: TableStudy, experiment: Experiment, threshold: ThresholdSpec | None
 ) -> str | None:
-    """Give the label of the setting that the threshold names, if it names one."""
+    """Return the label of the setting that the threshold names, if any."""
     if threshold is None or threshold.at is None:
         return None
     return experiment.settings[study.mechanism.levels.index(threshold.at)].label
@@ -546,7 +517,7 @@ def _source(study: TableStudy) -> str:
 
 
 def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict[str, object]:
-    """Say what trials depend on: two studies with the same identity may share trials.
+    """Return everything on which trials depend: studies with equal identity may share trials.
 
     The number of trials and workers, thresholds and titles are not part of it, so that a run can
     be extended.
@@ -569,7 +540,6 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
 
 
 def _own_theorems() -> dict[str, str]:
-    """Give the digests of what was added to the registry of theorems, by id."""
     return {
         name: " ".join(
             digest_of_object(said) for said in (one.limit, one.each, one.tails) if said is not None
@@ -581,7 +551,6 @@ def _own_theorems() -> dict[str, str]:
 def _threshold(
     study: TableStudy, folder: Path, policy: Path | None
 ) -> tuple[ThresholdSpec | None, dict[str, str]]:
-    """Give the threshold and, if it comes from a policy file, the file's digest."""
     read, digests = read_policy(study, folder, policy, PolicyFile)
     found = study.threshold if read is None else read.threshold
     _check_threshold(study, found)
@@ -589,7 +558,6 @@ def _threshold(
 
 
 def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None:
-    """Refuse a threshold that this study cannot be held to."""
     if threshold is None:
         return
     if threshold.targets is not None and study.threat.share_of_columns:

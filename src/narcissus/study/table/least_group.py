@@ -1,6 +1,6 @@
-"""Groups of so few real people that their numbers would be about each of them: merged.
+"""Merging of groups of few real people, whose numbers would be about each of them.
 
-How is said in `narcissus.study.merging`; here it is done to a study that was played.
+The rule is in `narcissus.study.merging`; here it is applied to a study that was played.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from narcissus.study.merging import SMALLER, Parts, merge, numbered, tells_of_fewer
 from narcissus.study.results.base import MergedGroups
+from narcissus.study.table.crowd import Groups
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.groups import Groups
 from narcissus.study.table.streams import TrialStreams
 from narcissus.tables import Table
 from narcissus.worlds import RealRows
@@ -25,22 +25,13 @@ Trial = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class ShownGroups(Groups):
-    """The groups of a study, some of them merged, some left out.
+    """The groups of a study, some of them merged, some left out."""
 
-    Attributes
-    ----------
-    parts_of
-        For each group that is shown, which groups of the study it is made of.
-    said
-        What the record says of it.
-    """
-
-    parts_of: Parts
-    said: MergedGroups
+    parts_of: Parts  # for each group shown, the groups of the study that it merges
+    said: MergedGroups  # its description in the record
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """By what, and which value, for every group that is shown."""
         names = super().names
         return [
             names[part[0]] if len(part) == 1 else (names[part[0]][0], SMALLER)
@@ -48,17 +39,14 @@ class ShownGroups(Groups):
         ]
 
     def by_secret(self, unknown: Sequence[int]) -> NDArray[np.bool_]:
-        """For every group, whether an attacker cannot know who belongs to it."""
         return super().by_secret(unknown)[self._first]
 
     def parts(self, table: Table) -> NDArray[np.float64]:
-        """Each group's part of a table's people; 0 of those that are not told by a column."""
         found = super().parts(table)
         return np.array([found[list(part)].sum() for part in self.parts_of])
 
     @property
     def by_others(self) -> NDArray[np.bool_]:
-        """For every group, whether who else is drawn decides who belongs to it."""
         return super().by_others[self._first]
 
     @property
@@ -71,10 +59,10 @@ def shown(
 ) -> tuple[Experiment, Mapping[str, Trial]]:
     """Merge groups of too few real people, in an experiment and in its trials.
 
-    Of people who are drawn from the prior nothing is merged: their numbers depend on real people
-    through the prior alone. Who is in a group by how unusual the secret is, or by how often the
-    release singles them out, is another person in each trial of drawn rows: there the most that
-    one trial had of a group are counted.
+    Of people drawn from the prior nothing is merged: their numbers depend on real people through
+    the prior alone. The members of a group by how unusual the secret is, or by how often the
+    release singles them out, change between trials of drawn rows: there the largest number of
+    members in one trial counts.
     """
     groups, least = experiment.groups, experiment.least_group
     if not experiment.real_rows or not groups.names or isinstance(groups, ShownGroups):
@@ -110,7 +98,7 @@ def shown(
 def _known_labels(
     experiment: Experiment, people: NDArray[np.int32]
 ) -> list[NDArray[np.integer] | None]:
-    """For each division the group of each person; None where it is another in each trial."""
+    """Return the group of each person for each division; None if it changes between trials."""
     if experiment.everybody:
         return [own for own, _ in experiment.crowd(0).members.partitions]
     columns: list[NDArray[np.integer] | None] = [
@@ -124,7 +112,7 @@ def _sizes(labels: NDArray[np.integer], count: int) -> NDArray[np.float64]:
 
 
 def _played(experiment: Experiment) -> NDArray[np.int32]:
-    """Rows of all different people who were ever played, as value numbers."""
+    """Return the rows of all different people who were ever played, as value numbers."""
     world = experiment.seats[0].game.world
     assert isinstance(world, RealRows)
     trials = 1 if experiment.everybody else experiment.trials
@@ -136,7 +124,6 @@ def _played(experiment: Experiment) -> NDArray[np.int32]:
 
 
 def _merged(trial: Trial, parts: Parts) -> dict[str, NDArray[Any]]:
-    """Add up what is kept of each group of a trial."""
     return {
         name: np.array([array[list(part)].sum(axis=0) for part in parts])
         if _is_by_group(name)

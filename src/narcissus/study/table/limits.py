@@ -1,7 +1,16 @@
-"""Limits of what one attack scores at one setting: by one method wherever chances are known.
+"""Limits of one attack's score at one setting, on everybody or a group, and what thresholds allow.
 
-Where they are, every mean is limited between what no attack is beyond (`Enclosure`); else it is a
-mean of values in [0, 1], or of differences of such.
+Where chances are known, every mean is limited between the envelopes of all attacks (`Enclosure`).
+Else it is a mean of values in [0, 1], or of differences of such.
+
+The same holds for a group: where nobody else decides who is a member, members are independent, and
+estimate the envelopes of the group. In a group defined by the secrets any attack could get nobody
+or all: always naming a rare value gets everyone who has it. In one defined by who else is drawn,
+only trials are independent. The method that limits a group is fixed by what is known before the
+first trial.
+
+Each limit of a threshold on a mean becomes a share allowed in each trial, given the best guess
+without the release and the score of the same attempts on fresh people.
 """
 
 from __future__ import annotations
@@ -9,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +32,9 @@ from narcissus.attacks.table import (
 )
 from narcissus.evidence import (
     Envelope,
+    PeopleSums,
     advantage_limits,
+    clopper_pearson,
     difference_limits,
     enclosed_limits,
     mean_limits,
@@ -31,7 +42,6 @@ from narcissus.evidence import (
 )
 from narcissus.evidence.enclosed import OF_PEOPLE
 from narcissus.results import Estimate
-from narcissus.study.table.criteria import Criterion
 from narcissus.study.table.enclosure import (
     FALL,
     GAINED,
@@ -42,8 +52,58 @@ from narcissus.study.table.enclosure import (
     RISE,
     UNLIKELIEST,
     Enclosure,
+    people_alone,
 )
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.schema import ThresholdSpec
+
+Mean = Literal["share", "advantage", "gain"]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One limit of a mean, in [0, 1]."""
+
+    # 'share' is what is recovered; 'advantage' the part recovered of what could not be
+    # guessed; 'gain' the excess over the score of the same attempts on fresh people
+    name: Mean
+    limit: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Range of an excess over the allowed share."""
+        lowest = {"share": -self.limit, "advantage": -1.0, "gain": -1.0 - self.limit}
+        return lowest[self.name], 1.0 - self.limit
+
+    def allowed(self, guess: Floats, fresh: Floats) -> Floats:
+        """Return the share allowed in each trial.
+
+        ``guess`` is the score of the best guess without the release, ``fresh`` that of the same
+        attempts on fresh people, both of shape (trials,).
+        """
+        if self.name == "advantage":
+            return guess + self.limit * (1 - guess)
+        return fresh + self.limit if self.name == "gain" else np.full_like(guess, self.limit)
+
+    @property
+    def moments(self) -> str:
+        """Key under which a trial keeps the sums of what is proved of each person."""
+        return "gain_bound" if self.name == "gain" else "bound"
+
+
+def criteria(threshold: ThresholdSpec, *, of_group: bool = False) -> list[Criterion]:
+    """Return the limits of means in a threshold; for a group, the one asked of it."""
+    given = {
+        "share": threshold.share,
+        "advantage": threshold.advantage,
+        "gain": threshold.gain,
+    }
+    found = [Criterion(n, limit) for n, limit in given.items() if limit is not None]  # type: ignore[arg-type]
+    if not of_group:
+        return found
+    group = threshold.worst_group
+    return [] if group is None else [Criterion(one.name, group) for one in found[:1]]
+
 
 Trial = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
@@ -61,38 +121,21 @@ OF_BASELINE = 0.2
 
 @dataclass(frozen=True)
 class AttackScores:
-    """What one attack scored.
+    """One attack's scores."""
 
-    Attributes
-    ----------
-    shares
-        In each trial, shape (trials,).
-    fresh
-        What the same attempts scored without the release: on fresh people, or on a decoy.
-    people
-        In each trial.
-    around
-        What no attack is beyond, of at least these trials; None where that is not known.
-    guesses
-        Among how many an attack chooses for each person.
-    always
-        For an attack of which it is known: the ends that its share, baseline and gain have on
-        average, one by one; None is nothing at all. Nothing but people decides these.
-    exact
-        Whether nothing about the shares, and about the baseline, is random: the people are all
-        that there are, and no chance is in what the attack sees and does.
-    """
-
-    shares: Floats
-    fresh: Floats
-    people: int
-    around: Enclosure | None = None
-    guesses: int = 0
+    shares: Floats  # in each trial, shape (trials,)
+    fresh: Floats  # scores of the same attempts without the release: on fresh people, or on a decoy
+    people: int  # in each trial
+    around: Enclosure | None = None  # envelopes of at least these trials; None if unknown
+    guesses: int = 0  # number of options of an attack for each person
+    # for an attack of which they are known, the ends that its share, baseline and gain have
+    # on average, one by one; None is zero. They depend on people alone
     always: Always | None = None
+    # whether the shares, and the baseline, are not random: the people are the whole
+    # population, and no chance is in what the attack sees and does
     exact: tuple[bool, bool] = (False, False)
 
     def share(self, level: float) -> Estimate:
-        """Limit the mean share."""
         if self.exact[0]:
             return counted(self.shares, level)
         if self.around is None:
@@ -103,7 +146,7 @@ class AttackScores:
         return self._between(self.shares, low, high, level)
 
     def share_ends(self) -> tuple[Envelope, Envelope]:
-        """Give what the share is never below and never above; one thing if it is always that."""
+        """Lower and upper envelope of the share; equal if they are known to coincide."""
         assert self.around is not None
         if self.always is not None:
             end = self.around.envelope(self.always[0])
@@ -111,9 +154,9 @@ class AttackScores:
         return self._worst(LEAST), self.around.envelope(MOST)
 
     def narrowest(self, value: float, level: float) -> tuple[float, float]:
-        """Give the nearest limits that any valid method could set at a mean share.
+        """Return the tightest limits that any valid method could set at a mean share.
 
-        Of values that are between two ends: as far from them as values in [0, 1] are from these.
+        Of values between two ends: as far from them as values in [0, 1] are from these.
         """
         count = self.shares.size
         if self.exact[0]:
@@ -133,7 +176,6 @@ class AttackScores:
         return least + width * near[0], least + width * near[1]
 
     def baseline(self, level: float) -> Estimate:
-        """Limit the mean share without the release."""
         if self.exact[1]:
             return counted(self.fresh, level)
         if self.around is None:
@@ -144,7 +186,6 @@ class AttackScores:
         return self._between(self.fresh, self._worst(UNLIKELIEST), best, level)
 
     def gain(self, level: float) -> Estimate:
-        """Limit the mean of the one less the other."""
         if any(self.exact):
             return self._one_exact(0.0, level)
         if self.around is None:
@@ -155,7 +196,7 @@ class AttackScores:
         return self._between(self.shares - self.fresh, low, high, level)
 
     def gain_ends(self) -> tuple[Envelope, Envelope]:
-        """Give what the gain is never below and never above; one thing if it is always that."""
+        """Lower and upper envelope of the gain; equal if they are known to coincide."""
         assert self.around is not None
         if self.always is not None:
             end = self._gained()
@@ -163,7 +204,7 @@ class AttackScores:
         return self.around.envelope(FALL, sign=-1), self.around.envelope(RISE)
 
     def above_guess(self, guess: Floats, level: float) -> Estimate:
-        """Limit the mean of the share less what the best guess without the release scores."""
+        """Limit the mean of the share minus the score of the best guess without the release."""
         if self.exact[0]:
             return counted(self.shares - guess, level)
         if self.around is None:
@@ -177,8 +218,8 @@ class AttackScores:
     def advantage(self, level: float) -> Estimate:
         """Limit the gain as a part of what the baseline leaves.
 
-        Between envelopes the gain and the baseline are limited each by themselves: both have few
-        trials to pay for, and the quotient's limits follow from theirs.
+        Between envelopes the gain and the baseline are limited separately: both have few trials to
+        spend, and the quotient's limits follow from theirs.
         """
         if self.around is None and not any(self.exact):
             return advantage_limits(self.shares, self.fresh, confidence=level, people=self.people)
@@ -196,9 +237,9 @@ class AttackScores:
         )
 
     def excess(self, criterion: Criterion, guess: Floats, level: float) -> Estimate:
-        """Limit what is above the share that is allowed.
+        """Limit the excess over the allowed share.
 
-        ``guess`` is what the best guess without the release scores in each trial.
+        ``guess`` is the score of the best guess without the release in each trial.
         """
         values = self.shares - criterion.allowed(guess, self.fresh)
         if criterion.name == "gain" and any(self.exact):
@@ -213,14 +254,14 @@ class AttackScores:
         return self._between(values, *ends, level)
 
     def _one_exact(self, allowed: float, level: float) -> Estimate:
-        """Limit the gain, less what is allowed, where one side of the difference is a number."""
+        """Limit the gain minus what is allowed, where one side of the difference is a number."""
         share, fresh = self.share(level), self.baseline(level)
         (low, high), (least, most) = _ends(share), _ends(fresh)
         value = share.value - fresh.value - allowed
         return replace(share, value=value, low=low - most - allowed, high=high - least - allowed)
 
     def room(self, criterion: Criterion, excess: float) -> float:
-        """Give how far the mean excess is from the end that a limit towards 0 must allow for."""
+        """Return the distance of the mean excess from the end towards which a limit makes room."""
         ends = self._beyond(criterion)
         if ends is None:
             return criterion.ends[1] - criterion.ends[0]
@@ -228,7 +269,7 @@ class AttackScores:
         return max(excess - low if excess > 0 else high - excess, abs(excess))
 
     def _beyond(self, criterion: Criterion) -> tuple[Envelope, Envelope] | None:
-        """Give what the excess is never below and never above."""
+        """Return the lower and upper envelope of the excess."""
         if self.around is None:
             return None
         allowed, of = criterion.limit, self.around.envelope
@@ -247,14 +288,14 @@ class AttackScores:
         return of(LEAST, less=less, allowed=allowed), of(MOST, less=less, allowed=allowed)
 
     def _worst(self, end: int, allowed: float = 0.0) -> Envelope:
-        """Give what is least: with several guesses that is hardly more than nothing."""
+        """Return the lower end: with several guesses that is hardly more than nothing."""
         assert self.around is not None
         if self.guesses == 2:
             return self.around.envelope(end, allowed=allowed)
         return Envelope(np.full_like(self.around.guesses, -allowed))
 
     def _gained(self, allowed: float = 0.0) -> Envelope:
-        """Give what an attack gains that always is at one end, less what is allowed."""
+        """Return the gain of an attack that always is at one end, minus what is allowed."""
         assert self.around is not None
         assert self.always is not None
         if self.always[2] is None:
@@ -267,7 +308,7 @@ class AttackScores:
         return enclosed_limits(values, *ends, confidence=level, people=self.people)
 
     def _at(self, envelope: Envelope, values: Floats, level: float) -> Estimate:
-        """Limit the mean of an envelope itself: nothing but people decides it."""
+        """Limit the mean of an envelope itself, which depends on people alone."""
         error, mean = (1 - level) / 2, float(values.mean())
         if envelope.people is None:
             low = high = float(envelope.trials.mean())
@@ -279,7 +320,6 @@ class AttackScores:
 
 
 def _part(gain: float, room: float) -> float:
-    """Give a gain as a part of what was left, cut to [-1, 1]."""
     if room <= 0:
         return float(np.sign(gain))
     return float(np.clip(gain / room, -1, 1))
@@ -288,18 +328,9 @@ def _part(gain: float, room: float) -> float:
 def expected_reach(
     scores: AttackScores, trials: int, level: float, *, of_gain: bool = False
 ) -> float:
-    """Plan how far apart the limits of a share, or of a gain, will be, halved. Rough; no claim.
+    """Plan half the distance between the limits of a share, or of a gain; rough, no claim.
 
-    Parameters
-    ----------
-    scores
-        Of at least two trials.
-    trials
-        That are planned.
-    level
-        Of both limits together.
-    of_gain
-        Whether it is about the gain.
+    ``scores`` are of at least two trials; ``level`` is that of both limits together.
     """
     hurdle = math.log(2 / (1 - level))
     values = scores.shares - scores.fresh if of_gain else scores.shares
@@ -322,16 +353,16 @@ def expected_reach(
 
 
 def counted(values: Floats, level: float) -> Estimate:
-    """Return what is the same in every trial, which has no limits but itself."""
+    """Return the limits of a constant over trials: the value itself."""
     value = float(values[0])
     return Estimate(value, value, value, level, values.size, method="all people")
 
 
 def exact_of(experiment: Experiment, number: int, attack: TableAttack) -> tuple[bool, bool]:
-    """Tell whether no chance is in the shares of an attack, and in its baseline.
+    """Return whether an attack's shares, and its baseline, involve no chance.
 
-    Where the people are all that there are: a guess that ignores the release meets no chance, and
-    one of ours that draws nothing meets none in a release that has none. Decoys are drawn.
+    Where the people are the whole population, a guess that ignores the release meets no chance, and
+    neither does one of ours that draws nothing in a release without any. Decoys are drawn.
     """
     if not experiment.everybody:
         return False, False
@@ -351,7 +382,6 @@ def scores_of(
     around: Enclosure | None,
     number: int = 0,
 ) -> AttackScores:
-    """Give what an attack scored, with the same attempts on fresh people, or on a decoy."""
     fresh = np.array([float(t[f"{name}/fresh"]) for t in trials])
     if has_decoy(experiment, attack):
         fresh = np.array([float(t[f"{name}/decoy"][0]) for t in trials])
@@ -369,19 +399,17 @@ def scores_of(
 
 
 def always_of(attack: TableAttack) -> Always | None:
-    """Give the ends at which an attack of ours always is."""
+    """Return the ends at which an attack of ours always is."""
     if isinstance(attack, Ceiling):
         return MOST, LEFT, GAINED
     return (LIKELIEST, LIKELIEST, None) if isinstance(attack, PriorGuess) else None
 
 
 def has_decoy(experiment: Experiment, attack: TableAttack) -> bool:
-    """Say whether an attack is compared with itself on a decoy, and not on fresh people."""
     return not experiment.prior_is_exact and not attack.informed
 
 
 def within(values: Floats, ends: tuple[float, float], level: float, people: int) -> Estimate:
-    """Limit the mean of values in an interval."""
     low, width = ends[0], ends[1] - ends[0]
     scaled = np.clip((values - low) / width, 0.0, 1.0)
     found = mean_limits(scaled, confidence=level, people=people)
@@ -394,3 +422,115 @@ def _ends(found: Estimate) -> tuple[float, float]:
     assert found.low is not None
     assert found.high is not None
     return found.low, found.high
+
+
+FEW = 2
+"""Members expected in releases of their own in a trial, below which trials tell more of a mean."""
+SOME, MORE = 10, 30
+"""Likewise of an attack of which only the ends are known, which have a part of the error: of two
+guesses, and of more, where hardly more than nothing is known of the lower end."""
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """One attack's scores on a group, in the trials that had members."""
+
+    scores: AttackScores  # mean shares of its members, and of the same attempts on fresh people
+    guess: Floats  # score of the best guess without the release, shape (trials with members,)
+    some: NDArray[np.bool_]  # which of the attack's trials these are, shape (trials,)
+    people: int  # number of members in all trials
+
+
+def enclosure_of_group(
+    experiment: Experiment, trials: Sequence[Trial], group: int
+) -> Enclosure | None:
+    """Return the envelopes of a group; None if they are not known, or no help."""
+    by_secret = experiment.groups.by_secret(experiment.queries.unknown)
+    if by_secret[group] or expected_members(experiment, group) < FEW:
+        return None
+    return Enclosure.of_group(trials, group)
+
+
+def expected_members(experiment: Experiment, group: int) -> float:
+    """Return the expected members of a trial in separate releases, by the table; 0 if unknown."""
+    people = people_alone(experiment.targets, experiment.queries.values)
+    return people * float(experiment.groups.parts(experiment.table)[group])
+
+
+def group_scores(
+    experiment: Experiment,
+    name: str,
+    attack: TableAttack,
+    trials: Sequence[Trial],
+    group: int,
+    around: Enclosure | None,
+) -> GroupScores | None:
+    """Return an attack's scores on a group; None if it met no member.
+
+    ``trials`` are the attack's, in order; ``around`` the envelopes of at least these
+    (`enclosure_of_group`).
+    """
+    members = _sums(trials, "groups", group)
+    some = members > 0
+    if not some.any():
+        return None
+    among = members[some]
+    shares = np.clip(_sums(trials, f"{name}/group_share", group)[some] / among, 0, 1)
+    fresh = np.clip(_sums(trials, f"{name}/group_fresh", group)[some] / among, 0, 1)
+    guess = np.clip(_sums(trials, "group_guess", group)[some] / among, 0, 1)
+    always = always_of(attack)
+    enough = SOME if experiment.success.guesses == 2 else MORE
+    if always is None and expected_members(experiment, group) < enough:
+        around = None
+    scores = AttackScores(
+        shares,
+        fresh,
+        experiment.targets,  # at most; gamblers bet well on a mean over fewer people too
+        around,
+        experiment.success.guesses,
+        None if around is None else always,
+    )
+    return GroupScores(scores, guess, some, int(members.sum()))
+
+
+def guess_of_group(
+    experiment: Experiment,
+    trials: Sequence[Trial],
+    group: int,
+    around: Enclosure | None,
+    level: float,
+) -> Estimate:
+    """Bound the score of the best guess without the release on a group that had members.
+
+    It does not depend on others, so members count one by one, if nobody else decides who they are.
+    They do so too where rows are drawn without replacement: hits are then a sum of independent
+    ones, and less spread than of as many that are alike (Hoeffding 1956, Theorem 4).
+    """
+    members = _sums(trials, "groups", group)
+    some = members > 0
+    guessed = _sums(trials, "group_guess", group)
+    shares = np.clip(guessed[some] / members[some], 0, 1)
+    value = float(shares.mean())
+    if experiment.everybody:  # the people played are the population
+        return Estimate(value, value, value, level, shares.size, method="all people")
+    by_secret = experiment.groups.by_secret(experiment.queries.unknown)[group]
+    counted = by_secret or not experiment.knows_guess
+    if experiment.groups.by_others[group] or (counted and experiment.success.by_column):
+        return mean_limits(shares, confidence=level, people=experiment.targets)
+    if counted:
+        found = clopper_pearson(round(guessed.sum()), int(members.sum()), confidence=level)
+        assert found.low is not None
+        assert found.high is not None
+        return replace(found, value=value, low=min(value, found.low), high=max(value, found.high))
+    people = PeopleSums(guessed, _sums(trials, "group_guess_squares", group), members)
+    if around is not None:
+        people = around.envelope(LIKELIEST).people or people
+    elif experiment.knows_chances:  # few members
+        return mean_limits(shares, confidence=level, people=experiment.targets)
+    error = (1 - level) / 2
+    low, high = min(value, people.lower(error)), max(value, people.upper(error))
+    return Estimate(value, low, high, level, shares.size, method=OVER_PEOPLE)
+
+
+def _sums(trials: Sequence[Trial], key: str, group: int) -> Floats:
+    return np.array([float(t[key][group]) for t in trials])

@@ -1,4 +1,4 @@
-"""Make a table study ready: read, check, fit. Every refusal of bad input happens here."""
+"""Preparation of a table study: read, check, fit. Every refusal of bad input happens here."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.table import factored_proofs, proofs
+from narcissus.study.table.crowd import Groups
 from narcissus.study.table.experiment import Experiment, is_factored
-from narcissus.study.table.groups import Groups
 from narcissus.study.table.room import require_room
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection
@@ -43,7 +43,7 @@ ANY_RELEASE = ("prior", "posterior", "nearest", "stack")
 
 
 def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> Table:
-    """Read the table of a study; one that was counted is not read again while its file stays."""
+    """Read the table of a study; it is cached until its file changes."""
     data = study.data
     source = data.table if data.table is not None else str(folder / str(data.path))
     if source.startswith(GIVEN):
@@ -67,7 +67,7 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
 
 
 def _stamp(source: object) -> object:
-    """Give what changes with a file; None where there is none."""
+    """Return what changes with a file; None if there is none."""
     if not isinstance(source, str) or not Path(source).exists():
         return None
     found = Path(source).stat()
@@ -75,13 +75,12 @@ def _stamp(source: object) -> object:
 
 
 def bins_of(study: TableStudy) -> dict[str, Bins]:
-    """Give the bins of a study."""
     specs = study.data.bins.items()
     return {name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in specs}
 
 
 def unknown_columns(study: TableStudy, table: Table) -> tuple[int, ...]:
-    """Give the indices of the columns that the attacker does not know."""
+    """Return the indices of the columns that the attacker does not know."""
     threat = study.threat
     if threat.unknown is not None:
         unknown = [table.index(name) for name in threat.unknown]
@@ -96,7 +95,6 @@ def unknown_columns(study: TableStudy, table: Table) -> tuple[int, ...]:
 
 
 def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> ColumnsRight:
-    """Build the success criterion."""
     shape = tuple(table.sizes[c] for c in unknown)
     names = [table.names[c] for c in unknown]
     within = [0.0] * len(unknown)
@@ -139,7 +137,6 @@ def fit_prior(part: Part, table: Table) -> RecordPrior:
 
 
 def attack_of(name: str, part: Part) -> TableAttack:
-    """Build one attack, and see that it is one."""
     attack = part.build()
     if ":" not in part.name and isinstance(attack, TableAttack):
         return attack
@@ -158,7 +155,6 @@ def attack_of(name: str, part: Part) -> TableAttack:
 
 
 def planned(part: Part) -> list[TableMechanism]:
-    """Give what would be released at each level."""
     levels = part.each()
     for one in levels:
         if not isinstance(one, TableMechanism):
@@ -171,12 +167,9 @@ def planned(part: Part) -> list[TableMechanism]:
 
 
 def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
-    """Give the attacks of a study that can read what is released, with their trials.
+    """Return the attacks of a study that can read the release, with their trials.
 
-    Raises
-    ------
-    InputError
-        An attack that the study names cannot read it.
+    One that the study names and that cannot read it raises InputError.
     """
     if "attacks" not in study.model_fields_set:
         parts = usual_attacks(CELLWISE if mechanism.cellwise else ANY_RELEASE, mechanism)
@@ -204,24 +197,20 @@ def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
 
 
 def usual_attacks(names: Sequence[str], mechanism: Prepared) -> dict[str, Part]:
-    """Give those of some attacks that can read what is released, as a study that names them."""
+    """Return the attacks by these names that can read the release, as a study names them."""
     section = TypeAdapter[Part](AttackSection)
     parts = {name: section.validate_python({"name": name}) for name in names}
     return {n: part for n, part in parts.items() if can_read(attack_of(n, part), mechanism)}
 
 
 def can_read(attack: TableAttack, mechanism: Prepared) -> bool:
-    """Say whether an attack can read what is released."""
     return any(issubclass(mechanism.releases, kind) for kind in attack.reads)
 
 
 def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
-    """Give the same attacks for so many unknown columns that no joint value is listed.
+    """Return the same attacks for so many unknown columns that no joint value is listed.
 
-    Raises
-    ------
-    InputError
-        One of them lists joint values, or cannot read what is released without.
+    One that lists joint values, or cannot read the release without, raises InputError.
     """
     queries = mechanism.queries
     many = f"{len(queries.unknown)} unknown columns with {queries.values:,} joint values"
@@ -244,7 +233,7 @@ def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
 
 
 def with_ceiling(attacks: Attacks, pilot: FactoredTargets) -> Attacks:
-    """Give the attacks with the exact ceiling for the sampled one, where elimination gives it."""
+    """Replace the sampled ceiling by the exact one, if elimination computes it."""
     if not eliminated.decides(pilot.success.columns):
         return attacks
     try:
@@ -258,7 +247,6 @@ def with_ceiling(attacks: Attacks, pilot: FactoredTargets) -> Attacks:
 
 
 def people_of(study: TableStudy, table: Table) -> int:
-    """Give how many people are in a release."""
     threat = study.threat
     if threat.people == "all":
         if "targets" in threat.model_fields_set:

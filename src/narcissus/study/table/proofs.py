@@ -1,4 +1,4 @@
-"""What is proved about one set of people under one guarantee, ready to be averaged over sets.
+"""Bounds for one set of people under one guarantee, ready to be averaged over sets.
 
 The theorems are in `narcissus.bounds`; here they meet the targets' own priors.
 """
@@ -47,13 +47,13 @@ POINTS = 8  # epsilons whose multipliers are tried where the program is not solv
 
 
 def best_chances(targets: Targets) -> Floats:
-    """Give each person's best guess's chance without the release, shape (n,)."""
+    """Return the chance of each person's best guess without the release, shape (n,)."""
     return targets.each(lambda rows: targets.success.chances(rows).max(axis=1))
 
 
 @lru_cache(maxsize=16)
 def program_matrix(success: ColumnsRight) -> Floats | None:
-    """Give the success matrix without guesses that others cover; None if it is too large."""
+    """Return the success matrix without guesses that others cover; None if it is too large."""
     if prod(success.shape) * success.guesses > PROGRAM_CELLS:
         return None
     matrix = np.unique(success.matrix().astype(np.float64), axis=1)
@@ -64,14 +64,14 @@ def program_matrix(success: ColumnsRight) -> Floats | None:
 
 
 def shares(targets: Targets, guarantee: Guarantee) -> Floats:
-    """Limit each person's chance to be recovered, shape (n,); the mean limits the mean share.
+    """Bound each person's chance to be recovered, shape (n,); the mean bounds the mean share.
 
     The one-target optimum of the person's own prior (Narcissus theory 4.6). For success other than
-    exact match it takes programs, for the first people as far as `PROGRAM_CELLS` goes; then the
-    multipliers of a few epsilons, as far as `POINT_CELLS` goes; for the rest the bound from the
-    best prior guess (theory 4.6 with ``kappa = 0``), which nobody's value exceeds in any case.
-    Who is first depends on nobody's prior: so each value is a function of one person alone, and
-    people drawn independently have independent values.
+    exact match it takes programs, for the first people within `PROGRAM_CELLS`; then the multipliers
+    of a few epsilons, within `POINT_CELLS`; for the rest the bound from the best prior guess
+    (theory 4.6 with ``kappa = 0``), an upper bound on every value in any case. Who is first depends
+    on nobody's prior: so each value is a function of one person alone, and people drawn
+    independently have independent values.
     """
     if targets.success.exact:
         return targets.each(lambda rows: each_success(rows, guarantee))
@@ -96,25 +96,24 @@ def shares(targets: Targets, guarantee: Guarantee) -> Floats:
 
 
 def gains(targets: Targets, guarantee: Guarantee, shares: Floats) -> Floats:
-    """Limit what each person's release adds to the chance that an attempt counts, shape (n,).
+    """Bound what each person's release adds to the chance that an attempt counts, shape (n,).
 
-    Against the same attempts on a fresh secret: with ``x`` the person's secret, ``x'`` another
-    drawn alike, and ``P_x`` the law of the attempt, that is the mean of ``P_x(E_x) - P_x'(E_x)``
-    over both, for ``E_x`` the attempts that count for ``x``. It is 0 where ``x = x'``, and at
-    most ``delta(0)``, the total variation that replacing one person's record allows, elsewhere:
-    so at most ``delta(0) (1 - sum_x D(x)^2)``, whatever counts. And at most what is proved of the
+    Compared with the same attempts on a fresh secret: with ``x`` the person's secret, ``x'``
+    another drawn alike, and ``P_x`` the law of the attempt, that is the mean of ``P_x(E_x) -
+    P_x'(E_x)`` over both, for ``E_x`` the attempts that count for ``x``. It is 0 if ``x = x'``, and
+    else at most ``delta(0)``, the total variation that replacing one person's record allows: so at
+    most ``delta(0) (1 - sum_x D(x)^2)``, whatever counts. It is also at most the bound on the
     share, ``shares``.
     """
     return np.minimum(float(guarantee.profile(0.0)) * _differ(targets), shares)
 
 
 def _differ(targets: Targets) -> Floats:
-    """Give the chance that two secrets drawn alike differ, shape (n,)."""
     return targets.each(lambda rows: (1 - (rows**2).sum(axis=1)).clip(0, 1))
 
 
 def from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
-    """Limit each person's chance from that of their best guess alone, shape (n,)."""
+    """Bound each person's chance from that of their best guess alone, shape (n,)."""
     if isinstance(guarantee, PureDP):
         return np.asarray(posterior(p, guarantee.epsilon), dtype=np.float64)
     points = np.asarray(guarantee.tangents(200))[:, None]
@@ -127,20 +126,19 @@ def from_best_guess(p: Floats, guarantee: Guarantee) -> Floats:
 
 
 def _different(prior: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Give the different rows, and which of them each person has."""
     rows, back = np.unique(prior, axis=0, return_inverse=True)
     return rows / rows.sum(axis=1, keepdims=True), np.ravel(back)
 
 
 def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floats, Floats]:
-    """Give each target's ``o`` and ``Theta`` of the domination theorem at one point.
+    """Compute each target's ``o`` and ``Theta`` of the domination theorem at one point.
 
     Exact match: the closed form of Narcissus theory 4.4. Other success: the program at that point
-    for the first people as far as `POINT_CELLS` goes, and for the rest the pair ``mu = beta(p)
-    D``, which is feasible for ``p`` the target's own largest prior success: then ``o = beta(p)``
-    and ``Theta <= (1 - sum_x D(x)^2) / (1 + p (e^eps - 1))``. Every target may have its own pair;
-    ``delta`` decides which of two is taken, no more. ``o`` and ``Theta`` lie in [0, 1], and
-    depend on the person and their place alone.
+    for the first people within `POINT_CELLS`, and for the rest the pair ``mu = beta(p) D``, which
+    is feasible for ``p`` the target's own largest prior success: then ``o = beta(p)`` and ``Theta
+    <= (1 - sum_x D(x)^2) / (1 + p (e^eps - 1))``. Every target may have its own pair; ``delta``
+    only decides which of two is taken. ``o`` and ``Theta`` lie in [0, 1], and depend on the person
+    and their place alone.
     """
     if targets.success.exact:
         o = targets.each(lambda rows: exact_match_optimum(rows, epsilon))
@@ -161,10 +159,10 @@ def single_success(targets: Targets, epsilon: float, delta: float) -> tuple[Floa
 
 
 def costs(targets: Targets, guarantee: Guarantee, epsilon: float, theta: Floats) -> Floats:
-    """Give what each target's leak may cost the count, at one point of the profile, shape (n,).
+    """Compute what each target's leak may cost the count, at one point of the profile, shape (n,).
 
-    Beside `single_success`, whose ``theta`` is given. Exact match: over the whole profile, which
-    is never more (Narcissus theory 4.10); else ``delta Theta``. In [0, 1].
+    ``theta`` is from `single_success`. Exact match: over the whole profile, which is never more
+    (Narcissus theory 4.10); else ``delta Theta``. In [0, 1].
     """
     if isinstance(guarantee, PureDP):
         return np.zeros_like(theta)
@@ -176,10 +174,10 @@ def costs(targets: Targets, guarantee: Guarantee, epsilon: float, theta: Floats)
 
 
 def single_from_best(p: Floats, differ: Floats, epsilon: float) -> tuple[Floats, Floats]:
-    """Give each target's ``o`` and ``Theta`` from the chance ``p`` of their best guess, (n,).
+    """Compute each target's ``o`` and ``Theta`` from the chance ``p`` of their best guess, (n,).
 
-    Feasible as well for a ``p`` that is above every guess's chance: ``differ`` are the chances
-    that two secrets drawn alike differ, ``1 - sum_x D(x)^2``.
+    Feasible also for a ``p`` above every guess's chance: ``differ`` are the chances that two
+    secrets drawn alike differ, ``1 - sum_x D(x)^2``.
     """
     o = np.asarray(posterior(p, epsilon), dtype=np.float64)
     # (1 - beta) / (1 - p), written so that it neither overflows nor divides by zero
@@ -188,7 +186,6 @@ def single_from_best(p: Floats, differ: Floats, epsilon: float) -> tuple[Floats,
 
 
 def share_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> Theorem:
-    """Give the theorem behind `shares` for so many people."""
     first, *others = for_each(guarantee)
     how = _how(success, people)
     if success.exact or program_matrix(success) is not None:
@@ -197,20 +194,20 @@ def share_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> T
 
 
 def tail_theorem(success: ColumnsRight, people: int, guarantee: Guarantee) -> Theorem:
-    """Give the theorem behind `tail_table` for so many people: under pure DP they are one."""
+    """Return the theorem behind `tail_table`: under pure DP it is that of `shares`."""
     how = _how(success, people)
     theorem = DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
     return theorem.by(*how) if how else theorem
 
 
 def published_theorem(guarantee: Guarantee) -> Theorem:
-    """Give the theorem behind `output_tail_table` for pure or approximate DP."""
+    """Return the theorem behind `output_tail_table` for pure or approximate DP."""
     pure = isinstance(guarantee, PureDP)
     return THEOREM_3_2.by("given the output") if pure else COROLLARY_3_4
 
 
 def _how(success: ColumnsRight, people: int) -> list[str]:
-    """Say for whom programs are solved, whatever their priors are."""
+    """Describe for which people programs are solved, whatever their priors are."""
     if success.exact:
         return []
     matrix = program_matrix(success)
@@ -243,22 +240,11 @@ def chosen_points(
     count: int,
     single: Callable[[float, float], tuple[Floats, Floats]],
 ) -> list[float]:
-    """Choose among so many epsilons of the profile, for each confidence; see `best_points`.
+    """Choose among ``count`` epsilons of the profile, for each confidence; see `best_points`.
 
-    Parameters
-    ----------
-    guarantee, levels
-        As in `best_points`.
-    scale
-        How many people each of those stands for whom ``single`` is about.
-    count
-        How many epsilons.
-    single
-        From epsilon and delta to each target's ``o`` and ``Theta``.
-
-    Notes
-    -----
-    What leaks cost is taken as ``delta Theta``, which is near enough for a choice.
+    ``scale`` is the number of people that each of the sample stands for; ``single`` maps epsilon
+    and delta to each target's ``o`` and ``Theta``. The cost of leaks is taken as ``delta Theta``,
+    which is near enough for a choice.
     """
     if isinstance(guarantee, PureDP):
         return [guarantee.epsilon] * len(levels)
@@ -279,7 +265,6 @@ def chosen_points(
 
 
 def _roughly_beyond(deviation: float, spent: float, level: float) -> float:
-    """Give how far above its mean the count stays with a confidence, taken as normal."""
     steps, nodes = np.linspace(-1, 8, 181), np.linspace(-6, 6, 241)
     weights = np.exp(-(nodes**2) / 2)
     near = 1 / (1 + deviation * np.abs(nodes - steps[:, None])) @ (weights / weights.sum())
@@ -288,14 +273,10 @@ def _roughly_beyond(deviation: float, spent: float, level: float) -> float:
 
 
 def tail_table(chances: Floats, spent: float) -> Floats:
-    """Limit ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v recovered]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
-    Parameters
-    ----------
-    chances
-        Everybody's ``o`` of `single_success`, or another chance that nobody exceeds, shape (n,).
-    spent
-        What failures add: ``delta`` times the sum of ``Theta``.
+    ``chances`` are everybody's ``o`` of `single_success`, or other upper bounds, shape (n,).
+    ``spent`` is what failures add: ``delta`` times the sum of ``Theta``.
     """
     table = np.minimum(PoissonBinomial(chances).tails(NEGLIGIBLE) + spent, 1.0)
     table[-1] = 0.0  # more than everybody is impossible
@@ -303,15 +284,11 @@ def tail_table(chances: Floats, spent: float) -> Floats:
 
 
 def other_tails(targets: Targets, guarantee: Guarantee) -> dict[str, Floats]:
-    """Limit ``Pr[at least v recovered]`` by each theorem that offers tails, by its id.
+    """Bound ``Pr[at least v recovered]`` by each theorem that offers tails, by its id.
 
-    Success other than exact match needs its matrix: where that is too large, nothing is asked. A
-    tail falls with v, so a limit that rises is cut to those before it.
-
-    Raises
-    ------
-    InputError
-        A theorem gives something else than n + 2 numbers.
+    Success other than exact match needs its matrix: if that is too large, no theorem is asked. A
+    tail falls with v, so a bound that rises is cut to those before it. A theorem whose result is
+    not n + 2 numbers raises InputError.
     """
     matrix = None if targets.success.exact else program_matrix(targets.success)
     if matrix is None and not targets.success.exact:
@@ -332,24 +309,19 @@ def other_tails(targets: Targets, guarantee: Guarantee) -> dict[str, Floats]:
 
 
 def output_tail_table(chances: Floats, epsilon: float, spent: float) -> Floats:
-    """Limit ``Pr[at least v recovered]`` from the prior chances of the attempts.
+    """Bound ``Pr[at least v recovered]`` from the prior chances of the attempts, shape (n + 2,).
 
     Swanberg et al. 2025, Theorem 3.2 (given the output; ``spent = 0``, pure DP) and Corollary
-    3.4 (averaged over outputs; ``spent = n delta``). From everybody's largest chance it limits
-    every attacker, since the tail grows with each chance. Shape (n + 2,).
+    3.4 (averaged over outputs; ``spent = n delta``). From everybody's largest chance it bounds
+    every attacker, since the tail grows with each chance.
     """
     return tail_table(np.asarray(posterior(chances, epsilon), dtype=np.float64), spent)
 
 
 def not_exceeded(tails: Floats, level: float) -> int:
-    """Give the least ``v`` with ``Pr[more than v] <= 1 - level``.
+    """Return the least ``v`` with ``Pr[more than v] <= 1 - level``.
 
-    Parameters
-    ----------
-    tails
-        ``Pr[at least v]`` for ``v = 0 .. n + 1``, non-increasing.
-    level
-        The confidence.
+    ``tails`` are ``Pr[at least v]`` for ``v = 0 .. n + 1``, non-increasing.
     """
     # A hair of slack for sums that should be equal: towards the larger, safe answer.
     return int(np.argmax(tails[1:] <= (1 - level) * (1 - 1e-12)))

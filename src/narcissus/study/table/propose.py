@@ -1,18 +1,19 @@
-"""Propose a study of a table: what to leave out, what to bin, what is unknown, what is released.
+"""A proposed study of a table: columns to drop, bins, unknown columns, the release.
 
-Every proposal has its reason, which stands beside it in the file. Names and values tell what a
-column may be, never what it is: whoever knows the data decides.
-
-Propose what becomes of one column: left out, binned, or taken as it is; each with its reason.
-
-No reason quotes a value that few people have: a study is passed on more freely than its table.
+Every proposal has its reason, printed next to it in the file. Names and values suggest what a
+column may be, never what it is: the owner of the data decides. No reason quotes a value that few
+people have: a study is passed on more freely than its table.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ _DATE = re.compile(r"\d{4}-\d\d?-\d\d?\b.*|\d\d?[./]\d\d?[./]\d{2,4}\b.*|\d{4}/\
 
 @dataclass(frozen=True)
 class MissingLike:
-    """A value that looks as if it said that there is none, and how many people have it."""
+    """A value that looks like a code for a missing one, and how many people have it."""
 
     column: str
     value: str
@@ -60,47 +61,24 @@ class MissingLike:
 
 @dataclass(frozen=True)
 class ColumnProposal:
-    """What becomes of a column.
-
-    Attributes
-    ----------
-    name
-        Of the column.
-    labels
-        How many values it has then, the missing one included.
-    guess
-        Share of the people that have the most common one.
-    missing
-        How many people have no value, of those that were looked at.
-    bins, reason
-        As in a study file, and why; no bins where it is taken as it is.
-    drop
-        Why it is left out, or nothing.
-    missing_like
-        Values that look as if they said that there is none, and are not among ``bins.codes``.
-    """
+    """The proposal for a column: leave it out, bin it, or take it as it is, with the reason."""
 
     name: str
-    labels: int
-    guess: float
-    missing: int
-    bins: Way
-    reason: str = ""
-    drop: str = ""
+    labels: int  # number of values it then has, the missing one included
+    guess: float  # share of the people that have the most common one
+    missing: int  # number of people without a value, of those looked at
+    bins: Way  # as in a study file; None takes the column as it is
+    reason: str = ""  # for the bins
+    drop: str = ""  # the reason to leave it out, or nothing
+    # values that look like codes for a missing one, and are not in ``bins.codes``
     missing_like: tuple[MissingLike, ...] = ()
 
 
 def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnProposal:
-    """Propose what becomes of a column.
+    """Propose what to do with a column.
 
-    What is proposed was tried: it is what `read_table` would make of the values that were seen.
-
-    Parameters
-    ----------
-    column
-        What is known of it.
-    wanted
-        Whether it is to be kept if it can be, however much it looks like an identifier.
+    The proposal was tried: it is what `read_table` would make of the values seen. A ``wanted``
+    column is kept if it can be, however much it looks like an identifier.
     """
     labels, guess = 0, 1.0
     bins: Way = {}
@@ -124,18 +102,18 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
 
 
 def as_bins(way: Way) -> Bins | None:
-    """Give bins as the library has them."""
+    """Return bins of the library's type."""
     return Bins(**way) if way else None  # pyright: ignore[reportArgumentType]
 
 
 def _shortly(message: str, name: str) -> str:
-    """Take what is wrong out of a message of the reader, without the column and the remedy."""
+    """Take the error out of a reader's message, without the column and the remedy."""
     text = message.removeprefix(f"column `{name}` ").removeprefix("has ")
     return re.split(r": drop|; drop|: replace|, so there| \(most are|: bin it|: keep", text)[0]
 
 
 def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
-    """Say why a column tells who somebody is rather than what they are like, or nothing."""
+    """Return why a column identifies people rather than describing them, or nothing."""
     values, people = tally.values, column.people
     different = len(values)
     if different < 3:
@@ -154,7 +132,7 @@ def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
 
 
 def _counts_people(numbers: NDArray[np.float64]) -> str:
-    """Say why numbers that nearly all differ look like those of people, or nothing."""
+    """Return why nearly distinct numbers look like identifiers of people, or nothing."""
     if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
         return ""
     if len(numbers) > FEW and numbers.max() - numbers.min() < len(numbers) / NEARLY_ALL:
@@ -166,7 +144,6 @@ def _counts_people(numbers: NDArray[np.float64]) -> str:
 
 
 def _bins(column: ColumnSketch, tally: ValueTally) -> tuple[Way, str]:
-    """Propose bins, and give the reason; none where all values can stand for themselves."""
     numeric = [i for i, value in enumerate(tally.values) if not isinstance(value, str)]
     texts = [i for i in range(len(tally.values)) if i not in set(numeric)]
     if len(tally.values) <= FEW and not texts:
@@ -182,7 +159,7 @@ def _bins(column: ColumnSketch, tally: ValueTally) -> tuple[Way, str]:
 
 
 def _common(column: ColumnSketch, tally: ValueTally, *, are_names: bool) -> tuple[Way, str]:
-    """Propose to keep the values that many have and to make one of the others."""
+    """Propose to keep the values that many have and to merge the others."""
     many = sum(times >= CROWD * column.people for times in tally.counts)
     common = min(COMMON, max(2, many))
     why = f"{len(tally.values):,} values, of which {many:,} are those of one person in a hundred"
@@ -197,7 +174,7 @@ def _common(column: ColumnSketch, tally: ValueTally, *, are_names: bool) -> tupl
 def _number_bins(
     numbers: NDArray[np.float64], counts: NDArray[np.int64], texts: Sequence[str]
 ) -> tuple[Way, str]:
-    """Propose bins of numbers beside what is none."""
+    """Propose bins of numbers, with the codes that are no numbers."""
     codes: list[str | float] = [*sorted(texts), *_isolated(numbers, counts)]
     is_plain = ~np.isin(numbers, [code for code in codes if not isinstance(code, str)])
     values, place = np.unique(numbers[is_plain], return_inverse=True)
@@ -229,10 +206,10 @@ def _number_bins(
 
 
 def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str | float]:
-    """Give numbers that look like codes for a missing value.
+    """Return numbers that look like codes for a missing value.
 
-    Written as such codes are, had by several people, and below zero where nobody else is, or
-    further above all others than these are from each other.
+    Written as such codes are, held by several people, and negative where no others are, or further
+    above all others than these are from each other.
     """
     found: list[float] = []
     looks = [number_label(number) in said.MISSING_LIKE for number in numbers.tolist()]
@@ -248,7 +225,7 @@ def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[s
 
 
 def _missing_like(column: str, tally: ValueTally, bins: Way) -> tuple[MissingLike, ...]:
-    """Name texts that look as if they said that there is no value, where many people have them."""
+    """List texts that look like codes for a missing value, if many people have them."""
     if "codes" in bins:
         return ()
     found = [
@@ -282,42 +259,21 @@ ASKED = "as you asked"
 
 @dataclass(frozen=True)
 class Proposal:
-    """A study of a table.
+    """A study of a table."""
 
-    Attributes
-    ----------
-    sketch
-        What it rests on.
-    columns
-        Those that are kept, with their bins, in the table's order.
-    drop
-        Those that are left out, by name, with the reason.
-    unknown, unknown_reason
-        What is to be reconstructed, and why.
-    secret
-        Further columns that look like secrets, which the attacker is taken to know.
-    public
-        Columns that look like what others know.
-    groups
-        Columns whose values are looked at one by one.
-    k, tables, cells
-        Columns of each table that is released, how many tables, and cells of all of them.
-    epsilon, delta
-        Privacy levels.
-    """
-
-    sketch: TableSketch
-    columns: tuple[ColumnProposal, ...]
-    drop: Mapping[str, str]
-    unknown: tuple[str, ...]
+    sketch: TableSketch  # its evidence
+    columns: tuple[ColumnProposal, ...]  # those kept, with their bins, in the table's order
+    drop: Mapping[str, str]  # those left out, by name, with the reason
+    unknown: tuple[str, ...]  # columns to be reconstructed
     unknown_reason: str
+    # further columns that look like secrets, taken as known to the attacker
     secret: tuple[str, ...]
-    public: tuple[str, ...]
-    groups: tuple[str, ...]
-    k: int
-    tables: int
-    cells: int
-    epsilon: tuple[float, ...]
+    public: tuple[str, ...]  # columns that look like public knowledge
+    groups: tuple[str, ...]  # columns whose values are reported one by one
+    k: int  # columns of each released table
+    tables: int  # number of released tables
+    cells: int  # of all tables
+    epsilon: tuple[float, ...]  # privacy levels
     delta: float
 
     @property
@@ -327,7 +283,7 @@ class Proposal:
 
     @property
     def missing_like(self) -> list[MissingLike]:
-        """Values that look as if they said that there is none."""
+        """Values that look like codes for a missing one."""
         return [found for column in self.columns for found in column.missing_like]
 
 
@@ -340,22 +296,9 @@ def propose(
 ) -> Proposal:
     """Propose a study that can be played as it is.
 
-    Parameters
-    ----------
-    sketch
-        Of the table.
-    unknown
-        Columns to be reconstructed; None proposes them.
-    drop
-        Columns that are to be left out besides those that are proposed, and those that were when
-        the table was looked at.
-    epsilon
-        Privacy levels to compare.
-
-    Raises
-    ------
-    InputError
-        There is no such column, an unknown one cannot be used, or none is left.
+    ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
+    ``unknown`` are the columns to be reconstructed, None proposes them. An unknown column name, an
+    unusable unknown column, or a table without columns left raises InputError.
     """
     drop = [*sketch.left_out, *drop]
     if unknown is not None and not unknown:
@@ -408,7 +351,6 @@ def _require_usable(
     left_out: Mapping[str, str],
     unknown: Sequence[str],
 ) -> None:
-    """Refuse where nothing is left, or an unknown column cannot be used."""
     for name in unknown:
         if name in left_out:
             raise InputError(f"`{name}` cannot be unknown: {left_out[name]}")
@@ -422,7 +364,7 @@ def _require_usable(
 
 
 def _unknown(kept: Sequence[ColumnProposal]) -> tuple[tuple[str, ...], str]:
-    """Choose what the attacker is after, by what names say; give the reason."""
+    """Choose the attacker's goal by the columns' names; return the reason too."""
     for meaning, reason in (
         (said.SECRET, "the name says something that people keep to themselves"),
         (said.OUTCOME, "no name says a secret; this one says an outcome, which it often is"),
@@ -453,7 +395,7 @@ def _few(found: Sequence[ColumnProposal], kept: Sequence[ColumnProposal]) -> lis
 
 
 def _size(kept: Sequence[ColumnProposal], unknown: Sequence[str]) -> tuple[int, int, int]:
-    """Choose the largest k at which tables and cells are few; give it, and how many these are."""
+    """Return the largest k at which tables and cells are few, and their numbers."""
     sizes = [column.labels for column in kept]
     known = [column.labels for column in kept if column.name not in unknown]
     size = (1, 0, 0)
@@ -473,3 +415,194 @@ def _products(sizes: Sequence[int], k: int) -> int:
         for chosen in range(k, 0, -1):
             sums[chosen] += size * sums[chosen - 1]
     return sums[k]
+
+
+_WIDTH = 100
+_SHOWN = 12  # names in a comment
+_THRESHOLD = """\
+# What do you accept? Without a threshold the audit shows numbers and judges nothing. For example:
+#
+# [threshold]
+# advantage = 0.10 # no attacker may close more than a tenth of the gap to certainty
+# at = 1           # the level that you plan; the others are shown beside it
+# reason = "..."
+"""
+
+
+def draft(proposal: Proposal, path: str) -> str:
+    """Return the text of a study file.
+
+    ``path`` is that of the table relative to the file's folder; a packaged table's name as it is.
+    """
+    sections = [
+        _head(proposal),
+        _data(proposal, path),
+        _threat(proposal),
+        _release(proposal),
+        _THRESHOLD,
+        _groups(proposal),
+        "[run]\ntrials = 100 # more make limits narrower; `precision` instead ends where they are\n"
+        "seed = 1     # the same study and seed give the same numbers\n",
+    ]
+    return "\n".join(section for section in sections if section)
+
+
+def named(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(map(_shown, listed[:_SHOWN])) + more
+
+
+def _shown(name: str) -> str:
+    """Quote a name so that it stays on its line, whatever it holds."""
+    return f"`{name}`" if name.isprintable() and name else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    """Write a value as TOML: text and numbers as in JSON, except the character DEL."""
+    if isinstance(value, dict):
+        pairs = [f"{_key(name)} = {_toml(one)}" for name, one in value.items()]
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, float):
+        return (f"{value:g}" if float(f"{value:g}") == value else repr(value)).replace("e-0", "e-")
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    is_plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if is_plain else _toml(name)
+
+
+def _comment(text: str, indent: str = "") -> str:
+    lines = textwrap.wrap(text, _WIDTH - 2 - len(indent), break_on_hyphens=False)
+    return "".join(f"{indent}# {line}\n" for line in lines)
+
+
+def _head(proposal: Proposal) -> str:
+    sketch = proposal.sketch
+    rows = f"all {sketch.rows:,} rows"
+    if not sketch.is_whole:
+        there = "" if sketch.all_rows is None else f" of {sketch.all_rows:,}"
+        rows = f"the first {sketch.rows:,} rows{there}, and not the rest"
+    return _comment(
+        f"A study that `narcissus init` proposed from names and values in {rows}. It can be played "
+        "as it is; read every line first: names tell what a column may be, you know what it is."
+    )
+
+
+def _data(proposal: Proposal, path: str) -> str:
+    key = "table" if path.startswith("statsmodels:") else "path"
+    text = f"[data]\n{key} = {_toml(path)}\n"
+    if proposal.drop:
+        text += "drop = [\n"
+        for name, reason in proposal.drop.items():
+            text += f"{_comment(reason, '    ')}    {_toml(name)},\n"
+        text += "]\n"
+    if proposal.has_missing:
+        text += _missing(proposal)
+    for column, value, people in ((f.column, f.value, f.people) for f in proposal.missing_like):
+        text += _comment(
+            f"{_shown(column)}: {_toml(value)} ({people:,} people) looks like a code for a missing "
+            "value. It stays a value of its own; empty those cells if it means none."
+        )
+    if binned := [column for column in proposal.columns if column.bins]:
+        text += "\n[data.bins]\n"
+        for column in binned:
+            text += _comment(f"{column.reason}.")
+            text += f"{_key(column.name)} = {_toml(column.bins)}\n"
+    return text
+
+
+def _missing(proposal: Proposal) -> str:
+    found = [column for column in proposal.columns if column.missing]
+    cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in found[:_SHOWN])
+    more = f" and {len(found) - _SHOWN} more columns" if len(found) > _SHOWN else ""
+    said = f"Empty cells: {cells}{more}" if found else "No cell that was looked at is empty"
+    return (
+        _comment(
+            f'{said}. "category" makes them a value of their own, "drop" leaves those rows out, '
+            '"refuse" ends with an error.'
+        )
+        + 'missing = "category"\n'
+    )
+
+
+def _threat(proposal: Proposal) -> str:
+    unknown = proposal.unknown
+    known = [column.name for column in proposal.columns if column.name not in unknown]
+    text = "[threat]\n"
+    text += _comment(f"What the attacker is after: {proposal.unknown_reason}.")
+    text += f"unknown = {_toml(list(unknown))}\n"
+    if known:
+        text += _comment(
+            f"All other columns the attacker is taken to know of everybody: {named(known)}. Who "
+            "knows less recovers less, though the release may add more to it."
+        )
+    else:
+        text += _comment("No other column is left: the attacker knows nothing else of anybody.")
+    if proposal.public:
+        text += _comment(f"Others may well know them, by their names: {named(proposal.public)}.")
+    if proposal.secret:
+        text += _comment(
+            f"These look like secrets too: {named(proposal.secret)}. Add those to `unknown` that "
+            "the attacker cannot know."
+        )
+    if len(unknown) > 1:
+        text += _comment(
+            "Of several unknown columns each counts by itself: a guess is worth the share that is "
+            "right. `at_least = 1` instead counts whom at least one is right about."
+        )
+        text += "share_of_columns = true\n"
+    text += f"targets = {TARGETS} # people whose tables are released together\n"
+    return text
+
+
+def _release(proposal: Proposal) -> str:
+    text = _comment(
+        "How the attacker knows the columns to go together: a Bayesian network fitted to the table."
+    )
+    text += '[prior]\nname = "bayesian-network"\nparents = 2\n\n'
+    columns = "one column" if proposal.k == 1 else f"{proposal.k} columns"
+    text += _comment(
+        f"What is released: noisy counts of every table of {columns} that shows an unknown one, "
+        f"{proposal.cells:,} cells in {proposal.tables:,} of them. Others: `narcissus schema parts "
+        "table-mechanism`."
+    )
+    text += '[mechanism]\nname = "marginals"\n'
+    text += f"k = {proposal.k}\n"
+    text += _comment("Levels to compare; smaller protects more, inf is no noise.")
+    text += f"epsilon = {_toml(list(proposal.epsilon))}\n"
+    if any(map(math.isfinite, proposal.epsilon)):  # exact counts guarantee nothing
+        text += f"delta = {_toml(proposal.delta)} # below one over the number of rows\n"
+    return text
+
+
+def _groups(proposal: Proposal) -> str:
+    if not proposal.groups:
+        return ""
+    text = _comment("Whose numbers are shown beside the average: an average hides who is hurt.")
+    return text + f"[groups]\ncolumns = {_toml(list(proposal.groups))}\n"
+
+
+def summary(proposal: Proposal) -> list[str]:
+    """Summarise the proposal for the command line, a line each."""
+    binned: Sequence[str] = [column.name for column in proposal.columns if column.bins]
+    lines = [f"unknown: {named(proposal.unknown)} ({proposal.unknown_reason})"]
+    for what, names in (
+        ("left out", list(proposal.drop)),
+        ("binned", binned),
+        ("looks secret too", proposal.secret),
+        ("looks public", proposal.public),
+    ):
+        if names:
+            lines.append(f"{what}: {named(names)}")
+    columns = proposal.sketch.columns
+    same = [one.name for one in columns if one.name in map(str, one.tally.values)]
+    if 2 * len(same) > len(columns) > 1:
+        lines.append(
+            f"no header? {named(same)} are values of their columns as well: the first line must "
+            "hold the columns' names, and not a person"
+        )
+    return lines

@@ -35,18 +35,10 @@ _MORE_OTHERS = 0.5  # by so much more of a release than of the data, rare values
 
 
 def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tuple[Any, str]:
-    """Read a release that was made, as the mechanism of the study makes them.
+    """Read a release in the form of the study's mechanism, and the SHA-256 of its file.
 
-    Returns
-    -------
-    tuple
-        The release, and the SHA-256 of its file.
-
-    Raises
-    ------
-    InputError
-        The file does not hold what the mechanism releases about this table: what is missing or
-        not known is named.
+    A file that does not hold what the mechanism releases about this table raises InputError, which
+    names what is missing or not known.
     """
     mechanism = experiment.settings[0].mechanism
     if len(experiment.settings) > 1:
@@ -78,7 +70,7 @@ def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tup
 
 
 def _rows(study: TableStudy, table: Table, path: Path) -> Microdata:
-    """Read rows, as the table was read: its values, however they are written, in its bins."""
+    """Read rows as the table was read: its values, however they are written, in its bins."""
     _, raw = open_source(str(path), list(table.names), (), 200_000_000)
     if study.data.missing == "drop":
         raw = complete(raw)
@@ -136,7 +128,6 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
 
 
 def _lines_by_columns(given: NDArray[np.bool_]) -> dict[bytes, NDArray[np.intp]]:
-    """Give the lines of each table, by the columns that it has, as bytes of booleans."""
     kinds, kind_of = np.unique(given, axis=0, return_inverse=True)
     order = np.argsort(kind_of.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(kind_of.ravel()))[:-1]
@@ -159,7 +150,7 @@ def _require_possible(experiment: Experiment, rule: CellRule, cells: Floats, pat
 def _tables(
     queries: TableQueries,
 ) -> list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
-    """Give of each table its columns, its first cell, and what a step in each column adds."""
+    """Return each table's columns, its first cell, and the stride of each column."""
     found: list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]] = []
     for pattern in queries.patterns:
         steps = np.cumprod([1, *pattern.shape[:0:-1]])[::-1]
@@ -177,9 +168,9 @@ def _tables(
 def _codes(
     column: RawColumn | None, table: Table, place: int, path: Path, *, missing: bool = False
 ) -> NDArray[np.int32]:
-    """Give the values of a column as codes of the table.
+    """Return the values of a column as codes of the table.
 
-    An empty cell is the table's missing value, or -1 where a cell's table has not got the column.
+    An empty cell is the table's missing value, or -1 if a cell's table lacks the column.
     """
     if column is None:
         return np.array([-1], dtype=np.int32)
@@ -213,13 +204,11 @@ def _codes(
 
 
 def _other(labels: Sequence[str]) -> int | None:
-    """Give the code of what is made of all rare values, where a column has that."""
     found = [place for place, label in enumerate(labels) if label.strip("()") == "other"]
     return max(found, key=lambda place: len(labels[place])) if found else None
 
 
 def _numbers(column: RawColumn, path: Path) -> Floats:
-    """Give the counts; NaN where a cell is withheld."""
     found = np.full(len(column.distinct), np.nan)
     for place, value in enumerate(column.distinct):
         try:

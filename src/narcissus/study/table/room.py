@@ -1,4 +1,4 @@
-"""What a process of an audit holds in memory, reckoned from sizes before anything is laid out."""
+"""The memory of a process of an audit, estimated from sizes before anything is allocated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMBERS = 300
 
 
 def falls(queries: TableQueries, people: int) -> int:
-    """Count the cells that an attack looks at for so many people, in all tables at once."""
+    """Count the cells that an attack looks at for ``people``, in all tables at once."""
     if people <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
         return people * sum(p.tables * p.size for p in queries.patterns)
     return people * queries.tables
@@ -35,22 +35,10 @@ def room(
     *,
     factored: bool = False,
 ) -> int:
-    """Give the bytes that the people of a trial take in a process, about.
+    """Estimate the bytes that the people of a trial take in a process.
 
-    Parameters
-    ----------
-    queries
-        What is released.
-    success
-        When a guess counts.
-    people
-        How many are in a release.
-    attacks
-        Those that are played; one that looks at nothing but the prior takes next to nothing.
-    releases
-        What they read.
-    factored
-        Whether the joint values of the unknown columns are so many that none are listed.
+    An attack that uses only the prior takes next to nothing. ``releases`` is the type that attacks
+    read; ``factored`` if the unknown columns have too many joint values to be listed.
     """
     if factored:
         chains = max((getattr(attack, "chains", 1) for attack in attacks), default=1)
@@ -67,7 +55,7 @@ def room(
 
 
 def _lays_out(attack: TableAttack, releases: type) -> bool:
-    """Say whether an attack holds everybody's cells; noisy counts are read type by type."""
+    """Whether an attack holds everybody's cells; noisy counts are read type by type."""
     by_types = issubclass(releases, Counts) and isinstance(attack, MeanField | Ceiling)
     return attack.uses != "prior" and not by_types
 
@@ -81,12 +69,9 @@ def require_room(
     *,
     factored: bool = False,
 ) -> None:
-    """Refuse people, values or tables of which one process alone could not hold enough.
+    """Refuse people, values or tables that do not fit into one process's memory.
 
-    Raises
-    ------
-    TooLargeError
-        They need more memory than the machine has.
+    Raises TooLargeError if they need more memory than the machine has.
     """
     there = machine_memory()
     needed = BASE + room(queries, success, people, attacks, releases, factored=factored)

@@ -68,7 +68,6 @@ class BinsSpec(Strictly):
 
     @model_serializer(mode="wrap")
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what is not asked for: earlier studies do not say it."""
         written: dict[str, Any] = write(self)
         later = ("common", "codes")
         return {k: v for k, v in written.items() if k not in later or v is not None}
@@ -115,16 +114,15 @@ class DataSpec(Strictly):
     _held: tuple[object, Any] | None = PrivateAttr(default=None)
 
     def hold(self, stamp: object, table: Any) -> None:
-        """Keep a table that was counted: what is checked first is then not read again."""
+        """Keep a table that was counted, so that a check and a run read it once."""
         self._held = (stamp, table)
 
     def held(self, stamp: object) -> Any:
-        """Give the table that was kept under a stamp, or None."""
+        """Return the table kept under a stamp, or None."""
         return None if self._held is None or self._held[0] != stamp else self._held[1]
 
     @model_serializer(mode="wrap")
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what is not given: earlier studies do not have it."""
         written: dict[str, Any] = write(self)
         later = {"max_rows": None, "read_as": {}}
         return {k: v for k, v in written.items() if k not in later or v != later[k]}
@@ -170,7 +168,6 @@ class ThreatSpec(Strictly):
 
     @model_serializer(mode="wrap")
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what is not asked for: earlier studies do not say it."""
         written: dict[str, Any] = write(self)
         return {k: v for k, v in written.items() if k != "share_of_columns" or v}
 
@@ -223,7 +220,7 @@ class BoundsSpec(Strictly):
 
     @property
     def levels(self) -> list[float]:
-        """The different levels, the highest first: it is the headline."""
+        """Return the different levels, the highest first, which is the headline."""
         given = self.confidence if isinstance(self.confidence, list) else [self.confidence]
         return sorted(set(given), reverse=True)
 

@@ -1,4 +1,4 @@
-"""The settings of a sweep: one for each level of protection, with what it guarantees."""
+"""The settings of a sweep: one for each level of protection, with its guarantee."""
 
 from __future__ import annotations
 
@@ -12,44 +12,25 @@ from narcissus.mechanisms import Columns, Prepared, TableMechanism
 
 @dataclass(frozen=True)
 class Setting:
-    """One level of the sweep.
+    """One level of the sweep."""
 
-    Attributes
-    ----------
-    label
-        For tables and figures.
-    title
-        What is released, in words.
-    strength
-        Grows with protection; None where nothing orders the settings.
-    mechanism
-        Ready to release.
-    guarantee
-        What the release guarantees; None for nothing.
-    epsilon, delta, mu
-        The same as numbers, where they exist.
-    single
-        The single point (epsilon, delta) as a guarantee, for comparison; None if there is none.
-    """
-
-    label: str
-    title: str
-    strength: float | None
-    mechanism: Prepared
-    guarantee: Guarantee | None
-    epsilon: float | None = None
+    label: str  # for tables and figures
+    title: str  # the release, in words
+    strength: float | None  # grows with protection; None if nothing orders the settings
+    mechanism: Prepared  # ready to release
+    guarantee: Guarantee | None  # None if there is none
+    epsilon: float | None = None  # as a number, where it exists; so are ``delta`` and ``mu``
     delta: float | None = None
     mu: float | None = None
+    # the single point (epsilon, delta) as a guarantee, for comparison
     single: Guarantee | None = None
 
 
 def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:
-    """Make each level of a sweep ready for a table.
+    """Prepare each level of a sweep for a table.
 
-    Raises
-    ------
-    InputError
-        A level cannot release anything of this table, or releases other tables than the first.
+    A level that cannot release anything of this table, or releases other tables than the first,
+    raises InputError.
     """
     settings = tuple(_setting(one, columns) for one in planned)
     first = settings[0].mechanism

@@ -1,8 +1,8 @@
-"""The chance of a table study: which generator each part of a trial gets.
+"""The randomness of a table study: the generator of each part of a trial.
 
-Trial ``t`` of setting ``s`` draws its people and the shape of its noise from ``t`` alone, so that
-the settings of a sweep see the same people and curves are smooth; attacks have generators of their
-own, which do not depend on which others take part.
+Trial ``t`` of setting ``s`` draws its people and the shape of its noise from ``t`` alone. So the
+settings of a sweep see the same people and curves are smooth. Each attack has a separate generator,
+independent of which others take part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TrialStreams:
     entropy: int
 
     def __call__(self, number: int, place: int) -> Sources:
-        """Give the generators of a trial of one setting."""
+        """Return the generators of a trial of one setting."""
         return Sources(
             child(self.entropy, PEOPLE, number),
             child(self.entropy, NOISE, number),
@@ -35,7 +35,6 @@ class TrialStreams:
         )
 
     def training(self, number: int, place: int) -> Sources:
-        """Give those of a simulated release, from which attacks learn."""
         return Sources(
             child(self.entropy, TRAIN, number),
             child(self.entropy, TRAIN, number, 0),
@@ -43,15 +42,14 @@ class TrialStreams:
         )
 
     def alone(self, number: int) -> np.random.Generator:
-        """Give that of releases about single people."""
+        """Return the generator of releases about single people."""
         return child(self.entropy, ALONE, number)
 
     def others(self, number: int) -> np.random.Generator:
-        """Give that of the people whom these are about."""
+        """Return the generator of the people whom these are about."""
         return child(self.entropy, ALONE, number, 0)
 
     def decoy(self, number: int, place: int) -> Sources:
-        """Give those of the trial's decoy."""
         return Sources(
             child(self.entropy, DECOY, number),
             child(self.entropy, DECOY, number, 0),

@@ -1,4 +1,4 @@
-"""From trials to results: what was measured and what is proved at one setting."""
+"""From trials to results: measurements and bounds at one setting."""
 
 from __future__ import annotations
 
@@ -40,19 +40,21 @@ from narcissus.study.results.table_attacks import (
     PriorTest,
     SearchResult,
 )
-from narcissus.study.table.bound_summary import bound_results
-from narcissus.study.table.criteria import Criterion
+from narcissus.study.table.bound_summary import bound_results, mean_of_people
 from narcissus.study.table.enclosure import LIKELIEST, Enclosure
 from narcissus.study.table.excess import apart, family
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.group_limits import (
+from narcissus.study.table.limits import (
+    AttackScores,
+    Criterion,
     GroupScores,
+    counted,
     enclosure_of_group,
     group_scores,
     guess_of_group,
+    has_decoy,
+    scores_of,
 )
-from narcissus.study.table.limits import AttackScores, counted, has_decoy, scores_of
-from narcissus.study.table.population import mean_of_people
 from narcissus.study.table.settings import Setting
 
 SURE = 0.99
@@ -60,12 +62,11 @@ SURE = 0.99
 
 
 def limited(values: Floats, level: float, *, people: int) -> LimitedMean:
-    """Limit a mean share from its values in the trials, each the mean over so many people."""
+    """Limit a mean share from its values in the trials, each the mean over ``people``."""
     return as_mean(mean_limits(np.clip(values, 0, 1), confidence=level, people=people))
 
 
 def as_mean(found: Estimate) -> LimitedMean:
-    """Give a limited mean as a result holds it."""
     return LimitedMean.model_validate({"share": found.value, "low": found.low, "high": found.high})
 
 
@@ -77,22 +78,14 @@ def prior_test(
     *,
     sums: Floats | None = None,
 ) -> PriorTest:
-    """Hold what guesses without the release really score against what the prior says of them.
+    """Test the prior: real scores of guesses without the release against its prediction.
 
     Every attack that is played, and the guess, tests the prior: the limits hold for all at once,
-    and at no less than 99%, since a right prior that is called refuted is a headline.
-
-    Parameters
-    ----------
-    experiment
-        What was played.
-    real, said
-        What was scored, and what should have been, in each trial, shape (trials,).
-    people
-        Of the one less the other, where nobody's depends on others; None: trials count.
-    sums
-        Of the chances by the prior and of their squares, where what is scored is a count of all
-        people: how far it may be off is then a matter of their secrets alone (Bernstein 1924).
+    and at no less than 99%, since a right prior called refuted is a headline. ``real`` and ``said``
+    are the scores and the predictions of each trial, shape (trials,). ``people`` are sums of their
+    difference, if nobody's depends on others; None counts trials. ``sums`` are those of the prior's
+    chances and of their squares, if the score counts all people: its error is then a matter of
+    their secrets alone (Bernstein 1924).
     """
     sure = max(experiment.confidence, 1 - (1 - SURE) * experiment.spent)
     level = each_confidence(sure, family(experiment) + 1)
@@ -132,22 +125,8 @@ def attack_result(
 ) -> AttackResult:
     """Summarise one attack at one setting.
 
-    Parameters
-    ----------
-    experiment
-        What was played.
-    name, attack
-        The attack.
-    trials
-        Its trials, in order.
-    luck
-        What chance added in each, shape (trials,).
-    bounds
-        What is proved at this setting.
-    around
-        What no attack is beyond, where it is known.
-    number
-        Which setting.
+    ``luck`` is what chance added in each trial, shape (trials,); ``around`` the envelopes of all
+    attacks, if known.
     """
     level, n = experiment.confidence, experiment.targets
     joint = each_confidence(level, family(experiment))
@@ -196,7 +175,6 @@ def _distribution(hits: Sequence[float]) -> HitCounts:
 
 
 def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, ColumnResult]:
-    """Limit the share of each unknown column."""
     values = np.clip([t[f"{name}/columns"] for t in trials], 0, 1)
     fresh = np.array([t[f"{name}/columns_fresh"] for t in trials])
     found: dict[str, ColumnResult] = {}
@@ -211,7 +189,7 @@ def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict
 
 
 def _search(name: str, trials: Sequence[Trial]) -> SearchResult | None:
-    """Say how often a search for values that agree with exact counts stuck, and at what."""
+    """Report how often a search for values that agree with exact counts stuck, and at what."""
     left = np.array([float(t[f"{name}/residual"]) for t in trials if f"{name}/residual" in t])
     if not left.size:
         return None
@@ -223,7 +201,7 @@ def _search(name: str, trials: Sequence[Trial]) -> SearchResult | None:
 def _below(
     experiment: Experiment, attack: TableAttack, trials: Sequence[Trial], share: float
 ) -> BelowGuess | None:
-    """Say how an attack recovers less than the best guess, where it does and says how it can."""
+    """Explain why an attack recovers less than the best guess, if it does and documents how."""
     if experiment.prior_is_exact:
         guesses = [float(t["guess"][0]) / experiment.targets for t in trials]
     else:
@@ -235,7 +213,7 @@ def _below(
 
 
 def _roughly(scores: AttackScores, luck: Floats, level: float) -> dict[str, Any]:
-    """Give the estimate with less luck in it, approximate limits, and the nearest valid ones."""
+    """Return the estimate with less luck in it, approximate limits, and the nearest valid ones."""
     left = scores.shares - luck
     value = float(np.clip(left.mean(), 0, 1))
     rough: dict[str, Any] | None = None
@@ -268,7 +246,6 @@ def _decoy(
 
 
 def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[str, Any]:
-    """Compare an attack with itself."""
     baseline, gain, advantage = scores.baseline(level), scores.gain(level), scores.advantage(level)
     return {
         "baseline": baseline.value,
@@ -285,20 +262,19 @@ def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[st
 
 
 def _proved_of(experiment: Experiment, trials: Sequence[Trial]) -> float:
-    """Give what is proved of the mean share of the people whom one attack met."""
     shares = [float(t["bound"][0]) / experiment.targets for t in trials if "bound" in t]
     return float(np.mean(shares)) if shares else 1.0
 
 
 def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: float) -> None:
-    """Keep sampled numbers where a theorem says that they are.
+    """Keep sampled numbers within the bounds of theorems.
 
-    The people are the same, so an estimate above what is proved about them is luck, and so is a
-    lower limit above what is proved of all people like them. It may not be luck where the theorem
-    leans on somebody's word for the release, which attacks may refute, and is none where even the
-    limit that holds for all attacks is above, a contradiction: nothing is cut there. Upper limits
-    never are. What is proved of people who were not played is itself a limit that sampling may
-    miss, and an interval that ends at the nearer of two limits misses where either does.
+    The people are the same, so an estimate above the bound on them is luck, and so is a lower limit
+    above the bound on the population. It may not be luck if the theorem rests on a declaration
+    about the release, which attacks may refute. It is none if even the limit that holds for all
+    attacks is above, a contradiction: nothing is cut then. Upper limits never are. The bound on
+    people who were not played is itself a limit that sampling may miss, and an interval that ends
+    at the nearer of two limits misses where either does.
     """
     shares = [b for b in bounds if isinstance(b, ShareBound)]
     limits = [b.share_of_population for b in shares if b.share_of_population is not None]
@@ -323,14 +299,14 @@ def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: floa
 
 
 def group_results(experiment: Experiment, trials: Sequence[Trial]) -> tuple[GroupResult, ...]:
-    """Summarise every attack for every group that somebody belonged to.
+    """Summarise every attack for every group that had members.
 
-    The share of a group is the mean over trials of its members' share, trials without members
-    left out. The worst is chosen over groups, attacks and settings, so the limits hold for all of
+    The share of a group is the mean over trials of its members' share, leaving out trials without
+    members. The worst is chosen over groups, attacks and settings, so the limits hold for all of
     these at once. ``over_guess`` compares with the best guess without the release *on the same
-    people*. Of a group that is chosen by its secrets that guess may get nobody, where it never
-    names a rare value; ``by_chance`` is what the same attack gets without this release: on fresh
-    people who belong to the group, or shown a release of other secrets.
+    people*. Of a group chosen by its secrets that guess may get nobody, if it never names a rare
+    value. ``by_chance`` is the score of the same attack without this release: on fresh people who
+    belong to the group, or shown a release of other secrets.
     """
     people = np.array([t["groups"] for t in trials], dtype=float)
     joint = each_confidence(experiment.confidence, family(experiment, experiment.groups.asked))
@@ -369,7 +345,6 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> tuple[Grou
 
 
 def _of_group(own: GroupScores, joint: float, by_chance: GroupByChance | None) -> GroupAttack:
-    """Summarise one attack on one group."""
     over = own.scores.above_guess(own.guess, joint)
     return GroupAttack.model_validate(
         {
@@ -386,7 +361,6 @@ def _of_group(own: GroupScores, joint: float, by_chance: GroupByChance | None) -
 def _by_chance(
     experiment: Experiment, name: str, trials: Sequence[Trial], g: int, joint: float
 ) -> GroupByChance | None:
-    """Compare one attack on one group with itself; None where it never played without."""
     if f"{name}/group_decoy" not in trials[0]:
         return None
     members = np.array([[t["groups"][g], t["strangers"][g]] for t in trials], dtype=float)
@@ -421,18 +395,9 @@ def summarise(
     *,
     held_out: tuple[HeldOutGuess, ...] | None = None,
 ) -> SettingNumbers:
-    """Give the results of one setting, but for the verdict.
+    """Return the results of one setting, except the verdict.
 
-    Parameters
-    ----------
-    experiment
-        What was played.
-    number
-        Which setting.
-    trials
-        All its trials, in order.
-    held_out
-        What others than the prior guess of rows of the table.
+    ``held_out`` are guesses about rows of the table by models other than the prior.
     """
     setting = experiment.settings[number]
     bounds = bound_results(experiment, number, trials)
@@ -488,8 +453,8 @@ def _best(
 ) -> str | None:
     """Choose the attack with most evidence, not the luckiest of few trials.
 
-    By limits of one kind, as if nothing were known of any: those that are printed are nearer for
-    an attack of which it is known what it gets.
+    By limits of one kind, as if nothing were known of any attack: the printed limits are tighter
+    for an attack whose ends are known.
     """
     joint = each_confidence(experiment.confidence, family(experiment))
     found: dict[str, tuple[float, float]] = {}
@@ -506,16 +471,16 @@ def _noise(setting: Setting) -> NoiseResult | None:
 
 
 def _finite(value: float | None) -> float | None:
-    """Give None for a level without noise, which JSON cannot hold."""
+    """Return None for a level without noise, which JSON cannot hold."""
     return None if value is None or not np.isfinite(value) else value
 
 
 def _luck(experiment: Experiment, trials: Sequence[Trial]) -> Floats:
-    """Give what chance added to what is recovered in each trial, as far as it is known.
+    """Estimate what chance added to the recovered share in each trial.
 
-    The release moves the chance of the guess that ignores it, but not on average; whoever guesses
-    from the release has much of the same luck. How much is fitted to the attacker who sees most.
-    One amount is taken from all of them, so that none is moved above another.
+    The release moves the chance of the guess that ignores it, but not on average; a guess from the
+    release shares much of that luck. The amount is fitted to the attacker who sees most. One amount
+    is subtracted from all attacks, so that none is moved above another.
     """
     none = np.zeros(len(trials))
     if not experiment.knows_chances:
@@ -537,8 +502,8 @@ def _guess(
 ) -> GuessResult:
     """Limit the share that the best guess without the release gets right.
 
-    Each person's chance is known exactly from the prior. Where the prior may be wrong about the
-    people, what the guess really got right of them stands beside it.
+    Each person's chance is known exactly from the prior. If the prior may be wrong about the
+    people, the guess's real hits are reported next to it.
     """
     sums = np.array([t["guess"] for t in trials])
     level, n = experiment.confidence, experiment.targets
@@ -578,7 +543,7 @@ def _guess(
 def _hits(experiment: Experiment, real: Floats) -> Estimate:
     """Limit the share that the guess gets right from its hits, which count person by person.
 
-    Rows that are drawn without replacement are less spread than as many that are independent and
+    Rows drawn without replacement are less spread than as many that are independent and
     alike (Hoeffding 1956, Theorem 4).
     """
     level, n = experiment.confidence, experiment.targets
@@ -591,7 +556,7 @@ def _hits(experiment: Experiment, real: Floats) -> Estimate:
 
 
 def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Say what else is known of the guess where no joint value is listed."""
+    """Report what else is known of the guess if no joint value is listed."""
     if not experiment.factored:
         return {}
     names = [experiment.table.names[c] for c in experiment.queries.unknown]

@@ -1,7 +1,7 @@
-"""Attacks learn from simulated releases before anything is played.
+"""Training of attacks on simulated releases before anything is played.
 
 The people of a simulated release are drawn from the prior, which the attacker is assumed to know,
-also where the people played are real rows: nothing that is scored is ever learned from.
+also if the people played are real rows: nothing that is scored is ever learned from.
 """
 
 from __future__ import annotations
@@ -24,16 +24,9 @@ from narcissus.worlds import People
 def trained(
     experiment: Experiment, observer: Observer, executor: Executor | None = None
 ) -> Experiment:
-    """Let the attacks that learn do so, for each setting; others stay as they are.
+    """Train the attacks that learn, for each setting; others stay as they are.
 
-    Parameters
-    ----------
-    experiment
-        The study, ready to be played.
-    observer
-        Hears that simulated releases are made.
-    executor
-        Who makes them, where that takes long; None is this process.
+    ``executor`` makes the simulated releases if that takes long; None is this process.
     """
     learning = learners(experiment)
     if not learning:
@@ -52,7 +45,7 @@ def trained(
 
 
 def learners(experiment: Experiment) -> dict[str, Trainable]:
-    """Give the attacks that learn something from what is released, by name."""
+    """Return the attacks that learn something from releases, by name."""
     kind = experiment.settings[0].mechanism.releases
     return {
         name: attack
@@ -64,7 +57,7 @@ def learners(experiment: Experiment) -> dict[str, Trainable]:
 def simulations(
     experiment: Experiment, place: int, releases: Iterable[Any] | None = None
 ) -> Iterator[Simulated]:
-    """Put beside each simulated release of a setting what is known beforehand of its people.
+    """Yield each simulated release of a setting with the prior knowledge of its people.
 
     ``releases`` are those that others made; None makes them here.
     """
@@ -82,8 +75,6 @@ def simulations(
 
 @dataclass(frozen=True)
 class _Releaser:
-    """Makes a simulated release, given by its number and its setting: what may take long."""
-
     experiment: Experiment
 
     def __call__(self, key: str) -> Any:

@@ -2,8 +2,8 @@
 
 Source: Geurts, Ernst and Wehenkel 2006, for classes. Two departures: a threshold
 is the lower value of two rows of the node, and a column without an order is put into another random
-order for each tree. Rows to be guessed go down with those that a tree is grown from, so that no
-tree is kept. All sums are of whole numbers, so that no guess depends on the machine.
+order for each tree. Rows to be guessed go down with the training rows of a tree, so no tree is
+kept. All sums are of whole numbers, so that no guess depends on the machine.
 """
 
 from __future__ import annotations
@@ -31,25 +31,12 @@ def tree_chances(
     size: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return the chance of each class of the rows that are asked about, shape (m, size).
+    """Return the chance of each class for the rows asked about, shape (m, size).
 
-    Parameters
-    ----------
-    rows, classes
-        Value numbers of the columns, shape (n, d), and the class of each row, in ``[0, size)``.
-    asked
-        Rows of other people, shape (m, d).
-    ordered
-        Whether the values of each column have an order, d of them.
-    size
-        How many classes there are.
-    rng
-        Source of the splits.
-
-    Returns
-    -------
-    ndarray
-        Means over the trees, in multiples of 1 / 2^20 a tree: each row sums to about 1.
+    ``rows`` are value numbers of the columns, shape (n, d), with ``classes`` in ``[0, size)``;
+    ``asked`` are rows of other people, shape (m, d); ``ordered`` is whether each column's values
+    have an order. Chances are means over the trees, in multiples of 1 / 2^20 a tree: each row sums
+    to about 1.
     """
     votes = np.zeros((len(asked), size), dtype=np.int64)
     both = np.concatenate([rows, asked]).astype(np.int64)
@@ -114,8 +101,8 @@ def _splits(
 ) -> tuple[Codes, Codes]:
     """Choose a column and the largest value of its lower side for each node.
 
-    Of the random ones the one with the least Gini impurity; a node for which none parts its rows
-    stays whole, all on the lower side, and is tried again at the next level.
+    Of the random ones the one with the least Gini impurity; a node that none splits stays whole,
+    all on the lower side, and is tried again at the next level.
     """
     nodes, size = counts.shape
     column, most = np.zeros(nodes, dtype=np.int64), np.full(nodes, np.iinfo(np.int64).max)

@@ -1,10 +1,10 @@
-"""The verdict on one setting: from graded findings to a status, and what it rests on.
+"""The verdict on one setting: from graded findings to a status and its evidence.
 
-What counts is always the worse end. A threshold is exceeded when a lower limit of an attack is
-above it: each of two has half of the error. It is met when the upper limit of a bound, or of the
-ceiling, keeps it; the status then has the grade of what keeps it, and takes as given what that
-does. Where two findings contradict each other, that is the verdict. What more trials would settle
-is "too few trials"; anything else is inconclusive. An attack that fails proves nothing.
+The worse end always counts. A threshold is exceeded when a lower limit of an attack is above it:
+each of two has half of the error. It is met when the upper limit of a bound, or of the ceiling,
+keeps it; the status then has the grade and the assumptions of that finding. If two findings
+contradict each other, that is the verdict. "Too few trials" is what more trials would settle;
+anything else is inconclusive. An attack that fails proves nothing.
 """
 
 from __future__ import annotations
@@ -20,31 +20,19 @@ from narcissus.study.table.schema import ThresholdSpec
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is concluded about one setting.
-
-    Attributes
-    ----------
-    status, grade
-        The status, and the weakest grade of what it rests on.
-    rests_on
-        What the status rests on, held against the threshold; empty without a threshold.
-    takes_as_given
-        What that takes as given besides the guarantee and the game.
-    contradictions
-        Pairs of findings that cannot both hold.
-    trials_needed
-        How many trials would settle what is open, roughly; None where none would.
-    held_back_by
-        Label of the setting at which a sweep lost its claim, before it came to this one, where
-        the threshold would be met; None where nothing is held back.
-    """
+    """The conclusion on one setting."""
 
     status: Status
-    grade: Grade
+    grade: Grade  # the weakest grade of its evidence
+    # its evidence, compared with the threshold; empty without a threshold
     rests_on: tuple[Excess, ...]
+    # assumptions of the evidence besides the guarantee and the game
     takes_as_given: tuple[str, ...]
-    contradictions: tuple[Contradiction, ...]
+    contradictions: tuple[Contradiction, ...]  # pairs of findings that cannot both hold
+    # rough number of trials that would settle what is open; None if none would
     trials_needed: int | None
+    # label of the earlier setting at which a sweep lost its claim, if the threshold would be
+    # met here
     held_back_by: str | None = None
 
 
@@ -54,7 +42,6 @@ def judge(
     contradictions: Sequence[Contradiction],
     takes_as_given: Sequence[str],
 ) -> Judgement:
-    """Judge one setting."""
     status, rests_on, needed = _status(threshold, excesses, contradictions)
     given = tuple(takes_as_given) if any(e.role != "attack" for e in rests_on) else ()
     if contradictions:
@@ -72,7 +59,7 @@ def _status(
     excesses: Sequence[Excess],
     contradictions: Sequence[Contradiction],
 ) -> tuple[Status, list[Excess], int | None]:
-    """Give the status, what it rests on, and how many trials would settle what is open."""
+    """Return the status, its evidence, and roughly the trials that would settle what is open."""
     if threshold is None:
         return ("contradicted" if contradictions else "no threshold"), [], None
     attacks = [e for e in excesses if e.role == "attack"]
@@ -92,7 +79,7 @@ def _status(
 
 
 def _keepers(excesses: Sequence[Excess]) -> tuple[list[Excess] | None, list[Excess]]:
-    """Give what keeps each limit, for everybody and for each group; or what nearly does.
+    """Return the findings that keep each limit, for everybody and each group; or nearly do.
 
     A bound is preferred to the ceiling: it needs no measurement of an attacker.
     """

@@ -1,4 +1,4 @@
-"""What was found at one setting, in sentences: odds, evidence for the release and against it."""
+"""The findings at one setting in sentences: odds, evidence for the release and against it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from narcissus._outwards import lower, upper
 from narcissus.findings import Contradiction
 from narcissus.study.results.table import CountBound, Excess, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GroupAttack, GroupResult
-from narcissus.study.table.criteria import criteria
+from narcissus.study.table.limits import criteria
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.verdict import Judgement
 
@@ -17,17 +17,14 @@ SAMPLED_TOO = "the people played and within sampling limits for all people like 
 
 
 def percent(share: float | None) -> str:
-    """Give a share as a percentage with one digit."""
     return "not known" if share is None else f"{100 * share:.1f}%"
 
 
 def points(difference: float) -> str:
-    """Give a difference of shares in percentage points."""
     return f"{round(100 * difference, 1) + 0.0:.1f} points"
 
 
 def threshold_text(threshold: ThresholdSpec) -> str:
-    """Say a threshold in words."""
     group = (
         "" if threshold.worst_group is None else f", {percent(threshold.worst_group)} in a group"
     )
@@ -44,7 +41,7 @@ def threshold_text(threshold: ThresholdSpec) -> str:
 
 
 def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> str:
-    """Say the headline numbers per 100 people."""
+    """Describe the headline numbers per 100 people."""
     guess, best = numbers.guess.share, numbers.best_attack
     whom = "people like these"
     if numbers.share_of_columns:
@@ -67,7 +64,7 @@ def odds(numbers: SettingNumbers, contradictions: Sequence[Contradiction]) -> st
 
 
 def _with_it(numbers: SettingNumbers, best: AttackResult) -> str:
-    """Say what is right with the release; fewer than without are no news of it."""
+    """Describe what is right with the release; fewer than without are no news of it."""
     guess = numbers.guess.share
     if round(100 * best.share) < round(100 * guess) and all(
         (one.low_joint or 0.0) <= guess for one in numbers.attacks.values()
@@ -79,7 +76,7 @@ def _with_it(numbers: SettingNumbers, best: AttackResult) -> str:
 def verdict_words(
     numbers: SettingNumbers, threshold: ThresholdSpec | None, judgement: Judgement
 ) -> str:
-    """Say the verdict on one setting: the odds, what limits everybody, the threshold."""
+    """Describe the verdict on one setting: the odds, the bounds, the threshold."""
     found = judgement.contradictions
     parts = [odds(numbers, found)]
     parts += [] if found else [*_ceiling_words(numbers), *_count_words(numbers)]
@@ -135,7 +132,6 @@ def _count_words(numbers: SettingNumbers) -> list[str]:
 
 
 def _reached_words(bound: CountBound) -> str:
-    """Say how far the bound could fall at most."""
     if bound.reached is None:
         return ""
     return f"; some mechanism with this guarantee reaches {bound.reached}"
@@ -185,7 +181,6 @@ def _threshold_words(
 
 
 def _rounded(count: int) -> int:
-    """Round a rough number up to two figures."""
     step = 10 ** max(0, int(math.log10(max(count, 1))) - 1)
     return -(-count // step) * step
 
@@ -197,7 +192,7 @@ def in_favour(
     contradictions: Sequence[Contradiction],
     given: Sequence[str],
 ) -> list[str]:
-    """List what is proved, or limited, below the threshold; nothing else speaks for a release."""
+    """List bounds and limits below the threshold; nothing else is evidence for a release."""
     if contradictions:
         return []
     given_text = f", if {' and '.join(given)}" if given else ""
@@ -263,7 +258,6 @@ def in_favour(
 def against(
     numbers: SettingNumbers, excesses: Sequence[Excess], contradictions: Sequence[Contradiction]
 ) -> list[str]:
-    """List what speaks against the release, and what the trials leave open."""
     items = [str(contradictions[0])] if contradictions else []
     share, best = numbers.share_bound, numbers.best_attack
     if not numbers.is_limited:
@@ -315,7 +309,7 @@ def against(
 
 
 def _best_attack(name: str, best: AttackResult) -> list[str]:
-    """Say whether the best attack owes anything to the release, or that the trials do not tell."""
+    """Describe whether the best attack owes anything to the release, or that trials cannot tell."""
     if best.uses == "prior":  # it does not look
         return []
     low = best.sure_gain
@@ -344,10 +338,11 @@ def _best_attack(name: str, best: AttackResult) -> list[str]:
 
 
 def most_vulnerable(numbers: SettingNumbers) -> tuple[GroupResult, str, GroupAttack] | None:
-    """Give the group, and the attack on it, that gains most beyond its limits.
+    """Return the group, and the attack on it, that gains most beyond its limits.
 
-    On the best guess, and of a group that is told by the secrets also on itself. The limits hold
-    for all groups, attacks and settings at once, which is what is chosen from.
+    Gains are over the best guess, and for a group defined by the secrets also over the attack
+    itself. The limits hold for all groups, attacks and settings at once, which is what is chosen
+    from.
     """
     found = [
         (group, name, attack)
@@ -359,7 +354,7 @@ def most_vulnerable(numbers: SettingNumbers) -> tuple[GroupResult, str, GroupAtt
 
 
 def without(group: GroupResult, attack: GroupAttack) -> tuple[str, str]:
-    """Say how much of a group is got without the release, and how: by the guess, or by chance."""
+    """Describe a group's score without the release: by the guess, or by chance."""
     chance = attack.by_chance
     if chance is not None and chance.share > group.guess.share:
         return percent(chance.share), "hit by chance"

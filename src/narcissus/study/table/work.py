@@ -1,4 +1,4 @@
-"""How long an audit will take and what it will hold in memory, told before it starts."""
+"""Time and memory of an audit, estimated before it starts."""
 
 from __future__ import annotations
 
@@ -35,31 +35,21 @@ SMALL = 2**28
 
 @dataclass(frozen=True)
 class Work:
-    """What is still to be done.
+    """The work still to be done."""
 
-    Attributes
-    ----------
-    trials
-        Trials still to be played, over all settings.
-    seconds
-        Time of all of them in one process.
-    kept
-        Bytes of all trials of the study together, which are summarised at the end.
-    """
-
-    trials: int
-    seconds: float
-    kept: int
+    trials: int  # still to be played, over all settings
+    seconds: float  # time of all of them in one process
+    kept: int  # bytes of all trials of the study together, which are summarised at the end
 
 
 def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
-    """Time one trial, attack by attack, and reckon with it.
+    """Time one trial, attack by attack, and extrapolate.
 
-    It is the last that is to be played: what an interrupted run has kept of others is no measure.
-    What is worked out once for all settings of a trial, or once for everybody, is timed apart.
+    It is the last to be played: what an interrupted run has kept of others is no measure. What is
+    computed once for all settings of a trial, or once for everybody, is timed separately.
 
-    Of an attack whose sweeps, steps or starts are many, a few are timed: a study that would never
-    end is told by that before its first trial has ended.
+    If an attack has many sweeps, steps or starts, a few are timed: so a study that would never end
+    is refused before its first trial has ended.
     """
     attempts = [int(key.split("/")[0]) for key in keys]
     if not attempts:
@@ -79,7 +69,7 @@ def estimate(experiment: Experiment, keys: Sequence[str]) -> Work:
 
 
 def _without_attacks(bare: Experiment, key: str, attempts: Sequence[int], seconds: float) -> float:
-    """Reckon what trials take besides the attacks, from the first that was played, at ``key``."""
+    """Estimate the time of trials without the attacks, from the first one played, at ``key``."""
     trial, setting = map(int, key.split("/"))
     settings, count = len(bare.settings), len(attempts)
     if bare.everybody:
@@ -100,27 +90,10 @@ def check(
     hours: float | None,
     observer: Observer,
 ) -> None:
-    """Refuse what cannot fit into this machine, or takes longer than was agreed to.
+    """Refuse what does not fit into this machine, or takes longer than was agreed to.
 
-    Parameters
-    ----------
-    experiment
-        The study, ready to be played.
-    keys
-        The trials still to be played.
-    executor
-        Who plays.
-    hours
-        Longest time that was agreed to; None is any.
-    observer
-        Hears how long it will take, where that is more than a minute.
-
-    Raises
-    ------
-    TooLargeError
-        It needs more memory than the machine has.
-    LongWorkError
-        It takes longer than ``hours``.
+    ``hours`` is the longest time agreed to; None is any. The observer is told the time if it is
+    more than a minute. Raises TooLargeError for memory, LongWorkError for time.
     """
     processes = min(executor.workers, max(1, len(keys)))
     here = processes if executor.is_here else 1  # the trial that is timed
@@ -152,7 +125,7 @@ def check(
 def _estimated(
     experiment: Experiment, keys: Sequence[str], *, hours: float | None, observer: Observer
 ) -> Work | None:
-    """Estimate here what is small and ours, and anything else where it can be ended."""
+    """Estimate small work of ours in this process, and the rest where it can be ended."""
     parts = [
         experiment.prior,
         *(attack for _, attack, _ in experiment.attacks),
@@ -172,7 +145,7 @@ def _estimated(
 
 
 def memory(experiment: Experiment) -> int:
-    """Give the bytes that one process holds for a study, about."""
+    """Estimate the bytes that one process holds for a study."""
     attacks = [attack for _, attack, _ in experiment.attacks]
     releases = experiment.settings[0].mechanism.releases
     people = room(
@@ -189,7 +162,6 @@ def memory(experiment: Experiment) -> int:
 
 
 def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:
-    """Let attacks learn from a few releases of one setting; give the time of all learning."""
     if not learners(experiment):
         return experiment, 0.0
     begin = time.perf_counter()
@@ -201,14 +173,13 @@ def _slightly_trained(experiment: Experiment) -> tuple[Experiment, float]:
 
 
 def _timed(experiment: Experiment, key: str) -> tuple[float, int]:
-    """Play a trial; give its time in seconds and the bytes of what it found."""
     begin = time.perf_counter()
     found = experiment.play(key)
     return time.perf_counter() - begin, sum(array.nbytes for array in found.values())
 
 
 def _shortened(attack: Any) -> tuple[Any, float]:
-    """Give an attack with fewer rounds, and how many times longer the whole takes."""
+    """Return an attack with fewer rounds, and the factor by which the whole takes longer."""
     factor = 1.0
     if is_dataclass(attack) and type(attack).__module__.startswith("narcissus.attacks."):
         names = {field.name for field in fields(attack)}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Item, Reproduced
 
 Matrix = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ WITH_PRIOR = f"{CHANNEL} --prior prior.csv"
 
 
 def channels(number: int = 40, secrets: int | None = None) -> list[Matrix]:
-    """Give random channels: of every three one is dense, one has zeros, one ties and copies."""
+    """Draw random channels: of every three one is dense, one has zeros, one ties and copies."""
     rng = np.random.default_rng(2023)
     made: list[Matrix] = []
     for which in range(number):
@@ -44,7 +44,6 @@ def channels(number: int = 40, secrets: int | None = None) -> list[Matrix]:
 
 
 def priors(secrets: int, number: int = 6) -> list[Matrix]:
-    """Give the uniform prior, others, and sparse ones; at least two secrets can be the one."""
     rng = np.random.default_rng(secrets)
     made: list[Matrix] = [np.full(secrets, 1 / secrets)]
     for which in range(number - 1):
@@ -63,7 +62,6 @@ def systems() -> Iterator[tuple[Matrix, Matrix]]:
 
 
 def pairs_of_channels(secrets: int = 3) -> Iterator[tuple[Matrix, Matrix]]:
-    """Yield pairs of channels from the same secrets."""
     yield from itertools.combinations_with_replacement(channels(12, secrets), 2)
 
 
@@ -74,14 +72,13 @@ def sets_of_secrets(secrets: int) -> Iterator[tuple[int, ...]]:
 
 
 def uniform_on(chosen: tuple[int, ...], secrets: int) -> Matrix:
-    """Give the prior that is uniform on some secrets."""
     prior = np.zeros(secrets)
     prior[list(chosen)] = 1 / len(chosen)
     return prior
 
 
 def least_beta_of_all(rows: Matrix) -> float:
-    """Give the least error of any attacker over the guessing error of any prior.
+    """Compute the least error of any attacker over the guessing error of any prior.
 
     Every rule from outputs to secrets is tried; for each, and each secret that may be the
     likeliest, a linear program finds the worst prior, scaled so that the guessing error is one.
@@ -106,20 +103,8 @@ def least_beta_of_all(rows: Matrix) -> float:
 def statement(
     number: str, title: str, make: Callable[[Given], Reproduced], command: str = CHANNEL
 ) -> Item:
-    """Give a statement of the paper that is computed at once."""
     return Item("002", "statement", number, title, 0.2, make, command=command)
 
 
-def claims(*held: Held) -> Reproduced:
-    """Give what a statement claims."""
-    return Reproduced(held=held)
-
-
 def proved(what: str, holds: bool, because: str = "") -> Held:
-    """Say what the documentation proves for all, and the code computes on cases."""
     return Held(f"{what} (proof: Narcissus theory 6.3)", bool(holds), "proved", because)
-
-
-def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    """Make a claim that is computed exactly in the cases named, beside the paper's words of it."""
-    return Held(what, bool(holds), "checked", because, quote)

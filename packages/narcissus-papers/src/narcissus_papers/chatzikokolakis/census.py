@@ -25,10 +25,8 @@ VALUES = {"dAge": 8, "dIncome1": 5, "iMarital": 5, "iSex": 2}
 def read(path: Path) -> NDArray[np.int64]:
     """Read the Census, and count how many of its records have each of 400 values.
 
-    Raises
-    ------
-    InputError
-        A column is missing or has another number of values, or the records are not as many.
+    A missing column, a wrong number of values in one, or a wrong number of records raises
+    InputError.
     """
     table = read_table(path, columns=list(VALUES))
     sizes = tuple(VALUES.values())
@@ -54,6 +52,5 @@ FILE = Needed(
 
 
 def counts(given: Given) -> NDArray[np.int64] | None:
-    """Count the records of the user's Census by value; None where it is not there."""
     path = None if given.data is None else given.data / FILE.name
     return None if path is None or not path.exists() else read(path)

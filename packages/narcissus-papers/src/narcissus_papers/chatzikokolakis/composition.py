@@ -1,4 +1,4 @@
-"""Section IV of Chatzikokolakis et al. 2023, with appendix D: channels beside and after another."""
+"""Section IV of Chatzikokolakis et al. 2023, with appendix D: parallel and cascaded channels."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import itertools
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Printed, Quote, Reproduced
+from narcissus_papers.base import Given, Item, Printed, Quote, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     CHANNEL,
     NAMED,
     ROOM,
     Matrix,
     channels,
-    checked,
-    claims,
     pairs_of_channels,
     priors,
     proved,
@@ -38,12 +36,10 @@ CASCADE = (
 
 
 def beta_star(rows: object) -> float:
-    """Give the number alone."""
     return ch.beta_star(rows).value
 
 
 def chains() -> list[tuple[Matrix, Matrix]]:
-    """Give channels, each with one that takes its outputs."""
     found = [
         (first, second)
         for first in channels(20)
@@ -54,17 +50,15 @@ def chains() -> list[tuple[Matrix, Matrix]]:
 
 
 def mixtures(rows: Matrix) -> Matrix:
-    """Give mixtures of the rows."""
     return np.random.default_rng(3).dirichlet(np.full(len(rows), 0.5), 12) @ rows
 
 
 def diameter(rows: Matrix, order: float) -> float:
-    """Give the largest distance of two rows, by a norm."""
     return max(float(np.linalg.norm(a - b, order)) for a in rows for b in rows)
 
 
 def section_4a(_given: Given) -> Reproduced:
-    """Say what an attacker of two channels sees.
+    """Compute what an attacker of two channels sees.
 
     Source: Chatzikokolakis et al. 2023, section IV-A.
     """
@@ -95,7 +89,7 @@ def section_4a(_given: Given) -> Reproduced:
 
 
 def theorem_3(_given: Given) -> Reproduced:
-    """Limit channels in parallel. Source: Chatzikokolakis et al. 2023, Theorem 3."""
+    """Bound channels in parallel. Source: Chatzikokolakis et al. 2023, Theorem 3."""
     room = [
         beta_star(ch.parallel(a, b)) - beta_star(a) * beta_star(b) for a, b in pairs_of_channels()
     ]
@@ -113,7 +107,7 @@ def theorem_3(_given: Given) -> Reproduced:
 
 
 def proposition_1(_given: Given) -> Reproduced:
-    """Say that the worst pair can be another one.
+    """Show that the worst pair can change.
 
     Source: Chatzikokolakis et al. 2023, Proposition 1.
     """
@@ -148,7 +142,7 @@ def proposition_1(_given: Given) -> Reproduced:
 
 
 def section_4b(_given: Given) -> Reproduced:
-    """Say that what comes after does not help the attacker.
+    """Check that post-processing does not help the attacker.
 
     Source: Chatzikokolakis et al. 2023, section IV-B.
     """
@@ -166,7 +160,7 @@ def section_4b(_given: Given) -> Reproduced:
 
 
 def theorem_4(_given: Given) -> Reproduced:
-    """Limit channels one after another. Source: Chatzikokolakis et al. 2023, Theorem 4."""
+    """Bound channels in cascade. Source: Chatzikokolakis et al. 2023, Theorem 4."""
     room = [beta_star(ch.cascade(a, b)) - max(beta_star(a), beta_star(b)) for a, b in chains()]
     return claims(
         proved(
@@ -178,7 +172,7 @@ def theorem_4(_given: Given) -> Reproduced:
 
 
 def hulls(_given: Given) -> Reproduced:
-    """Say that mixtures are no farther apart.
+    """Check that mixtures are no farther apart.
 
     Source: Chatzikokolakis et al. 2023, Lemma 3, Equation 12.
     """
@@ -208,7 +202,7 @@ def hulls(_given: Given) -> Reproduced:
 
 
 def equation_14(_given: Given) -> Reproduced:
-    """Say that a product's least is at least that of its factors.
+    """Check that a product's minimum is at least that of its factors.
 
     Source: Chatzikokolakis et al. 2023, Equation 14.
     """

@@ -1,4 +1,4 @@
-"""Section VII of Chatzikokolakis et al. 2023: computing beta*, limiting it, estimating it."""
+"""Section VII of Chatzikokolakis et al. 2023: computing, bounding and estimating beta*."""
 
 from __future__ import annotations
 
@@ -7,17 +7,8 @@ import itertools
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Held, Item, Reproduced
-from narcissus_papers.chatzikokolakis.cases import (
-    NAMED,
-    ROOM,
-    Matrix,
-    channels,
-    checked,
-    claims,
-    proved,
-    statement,
-)
+from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
+from narcissus_papers.chatzikokolakis.cases import NAMED, ROOM, Matrix, channels, proved, statement
 
 SIZES = (1_000, 10_000, 100_000)
 QUICK = (
@@ -29,14 +20,14 @@ OUTSIDE = [[0.9, 0.1, 0.0, 0.0], [0.8, 0.2, 0.0, 0.0]]
 
 
 def references(rows: Matrix) -> list[Matrix]:
-    """Give distributions over the outputs: the mean row, one row, mixtures of rows."""
+    """Return distributions over the outputs: the mean row, one row, mixtures of rows."""
     rng = np.random.default_rng(6)
     mixed = rng.dirichlet(np.ones(len(rows)), 2) @ rows
     return [rows.mean(axis=0), rows[0], *(one / one.sum() for one in mixed)]
 
 
 def proposition_5(_given: Given) -> Reproduced:
-    """Limit beta* in linear time. Source: Chatzikokolakis et al. 2023, Proposition 5."""
+    """Bound beta* in linear time. Source: Chatzikokolakis et al. 2023, Proposition 5."""
     low, high, ours = [], [], []
     rng = np.random.default_rng(5)
     for rows in channels():
@@ -69,7 +60,7 @@ def proposition_5(_given: Given) -> Reproduced:
 
 
 def section_7a(_given: Given) -> Reproduced:
-    """Use what is known beforehand. Source: Chatzikokolakis et al. 2023, section VII-A."""
+    """Use prior knowledge of the channel. Source: Chatzikokolakis et al. 2023, section VII-A."""
     same = []
     for rows in channels():
         worst = ch.beta_star(rows)
@@ -109,7 +100,7 @@ def section_7b(_given: Given) -> Reproduced:
 
 
 def section_7c(_given: Given) -> Reproduced:
-    """Limit beta* by the Euclidean diameter.
+    """Bound beta* by the Euclidean diameter.
 
     Source: Chatzikokolakis et al. 2023, section VII-C.
     """
@@ -132,7 +123,6 @@ def section_7c(_given: Given) -> Reproduced:
 
 
 def estimates() -> list[tuple[float, float, float]]:
-    """Give the estimate and limits of beta* from ever more samples of one channel."""
     response = ch.KaryRandomizedResponse(4, 1.5)
     rng = np.random.default_rng(1)
     found: list[tuple[float, float, float]] = []

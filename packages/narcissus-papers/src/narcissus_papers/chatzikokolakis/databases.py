@@ -10,14 +10,12 @@ import numpy as np
 from scipy import optimize, sparse
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     ROOM,
     WITH_PRIOR,
     Matrix,
     channels,
-    checked,
-    claims,
     priors,
     proved,
     statement,
@@ -29,7 +27,7 @@ BOUND = "narcissus bound --epsilon 1 --prior 0.5 --success exact"
 
 
 def most_capacity(records: int, values: int, epsilon: float) -> float:
-    """Give the largest capacity of any epsilon-DP mechanism on whole databases: a linear program.
+    """Compute the largest capacity of an epsilon-DP mechanism on databases, by a linear program.
 
     Outputs that the same database makes likeliest can be merged without loss, so one output for
     each database is enough; the capacity is then the sum of the diagonal.
@@ -54,7 +52,7 @@ def most_capacity(records: int, values: int, epsilon: float) -> float:
 
 
 def whole(records: int, values: int, epsilon: float) -> Matrix:
-    """Give randomized response on each record, as a channel of whole databases."""
+    """Return randomized response on each record, as a channel of whole databases."""
     one = ch.KaryRandomizedResponse(values, epsilon).channel().dense
     made = one
     for _ in range(records - 1):
@@ -63,7 +61,7 @@ def whole(records: int, values: int, epsilon: float) -> Matrix:
 
 
 def equation_4(_given: Given) -> Reproduced:
-    """Say how leakage and beta go together.
+    """Relate leakage and beta.
 
     Source: Chatzikokolakis et al. 2023, Equation 4.
     """
@@ -88,7 +86,7 @@ SIZES = ((1, 2), (1, 4), (2, 2), (2, 3), (3, 2))
 
 
 def theorem_6(_given: Given) -> Reproduced:
-    """Limit the leakage of whole databases. Source: Chatzikokolakis et al. 2023, Theorem 6."""
+    """Bound the leakage of whole databases. Source: Chatzikokolakis et al. 2023, Theorem 6."""
     programs, reached = [], []
     for (n, v), epsilon in itertools.product(SIZES, (0.5, 1.5)):
         limit = ch.database_capacity(epsilon, n, v).value
@@ -110,7 +108,7 @@ def theorem_6(_given: Given) -> Reproduced:
 
 
 def corollary_1(_given: Given) -> Reproduced:
-    """Limit beta of whole databases. Source: Chatzikokolakis et al. 2023, Corollary 1."""
+    """Bound beta of whole databases. Source: Chatzikokolakis et al. 2023, Corollary 1."""
     holds, reached = [], []
     for (n, v), epsilon in itertools.product(SIZES, (0.5, 1.5)):
         rows = whole(n, v, epsilon)
@@ -137,7 +135,7 @@ def corollary_1(_given: Given) -> Reproduced:
 
 
 def corollary_2(_given: Given) -> Reproduced:
-    """Limit beta of neighbours. Source: Chatzikokolakis et al. 2023, Corollary 2."""
+    """Bound beta of neighbours. Source: Chatzikokolakis et al. 2023, Corollary 2."""
     holds = [
         ch.beta(rows, prior) >= ch.from_local_dp(ch.local_dp_epsilon(rows)).value - ROOM
         for rows in channels(40, secrets=2)
@@ -188,7 +186,7 @@ def yeom(_given: Given) -> Reproduced:
 
 
 def section_5d(_given: Given) -> Reproduced:
-    """Say what membership inference gains, and what beta* does not imply.
+    """Compute the gain of membership inference, and what beta* does not imply.
 
     Source: Chatzikokolakis et al. 2023, section V-D.
     """

@@ -22,7 +22,7 @@ REACH = 14.0
 
 
 def posteriors() -> ch.Channel:
-    """Give the channel from the five secrets to the cells of a fine grid."""
+    """Return the channel from the five secrets to the cells of a fine grid."""
     line = np.arange(-REACH, REACH, STEP) + STEP / 2
     x, y = np.meshgrid(line, line)
     far = np.hypot(x.ravel() - PLACES[:, :1], y.ravel() - PLACES[:, 1:])
@@ -31,7 +31,7 @@ def posteriors() -> ch.Channel:
 
 
 def overlap(distance: float) -> float:
-    """Give the Bayes security of two points so far apart, by an integral.
+    """Compute the Bayes security of two points at a distance, by an integral.
 
     The noise across the line between them is ``RATE^2 / pi |x| K_1(RATE |x|)``, and each point is
     mistaken for the other beyond the middle.
@@ -44,7 +44,7 @@ def overlap(distance: float) -> float:
 
 
 def make(_given: Given) -> Reproduced:
-    """Draw where the secrets' posteriors are, and the two that are told apart best.
+    """Draw the secrets' posteriors, and the pair that is easiest to distinguish.
 
     Source: Chatzikokolakis et al. 2023, Figure 1.
     """

@@ -36,7 +36,7 @@ def play(epsilon: float) -> tuple[Indistinguishability, ...]:
 
 
 def best(epsilon: float) -> tuple[float, float, float]:
-    """Give the success of the best attacker in the three games, exactly."""
+    """Compute the success of the best attacker in the three games, exactly."""
     response = ch.KaryRandomizedResponse(VALUES, epsilon)
     chosen = 1 / (1 + np.exp(-response.local_epsilon))
     return 1 - response.bayes_risk, 1 - response.beta_star / 2, float(chosen)

@@ -20,7 +20,7 @@ CAPTION = Quote("", "Two examples of ... matrices ... which achieve minimum", "F
 
 
 def first(n: int, m: int, k: int, epsilon: float) -> Matrix:
-    """Give the first matrix as printed: ``a``, ``b`` on ``k`` and ``m - k`` outputs, else ``c``."""
+    """Return the first matrix as printed: ``a``, ``b`` on ``k`` and ``m - k`` outputs, or ``c``."""
     e = math.exp(epsilon)
     a, b = e / (k * (1 + e)), 1 / ((m - k) * (1 + e))
     rows = np.full((n, m), 1 / m)
@@ -29,7 +29,7 @@ def first(n: int, m: int, k: int, epsilon: float) -> Matrix:
 
 
 def second(n: int, m: int, epsilon: float) -> Matrix:
-    """Give the second matrix as printed: below two rows of ``d``, ``e`` all mass on one output."""
+    """Return the second matrix as printed: below two rows of ``d``, ``e`` one output only."""
     d = math.exp(epsilon) / (1 + math.exp(epsilon))
     rows = np.zeros((n, m))
     rows[:, 0] = 1.0
@@ -38,14 +38,14 @@ def second(n: int, m: int, epsilon: float) -> Matrix:
 
 
 def mended(n: int, m: int, epsilon: float) -> Matrix:
-    """Give the second matrix with its other rows half on each of the first two outputs."""
+    """Return the second matrix with its other rows half on each of the first two outputs."""
     rows = second(n, m, epsilon)
     rows[2:, :2] = 0.5
     return rows
 
 
 def reaches(rows: Matrix, epsilon: float) -> bool:
-    """Tell whether it is an epsilon-LDP channel whose beta* is ``2 / (1 + e^epsilon)``."""
+    """Whether it is an epsilon-LDP channel whose beta* is ``2 / (1 + e^epsilon)``."""
     try:
         matrix = ch.channel(rows)
     except InputError:

@@ -1,4 +1,4 @@
-"""Figure 4 of Chatzikokolakis et al. 2023: what epsilon implies, beside the bound of Yeom et al."""
+"""Figure 4 of Chatzikokolakis et al. 2023: what epsilon implies, and the bound of Yeom et al."""
 
 from __future__ import annotations
 

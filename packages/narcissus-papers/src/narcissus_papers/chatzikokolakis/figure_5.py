@@ -30,7 +30,6 @@ BESIDE = "secrets side by side"
 
 
 def rows_of(name: str) -> Matrix:
-    """Give a channel by its name."""
     rng = np.random.default_rng(5)
     if name == SIMPLEX:
         return rng.dirichlet(np.ones(OUTPUTS), SECRETS)
@@ -44,13 +43,10 @@ def rows_of(name: str) -> Matrix:
 
 
 def gaps(name: str, _given: Given, *, repeats: int = REPEATS) -> dict[str, Any]:
-    """Give how far leakage and beta are from their limits, for random priors of each sparsity.
+    """Compute the distances of leakage and beta from their limits, for priors of each sparsity.
 
-    Returns
-    -------
-    dict
-        ``capacity`` and ``beta_star`` of the channel; ``leakage`` and ``beta``, each a list of
-        mean and standard error, one pair a level.
+    The result holds ``capacity`` and ``beta_star`` of the channel; ``leakage`` and ``beta`` are
+    lists of mean and standard error, one pair a level.
     """
     matrix = ch.channel(rows_of(name))
     capacity, worst = ch.capacity(matrix), ch.beta_star(matrix).value
@@ -115,12 +111,12 @@ def _lines(name: str, found: dict[str, Any], style: Any) -> list[Line]:
 
 
 def less(first: list[float], second: list[float]) -> bool:
-    """Tell whether one mean is below another by more than chance explains."""
+    """Whether one mean is below another by more than chance explains."""
     return second[0] - first[0] > SURE * float(np.hypot(first[1], second[1]))
 
 
 def open_share(found: dict[str, Any]) -> float:
-    """Give the mean distance of beta from beta* at the sparsest level, of the largest possible."""
+    """Return the mean distance of beta from beta* at the sparsest level, of the largest one."""
     return found["beta"][-1][0] / (1 - found["beta_star"])
 
 

@@ -29,13 +29,12 @@ GAUSS_STRICT = Quote("0.992", "a strong guarantee against the attack ... 0.992",
 
 
 def falls(values: list[float]) -> bool:
-    """Tell whether a curve falls all along, as far as doubles can tell values from one."""
+    """Whether a curve falls all along, as far as doubles distinguish values from one."""
     steps = np.diff(values)
     return bool((steps <= 0).all() and values[0] > values[-1])
 
 
 def guessed(beta_star: float) -> float:
-    """Give how often the two secrets are told apart."""
     return 1 - beta_star / 2
 
 
@@ -144,12 +143,11 @@ def make_c(_given: Given) -> Reproduced:
 
 
 def response(values: int, epsilon: float) -> float:
-    """Give beta* of randomized response."""
     return ch.KaryRandomizedResponse(values, epsilon).beta_star
 
 
 def gaussian(epsilon: float, records: int) -> float:
-    """Give beta* of the Gaussian mechanism with the paper's delta, one over the records squared."""
+    """Compute beta* of the Gaussian mechanism with the paper's delta, 1 / records^2."""
     return ch.Gaussian.classical(epsilon, records**-2.0).beta_star
 
 

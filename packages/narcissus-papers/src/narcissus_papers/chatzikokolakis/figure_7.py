@@ -43,7 +43,7 @@ READINGS = {
 
 
 def utilities(shown: Matrix, true: Matrix, epsilon: float) -> dict[str, float]:
-    """Give one minus the distance of the estimated shares to the true ones, in three readings.
+    """Return one minus the distance of the estimated shares to the true ones, in three readings.
 
     The estimate undoes the channel. As it comes out, shares may be negative (and the utility below
     0); they are cut at 0 and scaled, or all lowered alike until what is above 0 sums to one, which
@@ -62,11 +62,8 @@ def utilities(shown: Matrix, true: Matrix, epsilon: float) -> dict[str, float]:
 def play(epsilon: float, given: Given, *, repeats: int = REPEATS) -> dict[str, Any]:
     """Release the Census under randomized response, estimate its shares; estimate beta* as well.
 
-    Returns
-    -------
-    dict
-        The utility of each release by the names of `READINGS`, without the Census none;
-        ``estimate``, ``low``, ``high`` of beta* from samples of one pair of values.
+    The result holds the utility of each release by the names of `READINGS`, none without the
+    Census; ``estimate``, ``low``, ``high`` of beta* from samples of one pair of values.
     """
     mechanism = RandomizedResponse(epsilon, KINDS)
     rng = np.random.default_rng([round(100 * epsilon), 2023])
@@ -88,7 +85,7 @@ def play(epsilon: float, given: Given, *, repeats: int = REPEATS) -> dict[str, A
 def _released(
     mechanism: RandomizedResponse, held: NDArray[np.int64], rng: np.random.Generator
 ) -> dict[str, float]:
-    """Release a table that is given by its counts, and return the utilities of what comes out."""
+    """Release a table given by its counts, and return the utilities of the result."""
     people = np.repeat(np.arange(KINDS, dtype=np.int32), held)[:, None]
     released = mechanism.release(people, rng)
     shown = np.bincount(released.ravel(), minlength=KINDS) / len(people)
@@ -186,7 +183,7 @@ def _held(utility: dict[str, list[float]], found: Any, exact: list[float]) -> tu
 
 
 def _of_utility(utility: dict[str, list[float]]) -> tuple[Held, ...]:
-    """Check what the text says of utility, where there is a table to measure it on."""
+    """Check what the text claims of utility, if there is a table to measure it on."""
     if not utility:
         return ()
     low = [u for u, e in zip(utility["nearest"], EPSILONS, strict=True) if e < 2]

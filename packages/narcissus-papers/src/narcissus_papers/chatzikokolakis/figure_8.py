@@ -15,7 +15,7 @@ NAMES = ("beta*", "mean row", "any row", "Euclidean diameter")
 
 
 def limits(values: int, epsilon: float) -> tuple[float, float, float, float]:
-    """Give beta* and its lower limits from the mean row, from any row, from the L2 diameter.
+    """Compute beta* and its lower limits from the mean row, from any row, from the L2 diameter.
 
     Those of Proposition 5 are ``1 - d``; `quick_bounds` gives ``1 - d / 2`` as its upper limit, and
     as its lower one the better of ``1 - d`` and the column minima, which the paper does not have.

@@ -1,19 +1,17 @@
-"""Section V-E of Chatzikokolakis et al. 2023, with appendix F: beside multiplicative leakage."""
+"""Section V-E of Chatzikokolakis et al. 2023, with appendix F: multiplicative leakage."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Held, Item, Reproduced
+from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     NAMED,
     ROOM,
     WITH_PRIOR,
     Matrix,
     channels,
-    checked,
-    claims,
     pairs_of_channels,
     proved,
     statement,
@@ -28,7 +26,7 @@ ONE_OUT = np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
 
 
 def by_outputs(rows: Matrix, prior: Matrix) -> tuple[float, float]:
-    """Give vulnerability and error of guessing, averaged over what each output leaves."""
+    """Compute vulnerability and error of guessing, averaged over what each output leaves."""
     joint = rows * prior[:, None]
     mass = joint.sum(axis=0)
     left = [(m, column / m) for m, column in zip(mass, joint.T, strict=True) if m > 0]
@@ -36,7 +34,7 @@ def by_outputs(rows: Matrix, prior: Matrix) -> tuple[float, float]:
 
 
 def section_5e(_given: Given) -> Reproduced:
-    """Say what leakage and beta* say of each other and of a prior's risk.
+    """Relate leakage, beta* and a prior's risk.
 
     Source: Chatzikokolakis et al. 2023, section V-E.
     """
@@ -104,7 +102,7 @@ def _deterministic() -> tuple[Held, ...]:
 
 
 def _guesses() -> tuple[Held, ...]:
-    """Hold the miracle theorem, and show that there is none for losses."""
+    """Check the miracle theorem, and show that there is none for losses."""
     rng = np.random.default_rng(5)
     right = [
         ch.g_leakage(rows, gain, prior) <= ch.miracle_bound(rows).value * (1 + ROOM)
@@ -127,7 +125,7 @@ def _guesses() -> tuple[Held, ...]:
 
 
 def appendix_f(_given: Given) -> Reproduced:
-    """Say that guessing is a gain and a loss. Source: Chatzikokolakis et al. 2023, Appendix F."""
+    """Check that guessing is a gain and a loss. Source: Chatzikokolakis et al. 2023, Appendix F."""
     gain, loss = [], []
     for rows, prior in systems():
         one = np.eye(len(rows))

@@ -9,14 +9,12 @@ import numpy as np
 from scipy import optimize
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Item, Quote, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     NAMED,
     ROOM,
     WITH_PRIOR,
     channels,
-    checked,
-    claims,
     priors,
     proved,
     statement,
@@ -31,7 +29,7 @@ LOOSE = 1e-7
 
 
 def ldp_rows(outputs: int, epsilon: float) -> float:
-    """Give the least overlap of two rows under epsilon-LDP, over all such rows: linear programs.
+    """Minimise the overlap of two rows under epsilon-LDP over all such rows: linear programs.
 
     The first row is the likelier one on the first ``k`` outputs, for some ``k``.
     """
@@ -49,7 +47,7 @@ def ldp_rows(outputs: int, epsilon: float) -> float:
 
 
 def equation_1(_given: Given) -> Reproduced:
-    """Say that it is the advantage. Source: Chatzikokolakis et al. 2023, Equation 1."""
+    """Check that it is the advantage. Source: Chatzikokolakis et al. 2023, Equation 1."""
     right: list[bool] = []
     for rows in channels(40, secrets=2):
         tests = np.array(list(itertools.product((0, 1), repeat=rows.shape[1])))
@@ -68,7 +66,7 @@ def equation_1(_given: Given) -> Reproduced:
 
 
 def equation_2(_given: Given) -> Reproduced:
-    """Say what local DP is. Source: Chatzikokolakis et al. 2023, Equation 2."""
+    """Check the meaning of local DP. Source: Chatzikokolakis et al. 2023, Equation 2."""
     right: list[bool] = []
     for rows in channels():
         worst = 0.0
@@ -88,7 +86,10 @@ def equation_2(_given: Given) -> Reproduced:
 
 
 def equation_3(_given: Given) -> Reproduced:
-    """Say what approximate local DP is. Source: Chatzikokolakis et al. 2023, Equation 3."""
+    """Check the meaning of approximate local DP.
+
+    Source: Chatzikokolakis et al. 2023, Equation 3.
+    """
     right: list[bool] = []
     for rows, epsilon in itertools.product(channels(20), (0.0, 0.5, 2.0)):
         sets = np.array(list(itertools.product((0, 1), repeat=rows.shape[1])))
@@ -107,7 +108,7 @@ def equation_3(_given: Given) -> Reproduced:
 
 
 def section_5b(_given: Given) -> Reproduced:
-    """Say when beta is 0, and what it tends to.
+    """Find where beta is 0, and its limit.
 
     Source: Chatzikokolakis et al. 2023, section V-B.
     """
@@ -148,7 +149,7 @@ def section_5b(_given: Given) -> Reproduced:
 
 
 def theorem_5(_given: Given) -> Reproduced:
-    """Limit beta by epsilon. Source: Chatzikokolakis et al. 2023, Theorem 5."""
+    """Bound beta by epsilon. Source: Chatzikokolakis et al. 2023, Theorem 5."""
     holds: list[bool] = []
     for rows, prior in systems():
         epsilon = ch.local_dp_epsilon(rows)
@@ -190,7 +191,7 @@ AT_RATIOS = "x = 1, 1.5, 2, 7 and y = 1.2, 2, 5"
 
 
 def masses(x: float, y: float) -> tuple[float, float]:
-    """Give ``a`` and ``b`` of the proof from their ratios to the other secret's masses."""
+    """Return ``a`` and ``b`` of the proof from their ratios to the other secret's masses."""
     return (x * y - x) / (x * y - 1), (x * y - y) / (x * y - 1)
 
 
@@ -209,7 +210,7 @@ def equation_16(_given: Given) -> Reproduced:
 
 
 def equation_20(_given: Given) -> Reproduced:
-    """Give the risk from two ratios. Source: Chatzikokolakis et al. 2023, Equation 20."""
+    """Compute the risk from two ratios. Source: Chatzikokolakis et al. 2023, Equation 20."""
     risks, slopes = [], []
     for x, y in RATIOS:
         a, b = masses(x, y)
@@ -231,7 +232,7 @@ def equation_20(_given: Given) -> Reproduced:
 
 
 def equation_21(_given: Given) -> Reproduced:
-    """Say where the risk is least. Source: Chatzikokolakis et al. 2023, Equation 21."""
+    """Find where the risk is least. Source: Chatzikokolakis et al. 2023, Equation 21."""
     risks = [ch.bayes_risk(mended(2, 2, e)) for e in EPSILONS]
     program = [ldp_rows(2, e) / 2 for e in EPSILONS]
     exact = [1 / (math.exp(e) + 1) for e in EPSILONS]
@@ -254,7 +255,7 @@ def equation_21(_given: Given) -> Reproduced:
 
 
 def proposition_2(_given: Given) -> Reproduced:
-    """Say that it is a delta. Source: Chatzikokolakis et al. 2023, Proposition 2."""
+    """Check that it is a delta. Source: Chatzikokolakis et al. 2023, Proposition 2."""
     apart = [
         abs(ch.local_dp_delta(rows, 0.0) - ch.to_approximate_dp(ch.beta_star(rows).value)[1])
         for rows in channels()

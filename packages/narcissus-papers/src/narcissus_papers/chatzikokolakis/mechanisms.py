@@ -10,8 +10,8 @@ import numpy as np
 from scipy import integrate, stats
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.chatzikokolakis.cases import ROOM, checked, claims, proved, statement
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims
+from narcissus_papers.chatzikokolakis.cases import ROOM, proved, statement
 
 APART = (0.1, 0.5, 1.0, 3.0)
 SCALES = (0.5, 1.0, 2.0)
@@ -19,7 +19,7 @@ INTEGRATED = "distances .1, .5, 1, 3 and scales .5, 1, 2, by integration"
 
 
 def overlap(density: Callable[[float], float], distance: float) -> float:
-    """Give the integral of the smaller of two densities that are this far apart."""
+    """Integrate the smaller of two densities at a distance."""
 
     def smaller(x: float) -> float:
         return min(density(x), density(x - distance))
@@ -31,7 +31,10 @@ def overlap(density: Callable[[float], float], distance: float) -> float:
 
 
 def equation_7(_given: Given) -> Reproduced:
-    """Say what randomized response leaks. Source: Chatzikokolakis et al. 2023, Equation 7."""
+    """Compute the leakage of randomized response.
+
+    Source: Chatzikokolakis et al. 2023, Equation 7.
+    """
     right, alike = [], []
     for n, epsilon in itertools.product(range(2, 13), (0.1, 1.0, 4.0)):
         matrix = ch.KaryRandomizedResponse(n, epsilon).channel()
@@ -58,7 +61,7 @@ def equation_7(_given: Given) -> Reproduced:
 
 
 def gaussians(_given: Given) -> Reproduced:
-    """Say how far apart two Gaussians are. Source: Chatzikokolakis et al. 2023, Lemma 4."""
+    """Compute the distance of two Gaussians. Source: Chatzikokolakis et al. 2023, Lemma 4."""
     right: list[bool] = []
     for distance, sigma in itertools.product(APART, SCALES):
         half = distance / (2 * sigma)
@@ -76,13 +79,13 @@ def gaussians(_given: Given) -> Reproduced:
 
 
 def ends(made: Callable[[float], ch.ClosedForm]) -> bool:
-    """Tell whether the ends of a line are told apart best, and are what beta* is of."""
+    """Whether the ends of a line are the easiest pair to distinguish, and give beta*."""
     values = [made(distance).beta_star for distance in APART]
     return bool((np.diff(values) < 0).all())
 
 
 def proposition_4(_given: Given) -> Reproduced:
-    """Say what Gaussian noise leaks. Source: Chatzikokolakis et al. 2023, Proposition 4."""
+    """Compute the leakage of Gaussian noise. Source: Chatzikokolakis et al. 2023, Proposition 4."""
     apart = [
         abs(
             ch.Gaussian(d, s, 5).beta_star
@@ -109,7 +112,7 @@ def proposition_4(_given: Given) -> Reproduced:
 
 
 def proposition_3(_given: Given) -> Reproduced:
-    """Say what Laplace noise leaks. Source: Chatzikokolakis et al. 2023, Proposition 3."""
+    """Compute the leakage of Laplace noise. Source: Chatzikokolakis et al. 2023, Proposition 3."""
     apart, formed = [], []
     for distance, scale in itertools.product(APART, SCALES):
         found = ch.Laplace(distance, scale, 5).beta_star

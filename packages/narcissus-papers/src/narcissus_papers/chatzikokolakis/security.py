@@ -8,7 +8,7 @@ import numpy as np
 
 from narcissus import channels as ch
 from narcissus.game import play_ind_bay
-from narcissus_papers.base import Given, Held, Item, Reproduced
+from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     CHANNEL,
     NAMED,
@@ -16,8 +16,6 @@ from narcissus_papers.chatzikokolakis.cases import (
     WITH_PRIOR,
     Matrix,
     channels,
-    checked,
-    claims,
     least_beta_of_all,
     priors,
     proved,
@@ -29,7 +27,7 @@ from narcissus_papers.chatzikokolakis.cases import (
 
 
 def best_rule(rows: Matrix, prior: Matrix) -> float:
-    """Give the least error over all rules from outputs to secrets, by trying them."""
+    """Compute the least error over all rules from outputs to secrets, by trying them."""
     n, m = rows.shape
     joint = rows * prior[:, None]
     rules = itertools.product(range(n), repeat=m)
@@ -37,7 +35,7 @@ def best_rule(rows: Matrix, prior: Matrix) -> float:
 
 
 def game_1(_given: Given) -> Reproduced:
-    """Say how IND-BAY is won. Source: Chatzikokolakis et al. 2023, Game 1."""
+    """Compute the winning chance of IND-BAY. Source: Chatzikokolakis et al. 2023, Game 1."""
     small = [(rows, prior) for rows, prior in systems() if rows.size <= 12]
     exact = all(abs(best_rule(*one) - ch.bayes_risk(*one)) <= ROOM for one in small)
     rows, prior = channels()[0], priors(len(channels()[0]))[1]
@@ -59,7 +57,7 @@ def game_1(_given: Given) -> Reproduced:
 
 
 def section_2(_given: Given) -> Reproduced:
-    """Say what beta ranges over. Source: Chatzikokolakis et al. 2023, section II."""
+    """Compute the range of beta. Source: Chatzikokolakis et al. 2023, section II."""
     found = [
         (ch.bayes_risk(*one), ch.guessing_error(one[1]), ch.beta(*one), one) for one in systems()
     ]
@@ -88,7 +86,7 @@ def section_2(_given: Given) -> Reproduced:
 
 
 def section_3(_given: Given) -> Reproduced:
-    """Say that the uniform prior is not the worst.
+    """Show that the uniform prior is not the worst.
 
     Source: Chatzikokolakis et al. 2023, section III.
     """
@@ -111,7 +109,7 @@ def section_3(_given: Given) -> Reproduced:
 
 
 def theorem_1(_given: Given) -> Reproduced:
-    """Say where beta is least. Source: Chatzikokolakis et al. 2023, Theorem 1."""
+    """Find where beta is least. Source: Chatzikokolakis et al. 2023, Theorem 1."""
     small = [rows for rows in channels(8, secrets=3) if rows.shape[1] <= 3]
     programs = [abs(least_beta_of_all(r) - ch.beta_star(r).value) <= 1e-8 for r in small]
     reached, corners = [], []
@@ -138,7 +136,7 @@ def theorem_1(_given: Given) -> Reproduced:
 
 
 def theorem_2(_given: Given) -> Reproduced:
-    """Say that beta* is a distance. Source: Chatzikokolakis et al. 2023, Theorem 2."""
+    """Check that beta* is a distance. Source: Chatzikokolakis et al. 2023, Theorem 2."""
     apart = [
         abs(ch.beta_star(r).value - (1 - max(np.abs(a - b).sum() for a in r for b in r) / 2))
         for r in channels()
@@ -153,7 +151,7 @@ def theorem_2(_given: Given) -> Reproduced:
 
 
 def pair_forms(_given: Given) -> Reproduced:
-    """Say what beta of two secrets is.
+    """Compute beta of two secrets.
 
     Source: Chatzikokolakis et al. 2023, Equation 11, Equation 13.
     """
@@ -179,7 +177,7 @@ def pair_forms(_given: Given) -> Reproduced:
 
 
 def lemma_1(_given: Given) -> Reproduced:
-    """Say that a zero does not depend on the prior.
+    """Check that a zero does not depend on the prior.
 
     Source: Chatzikokolakis et al. 2023, Lemma 1.
     """
@@ -201,7 +199,7 @@ def lemma_1(_given: Given) -> Reproduced:
 
 
 def theorem_7(_given: Given) -> Reproduced:
-    """Limit beta of the uniform prior where some prior has none.
+    """Bound beta of the uniform prior if it is zero for some prior.
 
     Source: Chatzikokolakis et al. 2023, Theorem 7.
     """

@@ -7,15 +7,8 @@ import math
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.chatzikokolakis.cases import (
-    CHANNEL,
-    NAMED,
-    ROOM,
-    channels,
-    checked,
-    systems,
-)
+from narcissus_papers.base import Given, Item, Reproduced, checked
+from narcissus_papers.chatzikokolakis.cases import CHANNEL, NAMED, ROOM, channels, systems
 
 NAMES: tuple[tuple[str, str, str], ...] = (
     ("symbol", "description", "here"),
@@ -58,7 +51,7 @@ METRICS: tuple[tuple[str, str, str, str], ...] = (
 
 
 def make_1(_given: Given) -> Reproduced:
-    """Name what each symbol is called here. Source: Chatzikokolakis et al. 2023, Table I."""
+    """List what each symbol is called here. Source: Chatzikokolakis et al. 2023, Table I."""
     return Reproduced(table=NAMES, cannot="it defines symbols, and prints no number")
 
 

@@ -1,4 +1,4 @@
-"""Section 1.1 of Cohen et al. 2024: what an attacker is compared with."""
+"""Section 1.1 of Cohen et al. 2024: baselines of an attacker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narcissus.mechanisms import Constant, Identity, RandomizedResponse, through
 from narcissus.profiles import cover, write_out, write_out_family
 from narcissus.success.relations import Member, Pinned
 from narcissus.worlds import Bits, Family, Finite, MonaLisa
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,
@@ -21,7 +21,6 @@ from narcissus_papers.cohen.cases import (
     audit_of,
     channels,
     checked,
-    claims,
     item,
     partitions,
     profile_of,
@@ -34,7 +33,7 @@ CITIZENS = 12
 
 
 def definition_1_4(_given: Given) -> Reproduced:
-    """Show that a baseline near one makes the definition empty.
+    """Check that a baseline near one makes the definition empty.
 
     Source: Cohen et al. 2024, Definition 1.4.
     """
@@ -64,7 +63,6 @@ def definition_1_4(_given: Given) -> Reproduced:
 
 
 def situations() -> tuple[Finite, Bits]:
-    """Give both situations of section 1.1.1, the first one of two rows."""
     people = range(1, CITIZENS + 1)
     plain = [(a, b) for a in people for b in people]
     with_her = [(0, b) for b in people]
@@ -111,7 +109,7 @@ def definition_1_5(_given: Given) -> Reproduced:
 
 
 def definition_1_6(_given: Given) -> Reproduced:
-    """Hold the exact profile against every attacker.
+    """Compare the exact profile with every attacker.
 
     Source: Cohen et al. 2024, Definition 1.6.
     """
@@ -161,7 +159,7 @@ def definition_1_6(_given: Given) -> Reproduced:
 
 
 class _OneBit:
-    """A bit of a data set that is the number of two bits."""
+    """A bit of a data set given as the number of two bits."""
 
     def holds(self, data: np.ndarray, attempt: np.ndarray, rng: object) -> np.ndarray:
         place, bit = np.asarray(attempt) // 2, np.asarray(attempt) % 2
@@ -172,7 +170,9 @@ class _OneBit:
 
 
 def example_1_7(_given: Given) -> Reproduced:
-    """Follow attackers who name the Mona Lisa, and others. Source: Cohen et al. 2024, Example 1.7.
+    """Enumerate attackers who name the Mona Lisa, and others.
+
+    Source: Cohen et al. 2024, Example 1.7.
 
     With ``p`` the chance that she is among the rows, an attacker who names her for some releases
     only, or never, has success at most ``p`` and gains at most ``p (1 - e^eps p)``, or nothing

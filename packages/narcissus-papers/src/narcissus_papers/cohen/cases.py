@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.mechanisms.base import ReleaseChannel, deterministic
-from narcissus_papers.base import Given, Held, Item, Printed, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
 
 Matrix = NDArray[np.float64]
 
@@ -25,12 +25,10 @@ EXTRACT = "narcissus extract examples/extraction/copy.toml"
 
 
 def profile_of(study: str) -> str:
-    """Say what a user runs, and changes, for the exact answer against every attacker."""
     return f"narcissus examples {study} && narcissus profile {study}.toml"
 
 
 def audit_of(study: str) -> str:
-    """Say what a user runs, and changes, to play a game against attackers."""
     return f"narcissus examples {study} && narcissus audit {study}.toml"
 
 
@@ -43,30 +41,23 @@ def item(
     seconds: float = 0.5,
     paper: str = "003",
 ) -> Item:
-    """Give a statement of the paper that is computed at once."""
     return Item(paper, "statement", number, title, seconds, make, command=command)
 
 
-def claims(*held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...] = ()) -> Any:
-    """Give what a statement claims."""
-    return Reproduced(held=held, printed=printed, notes=notes)
-
-
 def proved(what: str, holds: bool, because: str = "", *, section: str = "2.1") -> Held:
-    """Say what the documentation proves for all, and the code computes on cases."""
     return Held(f"{what} (proof: Narcissus theory {section})", bool(holds), "proved", because)
 
 
 def checked(
     what: str, holds: bool, because: str = "", *, words: str = "", place: str = "", number: str = ""
 ) -> Held:
-    """Make a claim that is computed exactly in the cases named, beside the paper's words of it."""
+    """Mark a claim as computed exactly in the named cases, next to the paper's words."""
     quote = Quote(number, words, place) if words else None
     return Held(what, bool(holds), "checked", because, quote)
 
 
 def channels(number: int, secrets: int = 2, outputs: int = 4) -> list[Matrix]:
-    """Give random channels, of every two one with zeros and ties."""
+    """Draw random channels, every second one with zeros and ties."""
     rng = np.random.default_rng(2024)
     made: list[Matrix] = []
     for which in range(number):
@@ -78,7 +69,7 @@ def channels(number: int, secrets: int = 2, outputs: int = 4) -> list[Matrix]:
 
 
 def partitions(things: int) -> Iterator[tuple[int, ...]]:
-    """Yield the label of each thing for each way to sort them: all functions but for names."""
+    """Yield all partitions of things, as a label of each: all functions up to renaming."""
 
     def further(labels: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         if len(labels) == things:
@@ -106,12 +97,10 @@ class Labelled:
     values: int = 2
 
     def release(self, data: Any, rng: np.random.Generator) -> Any:
-        """Look the data sets up."""
         places = self.values ** np.arange(data.shape[1])[::-1]
         return np.asarray(self.labels)[data.astype(np.int64) @ places]
 
     def channel(self, data: Any) -> ReleaseChannel:
-        """Write the function out."""
         return deterministic(self.release(data, np.random.default_rng(0)))
 
 
@@ -125,11 +114,10 @@ class AttemptTypes:
     types: tuple[int, ...]
 
     def holds(self, data: Any, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Look up the bit of each attempt."""
         return ((np.asarray(attempt) >> data[:, 0]) & 1).astype(bool)
 
     def guesses(self, data: Any) -> NDArray[np.int64]:
-        """Give the attempts."""
+        """Return the attempts."""
         return np.array(self.types)
 
 
@@ -143,25 +131,17 @@ RELATIONS = [
 
 
 def attackers(releases: int, attempts: int) -> Iterator[tuple[int, ...]]:
-    """Yield every attacker: an attempt for each release, -1 for none."""
     yield from itertools.product(range(-1, attempts), repeat=releases)
 
 
 def rates_of(
     attacker: tuple[int, ...], joint: Matrix, holds: Matrix, chance: Matrix
 ) -> tuple[float, float]:
-    """Give success and own baseline of an attacker, from their definitions.
+    """Compute an attacker's success and own baseline from their definitions.
 
-    Parameters
-    ----------
-    attacker
-        An attempt for each release, -1 for none.
-    joint
-        Probability of data set and release, shape (D, Y).
-    holds
-        Whether each attempt holds for each data set, shape (Z, D).
-    chance
-        Probability of each fresh data set, shape (D,).
+    ``attacker`` is an attempt for each release, -1 for none; ``joint`` the probability of data set
+    and release, shape (D, Y); ``holds`` whether each attempt holds for each data set, shape (Z, D);
+    ``chance`` the probability of each fresh data set, shape (D,).
     """
     success = baseline = 0.0
     for y, z in enumerate(attacker):

@@ -1,4 +1,4 @@
-"""Sections 1.2, 3 and D of Cohen et al. 2024: extraction, in a language where all is computed."""
+"""Sections 1.2, 3 and D of Cohen et al. 2024: extraction, in a language where all is computable."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from narcissus.game import Game
 from narcissus.mechanisms import through_channel
 from narcissus.profiles import write_out
 from narcissus.worlds import Finite
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     EXTRACT,
     ROOM,
     Matrix,
     checked,
-    claims,
     item,
     proved,
     rates_of,
@@ -52,13 +51,12 @@ RELEASES = {
 
 @cache
 def complexity(string: str, radius: int, given: str = "") -> int:
-    """Give the complexity of what counts as an extraction of a string."""
     return shortest(ball(string, radius), given)
 
 
 @cache
 def hits(given: str, radius: int) -> Matrix:
-    """Give the chance that each program extracts each string, from an input."""
+    """Compute the chance that each program extracts each string, from an input."""
     bits = np.array([list(map(int, x)) for x in STRINGS])
     apart = (bits[:, None] != bits[None]).sum(axis=2)
     return table(given) @ (apart <= radius).astype(np.float64)
@@ -155,12 +153,12 @@ def definition_d3(_given: Given) -> Reproduced:
 
 @dataclass(frozen=True)
 class Extractors:
-    """All extractors of all strings from what a mechanism releases of them, for a relation."""
+    """All extractors of all strings from a mechanism's releases, for a relation."""
 
     radius: int
 
     def every(self) -> list[tuple[int, int, int]]:
-        """Give length of the program, complexity without and with the release, of each."""
+        """Length of the program, complexity without and with the release, of each."""
         found: list[tuple[int, int, int]] = []
         for release in RELEASES.values():
             for k, x in enumerate(STRINGS):
@@ -172,7 +170,7 @@ class Extractors:
 
 
 def extractors(_given: Given) -> Reproduced:
-    """Hold every extractor against what it extracts.
+    """Check every extractor against what it extracts.
 
     Source: Cohen et al. 2024, Definitions 1.13, D.7 and D.8, Claim D.9.
     """
@@ -217,12 +215,7 @@ def extractors(_given: Given) -> Reproduced:
 class ShowsExtraction:
     """The relation ``R_ext``: a program is an extraction evidence of a string from a release.
 
-    Parameters
-    ----------
-    releases
-        The releases, in order.
-    quality, radius
-        Asked of an extraction.
+    ``quality`` and ``radius`` are those asked of an extraction.
     """
 
     releases: tuple[str, ...]
@@ -238,16 +231,14 @@ class ShowsExtraction:
         return np.concatenate(tables).astype(np.float64)
 
     def holds(self, data: Any, attempt: Any, rng: np.random.Generator) -> Any:
-        """Look strings and pairs up by their numbers."""
         return self.holds_for[np.asarray(attempt), data[:, 0]] == 1
 
     def guesses(self, data: Any) -> Any:
-        """Give the numbers of all pairs that hold for some string."""
         return np.flatnonzero(self.holds_for.any(axis=1))
 
 
 def evidence_of(name: str, quality: float, radius: int) -> tuple[Game, ShowsExtraction, Matrix]:
-    """Give the game of a mechanism with R_ext, the relation, and chances of string and release."""
+    """Return a mechanism's game with R_ext, the relation, and chances of string and release."""
     release = RELEASES[name]
     every = tuple(sorted({release(x) for x in STRINGS}))
     relation = ShowsExtraction(every, quality, radius)
@@ -258,7 +249,7 @@ def evidence_of(name: str, quality: float, radius: int) -> tuple[Game, ShowsExtr
 
 
 def lemma_3_2(_given: Given) -> Reproduced:
-    """Hold every extraction attacker against the profile of R_ext.
+    """Compare every extraction attacker with the profile of R_ext.
 
     Source: Cohen et al. 2024, Definition 3.1, Lemma 3.2.
     """

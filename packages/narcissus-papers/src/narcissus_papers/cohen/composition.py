@@ -1,4 +1,4 @@
-"""Appendix C of Cohen et al. 2024: resilient mechanisms together."""
+"""Appendix C of Cohen et al. 2024: composition of resilient mechanisms."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from narcissus.mechanisms import Parallel, XorHalf, through_channel
 from narcissus.profiles import write_out
 from narcissus.success.relations import OneOfPair, Prefix
 from narcissus.worlds import Bits, Pairs
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     RELATIONS,
     ROOM,
     Matrix,
     channels,
     checked,
-    claims,
     item,
     profile_of,
     proved,
@@ -28,7 +27,7 @@ PAIR = Pairs([[[0], [1]]])
 
 
 def example_c1(_given: Given) -> Reproduced:
-    """Put two halves together that say nothing alone.
+    """Compose two halves that reveal nothing alone.
 
     Source: Cohen et al. 2024, Example C.1.
     """
@@ -56,14 +55,14 @@ def example_c1(_given: Given) -> Reproduced:
 
 
 def deltas(rows: list[Matrix], relation: object) -> tuple[list[float], float]:
-    """Give delta at epsilon 0 of each mechanism on a pair, and of all together."""
+    """Compute delta at epsilon 0 of each mechanism on a pair, and of their composition."""
     parts = [through_channel(one.tolist()) for one in rows]
     alone = [write_out(Game(PAIR, part, relation)).delta(0.0) for part in parts]
     return alone, write_out(Game(PAIR, Parallel(parts), relation)).delta(0.0)
 
 
 def five(p0: float, p1: float) -> list[tuple[float, float]]:
-    """Give ``q_j`` and ``q'_j`` of the proof, computed, for the attacker who answers by event."""
+    """Compute ``q_j`` and ``q'_j`` of the proof, for the attacker who answers by event."""
     rows = np.array([[p0, 1 - p0], [p1, 1 - p1]])
     found: list[tuple[float, float]] = []
     for number in range(1, 6):
@@ -79,7 +78,6 @@ def five(p0: float, p1: float) -> list[tuple[float, float]]:
 
 
 def printed_five(p0: float, p1: float) -> list[tuple[float, float]]:
-    """Give them as printed."""
     return [
         (p0 / 2, p1 / 2),
         (p0 / 2 + (1 - p1) / 2, p1 / 2 + (1 - p0) / 2),

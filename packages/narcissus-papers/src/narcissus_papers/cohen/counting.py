@@ -13,8 +13,8 @@ from narcissus.mechanisms import CountingQuery, published_cut
 from narcissus.profiles import Cover, cover, worst_event, write_out
 from narcissus.success.relations import Pinned
 from narcissus.worlds import Bits, Records
-from narcissus_papers.base import Given, Held, Item, Reproduced
-from narcissus_papers.cohen.cases import checked, claims, item, profile_of, proved
+from narcissus_papers.base import Given, Held, Item, Reproduced, claims
+from narcissus_papers.cohen.cases import checked, item, profile_of, proved
 
 EPSILON, DELTA, RECORDS = 1.0, 0.01, 2100
 
@@ -23,7 +23,7 @@ SETTINGS = [(e, d) for e in (0.5, 1.0, 2.0) for d in (0.1, 0.01)]
 
 
 def uncut(n: int, rate: float, epsilon: float) -> float:
-    """Give the exact least delta of the count without a cut, for one rate.
+    """Compute the exact least delta of the count without a cut, for one rate.
 
     Given ``k`` ones of ``n``, every record is 1 with chance ``k / n``: the gain is the mean of
     ``max(0, k/n - e^eps p, 1 - k/n - e^eps (1 - p))``.
@@ -48,13 +48,13 @@ def at_most(n: int, epsilon: float, steps: int) -> float:
 
 
 def exact(n: int, rate: float, tau: float) -> float:
-    """Give the exact least delta at epsilon 1 from the game itself."""
+    """Compute the exact least delta at epsilon 1 from the game itself."""
     game = Game(Bits(n, rate), CountingQuery(tau), Pinned(1))
     return write_out(game).delta(EPSILON)
 
 
 def every_rate(tau: float, *, tolerance: float, target: float | None = None) -> Cover:
-    """Give what every rate needs of the count of a hundred records, by the general limits.
+    """Compute the delta of the count of a hundred records for every rate, by the general limits.
 
     Rates ``p`` and ``1 - p`` are alike.
     """
@@ -82,7 +82,7 @@ class _QueryNamed:
 
 
 def beyond_two_values(cases: int) -> float:
-    """Give the largest difference between records of three values and the bits of the query."""
+    """Compute the largest difference between records of three values and the bits of the query."""
     apart: list[float] = []
     for chances in np.random.default_rng(1).dirichlet(np.ones(3), cases):
         three = Game(Records(4, chances.tolist()), _QueryCount(), _QueryNamed())
@@ -118,7 +118,7 @@ def for_every_rate() -> list[Held]:
 
 
 def appendix_a(_given: Given) -> Reproduced:
-    """Hold the counting query with a cut against its claim.
+    """Check the counting query with a cut against its claim.
 
     Source: Cohen et al. 2025, Appendix A.
     """

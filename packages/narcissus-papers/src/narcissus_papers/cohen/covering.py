@@ -13,16 +13,10 @@ from numpy.typing import NDArray
 from narcissus.extraction.relations import HammingBall
 from narcissus.scale import Known, exponents
 from narcissus.scale.curves import EVERYBODY
-from narcissus_papers.base import Given, Item, Line, Panel, Reproduced
+from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, played
 from narcissus_papers.cohen.cases import checked
 from narcissus_papers.cohen.guessing import entropy, near, sizes
-from narcissus_papers.cohen.scaling import (
-    curve_of,
-    is_exactly,
-    played,
-    scaling_item,
-    swept,
-)
+from narcissus_papers.cohen.scaling import curve_of, is_exactly, scaling_item, swept
 
 SHARE = 0.25
 CODES = (4, 8, 12)
@@ -40,7 +34,7 @@ _LISTED = (
 
 
 def greedy_code(d: int) -> list[int]:
-    """Give the words that the program of `HammingBall` finds, in their order."""
+    """Return the words that the program of `HammingBall` finds, in order."""
     every = np.arange(1 << d, dtype=np.uint32)
     within = np.bitwise_count(every[:, None] ^ every[None]) <= math.floor(SHARE * d)
     left = np.ones(1 << d, dtype=bool)
@@ -53,12 +47,12 @@ def greedy_code(d: int) -> list[int]:
 
 
 def listed_word(d: int, number: int) -> int:
-    """Give the word of a number: SHAKE-256 of its digits, whole bytes."""
+    """Return the word of a number: SHAKE-256 of its digits, whole bytes."""
     return int.from_bytes(hashlib.shake_256(str(number).encode()).digest(d // 8), "big")
 
 
 def first_near(d: int, strings: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Give the number of the first listed word near each string."""
+    """Return the number of the first listed word near each string."""
     radius, at, many = math.floor(SHARE * d), 0, 4096
     found = np.full(len(strings), -1)
     while (open_ := np.flatnonzero(found < 0)).size:
@@ -71,24 +65,23 @@ def first_near(d: int, strings: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def listed_program(d: int, number: int) -> str:
-    """Write the program that prints a listed word."""
     return _LISTED.format(n=number, size=d // 8, d=d)
 
 
 def expected_bits(chance: float) -> float:
-    """Give the mean of the logarithm, base 2, of the first success, 1, 2, .., of a chance."""
+    """Compute the mean of the logarithm, base 2, of the first success, 1, 2, .., of a chance."""
     trials = np.arange(1, math.ceil(40 / chance))
     return float(chance * ((1 - chance) ** (trials - 1.0)) @ np.log2(trials))
 
 
 def slope_of(d: NDArray[np.float64], bits: NDArray[np.float64]) -> tuple[float, float]:
-    """Fit ``c + a d + log2(d) / 2``; give a and c."""
+    """Fit ``c + a d + log2(d) / 2``; return a and c."""
     a, c = np.polyfit(d, bits - np.log2(d) / 2, 1)
     return float(a), float(c)
 
 
 def _ball_chances() -> tuple[bool, list[float]]:
-    """Hold the game's baseline against a ball's share; give that of long strings."""
+    """Compare the game's baseline with a ball's share; return that of long strings."""
     game = {
         "kind": "game",
         "world": {"name": "uniform", "n": 1, "d": 4},
@@ -102,7 +95,7 @@ def _ball_chances() -> tuple[bool, list[float]]:
 
 
 def _searched() -> tuple[list[float], list[float], bool]:
-    """Look for words near random strings: mean bits of a number, as expected, programs run."""
+    """Search for words near random strings: mean bits of a number, expected bits, programs run."""
     rng = np.random.default_rng(5)
     found: list[float] = []
     programs: list[str] = []

@@ -15,7 +15,7 @@ from narcissus.profiles import write_out, write_out_family
 from narcissus.results import Estimate
 from narcissus.success.relations import FirstBit, SameImage
 from narcissus.worlds import Bits, Family, Pairs
-from narcissus_papers.base import Given, Held, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims, played
 from narcissus_papers.cohen.cases import (
     ROOM,
     Labelled,
@@ -23,7 +23,6 @@ from narcissus_papers.cohen.cases import (
     audit_of,
     channels,
     checked,
-    claims,
     item,
     profile_of,
     proved,
@@ -35,13 +34,8 @@ LENGTH = 2
 MESSAGES = range(2**LENGTH)
 
 
-def played(what: str, holds: bool) -> Held:
-    """Say what was sampled."""
-    return Held(what, holds, "played")
-
-
 def encryptions() -> dict[str, Matrix]:
-    """Give schemes by their chances of ciphertexts: a row for each message, keys averaged over."""
+    """Return schemes by their ciphertext probabilities: a row a message, keys averaged over."""
     pad = np.full((4, 4), 0.25)
     one_bit = np.zeros((4, 4))  # the key is one bit, repeated
     for message in MESSAGES:
@@ -56,7 +50,6 @@ def encryptions() -> dict[str, Matrix]:
 
 
 def pairs_of_messages() -> Family:
-    """Give all pairs of messages, each with its first bit, as data sets of one number."""
     # the number b * 4 + m stands for the string of bit b and message m
     return Family([Pairs([[[a], [4 + b]]]) for a, b in product(MESSAGES, repeat=2)])
 
@@ -65,11 +58,9 @@ class NamesTheBit:
     """The attempt is the bit before the message: data sets are numbers ``b * 4 + m``."""
 
     def holds(self, data: Any, attempt: Any, rng: object) -> Any:
-        """Compare the bit."""
         return data[:, 0] // 4 == np.asarray(attempt)
 
     def guesses(self, data: Any) -> Any:
-        """Give both bits."""
         return np.array([0, 1])
 
 
@@ -115,7 +106,7 @@ def remark_b2(_given: Given) -> Reproduced:
 
 
 def searched(bits: int, budget: int, rng: np.random.Generator, trials: int = 300) -> Estimate:
-    """Try inputs for the image of a random string, each time anew; give how often one fits."""
+    """Try inputs for the image of a random string, anew each time; return the rate of success."""
     function = Sha256(bits)
     image = function.release(Bits(64).draw(trials, rng).data, rng)
     tried = function.release(Bits(64).draw(trials * budget, rng).data, rng)
@@ -145,12 +136,12 @@ def definition_b3(_given: Given) -> Reproduced:
 
 
 def spread(labels: tuple[int, ...]) -> float:
-    """Give the chance of the likeliest image of a uniform string."""
+    """Return the chance of the likeliest image of a uniform string."""
     return max(labels.count(y) for y in labels) / len(labels)
 
 
 def definition_b4(_given: Given) -> Reproduced:
-    """Say how well a function is spread. Source: Cohen et al. 2024, Definition B.4."""
+    """Measure how well a function is spread. Source: Cohen et al. 2024, Definition B.4."""
     one_to_one = [spread(p) for p in permutations(range(4))]
     found = [
         abs(spread(f) - float(write_out(_one_way(f)).fixed.max()))
@@ -170,7 +161,7 @@ def definition_b4(_given: Given) -> Reproduced:
 
 
 def lost(labels: tuple[int, ...]) -> float:
-    """Give one minus the sum of the squared chances of the images of a uniform string."""
+    """Return one minus the sum of the squared chances of the images of a uniform string."""
     return 1 - sum((labels.count(y) / len(labels)) ** 2 for y in set(labels))
 
 
@@ -180,7 +171,7 @@ def _one_way(labels: tuple[int, ...]) -> Game:
 
 
 def theorem_b5(_given: Given) -> Reproduced:
-    """Follow Equations 4 and 5 of the proof. Source: Cohen et al. 2024, Theorem B.5.
+    """Check Equations 4 and 5 of the proof. Source: Cohen et al. 2024, Theorem B.5.
 
     For an attacker who answers image ``y`` with an input of image ``g(y)``: the success is the
     chance that ``g(y) = y``, the own baseline is the mean chance of ``g(y)``, at most the spread.
@@ -289,7 +280,7 @@ def definition_b9(_given: Given) -> Reproduced:
 
 
 def conversations(coins: int) -> list[Matrix]:
-    """Give the chances of the ciphertexts by the bit, for each public key and pair of messages.
+    """Return the ciphertext probabilities by the bit, for each public key and pair of messages.
 
     One of ``coins`` random values is appended to a message before it is encrypted by textbook
     RSA; key and messages are known to the attacker.

@@ -18,8 +18,8 @@ from narcissus.profiles import write_out
 from narcissus.success.relations import FirstBit
 from narcissus.worlds import Pairs
 from narcissus.worlds.base import all_tuples
-from narcissus_papers.base import Given, Held, Item, Reproduced
-from narcissus_papers.cohen.cases import EXTRACT, ROOM, audit_of, checked, claims, item, proved
+from narcissus_papers.base import Given, Held, Item, Reproduced, claims
+from narcissus_papers.cohen.cases import EXTRACT, ROOM, audit_of, checked, item, proved
 from narcissus_papers.cohen.language import LENGTH, STRINGS, ball, shortest
 
 LENGTHS = (100, 1_000, 10_000, 1_000_000)
@@ -30,19 +30,18 @@ WRITTEN = (20_000, 100_000)
 
 
 def near(d: int, share: float) -> float:
-    """Give the chance that a random string agrees with another but for a share of its bits."""
+    """Compute the chance that a random string differs from another in at most a share of bits."""
     return float(stats.binom.cdf(math.floor(share * d), d, 0.5))
 
 
 def ball_bits(d: int, share: float) -> float:
-    """Give the logarithm, base 2, of the number of strings within a share of the bits."""
+    """Compute the logarithm, base 2, of the number of strings within a share of the bits."""
     i = np.arange(math.floor(share * d) + 1)
     logs = special.gammaln(d + 1) - special.gammaln(i + 1) - special.gammaln(d - i + 1)
     return float(special.logsumexp(logs) / math.log(2))
 
 
 def entropy(share: float) -> float:
-    """Give the entropy of a coin in bits."""
     return -share * math.log2(share) - (1 - share) * math.log2(1 - share)
 
 
@@ -74,24 +73,12 @@ def example_d4(_given: Given) -> Reproduced:
 
 
 def sizes(d: int, strings: int = 1, attempts: int = 1) -> tuple[float, float]:
-    """Give limits of the complexity of Examples D.5 and D.6, in bits, but for constants.
+    """Bound the complexity of Examples D.5 and D.6, in bits, up to constants.
 
-    Parameters
-    ----------
-    d
-        Bits of a string.
-    strings, attempts
-        Strings of the data, strings of an output: both at most a power of ``d``.
-
-    Returns
-    -------
-    tuple
-        What all but one in a thousand data sets need at least, and a covering code's word.
-
-    Notes
-    -----
-    A program that succeeds two times in three covers at most 3/2 ``attempts`` balls' worth of
-    strings, ``strings`` places each, and fewer than ``2^k`` programs are shorter than ``k``.
+    For ``strings`` of ``d`` bits, and ``attempts`` in an output, both at most a power of ``d``: the
+    least that all but one in a thousand data sets need, and the word of a covering code. A program
+    that succeeds two times in three covers at most 3/2 ``attempts`` balls' worth of strings,
+    ``strings`` places each, and fewer than ``2^k`` programs are shorter than ``k``.
     """
     log_ball = ball_bits(d, 0.25)
     low = d - log_ball - math.log2(1.5 * attempts * strings) - math.log2(1000)
@@ -100,7 +87,7 @@ def sizes(d: int, strings: int = 1, attempts: int = 1) -> tuple[float, float]:
 
 
 def halves(strings: int) -> tuple[Held, ...]:
-    """Give the claims that both examples share."""
+    """Return the claims that both examples share."""
     attempts, rate = 1000, 1 - entropy(0.25)
     limits = {d: sizes(d, strings, attempts) for d in LENGTHS}
     said = ", ".join(f"d = {d}: {low:.0f} to {high:.0f}" for d, (low, high) in limits.items())
@@ -197,7 +184,7 @@ def definition_d10(_given: Given) -> Reproduced:
 
 
 def lemma_d11(_given: Given) -> Reproduced:
-    """Make the triples, and try to tell them apart.
+    """Make the triples, and try to distinguish them.
 
     Source: Cohen et al. 2024, Lemma D.11, Algorithm D.12, section D.4.2.
     """
@@ -250,7 +237,7 @@ def lemma_d11(_given: Given) -> Reproduced:
 
 
 def footnote_8(_given: Given) -> Reproduced:
-    """Follow the approximate example. Source: Cohen et al. 2024, footnote 8."""
+    """Compute the approximate example. Source: Cohen et al. 2024, footnote 8."""
     alpha, bits = 0.1, 8192
     one = approximate_prg_example(pseudo_random=False, advantage=alpha, bits=bits, rng=1)
     heart = 1024

@@ -1,4 +1,4 @@
-"""A programming language so small that the length of the shortest program is found by trying all.
+"""A programming language so small that trying all programs finds the shortest.
 
 Programs are strings of bits, read from the left; ``w`` is what follows:
 
@@ -37,7 +37,7 @@ NEEDED = 2 / 3
 
 
 def outputs(program: str, given: str = "") -> dict[str, float]:
-    """Give the chance of each output of a program for an input; empty if it runs for ever.
+    """Return the chance of each output of a program for an input; empty if it runs for ever.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def outputs(program: str, given: str = "") -> dict[str, float]:
 
 @cache
 def table(given: str = "") -> NDArray[np.float64]:
-    """Give the chance of each string of `STRINGS` for each of `PROGRAMS`, for an input."""
+    """Compute the chance of each string of `STRINGS` for each of `PROGRAMS`, for an input."""
     place = {string: k for k, string in enumerate(STRINGS)}
     rows = np.zeros((len(PROGRAMS), len(STRINGS)))
     for row, program in zip(rows, PROGRAMS, strict=True):
@@ -75,17 +75,11 @@ SIZES = np.array([len(program) for program in PROGRAMS])
 
 
 def shortest(members: Iterable[str], given: str = "") -> int:
-    """Give the length of the shortest program that prints one of some strings two times in three.
+    """Return the length of the shortest program that prints one of some strings two times in three.
 
-    Parameters
-    ----------
-    members
-        Some of `STRINGS`, at least one.
-    given
-        The input, of `LENGTH` bits at most; none for the complexity without a condition.
+    ``members`` are some of `STRINGS`, at least one; ``given`` is the input, of at most `LENGTH`
+    bits, none for the complexity without a condition.
 
-    Notes
-    -----
     Source: Cohen et al. 2024, Definitions 1.12, D.1, D.2 and D.3.
 
     Examples
@@ -100,7 +94,7 @@ def shortest(members: Iterable[str], given: str = "") -> int:
 
 
 def ball(string: str, radius: int) -> tuple[str, ...]:
-    """Give the strings that differ from one in at most some places."""
+    """Return the strings that differ from one in at most ``radius`` places."""
     return tuple(
         other
         for other in STRINGS

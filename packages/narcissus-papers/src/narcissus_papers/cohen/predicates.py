@@ -14,13 +14,12 @@ from narcissus.profiles import write_out
 from narcissus.success.relations import Isolates, RandomRow
 from narcissus.success.singling_out import SinglingOut, achievable
 from narcissus.worlds import Records
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     ROOM,
     Labelled,
     audit_of,
     checked,
-    claims,
     item,
     partitions,
     profile_of,
@@ -38,7 +37,7 @@ TWO = [(a / 20, 1 - a / 20) for a in range(1, 20)]
 
 
 def membership(law: tuple[float, ...], labels: tuple[int, ...]) -> float:
-    """Give the largest advantage of membership inference in two records, from its definition.
+    """Compute the largest advantage of membership inference in two records, from its definition.
 
     The total variation distance of (release, a fresh record) and (release, a record of the data).
     """
@@ -53,7 +52,7 @@ def membership(law: tuple[float, ...], labels: tuple[int, ...]) -> float:
 
 
 def sorts() -> list[tuple[int, ...]]:
-    """Give functions of two records of three values: all of the unordered data set."""
+    """Return functions of two records of three values: all of the unordered data set."""
     pairs = [tuple(sorted(data)) for data in product(range(3), repeat=2)]
     kinds = sorted(set(pairs))
     return [tuple(labels[kinds.index(p)] for p in pairs) for labels in partitions(len(kinds))]
@@ -95,7 +94,7 @@ def membership_inference(_given: Given) -> Reproduced:
 
 
 def both_signs() -> float:
-    """Give how far attackers with predicates and their inverses are from opposite advantages."""
+    """Compute how far attackers with predicates and their inverses are from opposite advantages."""
     joint = np.array([[0.25, 0, 0], [0, 0.25, 0], [0, 0.25, 0], [0, 0, 0.25]])
     ones = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]).mean(axis=1)
     # attempts: the predicates on a bit, never, is 0, is 1, always
@@ -112,12 +111,10 @@ def both_signs() -> float:
 
 @dataclass(frozen=True)
 class SingledOut:
-    """How well the best attackers of one mechanism and law single out, at one epsilon.
+    """Success of the best singling-out attackers of one mechanism and law, at one epsilon.
 
-    Attributes
-    ----------
-    pso, npso
-        The least delta of Definition 2.4 for this law, with every weight allowed, and of 2.5.
+    ``pso`` is the least delta of Definition 2.4 for this law, with every weight allowed; ``npso``
+    that of Definition 2.5.
     """
 
     pso: float
@@ -129,16 +126,8 @@ def singled_out(
 ) -> SingledOut:
     """Compute both definitions from their words.
 
-    Parameters
-    ----------
-    n
-        Records of a data set.
-    law
-        Of a record.
-    labels
-        The release of each data set, in the order of all tuples.
-    epsilon
-        Of both definitions.
+    ``law`` is that of a record; ``labels`` the release of each data set, in the order of all
+    tuples.
     """
     values = len(law)
     data = list(product(range(values), repeat=n))
@@ -160,14 +149,13 @@ def singled_out(
 
 
 def all_small(epsilon: float) -> list[SingledOut]:
-    """Give all functions of two records of two values, and of three without their order."""
     two = [singled_out(2, law, labels, epsilon) for law in TWO for labels in partitions(4)]
     three = [singled_out(2, law, labels, epsilon) for law in LAWS[::4] for labels in sorts()]
     return two + three
 
 
 def definition_2_4(_given: Given) -> Reproduced:
-    """Hold the curve in w against its words. Source: Cohen et al. 2024, Definition 2.4."""
+    """Compare the curve in w with its definition. Source: Cohen et al. 2024, Definition 2.4."""
     apart: list[float] = []
     for law, epsilon in product(TWO[::3], (0.0, 0.5)):
         world = Records(2, law)
@@ -197,7 +185,7 @@ def definition_2_4(_given: Given) -> Reproduced:
 
 
 def definition_2_5(_given: Given) -> Reproduced:
-    """Answer which of both definitions is stronger. Source: Cohen et al. 2024, Definition 2.5."""
+    """Decide which of both definitions is stronger. Source: Cohen et al. 2024, Definition 2.5."""
     apart = [
         abs(
             write_out(Game(Records(2, law), ExactAverage(), Isolates())).delta(epsilon)

@@ -13,7 +13,7 @@ from narcissus.mechanisms import CountingQuery, RandomizedResponse, through_chan
 from narcissus.profiles import profile, worst_event, write_out
 from narcissus.success.relations import OneOfPair, Prefix
 from narcissus.worlds import Finite, Neighbours, Pairs, RandomNeighbours
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     RELATIONS,
@@ -22,7 +22,6 @@ from narcissus_papers.cohen.cases import (
     attackers,
     channels,
     checked,
-    claims,
     item,
     profile_of,
     proved,
@@ -34,20 +33,19 @@ NAMED = f"{len(CASES)} channels and epsilons"
 
 
 def least_delta(rows: Matrix, epsilon: float) -> float:
-    """Give the least delta of privacy, over all events of both orders."""
+    """Compute the least delta of privacy, over all events of both orders."""
     events = np.array(list(product((0.0, 1.0), repeat=rows.shape[1])))
     chance = events @ rows.T
     return float(max((chance - math.exp(epsilon) * chance[:, ::-1]).max(), 0.0))
 
 
 def gain(world: object, rows: Matrix, relation: object, epsilon: float) -> float:
-    """Give the exact profile of a channel on two data sets."""
     game = Game(world, through_channel(rows.tolist()), relation)
     return float(write_out(game).deltas([epsilon])[0])
 
 
 def definition_a1(_given: Given) -> Reproduced:
-    """Hold privacy against all events. Source: Cohen et al. 2024, Definition A.1."""
+    """Compare privacy with all events. Source: Cohen et al. 2024, Definition A.1."""
     apart = [abs(least_delta(rows, e) - local_dp_delta(rows, e)) for rows, e in CASES]
     found = [abs(least_delta(rows, e) - worst_event(rows, e).delta) for rows, e in CASES]
     return claims(
@@ -59,7 +57,7 @@ def definition_a1(_given: Given) -> Reproduced:
 
 
 def definition_a2(_given: Given) -> Reproduced:
-    """Hold the profile over a pair against every attacker.
+    """Compare the profile over a pair with every attacker.
 
     Source: Cohen et al. 2024, Definition A.2.
     """

@@ -1,4 +1,4 @@
-"""Appendix B.3: mechanisms that are talked with, against every attacker who adapts, and played."""
+"""Appendix B.3: interactive mechanisms, against every adaptive attacker, and played."""
 
 from __future__ import annotations
 
@@ -23,24 +23,23 @@ from narcissus.profiles import write_out
 from narcissus.profiles.proofs import from_lemmas
 from narcissus.success.relations import FirstBit, Hamming, NamesSecret
 from narcissus.worlds import Bits, Pairs, Secret
-from narcissus_papers.base import Given, Item, Reproduced
+from narcissus_papers.base import Given, Item, Reproduced, claims, played
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,
     audit_of,
     channels,
     checked,
-    claims,
     item,
     profile_of,
 )
-from narcissus_papers.cohen.cryptography import cpa, played
+from narcissus_papers.cohen.cryptography import cpa
 
 PAIR = Pairs([[[0], [1]]])
 
 
 def one_question() -> list[float]:
-    """Give how far a protocol of one question is from the mechanism that it asks."""
+    """Compute how far a protocol of one question is from the mechanism that it asks."""
     apart: list[float] = []
     for rows in channels(6, 2, 3):
         part = through_channel(rows.tolist())
@@ -51,7 +50,7 @@ def one_question() -> list[float]:
 
 
 def adapted() -> list[tuple[float, float]]:
-    """Give the gain of the best adaptive attacker, and of the best fixed list of questions."""
+    """Compute the gain of the best adaptive attacker, and of the best fixed list of questions."""
     found: list[tuple[float, float]] = []
     uniform = Secret([0.25] * 4)
     drawn = channels(9, 4, 2)
@@ -65,14 +64,14 @@ def adapted() -> list[tuple[float, float]]:
 
 
 def excess(algorithm: str, questions: int, promised: float) -> float:
-    """Give by how much the best attacker of sparse vector gains more than a promise allows."""
+    """Compute by how much the best attacker of sparse vector exceeds a promised gain."""
     mechanism = SparseVector(1.0, 1, questions, 1, algorithm)  # pyright: ignore[reportArgumentType]
     exact = write_out(Game(PAIR, mechanism, FirstBit()))
     return float((exact.deltas(EPSILONS) - PureDP(promised).profile(EPSILONS)).max())
 
 
 def composed() -> list[float]:
-    """Give how far adaptively chosen randomized responses are from optimal composition."""
+    """Compute how far adaptively chosen randomized responses are from optimal composition."""
     parts = [RandomizedResponse(1.0), RandomizedResponse(0.5)]
     apart: list[float] = []
     for times in (1, 2, 3):
@@ -83,7 +82,7 @@ def composed() -> list[float]:
 
 
 def named(mechanism: CountQueries, attack: Asks, n: int, trials: int) -> list[float]:
-    """Let an attacker talk about random bits; give the share of them that it names."""
+    """Play an attacker on random bits; return the share of them that it names."""
     rng = np.random.default_rng(11)
     shares: list[float] = []
     for data in Bits(n).draw(trials, rng).data:
@@ -93,7 +92,7 @@ def named(mechanism: CountQueries, attack: Asks, n: int, trials: int) -> list[fl
 
 
 def definition_b11(_given: Given) -> Reproduced:
-    """Write conversations out, and talk. Source: Cohen et al. 2024, Definition B.11."""
+    """Write conversations out, and play them. Source: Cohen et al. 2024, Definition B.11."""
     gains = adapted()
     linear, every = LinearReconstruction(n=64), ExhaustiveReconstruction(n=8)
     little = named(CountQueries(256, error=1), linear, 64, 8)

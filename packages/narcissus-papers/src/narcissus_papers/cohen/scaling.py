@@ -1,4 +1,4 @@
-"""Examples of Cohen et al. 2024 against their security parameter, beside their formulas."""
+"""Examples of Cohen et al. 2024 against their security parameter, with their formulas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from narcissus.scale.verdict import sentence, told
 from narcissus.study.shipped import shipped_study
 from narcissus.success.relations import SameImage
 from narcissus.worlds import Bits
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Reproduced
+from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, played
 from narcissus_papers.cohen.cases import ROOM, checked
 
 CONFIDENCE = 1 - 1e-6
@@ -37,28 +37,26 @@ def swept(study: str | Mapping[str, Any], values: Values, trials: int | None = N
 
 
 def silent(name: str) -> dict[str, Any]:
-    """Give a shipped study without its attacks: nothing is played, all attackers are covered."""
+    """Return a shipped study without attacks: nothing is played, all attackers are covered."""
     study = tomllib.loads(shipped_study(name).path.read_text(encoding="utf-8"))
     return {key: value for key, value in study.items() if key not in {"attack", "run"}}
 
 
 def curve_of(scaled: Scaled, whose: str, quantity: Quantity = "gain") -> SizeCurve:
-    """Give one curve."""
     return next(c for c in scaled.curves if (c.whose, c.quantity) == (whose, quantity))
 
 
 def is_exactly(curve: SizeCurve, formula: Formula, room: float = ROOM) -> bool:
-    """Say whether all values are exact, and those of a formula."""
+    """Whether all values are exact, and equal to a formula's."""
     return all(p.exact and abs(p.value - formula(p.size)) <= room for p in curve.points)
 
 
 def holds(curve: SizeCurve, formula: Formula) -> bool:
-    """Say whether the limits of all values hold those of a formula."""
+    """Whether the limits of all values contain a formula's."""
     return all(p.low <= formula(p.size) <= p.high for p in curve.points)
 
 
 def drawn(curve: SizeCurve, label: str, formula: Formula | None = None) -> list[Line]:
-    """Give a curve as points, with its formula as a line."""
     x = [p.size for p in curve.points]
     lines = [Line(label, x, [p.value for p in curve.points], "points")]
     if formula is not None:
@@ -67,22 +65,16 @@ def drawn(curve: SizeCurve, label: str, formula: Formula | None = None) -> list[
 
 
 def said(scaled: Scaled, curve: SizeCurve) -> str:
-    """Say where a curve goes, without the full stop."""
     return sentence(told(curve), scaled.name)[:-1]
 
 
-def played(what: str, is_held: bool) -> Held:
-    """Say what was sampled."""
-    return Held(what, is_held, "played")
-
-
 def found_of(budget: int) -> Formula:
-    """Give the chance that one of ``2^k`` is among some different ones."""
+    """Compute the chance that one of ``2^k`` is among some different ones."""
     return lambda k: min(1.0, budget * 2.0**-k)
 
 
 def missed(bits: float) -> float:
-    """Give one less the sum of the squared chances of the images of ten bits under SHA-256, cut."""
+    """Compute one minus the sum of squared chances of the images of ten bits under SHA-256, cut."""
     strings = (np.arange(1024)[:, None] >> np.arange(10)[::-1]) & 1
     images = Sha256(int(bits)).release(strings.astype(np.uint8), np.random.default_rng(0))
     chance = np.unique(images, axis=0, return_counts=True)[1] / 1024
@@ -90,7 +82,7 @@ def missed(bits: float) -> float:
 
 
 def tabled(budget: int) -> Formula:
-    """Give the share of all images of ``k`` bits that are among those of the inputs tried."""
+    """Compute the share of all images of ``k`` bits that are among those of the inputs tried."""
     table = TryInputs(budget).prepare(Game(Bits(64), Sha256(1), SameImage(Sha256(1)))).inputs
 
     def share(k: float) -> float:
@@ -266,7 +258,6 @@ def generator(_given: Given) -> Reproduced:
 def scaling_item(
     number: str, title: str, make: Callable[[Given], Reproduced], command: str, seconds: float
 ) -> Item:
-    """Give a figure that a user draws by ``narcissus scale``."""
     return Item("003", "figure", number, title, seconds, make, command=f"narcissus scale {command}")
 
 

@@ -15,9 +15,9 @@ from narcissus.profiles import write_out
 from narcissus.scale import SizeCurve
 from narcissus.success.relations import FirstBit
 from narcissus.worlds import Pairs
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Reproduced
-from narcissus_papers.cohen.cases import ROOM, audit_of, checked, claims, item
-from narcissus_papers.cohen.scaling import curve_of, holds, played, scaling_item, swept
+from narcissus_papers.base import Given, Held, Item, Line, Panel, Reproduced, claims, played
+from narcissus_papers.cohen.cases import ROOM, audit_of, checked, item
+from narcissus_papers.cohen.scaling import curve_of, holds, scaling_item, swept
 
 JUDGES = ("compressors", "statistical-tests", "learned-verifier")
 BITS, TRIPLES = 2048, 150
@@ -27,7 +27,7 @@ EXHAUSTED = "seed-search"
 
 
 def _against(study: str, seeds: tuple[int, ...], trials: int) -> dict[str, SizeCurve]:
-    """Play a study over the length of the seed; give the gain of each verifier."""
+    """Play a study over the length of the seed; return the gain of each verifier."""
     made = swept(study, {"mechanism.seed_bits": seeds, "mechanism.length": (1024,)}, trials)
     return {name: curve_of(made, name) for name in (*JUDGES, EXHAUSTED)}
 
@@ -40,12 +40,11 @@ def _lines(curves: dict[str, SizeCurve], names: Iterable[str] = JUDGES) -> list[
 
 
 def _nothing(_bits: float) -> float:
-    """Give the gain of one who is fooled."""
     return 0.0
 
 
 def verifiers(_given: Given) -> Reproduced:
-    """Let some verifiers judge strong and weak generators, the seed growing.
+    """Let some verifiers judge strong and weak generators as the seed grows.
 
     Source: Cohen et al. 2024, Definition D.10, Lemma D.11, section D.4.2.
     """
@@ -106,7 +105,7 @@ def verifiers(_given: Given) -> Reproduced:
 
 
 def _strings(pseudo_random: bool) -> tuple[NDArray[np.uint8], bool]:
-    """Make triples; give their data as bits, and whether release and program hold them."""
+    """Make triples; return their data as bits, and whether release and program hold them."""
     rows: list[NDArray[np.uint8]] = []
     whole = True
     for seed in range(TRIPLES):

@@ -1,11 +1,11 @@
-"""Releases and words that the statements of Kaplan et al. 2025 have in common."""
+"""Releases and words shared by the statements of Kaplan et al. 2025."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from narcissus.profiles.closed_forms.hidden_nature import Row, Rows
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Item, Reproduced
 
 
 def sums(rows: Rows) -> Row:
@@ -21,25 +21,8 @@ def parities(rows: Rows) -> Rows:
 def statement(
     number: str, title: str, make: Callable[[Given], Reproduced], command: str, seconds: float = 0.5
 ) -> Item:
-    """Give a statement of the paper that is computed at once."""
     return Item("004", "statement", number, title, seconds, make, command=f"narcissus {command}")
 
 
-def claims(*held: Held, notes: tuple[str, ...] = ()) -> Reproduced:
-    """Give what a statement claims."""
-    return Reproduced(held=held, notes=notes)
-
-
 def proved(what: str, holds: bool, part: str) -> Held:
-    """Say what a part of the documentation proves for all, and the code computes on cases."""
     return Held(f"{what} (proof: Narcissus theory {part})", bool(holds), "proved")
-
-
-def checked(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    """Make a claim that is computed exactly in the cases named, beside the paper's words of it."""
-    return Held(what, bool(holds), "checked", because, quote)
-
-
-def played(what: str, holds: bool) -> Held:
-    """Say what was sampled, within limits that fail once in a million plays."""
-    return Held(what, bool(holds), "played")

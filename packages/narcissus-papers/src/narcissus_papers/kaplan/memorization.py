@@ -1,4 +1,4 @@
-"""Section 1 of Kaplan et al. 2025: what others call memorization, and why knowledge matters."""
+"""Section 1 of Kaplan et al. 2025: other notions of memorization, and why knowledge matters."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from narcissus.profiles.closed_forms.parities import ParityRelease
 from narcissus.profiles.proofs import parity_limit
 from narcissus.success.relations import Member
 from narcissus.worlds import MonaLisa, Uniform
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.kaplan.cases import checked, claims, parities, played, proved, statement
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims, played
+from narcissus_papers.kaplan.cases import parities, proved, statement
 
 SMALL = ((1, 2), (1, 4), (2, 2), (2, 4), (3, 2))
 
@@ -63,7 +63,7 @@ def definition_11(_given: Given) -> Reproduced:
 
 
 def definition_12(_given: Given) -> Reproduced:
-    """Tell members from strangers. Source: Kaplan et al. 2025, Definition 1.2."""
+    """Distinguish members from strangers. Source: Kaplan et al. 2025, Definition 1.2."""
     rows = list(itertools.product((0, 1), repeat=4))
     fits = total = 0
     for first, second, stranger in itertools.product(rows, repeat=3):
@@ -117,7 +117,7 @@ def example_13(_given: Given) -> Reproduced:
 
 
 def example_14(_given: Given) -> Reproduced:
-    """Tell a list that holds the rows. Source: Kaplan et al. 2025, Example 1.4."""
+    """Reveal a list that holds the rows. Source: Kaplan et al. 2025, Example 1.4."""
     game = Game(Uniform(10, 60), Parity(), Member(), side=Hiding(1000))
     run = play(game, SupersetMatching(), trials=200, confidence=1 - 1e-6, stop=False, rng=4)
     low = run.attackers[0].success.low
@@ -135,7 +135,7 @@ def example_14(_given: Given) -> Reproduced:
 
 
 def example_15(_given: Given) -> Reproduced:
-    """Tell the list as the distribution. Source: Kaplan et al. 2025, Example 1.5."""
+    """Reveal the list as the distribution. Source: Kaplan et al. 2025, Example 1.5."""
     hidden = [small_delta(SmallSuperset(4, d, 2), parities) for d in (2, 4, 6)]
     rows = list(itertools.product((0, 1), repeat=4))
     right = Fraction(0)

@@ -18,8 +18,8 @@ from narcissus.profiles.closed_forms.near import dimensions, limit_given_rows
 from narcissus.profiles.closed_forms.two_criteria import looser_gamma, two_criteria_limit
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.kaplan.cases import checked, claims, played, proved, statement, sums
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims, played
+from narcissus_papers.kaplan.cases import proved, statement, sums
 
 POPULATIONS = ((2, 1, 2), (3, 2, 2), (4, 2, 3), (6, 3, 2), (5, 3, 3))
 SIZES = (10, 20, 100, 1000, 10_000)
@@ -131,7 +131,7 @@ def definition_34(_given: Given) -> Reproduced:
 
 
 def _listed(n: int, d: int, near: int) -> Fraction:
-    """Give the best success given the sums of columns, by all arrangements of their ones."""
+    """Compute the best success given the column sums, by all arrangements of their ones."""
     best: dict[tuple[int, ...], dict[tuple[int, ...], Fraction]] = {}
     bits = list(itertools.product((0, 1), repeat=d))
     for rows in data_sets(world := SmallTardos(n, d, n)):

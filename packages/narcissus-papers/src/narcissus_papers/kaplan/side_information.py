@@ -1,4 +1,4 @@
-"""Section 4 of Kaplan et al. 2025, up to Remark 4.5: what the attacker knows already."""
+"""Section 4 of Kaplan et al. 2025, up to Remark 4.5: the attacker's side information."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from narcissus.profiles.closed_forms.surprisal import log2_delta
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Draw, Tardos
-from narcissus_papers.base import Given, Item, Quote, Reproduced
-from narcissus_papers.kaplan.cases import checked, claims, played, proved, statement
+from narcissus_papers.base import Given, Item, Quote, Reproduced, checked, claims, played
+from narcissus_papers.kaplan.cases import proved, statement
 
 
 def definition_41(_given: Given) -> Reproduced:
@@ -45,7 +45,7 @@ def definition_41(_given: Given) -> Reproduced:
 
 
 def _baseline(population: int, d: int, n: int) -> Fraction:
-    """Give the exact chance that fresh data with the same first rows hold the last row, n = 2.
+    """Compute the chance that fresh data with the same first rows hold the last row, n = 2.
 
     Given the known row the fresh one is the same person with chance ``1 / (N - 1)``; else both
     rows and it are three of the same rates, equal to the last one by chance.

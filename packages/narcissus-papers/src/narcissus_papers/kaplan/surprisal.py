@@ -17,8 +17,8 @@ from narcissus.profiles.closed_forms.lukewarm import least_surprisal, log2_few_l
 from narcissus.profiles.closed_forms.surprisal import Column, log2_delta
 from narcissus.success.relations import Hamming, Member, Prefix
 from narcissus.worlds import Draw, Tardos
-from narcissus_papers.base import Given, Item, Reproduced
-from narcissus_papers.kaplan.cases import checked, claims, proved, statement
+from narcissus_papers.base import Given, Item, Reproduced, checked, claims
+from narcissus_papers.kaplan.cases import proved, statement
 
 Floats = NDArray[np.float64]
 
@@ -27,26 +27,18 @@ CUTS = (0.25, 0.5, 0.75, 1.25, 1.5, 1.75)
 
 
 def _outputs(epsilon: float) -> Floats:
-    """Give the chance of each output for a sum of 0, 1 and 2, shape (3, 7)."""
+    """Return the chance of each output for a sum of 0, 1 and 2, shape (3, 7)."""
     x = np.asarray(CUTS)[None] - np.arange(3)[:, None]
     below = np.where(x < 0, np.exp(epsilon * x) / 2, 1 - np.exp(-epsilon * x) / 2)
     return np.diff(below, axis=1, prepend=0.0, append=1.0)
 
 
 def counted_chance(d: int, epsilon: float, share: float, told: Floats, near: int = 0) -> float:
-    """Give the best chance to come near the last of two rows where it counts, by listing all.
+    """Compute the best chance to come near the last of two rows where it counts, by enumeration.
 
-    Parameters
-    ----------
-    d
-        Attributes, few.
-    epsilon, share
-        Of the noise, and of the surprisal that is kept.
-    told
-        Chance of each thing that the attacker is told, given the rows, shape (2^d, 2^d, k): the
-        other row, then the last.
-    near
-        Places in which the attempt may differ.
+    For ``d`` attributes, few; ``epsilon`` of the noise and ``share`` of the surprisal that is kept.
+    ``told`` is the chance of each side information given the rows, shape (2^d, 2^d, k): the other
+    row, then the last. The attempt may differ in ``near`` places.
     """
     rows = np.array(list(itertools.product((0, 1), repeat=d)))
     both = rows[:, None] + rows[None]
@@ -68,12 +60,11 @@ def counted_chance(d: int, epsilon: float, share: float, told: Floats, near: int
 
 
 def _up(logarithm: float) -> float:
-    """Give a number with one decimal place that is no smaller."""
     return math.ceil(10 * logarithm) / 10
 
 
 def _told(rng: np.random.Generator, d: int) -> Floats:
-    """Give random side information of four values, of some of which more is learned."""
+    """Draw random side information of four values, some of which reveal more."""
     weights = rng.random((2**d, 2**d, 4)) ** rng.choice([0.2, 1.0, 4.0])
     return weights / weights.sum(axis=2, keepdims=True)
 

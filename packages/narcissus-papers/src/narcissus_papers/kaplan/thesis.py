@@ -16,8 +16,7 @@ from narcissus.profiles.closed_forms.average import average_bits
 from narcissus.profiles.closed_forms.candidates import bayes_success
 from narcissus.profiles.closed_forms.near import dimensions, limit_given_rows
 from narcissus.profiles.closed_forms.surprisal import log2_delta
-from narcissus_papers.base import Given, Item, Line, Panel, Reproduced
-from narcissus_papers.kaplan.cases import checked
+from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, checked
 
 GAMMA, DELTA, SURE, NOISE, SHARE = 0.04, 1e-6, 0.95, 0.1, 0.5
 ROW_BITS = 1 / (2 * math.log(2))
@@ -25,7 +24,7 @@ ROW_BITS = 1 / (2 * math.log(2))
 
 
 def first(good: Callable[[int], bool], low: int, high: int) -> int:
-    """Give the first number that is good, where all later ones are."""
+    """Return the first number that is good, if all later ones are."""
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if good(middle) else (middle + 1, high)
@@ -33,19 +32,19 @@ def first(good: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def membership_begins(n: int) -> int:
-    """Give the first ``d`` at which the row of the data is told from another one with `SURE`."""
+    """Return the first ``d`` at which the row of the data is distinguished with `SURE`."""
     return first(lambda d: bayes_success(n, d, math.inf) >= SURE, n * n // 8 + 20, 2 * n * n)
 
 
 def safety_begins(n: int) -> tuple[int, int]:
-    """Give the ``d`` from which on nobody comes near a row: alone, and with any knowledge."""
+    """Return the ``d`` from which on nobody comes near a row: alone, and with any knowledge."""
     limit = math.log2(DELTA)
     told = first(lambda d: log2_delta(n, d, NOISE, SHARE) <= limit, 1, 10_000)
     return dimensions(n, GAMMA, DELTA)[1], told
 
 
 def make(_given: Given) -> Reproduced:
-    """Draw what one release gives away, against its attributes and its rows.
+    """Draw what one release reveals, against its attributes and its rows.
 
     Source: Kaplan et al. 2025, sections 1.4 and 4.2.
     """

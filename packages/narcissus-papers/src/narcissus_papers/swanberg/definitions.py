@@ -1,4 +1,4 @@
-"""Definitions of Swanberg et al. 2025: what each is here, held to its words on small cases."""
+"""Definitions of Swanberg et al. 2025: each one's form here, checked on small cases."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _dominance(_given: Given) -> Reproduced:
 
 
 def _decomposable(_given: Given) -> Reproduced:
-    """Compare a count of people with what is said of each by hand.
+    """Compare a count of people with a count by hand.
 
     Source: Swanberg et al. 2025, Definition 3.1.
     """

@@ -21,21 +21,11 @@ ROOM = 1e-9
 
 
 def mmc(values: int, guarantee: Guarantee) -> float:
-    """Return the limit of Mahloujifar et al. 2024 (MMC) on naming one of equally likely values.
+    """Compute the bound of Mahloujifar et al. 2024 (MMC) on naming one of equally likely values.
 
     It is the largest ``a`` with ``a + (values - 1) g(a) <= 1``, ``g`` the least false positive rate
-    at the power ``a``: their recursion for one canary.
-
-    Parameters
-    ----------
-    values
-        How many, at least 2.
-    guarantee
-        For a replaced record.
-
-    Returns
-    -------
-    A probability, at least one over ``values``.
+    at the power ``a``: their recursion for one canary. At least two ``values``; the guarantee is
+    for a replaced record; the bound is at least one over ``values``.
     """
     low, high = 1 / values, 1.0
     for _ in range(60):
@@ -46,7 +36,6 @@ def mmc(values: int, guarantee: Guarantee) -> float:
 
 
 def _curve(theorem: Theorem, guarantee: Guarantee, label: str, style: str) -> Line:
-    """Draw a theorem against the prior of an attempt, one target and one guess."""
     values = [
         min(1.0, theorem.limit(Question(threat(prior=float(p)), guarantee))) for p in PRIORS[1:-1]
     ]
@@ -95,7 +84,7 @@ def _points(values: Sequence[float], name: str) -> Line:
 
 
 def _held(pure: Sequence[Line], points: Mapping[Guarantee, Sequence[float]]) -> tuple[Held, ...]:
-    """Check what section 4.4 says of the curves."""
+    """Check what section 4.4 claims of the curves."""
     lines = {line.label: np.array(line.y) for line in pure}
     below = all(
         (lines[f"Theorem 3.2, epsilon {e:g}"] <= lines[f"ReRo, epsilon {e:g}"] + ROOM).all()

@@ -35,13 +35,12 @@ FAR_BELOW = 0.005
 
 
 def bound_on_advantage(prior: float, epsilon: float) -> float:
-    """Give Corollary 3.4 for one target, as an advantage over the prior."""
+    """Compute Corollary 3.4 for one target, as an advantage over the prior."""
     success = min(1.0, float(posterior(prior, epsilon)) + DELTA)
     return advantage(success, prior)
 
 
 def protecting(prior: float) -> float:
-    """Give the largest epsilon whose advantage stays at `MOST`; the bound rises with epsilon."""
     low, high = 0.0, 60.0
     for _ in range(100):
         middle = (low + high) / 2
@@ -55,7 +54,6 @@ def _line(label: str, prior: float, style: str = "line") -> Line:
 
 
 def _canaries() -> list[tuple[str, float]]:
-    """Name canaries and their priors: likeliest, median by count, least likely."""
     found = [("uniform, any", 1 / VALUES)]
     for s in LAWS:
         law = Zipf(s, VALUES)
@@ -113,7 +111,7 @@ def make_a(_given: Given) -> Reproduced:
 
 
 def _held(canaries: Mapping[str, float]) -> tuple[Held, ...]:
-    """Check what section 5.3 says of the curves without numbers of its own."""
+    """Check what section 5.3 claims of the curves without numbers."""
     rare = [p for name, p in canaries.items() if name.endswith(("median", "least likely"))]
     uniform = 1 / VALUES
     medians = [p for name, p in canaries.items() if name.endswith("median")]

@@ -1,4 +1,4 @@
-"""Figure 3 of Swanberg et al. 2025: secrets named from n-gram models, beside what is proved.
+"""Figure 3 of Swanberg et al. 2025: secrets named from n-gram models, and the bounds.
 
 The text does not say what the models start from. Trained from zero logits, argmax succeeds equally
 often for every prior (the training treats all characters alike), and the printed rates do not; they
@@ -57,20 +57,8 @@ _ERRORS = 2.576
 def named(prior: str, epsilon: float, models: int = MODELS) -> dict[str, dict[str, float]]:
     """Train and attack models of each variant.
 
-    Parameters
-    ----------
-    prior
-        Of `PRIORS`.
-    epsilon
-        Of `EPSILONS`.
-    models
-        How many, for each variant.
-
-    Returns
-    -------
-    dict
-        By variant: the share that ``argmax`` and ``posterior`` named, and the ``mu`` that holds
-        about another canary.
+    Returns by variant the share that ``argmax`` and ``posterior`` named, and the ``mu`` that holds
+    about another canary.
     """
     drawn = PRIORS[prior]()
     found: dict[str, dict[str, float]] = {}
@@ -180,7 +168,7 @@ def _printed(what: str, quote: Quote, ours: float, fitted: str) -> Printed:
 
 
 def _held(at: Callable[..., float]) -> list[Held]:
-    """Check what the text says without numbers, and that a start from zero cannot explain it."""
+    """Check what the text claims without numbers, and that a start from zero cannot explain it."""
     error = math.sqrt(0.25 / MODELS)
     gains = {key: at(key, 10.0) - make_prior().guess for key, make_prior in PRIORS.items()}
     zeros = [at(key, 1.0, "zero start") for key in PRIORS]

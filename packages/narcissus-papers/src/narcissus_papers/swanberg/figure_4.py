@@ -45,12 +45,12 @@ PIECES = {
 
 
 def _below(answers: Mapping[str, Any], attack: str) -> list[str]:
-    """Name the columns in which an attack is shown to be below the prior."""
+    """List the columns in which an attack is shown to be below the prior."""
     return [name for name, one in answers.items() if one[attack]["high"] < one["guess"]["low"]]
 
 
 def make(given: Given) -> Reproduced:
-    """Draw both tables; hold what section 6.2 says of them against ours."""
+    """Draw both tables; compare the claims of section 6.2 with our numbers."""
     answers = given.answers
     sex = answers["acs/SEX"]
     low = {n for n in COLUMNS["acs"] if answers[f"acs/{n}"]["published"][TOP] < 0.8}

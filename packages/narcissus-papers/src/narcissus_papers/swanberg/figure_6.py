@@ -1,7 +1,7 @@
 """Figure 6 of Swanberg et al. 2025: more and more unknown columns at epsilon 3.
 
-All of them must be right; in the visit order of the network, and three columns always known. From
-so many joint values on that none are listed, attacks and bounds go by factors of the prior.
+All of them must be right; in the visit order of the network, and three columns always known. Once
+no joint values are listed for their number, attacks and bounds go by factors of the prior.
 
 Source: Swanberg et al. 2025, Figure 6; Swanberg et al. 2025, section 6.3.
 """
@@ -64,7 +64,6 @@ PIECES = {
 
 
 def joined(answers: Mapping[str, Any], source: str) -> dict[int, dict[str, Any]]:
-    """Put what was played of the same releases together, by the number of columns."""
     counts = sorted({int(key.split("/")[1]) for key in answers if key.startswith(f"{source}/")})
     return {
         count: {
@@ -77,7 +76,7 @@ def joined(answers: Mapping[str, Any], source: str) -> dict[int, dict[str, Any]]
 
 
 def make(given: Given) -> Reproduced:
-    """Draw both tables; hold what section 6.3 says against ours."""
+    """Draw both tables; compare the claims of section 6.3 with our numbers."""
     sources = {source: joined(given.answers, source) for source in MOST}
     every = {f"{s}/{d}": one for s, found in sources.items() for d, one in found.items()}
     ahead = [

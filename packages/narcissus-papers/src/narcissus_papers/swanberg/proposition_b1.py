@@ -31,33 +31,24 @@ DRAWN_AT = 1.0
 
 @dataclass(frozen=True)
 class Enumerated:
-    """What was found for one prior, one epsilon and some records.
+    """Results for one prior, one epsilon and some records."""
 
-    Attributes
-    ----------
-    says_what_it_sees
-        Whether the likeliest value is the released one, whatever that is.
-    apart
-        The largest difference between the tails of what is right and the theorem's, over all
-        releases and counts.
-    beyond
-        The most by which a tail is above the theorem's.
-    """
-
-    says_what_it_sees: bool
+    says_what_it_sees: bool  # whether the likeliest value is always the released one
+    # largest difference between the tails of the count and the theorem's, over all releases
+    # and counts
     apart: float
-    beyond: float
+    beyond: float  # the most by which a tail is above the theorem's
 
 
 def bayes_guess(prior: Floats, channel: Floats) -> NDArray[np.intp]:
-    """Give the likeliest value of each release, of equals the released one."""
+    """Return the likeliest value of each release, of equals the released one."""
     joint = prior[:, None] * channel
     best = joint.max(axis=0)
     return np.where(np.diag(joint) >= best * (1 - ROUNDING), np.arange(len(prior)), joint.argmax(0))
 
 
 def enumerated(prior: Floats, epsilon: float, records: int) -> Enumerated:
-    """Hold every release of so many records against Theorem 3.2."""
+    """Compare every release of ``records`` records with Theorem 3.2."""
     channel = KaryRandomizedResponse(len(prior), epsilon).channel().dense
     guess = bayes_guess(prior, channel)
     apart, beyond = 0.0, -1.0
@@ -75,7 +66,7 @@ def enumerated(prior: Floats, epsilon: float, records: int) -> Enumerated:
 
 
 def success(prior: Floats, epsilon: float) -> tuple[float, float]:
-    """Give the chance of the likeliest guess for one record, and the theorem's for its guesses."""
+    """Return the chance of the likeliest guess for one record, and the theorem's bound on it."""
     channel = KaryRandomizedResponse(len(prior), epsilon).channel().dense
     guess = bayes_guess(prior, channel)
     joint = prior[:, None] * channel
@@ -85,7 +76,7 @@ def success(prior: Floats, epsilon: float) -> tuple[float, float]:
 
 
 def priors(values: int, epsilon: float) -> list[Floats]:
-    """Give priors of which no value is more than ``e^epsilon`` times as likely as another."""
+    """Return priors of which no value is more than ``e^epsilon`` times as likely as another."""
     rng = np.random.default_rng(values)
     logs = [np.zeros(values), epsilon * (np.arange(values) == 0)]
     logs += list(rng.uniform(0, epsilon, (PRIORS - 2, values)))

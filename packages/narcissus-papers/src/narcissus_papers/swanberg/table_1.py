@@ -1,7 +1,7 @@
-"""Table 1 of Swanberg et al. 2025: which threats each framework's bound says something about.
+"""Table 1 of Swanberg et al. 2025: which threats each framework's bound covers.
 
-A mark is not copied: the theorem, as this project has it, is asked about threats of each kind, and
-has the mark where it answers one of them, under some guarantee, with a limit that holds.
+A mark is not copied: the theorem, as implemented here, is asked about threats of each kind. It gets
+the mark if it answers one of them, under some guarantee, with a limit that holds.
 
 Source: Swanberg et al. 2025, Table 1.
 """
@@ -62,7 +62,7 @@ class Probe:
         return frozenset((self.prior, self.goal, self.targets, self.metric))
 
     def answered_by(self, ids: Iterable[str]) -> bool:
-        """Say whether one of these theorems limits it, under some guarantee."""
+        """Whether one of these theorems bounds it, under some guarantee."""
         weights = np.arange(VALUES[self.goal], 0, -1) ** (1.0 if self.prior != "uniform" else 0.0)
         several = self.targets == "multiple"
         asked = threat(
@@ -89,17 +89,17 @@ PROBES = tuple(
 
 @cache
 def answered(row: str) -> tuple[frozenset[str], ...]:
-    """Give the kinds of each probe that a row's theorems limit."""
+    """Return the kinds of each probe that a row's theorems bound."""
     return tuple(probe.kinds for probe in PROBES if probe.answered_by(ROWS[row]))
 
 
 def covers(row: str, *kinds: str) -> bool:
-    """Say whether a row limits a threat that is of all these kinds at once."""
+    """Whether a row bounds a threat that is of all these kinds at once."""
     return any(set(kinds) <= found for found in answered(row))
 
 
 def make(_given: Given) -> Reproduced:
-    """Ask every row about every column; hold what the text says of them against it."""
+    """Ask every row about every column; compare the claims of the text with the answers."""
     others = [row for row in ROWS if row != "Ours"]
     hard = [row for row in others if covers(row, "non-uniform", "multiple", "complex")]
     near = {row for row in others if covers(row, "complex", "reconstruction")}

@@ -46,7 +46,6 @@ class LikeliestValue(ReleaseByRelease):
     reads = (object,)
 
     def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
-        """Ignore the release."""
         values = [one.argmax(axis=1) for one in view.targets.marginals]
         return view.targets.success.join_guess(np.stack(values, axis=-1).astype(np.int32))
 
@@ -99,31 +98,15 @@ OTHER = "other data (New York, ages 17 to 89), and few releases"
 
 @dataclass(frozen=True)
 class Source:
-    """A table and how it is read.
+    """A table and how it is read."""
 
-    Attributes
-    ----------
-    title
-        What the paper calls it.
-    needed
-        Its file.
-    drop, bins
-        See `narcissus.tables.read_table`.
-    """
-
-    title: str
+    title: str  # the paper's name for it
     needed: Needed
-    drop: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()  # see `narcissus.tables.read_table`; so is ``bins``
     bins: Mapping[str, Bins] = field(default_factory=dict)
 
     def path(self, given: Given) -> Path:
-        """Give where the file is: in the user's folder of data, or beside a checkout.
-
-        Raises
-        ------
-        InputError
-            It is nowhere.
-        """
+        """Return the file in the user's data folder or next to a checkout, or raise InputError."""
         folders = [BESIDE] if given.data is None else [given.data, BESIDE]
         for folder in folders:
             if (folder / self.needed.name).exists():
@@ -135,15 +118,13 @@ class Source:
         )
 
     def read(self, given: Given) -> Table:
-        """Give the table."""
         return _read(self.path(given), self.drop, tuple(self.bins.items()))
 
     def network(self, given: Given) -> BayesianNetwork:
-        """Give the prior: the network fitted to the table."""
         return _fitted(self.path(given), self.drop, tuple(self.bins.items()))
 
     def in_order(self, given: Given) -> list[str]:
-        """Give the columns that may be unknown, in the visit order of the network."""
+        """Return the columns that may be unknown, in the visit order of the network."""
         network = self.network(given)
         return [network.names[c] for c in network.order[:-KNOWN]]
 
@@ -206,31 +187,16 @@ def attacked(
 ) -> dict[str, Any]:
     """Audit releases about people drawn from the network: a piece of a figure.
 
-    Parameters
-    ----------
-    given
-        Where the data are.
-    source
-        "acs" or "fire".
-    unknown
-        The columns that are reconstructed; all others are known.
-    epsilon
-        Of the Gaussian noise at delta 1e-5, infinite for exact counts.
-    trials
-        Releases.
-    attacks
-        Keys of `ATTACKS`.
-    within
-        How far a guess of a single column may be off.
-    people
-        In a release.
+    ``source`` is "acs" or "fire"; columns other than ``unknown`` are known; ``epsilon`` is that of
+    the Gaussian noise at delta 1e-5, infinite for exact counts; ``attacks`` are keys of `ATTACKS`;
+    a guess of a single column may be off by ``within``; ``people`` are in a release.
 
     Returns
     -------
     dict
         ``guess``, and for each attack its mean share recovered with 95% limits (``share``, ``low``,
-        ``high``); ``mean``: what is proved of the mean share; ``published`` and ``ours``: for each
-        of `LEVELS`, as text, what is proved of the count, as a share of the people.
+        ``high``); ``mean``: the bound on the mean share; ``published`` and ``ours``: for each
+        of `LEVELS`, as text, the bound on the count, as a share of the people.
     """
     one = SOURCES[source]
     names = [
@@ -270,7 +236,7 @@ def attacked(
 
 
 def counts(setting: SettingResult, theorem: str) -> dict[str, float]:
-    """Give what a theorem says of the count at each level, as a share; all where it says nothing.
+    """Return a theorem's bounds on the count at each level, as shares; 1 without a bound.
 
     ``theorem`` is an id; of people played, who are drawn.
     """
@@ -309,7 +275,6 @@ def lines(
 
 
 def never_above(answers: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Say whether no attack's lower limit is above what is proved of its mean, in any answer."""
     return all(
         one[name]["low"] <= one["mean"]
         for one in answers.values()
@@ -319,10 +284,8 @@ def never_above(answers: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def claim(what: str, holds: bool, because: str = "", quote: Quote | None = None) -> Held:
-    """Make a claim that was played; ``because`` is said where it does not hold."""
     return Held(what, holds, "played", "" if holds else because, quote)
 
 
 def kept_below(answers: Mapping[str, Mapping[str, Any]]) -> Held:
-    """Claim that no attack is above what is proved."""
     return claim("no attack is above what is proved of the mean share", never_above(answers))

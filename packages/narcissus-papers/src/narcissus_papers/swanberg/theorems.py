@@ -1,7 +1,7 @@
 """Theorems 3.2, 3.3 and 3.5 and Corollary 3.4 of Swanberg et al. 2025, over all mechanisms.
 
-In worlds this small a linear program finds the best of all mechanisms and attackers, so a theorem
-that says too little is found out, and one that holds is seen to hold.
+In worlds this small a linear program finds the best of all mechanisms and attackers, so a bound
+that is too small is refuted, and a valid one confirmed.
 """
 
 from __future__ import annotations
@@ -30,21 +30,11 @@ _INDEPENDENT_FAILURES = (
 
 
 def best_given_output(rows: FloatArray, right: NDArray[np.bool_], v: int, epsilon: float) -> float:
-    """Give the most that ``Pr[count >= v | output]`` can be, over all pure mechanisms and outputs.
+    """Maximise ``Pr[count >= v | output]`` over all pure mechanisms and outputs.
 
-    Parameters
-    ----------
-    rows
-        One prior a target, shape (n, V).
-    right
-        Whether the attempt is right about a target with a value, shape (n, V).
-    v
-        The count.
-    epsilon
-        Of pure DP, replace-one.
+    ``rows`` are the priors of the targets, shape (n, V); ``right`` is whether the attempt is right
+    about a target with a value, shape (n, V); ``epsilon`` is that of pure DP, replace-one.
 
-    Notes
-    -----
     An output is its likelihood in each world, up to a factor; a mechanism gives it to neighbours
     within ``e^epsilon``, and any such likelihoods are an output of some mechanism. So the ratio of
     the two sums is a linear program once the likelihood of the output is scaled to one.
@@ -76,7 +66,7 @@ def best_given_output(rows: FloatArray, right: NDArray[np.bool_], v: int, epsilo
 
 
 def _theorem_3_2(_given: Given) -> Reproduced:
-    """Hold Swanberg et al. 2025, Theorem 3.2, against all mechanisms of small worlds."""
+    """Compare Swanberg et al. 2025, Theorem 3.2, with all mechanisms of small worlds."""
     rng = np.random.default_rng(1)
     above, below = -np.inf, -np.inf
     for _ in range(WORLDS):
@@ -110,7 +100,7 @@ def _exceeded(
     cases: list[tuple[list[list[float]], ApproximateDP, int, Any]],
     quote: Quote | None = None,
 ) -> tuple[Held, ...]:
-    """Hold a theorem against the best of all mechanisms in each case."""
+    """Compare a theorem with the best of all mechanisms in each case."""
     claims: list[Held] = []
     for rows, guarantee, v, success in cases:
         of_one = threat(values=rows[0], targets=len(rows), success=success)
@@ -149,7 +139,7 @@ def _refuted(name: str, words: str) -> Callable[[Given], Reproduced]:
 
 
 def _corollary_3_4(_given: Given) -> Reproduced:
-    """Hold Swanberg et al. 2025, Corollary 3.4, against all mechanisms of small worlds."""
+    """Compare Swanberg et al. 2025, Corollary 3.4, with all mechanisms of small worlds."""
     cases: list[Any] = list(_CASES)
     rng = np.random.default_rng(2)
     for _ in range(20):
