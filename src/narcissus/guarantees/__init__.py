@@ -1,4 +1,4 @@
-"""What is known about a mechanism from outside: guarantees and their two views."""
+"""Privacy guarantees of a mechanism, each as a privacy profile and as a trade-off function."""
 
 from narcissus.guarantees.accounted import dp_sgd, from_event, from_privacy_loss
 from narcissus.guarantees.approximate import ApproximateDP

@@ -27,7 +27,7 @@ class ApproximateDP(Guarantee):
 
     Notes
     -----
-    Source: Dwork et al. 2006; the trade-off function is that of Wasserman and Zhou 2010.
+    Source: Dwork et al. 2006; trade-off function: Wasserman and Zhou 2010.
     """
 
     epsilon: float
@@ -39,15 +39,14 @@ class ApproximateDP(Guarantee):
         object.__setattr__(self, "delta", probability("delta", self.delta))
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Give delta at each epsilon; any shape.
-
-        With probability ``delta`` all is lost; else randomized response: no worse is possible.
+        """Return delta; worst case: all is revealed with probability ``delta``, else randomized
+        response.
         """
         pure = randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
         return self.delta + (1.0 - self.delta) * pure
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``min(1, delta + e^epsilon alpha, 1 - e^-epsilon (1 - delta - alpha))``."""
+        """Return ``min(1, delta + e^epsilon alpha, 1 - e^-epsilon (1 - delta - alpha))``."""
         rate = alphas(alpha)
         with np.errstate(divide="ignore"):
             steep = self.delta + np.exp(np.minimum(np.log(rate) + self.epsilon, 0.0))
@@ -55,7 +54,7 @@ class ApproximateDP(Guarantee):
         return np.minimum(steep, flat)
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha))``."""
+        """Return ``max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha))``."""
         rate = alphas(alpha)
         with np.errstate(divide="ignore"):
             steep = 1.0 - self.delta - np.exp(np.minimum(np.log(rate) + self.epsilon, 0.0))
@@ -63,7 +62,7 @@ class ApproximateDP(Guarantee):
         return np.maximum(np.maximum(steep, flat), 0.0)
 
     def least_alpha(self, power: ArrayLike) -> FloatArray:
-        """Give ``max(0, e^-epsilon (power - delta), 1 - delta - e^epsilon (1 - power))``."""
+        """Return ``max(0, e^-epsilon (power - delta), 1 - delta - e^epsilon (1 - power))``."""
         rate = alphas(power)
         flat = np.exp(-self.epsilon) * np.maximum(rate - self.delta, 0.0)
         with np.errstate(divide="ignore"):
@@ -71,11 +70,10 @@ class ApproximateDP(Guarantee):
         return np.maximum(flat, steep - self.delta)
 
     def tangents(self, count: int = 40) -> FloatArray:
-        """Give ``[epsilon]``: the one point from which every other follows."""
+        """Return ``[epsilon]``: this one point implies the whole profile."""
         return np.array([self.epsilon])
 
     def describe(self) -> str:
-        """Say the guarantee in words."""
         return (
             f"approximate DP with epsilon {self.epsilon:g} and delta {self.delta:g} "
             f"({self.neighbours})"

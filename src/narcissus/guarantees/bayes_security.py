@@ -15,14 +15,14 @@ from narcissus.guarantees.base import FloatArray, Guarantee
 class BayesSecurity(Guarantee):
     """Bayes security of the channel from one record, the others fixed.
 
-    Equivalent to (0, 1 - beta_star)-DP: no two values of the record are farther apart than
-    ``1 - beta_star`` in total variation.
+    Equivalent to (0, 1 - beta_star)-DP: the total variation distance between any two values of the
+    record is at most ``1 - beta_star``.
 
     Parameters
     ----------
     beta_star
-        In [0, 1]; 1 reveals nothing. A value computed over whole data sets implies it; the
-        converse gives only ``beta_star >= 1 - n delta``.
+        In [0, 1]; 1 reveals nothing. A value computed over whole data sets implies it; the converse
+        is only ``beta_star >= 1 - n delta``.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
 
@@ -39,25 +39,24 @@ class BayesSecurity(Guarantee):
 
     @property
     def as_approximate(self) -> ApproximateDP:
-        """The same statement as (0, 1 - beta_star)-DP."""
+        """The equivalent (0, 1 - beta_star)-DP."""
         return ApproximateDP(0.0, 1.0 - self.beta_star, adjacency=self.adjacency)
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Give ``1 - beta_star`` for every epsilon of at least 0; any shape."""
+        """Return ``1 - beta_star`` for every epsilon of at least 0; any shape."""
         return self.as_approximate.profile(epsilon)
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``min(1, alpha + 1 - beta_star)``; any shape."""
+        """Return ``min(1, alpha + 1 - beta_star)``; any shape."""
         return self.as_approximate.power(alpha)
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``max(0, beta_star - alpha)``; any shape."""
+        """Return ``max(0, beta_star - alpha)``; any shape."""
         return self.as_approximate.trade_off(alpha)
 
     def tangents(self, count: int = 40) -> FloatArray:
-        """Give ``[0]``: the one point from which every other follows."""
+        """Return ``[0]``: this one point implies the whole profile."""
         return self.as_approximate.tangents(count)
 
     def describe(self) -> str:
-        """Say the guarantee in words."""
         return f"Bayes security with beta* {self.beta_star:g} ({self.neighbours})"

@@ -1,4 +1,4 @@
-"""What so many answers guarantee together, each chosen after the earlier ones were seen."""
+"""Adaptive composition of (epsilon, delta)-private answers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from narcissus.guarantees.losses import from_losses
 def optimal_composition(
     epsilon: float, times: int, delta: float = 0.0, *, adjacency: Adjacency = "replace-one"
 ) -> ProfileCurve:
-    """Give the best guarantee of ``times`` adaptive (epsilon, delta)-private answers.
+    """Compose ``times`` adaptive (epsilon, delta)-private answers optimally.
 
-    No better one holds for all such mechanisms: randomized response reaches it.
+    No better guarantee holds for all such mechanisms: randomized response attains it.
 
     Parameters
     ----------
     epsilon, delta
-        Of each answer.
+        The guarantee of each answer.
     times
-        How many there are.
+        Number of answers.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
 

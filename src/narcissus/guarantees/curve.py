@@ -1,4 +1,4 @@
-"""A guarantee given as points of its privacy profile."""
+"""A guarantee defined by points of its privacy profile."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from narcissus.guarantees.base import (
 
 @dataclass(frozen=True)
 class ProfileCurve(ProfileGuarantee):
-    """Everything that follows from (epsilon, delta)-DP at several points at once.
+    """The guarantee implied by (epsilon, delta)-DP at several points at once.
 
-    Between the points the profile is convex in ``exp(epsilon)``, so the chord is a valid limit;
-    beyond the last point the profile cannot rise.
+    Profiles are convex in ``exp(epsilon)``, so the chord between two points is a valid bound; after
+    the last point the profile cannot rise.
 
     Parameters
     ----------
@@ -69,33 +69,31 @@ class ProfileCurve(ProfileGuarantee):
         *,
         adjacency: Adjacency = "replace-one",
     ) -> Self:
-        """Sample any function ``profile(epsilon) -> delta`` at ``points``."""
+        """Sample a function ``profile(epsilon) -> delta`` at ``points``."""
         where = epsilons("points", points).ravel().tolist()
         return cls(tuple(where), tuple(float(profile(e)) for e in where), adjacency=adjacency)
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Give delta at each epsilon; any shape."""
         e = epsilons("epsilon", epsilon)
         where, delta = self._hull  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
         return mirrored(e, chords(where, delta, np.abs(e)))
 
     def implied(self, tolerance: float = 1e-6) -> FloatArray:
-        """Give the points whose delta is above what the others imply, by more than a share of it.
+        """Return the points whose delta the other points improve on, by a relative ``tolerance``.
 
-        Each is a true statement that says nothing more; the points of one profile have none.
+        Such a point is true but redundant; the points of a single profile have none.
         """
         where, delta = np.array(self.points), np.array(self.deltas)
         return where[delta > self.profile(where) * (1 + tolerance) + 1e-12]
 
     def tangents(self, count: int = 40) -> FloatArray:
-        """Give the points themselves, or ``count`` of them where there are more."""
+        """Return the points themselves, or ``count`` of them if there are more."""
         where = self._hull[0]  # pyright: ignore[reportAttributeAccessIssue] set in __post_init__
         if where.size <= count:
             return where
         return where[np.unique(np.linspace(0, where.size - 1, count).round().astype(int))]
 
     def describe(self) -> str:
-        """Say the guarantee in words."""
         first = f"epsilon {self.points[0]:g} with delta {self.deltas[0]:g}"
         last = f"epsilon {self.points[-1]:g} with delta {self.deltas[-1]:g}"
         count = len(self.points)
@@ -103,12 +101,12 @@ class ProfileCurve(ProfileGuarantee):
 
 
 def corners(where: FloatArray, own: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give the corners at ``epsilon >= 0`` of the largest profile of one order through its points.
+    """Return the corners, ``epsilon >= 0``, of the largest profile of one order through its points.
 
     In the plane of ``t = exp(epsilon)`` and delta it is the lower convex hull of its points, the
-    mirror images ``(1/t, 1 - 1/t + delta/t)`` of the other order's, and ``(0, 1)``; ``t - 1``
-    stands for ``t``, and keeps the digits of small epsilons. Points beyond ``exp(300)`` are left
-    out of the hull and kept as they are: chords between valid points are valid.
+    mirror images ``(1/t, 1 - 1/t + delta/t)`` of the other order's points, and ``(0, 1)``. ``t -
+    1`` stands for ``t`` and keeps the digits of small epsilons. Points beyond ``exp(300)`` stay out
+    of the hull and are kept as they are: chords between valid points are valid.
     """
     near = where[where <= 300]
     own_near, far = own[: near.size], own[near.size :]
@@ -129,10 +127,10 @@ def corners(where: FloatArray, own: FloatArray, other: FloatArray) -> tuple[Floa
 
 
 def chords(where: FloatArray, delta: FloatArray, epsilon: FloatArray) -> FloatArray:
-    """Give delta at epsilons of at least 0 from its corners, of which the first is at 0.
+    """Return delta at epsilons of at least 0 from its corners, the first of them at 0.
 
-    Both ends of a chord count with a share that keeps its digits, so that no delta becomes 0 beside
-    a larger one.
+    Both ends of a chord get a weight that keeps its digits, so that no delta becomes 0 next to a
+    larger one.
     """
     if where.size == 1:
         return np.full(epsilon.shape, delta[0])
@@ -146,7 +144,7 @@ def chords(where: FloatArray, delta: FloatArray, epsilon: FloatArray) -> FloatAr
 
 
 def _lower_hull(xs: FloatArray, ys: FloatArray) -> list[int]:
-    """Give the corners of the largest convex function through or below points sorted by ``xs``."""
+    """Return the corners of the largest convex function below points sorted by ``xs``."""
     kept: list[int] = []
     for i in range(xs.size):
         if kept and xs[i] <= xs[kept[-1]]:

@@ -1,4 +1,4 @@
-"""Guarantees from files: a privacy curve, or a privacy loss distribution."""
+"""Guarantees from files: a privacy curve or a privacy loss distribution."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _ROUNDED = 1e-9  # so much, relatively, a delta may rise by how it was written
 def read_profile(
     path: Path | str, *, adjacency: Adjacency = "replace-one", secret: Secret = "value"
 ) -> ProfileCurve:
-    """Read a privacy curve: its points as rows, each a statement (epsilon, delta)-DP.
+    """Read a privacy curve whose rows are (epsilon, delta)-DP statements.
 
-    Between the points the chord in ``exp(epsilon)`` holds, since every profile is convex there;
-    beyond the last one its delta. Points above the chord of others add nothing and do no harm;
-    `ProfileCurve.implied` tells them.
+    Profiles are convex in ``exp(epsilon)``, so the chord between two points holds; after the last
+    point its delta does. Points above the chord of others are redundant but harmless; see
+    `ProfileCurve.implied`.
 
     Parameters
     ----------
     path
         CSV, or JSON by its name; see `narcissus.guarantees` in the documentation. Columns
         ``epsilon`` and ``delta``; or ``epsilon``, ``delta_add`` and ``delta_remove``, the two
-        orders of a record that is added or removed, which are converted to a replaced one.
+        orders of an added or removed record, which are converted to a replaced one.
     adjacency
-        Which neighbours a single ``delta`` is about, in both orders.
+        The neighbours of a single ``delta``, in both orders.
     secret
-        What is asked: for a value the two orders are converted to a replaced record, for membership
-        the worse of them holds.
+        For a value the two orders are converted to a replaced record; for membership the worse
+        holds.
 
     Raises
     ------
@@ -79,21 +79,21 @@ def read_losses(
     Parameters
     ----------
     path
-        CSV, or JSON by its name. Columns ``loss`` (``ln P/Q``; ``inf`` for what only ``P`` has)
-        and ``probability`` (under ``P``), from which the other order follows; with
-        ``probability_reversed`` where that one is known by itself (of ``ln Q/P`` under ``Q``; see
-        `from_losses`). Or ``loss``, ``probability_add`` (``P`` without the record) and
-        ``probability_remove`` (``P`` with it), which are converted to a replaced one.
+        CSV, or JSON by its name. Columns ``loss`` (``ln P/Q``; ``inf`` where only ``P`` has mass)
+        and ``probability`` (under ``P``), which imply the other order; optionally
+        ``probability_reversed`` (of ``ln Q/P`` under ``Q``; see `from_losses`). Or ``loss``,
+        ``probability_add`` (``P`` without the record) and ``probability_remove`` (``P`` with it),
+        which are converted to a replaced record.
     adjacency
-        Which neighbours ``probability`` is about.
+        The neighbours of ``probability``.
     secret
         See `read_profile`.
 
     Raises
     ------
     InputError
-        With the row: a probability outside [0, 1]; or the probabilities do not sum to 1, or no
-        two distributions have such losses, or one order does not follow from the other.
+        With the row: a probability outside [0, 1]. Also: the probabilities do not sum to 1, no two
+        distributions have such losses, or one order does not follow from the other.
     """
     table = read_number_table(Path(path))
     found = table.columns(

@@ -22,13 +22,13 @@ _SQRT_2_PI = math.sqrt(2.0 * math.pi)
 
 @dataclass(frozen=True)
 class GaussianDP(Guarantee):
-    """Gaussian DP: no harder to tell apart than N(0, 1) and N(mu, 1).
+    """Gaussian DP: at least as hard to distinguish as N(0, 1) and N(mu, 1).
 
     Parameters
     ----------
     mu
-        At least 0 and finite. A Gaussian mechanism with L2 sensitivity ``D`` and noise
-        ``sigma`` has ``mu = D / sigma``.
+        At least 0 and finite. A Gaussian mechanism with L2 sensitivity ``D`` and noise ``sigma``
+        has ``mu = D / sigma``.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
 
@@ -52,17 +52,10 @@ class GaussianDP(Guarantee):
     def from_epsilon_delta(
         cls, epsilon: float, delta: float, *, adjacency: Adjacency = "replace-one"
     ) -> Self:
-        """Give the largest mu under which (epsilon, delta)-DP holds.
+        """Return the largest mu under which (epsilon, delta)-DP holds.
 
         Exact calibration of the Gaussian mechanism (Balle and Wang 2018, Theorem 8), to the last
-        digits also for delta of 1e-300.
-
-        Parameters
-        ----------
-        epsilon
-            At least 0 and finite.
-        delta
-            In (0, 1).
+        digits even for a delta of 1e-300; ``epsilon`` at least 0 and finite, ``delta`` in (0, 1).
         """
         target = non_negative("epsilon", epsilon)
         allowed = between("delta", delta, 0, 1, open_low=True, open_high=True)
@@ -80,32 +73,31 @@ class GaussianDP(Guarantee):
         return cls(math.exp(root), adjacency=adjacency)
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Give ``Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)``; any shape, tails included."""
+        """Return ``Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)``; any shape, tails included."""
         return _profile(epsilons("epsilon", epsilon), self.mu)
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``Phi(Phi^-1(alpha) + mu)``; any shape."""
+        """Return ``Phi(Phi^-1(alpha) + mu)``; any shape."""
         return special.ndtr(special.ndtri(alphas(alpha)) + self.mu)
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``Phi(Phi^-1(1 - alpha) - mu)``; any shape."""
+        """Return ``Phi(Phi^-1(1 - alpha) - mu)``; any shape."""
         return special.ndtr(-special.ndtri(alphas(alpha)) - self.mu)
 
     def least_alpha(self, power: ArrayLike) -> FloatArray:
-        """Give ``Phi(Phi^-1(power) - mu)``; any shape."""
+        """Return ``Phi(Phi^-1(power) - mu)``; any shape."""
         return special.ndtr(special.ndtri(alphas(power)) - self.mu)
 
     def describe(self) -> str:
-        """Say the guarantee in words."""
         return f"Gaussian DP with mu {self.mu:g} ({self.neighbours})"
 
 
 def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
-    """Give the profile of N(0, 1) against N(mu, 1), relatively accurate at every epsilon.
+    """Compute the profile of N(0, 1) against N(mu, 1), relatively accurate at every epsilon.
 
-    With ``x = e/mu - mu/2`` and the Mills ratio ``M`` the two terms share the factor ``phi(x)``:
-    ``delta = phi(x) (M(x) - M(x + mu))``. For small ``mu`` the difference cancels, and is taken as
-    the integral of ``-M'(y) = 1 - y M(y)`` instead.
+    With ``x = e/mu - mu/2`` and the Mills ratio ``M`` both terms share the factor ``phi(x)``:
+    ``delta = phi(x) (M(x) - M(x + mu))``. For small ``mu`` the difference cancels and is computed
+    as the integral of ``-M'(y) = 1 - y M(y)``.
     """
     size = np.abs(epsilon)
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
@@ -132,16 +124,15 @@ def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
 
 
 def _mills(x: FloatArray) -> FloatArray:
-    """Give ``(1 - Phi(x)) / phi(x)``."""
+    """Compute the Mills ratio ``(1 - Phi(x)) / phi(x)``."""
     return math.sqrt(math.pi / 2) * special.erfcx(x / _SQRT_2)
 
 
 def _mills_slope(x: FloatArray) -> FloatArray:
-    """Give ``1 - x M(x)``, which is minus the slope of the Mills ratio ``M``; for ``x > -2``.
+    """Compute ``1 - x M(x)``, minus the slope of the Mills ratio ``M``, for ``x > -2``.
 
-    It falls like ``1/x^2``, so above 4 it comes from the continued fraction
-    ``M = 1/(x + 1/(x + 2/(x + ...)))``, in which nothing cancels:
-    ``1 - x M = M / (x + 2/(x + ...))``.
+    It falls like ``1/x^2``, so above 4 it comes from the continued fraction ``M = 1/(x + 1/(x +
+    2/(x + ...)))``, in which nothing cancels: ``1 - x M = M / (x + 2/(x + ...))``.
     """
     slope = 1.0 - x * (ratio := _mills(x))
     for low, high, steps in _FRACTION:

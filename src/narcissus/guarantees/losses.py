@@ -1,4 +1,4 @@
-"""A privacy loss distribution, written out, and the exact profile that it has.
+"""Explicit privacy loss distributions and their exact profiles.
 
 Source: Sommer, Meiser and Mohammadi 2019; Narcissus theory 3.
 """
@@ -29,12 +29,12 @@ def from_losses(
     at_infinity: float = 0.0,
     reverse: ArrayLike | None = None,
 ) -> ProfileCurve:
-    """Take the profile of a privacy loss distribution: the larger of both orders of its pair.
+    """Compute the profile of a privacy loss distribution: the larger of both orders of its pair.
 
-    ``delta(e) = at_infinity + sum over losses l > e of mass (1 - exp(e - l))``, which is a chord
-    in ``exp(e)`` between the losses: nothing is lost. A guarantee holds in both orders. With ``P``
-    exchanged for ``Q`` a loss ``l`` has the probability ``mass exp(-l)`` and is ``-l``; what that
-    leaves of 1 only ``Q`` has.
+    ``delta(e) = at_infinity + sum over losses l > e of mass (1 - exp(e - l))`` is a chord in
+    ``exp(e)`` between the losses, so nothing is lost. With ``P`` and ``Q`` exchanged, a loss ``l``
+    becomes ``-l`` with probability ``mass exp(-l)``; the missing mass lies where only ``Q`` has
+    any.
 
     Parameters
     ----------
@@ -43,20 +43,19 @@ def from_losses(
     masses
         Their probabilities under ``P``, shape (k,), which sum to 1 with ``at_infinity``.
     adjacency
-        Which neighbours the distribution was made for; add-remove is *not* converted here.
+        The neighbours of the distribution; add-remove is *not* converted here.
     at_infinity
         Probability of an infinite loss.
     reverse
-        The probabilities of the losses ``ln Q(o) / P(o)`` under ``Q``, where they are known by
-        themselves, shape (k,); the same as ``masses`` where ``P`` and ``Q`` may change places.
-        Accountants round losses up, of both orders; the one that follows from the other is then
-        pessimistic by as much.
+        Probabilities of the losses ``ln Q(o) / P(o)`` under ``Q``, if known separately, shape (k,);
+        the same as ``masses`` if ``P`` and ``Q`` are interchangeable. Accountants round the losses
+        of both orders up; an order derived from the other is pessimistic by as much.
 
     Raises
     ------
     InputError
-        The masses do not sum to 1, or no two distributions have such losses; or the losses far
-        below 0 are rounding, so that the other order does not follow.
+        The masses do not sum to 1, no two distributions have such losses, or the losses far below 0
+        are rounding errors, so that the other order does not follow.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def _exchanged(where: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _crossing(points: FloatArray, one: FloatArray, other: FloatArray) -> FloatArray:
-    """Find where two profiles cross that are chords between rising points."""
+    """Find where two profiles, chords between rising points, cross."""
     gap = one - other
     at = np.flatnonzero(gap[:-1] * gap[1:] < 0)
     share = gap[at] / (gap[at] - gap[at + 1])
@@ -113,16 +112,16 @@ def _crossing(points: FloatArray, one: FloatArray, other: FloatArray) -> FloatAr
 def from_losses_of_orders(
     losses: ArrayLike, add: ArrayLike, remove: ArrayLike, *, secret: Secret = "value"
 ) -> ProfileCurve:
-    """Give what the losses of adding and of removing a record prove of what is asked.
+    """Combine the loss distributions of adding and of removing a record.
 
     Parameters
     ----------
     losses
         Shape (k,); see `from_losses`.
     add
-        The masses where ``P`` is without the record and ``Q`` with it, shape (k,).
+        Masses with ``P`` without the record and ``Q`` with it, shape (k,).
     remove
-        The masses where ``P`` is with the record, shape (k,).
+        Masses with ``P`` with the record, shape (k,).
     secret
         See `narcissus.guarantees.from_orders`.
     """
@@ -135,7 +134,7 @@ def from_losses_of_orders(
 def _checked(
     name: str, losses: ArrayLike, masses: ArrayLike, at_infinity: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Give the losses in rising order with their masses; the missing mass is at infinity."""
+    """Sort the losses with their masses; missing mass is at infinity."""
     where = epsilons("losses", losses).ravel()
     raw = np.asarray(masses, dtype=np.float64).ravel()
     # Transforms leave some masses a little below 0; to raise them is valid.
@@ -169,7 +168,7 @@ def _checked(
 
 
 def _knots(where: FloatArray) -> FloatArray:
-    """Give the finite losses of at least 0, and 0; some of them where they are too many."""
+    """Return 0 and the finite losses of at least 0, thinned out if there are too many."""
     finite = where[np.isfinite(where) & (where > 0)]
     points = np.unique(np.append(finite, 0.0))
     if points.size > _KNOTS:
@@ -178,7 +177,7 @@ def _knots(where: FloatArray) -> FloatArray:
 
 
 def _deltas(where: FloatArray, mass: FloatArray, points: FloatArray) -> FloatArray:
-    """Give ``sum of mass (1 - exp(e - l)) over l > e`` at rising points; losses rise too."""
+    """Return ``sum of mass (1 - exp(e - l)) over l > e`` at rising points; losses rise too."""
     infinite = np.isinf(where) & (where > 0)
     lost = float(mass[infinite].sum())
     where, mass = where[~infinite], mass[~infinite]

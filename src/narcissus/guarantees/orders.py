@@ -1,7 +1,7 @@
-"""Both orders of a removed record apart: with it against without it, and the other way round.
+"""The two orders of a removed record: with it against without it, and the reverse.
 
-Accountants of subsampled mechanisms give two profiles. Each is a statement of its own, and two
-steps, one of each order, replace a record.
+Accountants of subsampled mechanisms return two profiles, each a statement by itself; two steps, one
+of each order, replace a record.
 
 Source: Dwork and Roth 2014, Theorem 2.2, in its profile form.
 """
@@ -29,24 +29,24 @@ _FARTHEST = 300.0  # e^300 times a mass is still a float
 def from_orders(
     points: ArrayLike, add: ArrayLike, remove: ArrayLike, *, secret: Secret = "value"
 ) -> ProfileCurve:
-    """Give what the profiles of adding and of removing a record prove of what is asked.
+    """Combine the profiles of adding and of removing a record.
 
     Parameters
     ----------
     points
         Epsilons, at least 0 and finite, shape (k,).
     add
-        Delta of "without the record" against "with it" at each of them, shape (k,).
+        Delta of "without the record" against "with it" at each point, shape (k,).
     remove
         Delta of "with the record" against "without it", shape (k,).
     secret
-        ``"value"``: what holds for a replaced record. ``"membership"``: the worse of both orders.
+        ``"value"``: for a replaced record. ``"membership"``: the worse of both orders.
 
     Notes
     -----
-    The one order at ``-e`` follows from the other at ``e``, so that each is limited by the chords
-    through its own points and the mirrored ones of the other; ``min over e1 + e2 = e`` and over
-    which step comes first of ``delta_1(e1) + exp(e1) delta_2(e2)``.
+    Each order at ``-e`` follows from the other at ``e``, so it is bounded by the chords through its
+    own points and the mirrored points of the other. The result is the minimum over ``e1 + e2 = e``
+    and over the order of the steps of ``delta_1(e1) + exp(e1) delta_2(e2)``.
 
     Examples
     --------
@@ -81,15 +81,7 @@ def from_orders(
 
 
 def one_after_another(add: Profile, remove: Profile, last: float) -> ProfileCurve:
-    """Give the profile of a record removed and another one added, in the better order.
-
-    Parameters
-    ----------
-    add, remove
-        Profiles at epsilons of at least 0.
-    last
-        The epsilon after which neither of them falls any more.
-    """
+    """Compose a removal and an addition in the better order; profiles are flat after ``last``."""
     points = np.linspace(0.0, min(2 * last, 2 * _FARTHEST), _POINTS)
     # The first step takes a part of each epsilon; parts beyond the last point say no more.
     low, high = np.maximum(points - last, 0.0), np.minimum(points, last)
@@ -105,6 +97,6 @@ def one_after_another(add: Profile, remove: Profile, last: float) -> ProfileCurv
 
 
 def _one_order(where: FloatArray, own: FloatArray, other: FloatArray) -> Profile:
-    """Give the profile of one order: the chords, in ``t = exp(epsilon)``, below all points."""
+    """Return the profile of one order: the chords in ``t = exp(epsilon)`` below all points."""
     hull = corners(where, own, other)
     return lambda epsilon: chords(*hull, epsilon)

@@ -13,7 +13,7 @@ from narcissus.guarantees.base import FloatArray, Guarantee, alphas, epsilons
 
 
 def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatArray:
-    """Give the profile of randomized response at ``epsilon_0``, the worst under pure DP.
+    """Return the profile of randomized response at ``epsilon_0``, the worst under pure DP.
 
     ``max(0, 1 - e^e, (e^e0 - e^e) / (1 + e^e0))``, written so that nothing overflows or cancels.
     """
@@ -25,7 +25,7 @@ def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatA
 
 @dataclass(frozen=True)
 class PureDP(Guarantee):
-    """Pure differential privacy: no event is more than ``exp(epsilon)`` times likelier.
+    """Pure differential privacy: ``P(E) <= exp(epsilon) P'(E)`` for every event.
 
     Parameters
     ----------
@@ -36,12 +36,13 @@ class PureDP(Guarantee):
 
     Notes
     -----
-    Source: Dwork et al. 2006; its profile is that of randomized response (Narcissus theory 3).
+    Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
 
     Examples
     --------
     >>> round(float(PureDP(1.0).profile(0.0)), 6)
     0.462117
+    - PureDP.profile PureDP.describe
     """
 
     epsilon: float
@@ -55,28 +56,28 @@ class PureDP(Guarantee):
         return randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``min(1, e^epsilon alpha, 1 - e^-epsilon (1 - alpha))``; any shape."""
+        """Return ``min(1, e^epsilon alpha, 1 - e^-epsilon (1 - alpha))``; any shape."""
         rate = alphas(alpha)
         with np.errstate(divide="ignore"):
             steep = np.exp(np.minimum(np.log(rate) + self.epsilon, 0.0))
         return np.minimum(steep, 1.0 - np.exp(-self.epsilon) * (1.0 - rate))
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``max(0, 1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; any shape."""
+        """Return ``max(0, 1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; any shape."""
         rate = alphas(alpha)
         with np.errstate(divide="ignore"):
             steep = -np.expm1(np.minimum(np.log(rate) + self.epsilon, 0.0))
         return np.maximum(steep, np.exp(-self.epsilon) * (1.0 - rate))
 
     def least_alpha(self, power: ArrayLike) -> FloatArray:
-        """Give ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
+        """Return ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
         rate = alphas(power)
         with np.errstate(divide="ignore"):
             steep = -np.expm1(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
         return np.maximum(np.exp(-self.epsilon) * rate, steep)
 
     def tangents(self, count: int = 40) -> FloatArray:
-        """Give ``[epsilon]``: the one point from which every other follows."""
+        """Return ``[epsilon]``: this one point implies the whole profile."""
         return np.array([self.epsilon])
 
     def describe(self) -> str:

@@ -28,13 +28,12 @@ _SERIES = 24  # terms, each at most a fifth of the one before
 def bernoulli_divergence(
     q: FloatArray, p: FloatArray, alpha: float, apart: ArrayLike | None = None
 ) -> FloatArray:
-    """Renyi divergence of order ``alpha`` of Bernoulli(q) from Bernoulli(p), to the last digits.
+    """Compute the Renyi divergence of Bernoulli(q) from Bernoulli(p) to the last digits.
 
-    ``apart`` is ``q - p`` where that is known better than by subtraction.
-
-    With ``u = q/p - 1``, and likewise for the complements, the moment of order ``alpha`` exceeds 1
-    by the mean of ``(1 + u)^alpha - 1 - alpha u``, whose terms are never negative: nothing cancels,
-    however near 1 the order and however near each other the two are.
+    ``apart`` is ``q - p`` where it is known more precisely than by subtraction. With ``u = q/p -
+    1``, also for the complements, the moment of order ``alpha`` exceeds 1 by the mean of ``(1 +
+    u)^alpha - 1 - alpha u``. Its terms are never negative, so nothing cancels, however close the
+    order is to 1 or the two distributions to each other.
     """
     less, apart = alpha - 1, q - p if apart is None else np.asarray(apart)
     with np.errstate(all="ignore"):
@@ -49,7 +48,7 @@ def bernoulli_divergence(
 
 
 def _excess(u: FloatArray, alpha: float) -> FloatArray:
-    """``((1 + u)^alpha - 1 - alpha u) / (alpha - 1)`` for ``u >= -1``, at least 0."""
+    """Compute ``((1 + u)^alpha - 1 - alpha u) / (alpha - 1)`` for ``u >= -1``, at least 0."""
     less = alpha - 1
     value = (1 + u) * np.expm1(less * np.log1p(u)) / less - u
     value = np.where(u == -1, 1.0, value)
@@ -63,11 +62,11 @@ def _excess(u: FloatArray, alpha: float) -> FloatArray:
 
 
 def largest_rate(p: FloatArray, alpha: float, gamma: float, *, both: bool) -> FloatArray:
-    """Give the largest ``q >= p`` whose divergence from ``p`` is at most ``gamma``, any shape.
+    """Return the largest ``q >= p`` whose divergence from ``p`` is at most ``gamma``, any shape.
 
-    ``both`` asks the same of the divergence of ``p`` from ``q``. The end of the last bracket that
-    is refused is returned, and a little more than ``gamma`` is allowed, so that rounding errs
-    upwards. The search is over the log odds.
+    With ``both`` the divergence of ``p`` from ``q`` must be at most ``gamma`` too. Bisection over
+    the log odds returns the refused end of the last bracket, and slightly more than ``gamma`` is
+    allowed, so rounding errs upwards.
     """
     p = np.asarray(p, dtype=np.float64)
     inner = (p > 0) & (p < 1)
@@ -95,15 +94,15 @@ class RenyiDP(Guarantee):
     alpha
         The order, above 1 and finite.
     gamma
-        Limit of the Renyi divergence, at least 0.
+        Upper bound on the Renyi divergence, at least 0.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
 
     Notes
     -----
-    Source: Mironov 2017. The profile is Canonne, Kamath and Steinke 2020, Proposition 12,
-    or less; the trade-off function is the whole region of two-point distributions within the
-    divergence (Narcissus theory 4.6).
+    Source: Mironov 2017. The profile is Canonne, Kamath and Steinke 2020, Proposition 12, or less;
+    the trade-off function is the whole region of two-point distributions within the divergence
+    (Narcissus theory 4.6).
     """
 
     alpha: float
@@ -115,10 +114,10 @@ class RenyiDP(Guarantee):
         object.__setattr__(self, "gamma", non_negative("gamma", self.gamma))
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Give the smaller of two limits; any shape.
+        """Return the smaller of two bounds; any shape.
 
-        ``exp((alpha - 1)(gamma - e)) (1 - 1/alpha)^(alpha - 1) / alpha``, and chords between points
-        that the trade-off function touches.
+        ``exp((alpha - 1)(gamma - e)) (1 - 1/alpha)^(alpha - 1) / alpha``, and chords between
+        tangent points of the trade-off function.
         """
         e = epsilons("epsilon", epsilon)
         size = np.abs(e)
@@ -130,15 +129,13 @@ class RenyiDP(Guarantee):
         return ProfileCurve(*_tangent_points(self.alpha, self.gamma, 600))
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """Give the largest rate within the divergence in both directions; any shape."""
+        """Return the largest rate within the divergence in both directions; any shape."""
         return largest_rate(alphas(alpha), self.alpha, self.gamma, both=True)
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``1 - power(alpha)``; any shape."""
         return 1.0 - self.power(alpha)
 
     def describe(self) -> str:
-        """Say the guarantee in words."""
         return f"Renyi DP of order {self.alpha:g} with gamma {self.gamma:g} ({self.neighbours})"
 
 
@@ -155,7 +152,7 @@ class ZeroConcentratedDP(ProfileGuarantee):
 
     Notes
     -----
-    Source: Bun and Steinke 2016; the profile is the least over the orders of Canonne, Kamath and
+    Source: Bun and Steinke 2016; the profile is the minimum over orders of Canonne, Kamath and
     Steinke 2020, Proposition 12, or less, as for `RenyiDP`.
     """
 
@@ -166,7 +163,7 @@ class ZeroConcentratedDP(ProfileGuarantee):
         object.__setattr__(self, "rho", non_negative("rho", self.rho))
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Give the least conversion over the orders; any shape."""
+        """Return the smallest conversion over the orders; any shape."""
         e = epsilons("epsilon", epsilon)
         size = np.abs(e)
         # The exponent's slope (2 a - 1) rho - e + log(1 - 1/a) rises in a: bisect for its root
@@ -184,7 +181,7 @@ class ZeroConcentratedDP(ProfileGuarantee):
 
     @cached_property
     def _region(self) -> ProfileCurve:
-        """Points that single orders allow at most; more orders only tighten."""
+        """Upper bounds from single orders; more orders only tighten."""
         orders = 1 + np.logspace(-2, 3, 21)
         parts = [_tangent_points(float(a), self.rho * float(a), 150) for a in orders]
         return ProfileCurve(
@@ -193,14 +190,13 @@ class ZeroConcentratedDP(ProfileGuarantee):
         )
 
     def describe(self) -> str:
-        """Say the guarantee in words."""
         return f"zero-concentrated DP with rho {self.rho:g} ({self.neighbours})"
 
 
 def _tangent_points(
     alpha: float, gamma: float, count: int
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Give points (epsilon, delta) from tangents of the region of two-point distributions.
+    """Return points (epsilon, delta) from tangents of the region of two-point distributions.
 
     With ``x = ln((b / a) (1 - a) / (1 - b))`` the boundary ``D(b || a) = gamma`` has the slope
     ``(1 - 1/alpha) (b / a) (1 - exp(-alpha x)) / (1 - exp(-(alpha - 1) x))``, and the tangent
@@ -227,7 +223,7 @@ def _tangent_points(
 
 
 def _past_line(z: FloatArray) -> FloatArray:
-    """``exp(z) - 1 - z``, at least 0, to the last digits also near 0."""
+    """Compute ``exp(z) - 1 - z``, at least 0, to the last digits even near 0."""
     with np.errstate(over="ignore", under="ignore"):
         series = z * z / 2 * (1 + z / 3 * (1 + z / 4 * (1 + z / 5 * (1 + z / 6 * (1 + z / 7)))))
         return np.where(np.abs(z) < 1e-2, series, np.expm1(z) - z)
@@ -242,10 +238,10 @@ def order(value: float) -> float:
 
 
 def _conversion(size: FloatArray, less: FloatArray, gamma: float | FloatArray) -> FloatArray:
-    """Give the delta of Canonne, Kamath and Steinke 2020, Proposition 12, at most 1.
+    """Return the delta of Canonne, Kamath and Steinke 2020, Proposition 12, at most 1.
 
-    ``less`` is the order minus 1. The proposition holds for every real epsilon, since it limits
-    ``max(0, 1 - exp(epsilon - loss))`` by a multiple of ``exp((alpha - 1) loss)`` point by point.
+    ``less`` is the order minus 1. The proposition holds for every real epsilon, since it bounds
+    ``max(0, 1 - exp(epsilon - loss))`` by a multiple of ``exp((alpha - 1) loss)`` pointwise.
     """
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):
         exponent = less * (gamma - size - np.log1p(1 / less)) - np.log1p(less)
