@@ -1,4 +1,6 @@
-"""What no attacker can exceed, given a guarantee and a prior; one theorem family a file."""
+"""Upper bounds on any attacker's success under a guarantee and a prior; one file per theorem
+family.
+"""
 
 from narcissus.bounds.at_most import at_most
 from narcissus.bounds.attempts import (

@@ -1,4 +1,4 @@
-"""How many targets fall, at most, with a confidence.
+"""Upper bounds, with a confidence, on the number of targets that fall.
 
 Source: Narcissus theory 4, "Which bound?".
 """
@@ -22,17 +22,10 @@ FloatArray = NDArray[np.float64]
 
 
 def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
-    """Give the number of fallen targets that is not exceeded with a confidence.
+    """Bound the number of fallen targets; it is exceeded with probability at most ``1 -
+    confidence``.
 
-    Parameters
-    ----------
-    confidence
-        In [0, 1).
-
-    Returns
-    -------
-    Bound
-        With a whole number as its value.
+    The value is a whole number; ``confidence`` is in [0, 1).
     """
     level = between("confidence", confidence, 0, 1, open_high=True)
     allowed = 1.0 - level
@@ -64,7 +57,7 @@ def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
 
 
 def _program_points(threat: Threat, guarantee: Guarantee) -> list[FloatArray]:
-    """Give the points for the swap program, few first; none where it has nothing to add."""
+    """Points for the swap program, few first; none if the program cannot improve the bound."""
     points = guarantee.tangents(PROGRAM_POINTS)
     several = guarantee.tangents(2).size > 1
     return [points[::3], points] if several and threat.guesses <= LARGEST_PROGRAM else []
@@ -73,7 +66,9 @@ def _program_points(threat: Threat, guarantee: Guarantee) -> list[FloatArray]:
 def _fewer(
     threat: Threat, guarantee: Guarantee, allowed: float, high: int, points: FloatArray
 ) -> int:
-    """Go down from ``high`` by doubling steps, then by bisection, while the program allows it."""
+    """Descend from ``high`` by doubling steps, then bisect, while the program's tail is
+    ``allowed``.
+    """
     low, step, doubling = -1, 1, True
     while high - low > 1:
         middle = max(high - step, low + 1) if doubling else (low + high) // 2

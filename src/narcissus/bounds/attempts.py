@@ -1,4 +1,4 @@
-"""Bounds that follow the attempts an attack really makes.
+"""Bounds from the attempts an attack actually makes.
 
 Source: Narcissus theory 4.1 and the end of 4.4.
 """
@@ -31,12 +31,12 @@ _INDEPENDENT = "the targets' values are independent given what the attacker know
 
 
 def given_output(prior_success: ArrayLike, epsilon: float, at_least: int) -> Bound:
-    """Limit the tail *given the release that was seen*, under pure DP.
+    """Bound the tail *given the observed release*, under pure DP.
 
     Parameters
     ----------
     prior_success
-        Prior success of the attempt that is made on each target, shape (n,).
+        Prior success of the attempt on each target, shape (n,).
     epsilon
         Pure DP for a replaced record.
     at_least
@@ -44,7 +44,7 @@ def given_output(prior_success: ArrayLike, epsilon: float, at_least: int) -> Bou
 
     Notes
     -----
-    Source: Swanberg et al. 2025, Theorem 3.2 (Narcissus theory 4.1). Averaged over the releases
+    Source: Swanberg et al. 2025, Theorem 3.2 (Narcissus theory 4.1). Averaged over releases,
     `narcissus.bounds.domination` is never worse and often far sharper.
     """
     e, v = non_negative("epsilon", epsilon), integer("at_least", at_least)
@@ -57,7 +57,7 @@ def given_output(prior_success: ArrayLike, epsilon: float, at_least: int) -> Bou
 
 
 def leaked_bits(epsilon: float, confidence: float) -> Bound:
-    """Limit the bits that leak about one uniform target, with a confidence, under pure DP.
+    """Bound the bits leaked about one uniform target, with a confidence, under pure DP.
 
     ``log2(e^epsilon (1/alpha - 1) + 1)`` with ``alpha = 1 - confidence``.
 
@@ -82,7 +82,7 @@ def leaked_bits(epsilon: float, confidence: float) -> Bound:
 
 
 def leak_probability(epsilon: float, bits: float) -> Bound:
-    """Limit the probability that ``bits`` bits leak: ``e^epsilon / (e^epsilon - 1 + 2^bits)``.
+    """Bound the probability that ``bits`` bits leak: ``e^epsilon / (e^epsilon - 1 + 2^bits)``.
 
     Notes
     -----
@@ -108,27 +108,27 @@ def follow_attempts(
     inseparable: ArrayLike = 0.0,
     worst: bool = False,
 ) -> Bound:
-    """Limit the tail without a program, from the prior successes of the attempts.
+    """Bound the tail by a formula in the prior successes of the attempts, without a linear program.
 
     ``E_a[tail_v(beta(A(a)))] + delta sum_i (1 - kappa_i) / (1 + p_i^min (e^epsilon - 1))``.
 
     Parameters
     ----------
     prior_success
-        Prior success of each attempt on each target, shape (attempts, n): one row for each run of
-        the attack, or (with ``worst``) for each joint attempt that it can make.
+        Prior success of each attempt on each target, shape (attempts, n): one row per run of the
+        attack, or (with ``worst``) per joint attempt available to it.
     epsilon, delta
         For a replaced record.
     at_least
         The count.
     least
-        ``p_i^min``: the smallest prior success the attack can choose for target ``i``; 0 is always
+        ``p_i^min``, the smallest prior success available to the attack on target ``i``; 0 is always
         valid. Broadcasts to (n,).
     inseparable
         ``kappa_i``; 0 is always valid. Broadcasts to (n,).
     worst
-        Take the largest tail over the rows in place of their mean. The mean over finitely many
-        runs is itself an estimate; the largest over all attempts is not.
+        Use the largest tail over the rows, not their mean. A mean over finitely many runs is only
+        an estimate; the maximum over all attempts is not.
 
     Notes
     -----

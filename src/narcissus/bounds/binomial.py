@@ -1,11 +1,11 @@
-"""Binomial tails and masses that keep their digits down to the smallest float.
+"""Binomial tails and masses, relatively accurate down to the smallest float.
 
-SciPy's incomplete beta function is right to twelve digits while the tail is above some 1e-240,
-and off by up to a factor of three below. Far out the tail is therefore its mass times a continued
-fraction, and the mass comes from a form in which no large numbers cancel.
+SciPy's incomplete beta function is right to twelve digits while the tail is above about 1e-240, and
+off by up to a factor of three below. Far out the tail is therefore its mass times a continued
+fraction, with the mass in a form in which no large numbers cancel.
 
-Source: Loader 2000 (fast and accurate computation of binomial probabilities), for the mass;
-the continued fraction is that of the incomplete beta function (modified Lentz).
+Source: Loader 2000 (fast and accurate computation of binomial probabilities), for the mass; the
+continued fraction is the incomplete beta function's (modified Lentz).
 """
 
 from __future__ import annotations
@@ -25,17 +25,10 @@ _SERIES = 16  # from here on Stirling's series is right to the last digit
 
 
 def upper_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
-    """Give ``Pr[Bin(r, p) >= v]``.
+    """Return ``Pr[Bin(r, p) >= v]`` for ``v`` in [0, r + 1].
 
-    Parameters
-    ----------
-    r
-        Number of trials.
-    v
-        The count, in [0, r + 1]; broadcasts.
-    log_odds
-        ``log(p / (1 - p))``, infinite allowed; broadcasts. From it both ``p`` and ``1 - p`` keep
-        their digits.
+    All arguments broadcast; ``log_odds`` is ``log(p / (1 - p))``, possibly infinite, which keeps
+    the digits of both ``p`` and ``1 - p``.
 
     Examples
     --------
@@ -59,7 +52,7 @@ def upper_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
 
 
 def lower_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
-    """Give ``Pr[Bin(r, p) <= v]`` for ``v`` in [-1, r]; see `upper_tail`.
+    """Return ``Pr[Bin(r, p) <= v]`` for ``v`` in [-1, r]; see `upper_tail`.
 
     Examples
     --------
@@ -70,7 +63,7 @@ def lower_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
 
 
 def _deep_tail(r: int, v: NDArray[np.int64], log_odds: FloatArray) -> FloatArray:
-    """Give tiny upper tails, shape (k,); a tail is at most ``r`` times its mass."""
+    """Return tiny upper tails, shape (k,); a tail is at most ``r`` times its mass."""
     height = log_mass(r, v, log_odds)
     found = np.zeros(height.shape)
     seen = height > _SMALLEST_LOG - np.log(r)
@@ -79,10 +72,10 @@ def _deep_tail(r: int, v: NDArray[np.int64], log_odds: FloatArray) -> FloatArray
 
 
 def log_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
-    """Give ``log Pr[Bin(r, p) = v]`` for ``0 <= v <= r``; broadcasts.
+    """Return ``log Pr[Bin(r, p) = v]`` for ``0 <= v <= r``; broadcasts.
 
-    The mass at ``p = v / r``, where it is largest, less the divergence from there: the logs of
-    factorials, which are large, never meet.
+    The mass at ``p = v / r``, its maximum, minus the divergence from there: the large logs of
+    factorials never meet.
     """
     count, odds = np.asarray(v, dtype=np.float64), np.asarray(log_odds, dtype=np.float64)
     rest = r - count
@@ -107,24 +100,24 @@ def log_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
 
 
 def _log_peak(r: int, k: FloatArray, j: FloatArray) -> FloatArray:
-    """Give ``log Pr[Bin(r, k / r) = k]`` with ``k + j = r``, both at least 1."""
+    """Return ``log Pr[Bin(r, k / r) = k]`` with ``k + j = r``, both at least 1."""
     errors = _stirling_error(np.asarray(float(r))) - _stirling_error(k) - _stirling_error(j)
     return errors + 0.5 * np.log(r / (2 * np.pi * k * j))
 
 
 def mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
-    """Give ``Pr[Bin(r, p) = v]``; see `log_mass`."""
+    """Return ``Pr[Bin(r, p) = v]``; see `log_mass`."""
     with np.errstate(under="ignore"):
         return np.exp(log_mass(r, v, log_odds))
 
 
 def _times(count: FloatArray, log_odds: FloatArray) -> FloatArray:
-    """Give ``count * log(p)``, 0 for no count even where the log is infinite."""
+    """Return ``count * log(p)``; 0 for a count of 0 even if the log is infinite."""
     return np.where(count > 0, np.maximum(count, 1) * special.log_expit(log_odds), 0.0)
 
 
 def _stirling_error(n: FloatArray) -> FloatArray:
-    """Give ``log n! - log(sqrt(2 pi n) (n / e)^n)`` for ``n >= 1``."""
+    """Return ``log n! - log(sqrt(2 pi n) (n / e)^n)`` for ``n >= 1``."""
     small = np.minimum(n, _SERIES)
     direct = (
         special.gammaln(small + 1) - (small + 0.5) * np.log(small) + small - 0.5 * np.log(2 * np.pi)
@@ -136,9 +129,9 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 
 
 def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
-    """Give ``Pr[Bin(r, p) >= v] / Pr[Bin(r, p) = v]`` for ``1 <= v <= r`` above the mean.
+    """Return ``Pr[Bin(r, p) >= v] / Pr[Bin(r, p) = v]`` for ``1 <= v <= r`` above the mean.
 
-    The prefactor of the continued fraction is the mass itself, so the ratio stays right where
+    The prefactor of the continued fraction is the mass itself, so the ratio is right even where
     both underflow.
     """
     count, odds = np.broadcast_arrays(

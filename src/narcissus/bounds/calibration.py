@@ -1,4 +1,4 @@
-"""How much noise keeps the risk below a limit.
+"""The least noise that keeps the risk below a limit.
 
 Source: Narcissus theory 4.8; Swanberg et al. 2025, section 4.
 """
@@ -41,23 +41,21 @@ _HOPELESS = (
 
 @dataclass(frozen=True)
 class Limit:
-    """What must not be exceeded.
+    """Limits on the risk; None for no limit.
 
     Attributes
     ----------
     advantage
-        Largest ``(success - prior) / (1 - prior)`` on one target, whichever of several people it
-        is; None for no such limit.
+        Largest ``(success - prior) / (1 - prior)`` on any one target.
     at_most, confidence
-        With this confidence at most so many targets fall; None for no such limit.
+        With this confidence at most ``at_most`` targets fall.
     success
-        Largest success on one target, whichever it is; None for no such limit.
+        Largest success on any one target.
     tpr, fpr
-        Largest true positive rate where the false positive rate is at most ``fpr``; see
+        Largest true-positive rate at a false-positive rate of at most ``fpr``; see
         `true_positive_rate`.
     precision, recall, base_rate
-        Largest precision of who finds at least ``recall`` of the members; see
-        `narcissus.bounds.precision`.
+        Largest precision of an attack with at least this recall; see `narcissus.bounds.precision`.
     """
 
     advantage: float | None = None
@@ -103,11 +101,11 @@ class Limit:
 
     @property
     def of_threat(self) -> bool:
-        """Whether it limits more than error rates, so that what is known beforehand matters."""
+        """Whether it limits more than error rates, so that the prior matters."""
         return not (self.advantage is self.success is self.at_most is None)
 
     def kept(self, danger: Threat | ThreatToPeople, guarantee: Guarantee) -> bool:
-        """Tell whether a guarantee keeps the limit."""
+        """Check that a guarantee keeps the limit."""
         if not self._rates_kept(guarantee):
             return False
         if isinstance(danger, ThreatToPeople) and danger.alike is not None:
@@ -137,13 +135,12 @@ class Limit:
         return kept and precision(guarantee, self.recall, self.base_rate).value <= self.precision
 
     def _one_kept(self, success: float, gained: float) -> bool:
-        """Tell whether the largest success and advantage on one target are allowed."""
         # A success equal to the prior is rounded by a unit in the last place.
         most = (1.0 if limit is None else limit + 1e-15 for limit in (self.success, self.advantage))
         return all(found <= limit for found, limit in zip((success, gained), most, strict=True))
 
     def _kept_by_people(self, people: ThreatToPeople, guarantee: Guarantee) -> bool:
-        """Tell the same of people with a prior each: of every one, and of the count."""
+        """Check the limit for each of several people with their own priors, and for the count."""
         if self.advantage is not None or self.success is not None:
             worst = people.success(guarantee).max(), people.advantage(guarantee).max()
             if not self._one_kept(*map(float, worst)):
@@ -157,7 +154,7 @@ class Limit:
 
 
 def _together(given: Mapping[str, float | None]) -> None:
-    """Refuse a limit of which a part is missing."""
+    """Refuse a limit with a missing part."""
     missing = [f"`{name}`" for name, value in given.items() if value is None]
     if 0 < len(missing) < len(given):
         names = " and ".join(f"`{name}`" for name in given)
@@ -172,16 +169,16 @@ def largest_epsilon(
     adjacency: Adjacency = "replace-one",
     secret: Secret = "value",
 ) -> float:
-    """Give the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
+    """Return the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
 
     Parameters
     ----------
     danger, limit
-        What may happen, and what must not.
+        The threat and the limit on it.
     delta
-        Of the guarantee.
+        Delta of the guarantee.
     adjacency
-        Which neighbours the guarantee is about; what holds for the question is derived.
+        Neighbours of the guarantee, which is converted to the question asked.
     secret
         What the attacker asks; see `narcissus.guarantees.as_asked`.
 
@@ -220,7 +217,7 @@ def largest_mu(
     adjacency: Adjacency = "replace-one",
     secret: Secret = "value",
 ) -> float:
-    """Give the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
+    """Return the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
 
     def make(mu: float) -> Guarantee:
         return as_asked(GaussianDP(mu, adjacency=adjacency), secret)
@@ -238,13 +235,7 @@ def largest(
     *,
     digits: int = 9,
 ) -> float | None:
-    """Give the largest parameter that keeps a limit, by bisection; None if 0 does not.
-
-    Parameters
-    ----------
-    make
-        From a parameter of at least 0 to a guarantee that weakens as it grows.
-    """
+    """Bisect for the largest parameter of ``make`` that keeps a limit; None if not even 0 does."""
     if not limit.kept(danger, make(0.0)):
         return None
     low, high = 0.0, 1.0
@@ -268,22 +259,21 @@ def smallest_noise(
     interval: float = 1e-3,
     secret: Secret = "value",
 ) -> float:
-    """Give the smallest noise multiplier of DP-SGD that keeps the limit, in so many digits.
+    """Return the smallest noise multiplier of DP-SGD that keeps the limit, to ``digits`` digits.
 
-    The number is rounded up to a decimal of so many digits, and *that* decimal was checked: what
-    `narcissus.guarantees.dp_sgd` says of it keeps the limit, and of a decimal a little smaller
-    does not, as far as the accountant's discretisation tells them apart.
+    The number is rounded up to that many digits and the rounded decimal itself is checked: the
+    profile of `narcissus.guarantees.dp_sgd` keeps the limit there, and fails it at a slightly
+    smaller decimal, up to the accountant's discretisation.
 
     Parameters
     ----------
     danger, limit
-        What may happen, and what must not.
+        The threat and the limit on it.
     rate, steps, interval
         See `narcissus.guarantees.dp_sgd`: the profile is dp-accounting's (the extra
         ``accounting``).
     secret
-        What the attacker asks: the value of a replaced record, or the membership of one that is
-        added or removed.
+        The value of a replaced record, or the membership of an added or removed one.
     digits
         Significant digits.
 
@@ -323,7 +313,7 @@ def smallest_noise(
 
 @dataclass(frozen=True)
 class ByValue:
-    """A number for the least, the median and the most likely value of a prior."""
+    """A number for the least likely, the median and the most likely value of a prior."""
 
     least: float
     median: float
@@ -331,10 +321,10 @@ class ByValue:
 
 
 def typical_priors(values: ArrayLike) -> ByValue:
-    """Give the prior mass of the least, the median and the most likely value.
+    """Return the prior mass of the least likely, the median and the most likely value.
 
-    The median value is the one reached when values are counted by mass, from the least likely:
-    half of all targets have a likelier one.
+    The median value is reached when values are counted by mass from the least likely: half of all
+    targets have a likelier one.
 
     Notes
     -----
@@ -347,7 +337,7 @@ def typical_priors(values: ArrayLike) -> ByValue:
 
 
 def epsilon_by_value(values: ArrayLike, limit: Limit, *, delta: float = 0.0) -> ByValue:
-    """Give the largest epsilon that keeps the limit, for the typical values of a prior."""
+    """Return the largest epsilon that keeps the limit, for the typical values of a prior."""
     priors = typical_priors(values)
     return ByValue(
         *(
@@ -358,7 +348,7 @@ def epsilon_by_value(values: ArrayLike, limit: Limit, *, delta: float = 0.0) -> 
 
 
 def advantage_by_value(values: ArrayLike, guarantee: Guarantee) -> ByValue:
-    """Give the advantage that a guarantee allows, for the typical values of a prior.
+    """Bound the advantage under a guarantee, for the typical values of a prior.
 
     Notes
     -----

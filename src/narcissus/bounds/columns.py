@@ -1,4 +1,4 @@
-"""Several unknown columns of a target: the mean share of them that any attacker gets right.
+"""Several unknown columns of a target: upper bounds on the mean share of them guessed correctly.
 
 Source: Narcissus theory 4.6.
 """
@@ -19,31 +19,28 @@ FloatArray = NDArray[np.float64]
 
 
 def column_shares(columns: Sequence[ArrayLike], guarantee: Guarantee) -> FloatArray:
-    """Limit the mean share of unknown columns that any attacker gets right, for many targets.
+    """Bound any attacker's mean share of correctly guessed unknown columns, for many targets.
+
+    The bound is on the *mean* share, over the secret, the release and the attacker's coins; not on
+    the chance that many columns are right: a release may reveal all columns or none.
 
     Parameters
     ----------
     columns
-        For each unknown column the targets' distributions of it, given all that the attacker
-        knows of them beforehand, shape (m, size of the column).
+        For each unknown column the targets' distributions of it, given the attacker's prior
+        knowledge of them, shape (m, size of the column).
     guarantee
         About replace-one neighbours.
 
-    Returns
-    -------
-    array of shape (m,)
-        Limits of the *mean* share, over the secret, the release and the attacker's coins. Not of
-        the chance that many columns are right: a release may tell all columns or none.
-
     Notes
     -----
-    Source: Narcissus theory 4.6. *Proof.* Let the attacker use all columns, and the columns depend
-    on one another as they will. With column ``c`` equal to ``a``, the release is drawn from the
-    mixture of ``M(a, u)`` over the other columns' ``u`` given ``a``. Two such mixtures differ by at
-    most what their parts do (the hockey-stick divergence is jointly convex), and each pair of
-    parts differs in one record. So the release has the guarantee for column ``c`` alone, and the
-    attempt at it succeeds at most as often as the optimum of that column's marginal. The share is
-    the mean over the columns.
+    Source: Narcissus theory 4.6. *Proof.* Let the attacker use all columns, with any dependence
+    between them. With column ``c`` equal to ``a``, the release is drawn from the mixture of ``M(a,
+    u)`` over the other columns' ``u`` given ``a``. Two such mixtures differ by at most the
+    difference of their components (the hockey-stick divergence is jointly convex), and each pair of
+    components differs in one record. So the release has the guarantee for column ``c`` alone, and
+    the attempt at it succeeds at most as often as the optimum of that column's marginal. The share
+    is the mean over the columns.
 
     Examples
     --------

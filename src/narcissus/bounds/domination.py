@@ -1,8 +1,4 @@
-"""The domination theorem: tails for any priors and any success, exact under pure DP.
-
-Source: Narcissus theory 4.4.
-
-The linear program behind the domination theorem, for any success.
+"""The domination theorem: tails for any priors and any success criterion, exact under pure DP.
 
 Source: Narcissus theory 4.4.
 """
@@ -31,22 +27,10 @@ def dominate(
 ) -> tuple[float, float]:
     """Find a feasible ``(mu, theta)`` of small ``sum mu + rate * sum_k delta_k Theta_k``.
 
-    Parameters
-    ----------
-    prior
-        Shape (V,).
-    success
-        0/1 matrix, shape (V, Z).
-    epsilons, deltas
-        Points of the profile, shape (K,).
-    rate
-        Price of the work, at least 0.
-
-    Returns
-    -------
-    o, work
-        ``sum mu`` and ``sum_k delta_k Theta_k``. They belong to one pair that is feasible within
-        rounding, whatever the solver's tolerance: its flows are repaired and ``mu`` recomputed.
+    ``prior`` has shape (V,), ``success`` is a 0/1 matrix (V, Z), the profile's points have shape
+    (K,), and ``rate`` is the price of the work. Returned are ``o = sum mu`` and the work ``sum_k
+    delta_k Theta_k`` of one pair that is feasible within rounding, whatever the solver's tolerance:
+    its flows are repaired and ``mu`` recomputed.
     """
     inside = prior > 0
     prior, success = prior[inside], np.unique(success[inside], axis=1)
@@ -75,10 +59,10 @@ def _flows(
     rate: float,
     pairs: NDArray[np.int64],
 ) -> FloatArray | None:
-    """Solve for the flows as they arrive, shape (K, pairs, Z); None if the solver finds none.
+    """Solve for the flows on arrival, shape (K, pairs, Z); None if the solver fails.
 
     Variables, all in [0, 1]: ``mu`` (V), ``theta`` (K x pairs), flows (K x pairs x Z). A flow is
-    counted where it arrives, after its multiplication by ``exp(eps)``, so that it stays below 1.
+    counted on arrival, after its multiplication by ``exp(eps)``, so it stays below 1.
     """
     values, guesses = success.shape
     count, k = pairs.shape[0], epsilons.size
@@ -123,10 +107,10 @@ def _repair(
     shrink: FloatArray,
     pairs: NDArray[np.int64],
 ) -> FloatArray:
-    """Cut inflows in place until no value needs more than its prior; give the needs, (V, Z).
+    """Cut inflows in place until no value needs more than its prior; return the needs, (V, Z).
 
-    A cut takes from the sender only ``exp(-eps)`` of what it gives the receiver, so the
-    violations die out.
+    A cut takes from the sender only ``exp(-eps)`` of the receiver's share, so the violations die
+    out.
     """
     into, outof = pairs[:, 1], pairs[:, 0]
     need = prior[:, None] * success
@@ -151,24 +135,20 @@ FloatArray = NDArray[np.float64]
 def exact_match_optimum(
     priors: ArrayLike, epsilon: float, counts: ArrayLike | None = None
 ) -> FloatArray:
-    """Give the success of the best attacker on the best epsilon-DP mechanism, exact match.
+    """Return the success of the best attacker on the best epsilon-DP mechanism, exact match.
 
-    ``o = max_k e^eps S_k / (e^eps + k - 1)`` with ``S_k`` the mass of the ``k`` likeliest values.
+    ``o = max_k e^eps S_k / (e^eps + k - 1)`` with ``S_k`` the mass of the ``k`` likeliest values;
+    shape (m,), each in [largest prior mass, 1].
 
     Parameters
     ----------
     priors
-        One distribution a row, shape (m, V) or (V,); zeros pad rows with fewer values.
+        One distribution per row, shape (m, V) or (V,); zeros pad shorter rows.
     epsilon
         Pure DP for a replaced record; at least 0, infinite allowed.
     counts
-        How many values have each probability, shaped as ``priors``; default one. They need not be
-        whole; see `narcissus.bounds.listed`.
-
-    Returns
-    -------
-    array of shape (m,)
-        Each in [largest prior mass, 1].
+        Number of values with each probability, shaped as ``priors``, default one; need not be
+        whole, see `narcissus.bounds.listed`.
 
     Notes
     -----
@@ -192,10 +172,10 @@ def exact_match_optimum(
 def optimum_of_heads(
     heads: FloatArray, epsilon: FloatArray, others: FloatArray | None = None
 ) -> FloatArray:
-    """Give the closed form from ``heads``, the masses of the k likeliest values, shape (m, V).
+    """Compute the closed form from ``heads``, the masses of the k likeliest values, shape (m, V).
 
-    ``epsilon`` has shape (m,). ``others`` holds ``k - 1``, in the shape of ``heads``; default
-    0, 1, 2 ... Written as ``S_k / (1 + (k - 1) e^-eps)``, so nothing overflows.
+    ``epsilon`` has shape (m,); ``others`` holds ``k - 1``, shaped as ``heads``, default 0, 1, 2 ...
+    Written as ``S_k / (1 + (k - 1) e^-eps)``, so nothing overflows.
     """
     fewer = np.arange(heads.shape[1]) if others is None else others
     values = heads / (1.0 + fewer * np.exp(-epsilon)[:, None])
@@ -211,28 +191,28 @@ def domination(
     repeats: ArrayLike | None = None,
     epsilons: ArrayLike | None = None,
 ) -> Bound:
-    """Limit the probability that at least so many independent targets fall.
+    """Bound the probability that at least ``at_least`` independent targets fall.
 
     ``Pr[L >= v] <= Pr[sum_i Bernoulli(o_i) >= v] + sum_k delta_k Theta_k`` for every dominating
-    ``(o_i)`` and the work ``Theta_k`` done at the points of the profile.
+    ``(o_i)`` and its work ``Theta_k`` at the points of the profile.
 
     Parameters
     ----------
     priors
-        One distribution a target, shape (n, V); zeros pad rows with fewer values.
+        One distribution per target, shape (n, V); zeros pad shorter rows.
     guarantee
         About replace-one neighbours.
     at_least
         The count ``v``.
     success
-        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right when
-        the value is ``x``, the same for all targets. It takes a linear program per different prior.
+        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
+        value ``x``, the same for all targets. Costs one linear program per distinct prior.
     repeats
-        How many targets each row stands for, shape (n,); default one each.
+        Number of targets per row, shape (n,); default one each.
     epsilons
-        Points of the profile; default the guarantee's tangents. For exact match the best single
-        one is taken in closed form; the linear program shares the work among several (at most
-        8, for up to 6 values and 20 different priors) where that is smaller.
+        Points of the profile; default the guarantee's tangents. Exact match uses the best single
+        one in closed form; the linear program shares the work among several (at most 8, for up to 6
+        values and 20 distinct priors) if that is smaller.
 
     Notes
     -----
@@ -275,7 +255,7 @@ def _tail_by_domination(
     points: FloatArray,
     larger: FloatArray,
 ) -> float:
-    """Give the smaller of the closed form and the program, where each applies."""
+    """Return the smaller of the closed form and the program, where each applies."""
     n = int(repeats.sum())
     if v <= 0 or v > n:
         return float(v <= 0)
@@ -309,7 +289,7 @@ def _tail_by_domination(
 
 
 def _sum_tail(chances: FloatArray, repeats: NDArray[np.int64], v: int) -> float:
-    """Give ``Pr[sum of Bernoullis >= v]``, ``1 <= v <= n``; the binomial where all are equal."""
+    """Return ``Pr[sum of Bernoullis >= v]``, ``1 <= v <= n``; binomial if all are equal."""
     n, first = int(repeats.sum()), float(chances[0])
     if n > 64 and (chances == first).all():
         return float(upper_tail(n, v, special.logit(first)))
@@ -317,7 +297,7 @@ def _sum_tail(chances: FloatArray, repeats: NDArray[np.int64], v: int) -> float:
 
 
 def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:
-    """Give at most 8 points, spread over those whose delta matters to ``n`` targets."""
+    """Return at most 8 points, spread over those whose delta matters to ``n`` targets."""
     if points.size <= 8:
         return points
     useful = points[n * guarantee.profile(points) > 1e-6]

@@ -1,7 +1,7 @@
-"""The domination theorem at one point of a profile, for any success and many targets at once.
+"""The domination theorem at one point of a profile, for any success criterion and many targets.
 
-With all flows open (what they cost is counted afterwards) the linear program of the theorem needs
-no flows: a few rows for each target, solved for many targets in one go.
+With all flows open (their cost is counted afterwards) the theorem's linear program needs no flow
+variables: a few rows per target, many targets solved at once.
 
 Source: Narcissus theory 4.4.
 """
@@ -26,21 +26,10 @@ def dominate_point(
 ) -> tuple[FloatArray, FloatArray]:
     """Find for each target a feasible ``mu`` of least sum at one epsilon, and its work.
 
-    Parameters
-    ----------
-    priors
-        One distribution a target, shape (m, V) or (V,).
-    success
-        0/1 matrix, shape (V, Z): whether guess ``z`` is right when the value is ``x``.
-    epsilon
-        The point of the profile, at least 0, infinite allowed.
-
-    Returns
-    -------
-    mu, theta
-        Shapes (m, V) and (m,): ``mu_x`` in ``[0, D(x)]``, whose sum is the target's ``o``, and
-        the work ``Theta`` that is to be multiplied by ``delta(epsilon)``. Feasible within
-        rounding, whatever the solver's tolerance.
+    ``priors`` has shape (m, V) or (V,), ``success`` is a 0/1 matrix (V, Z), and ``epsilon`` may be
+    infinite. Returned are ``mu`` (m, V), ``mu_x`` in ``[0, D(x)]`` with sum ``o``, and the work
+    ``Theta`` (m,), to be multiplied by ``delta(epsilon)``. Both are feasible within rounding,
+    whatever the solver's tolerance.
 
     Notes
     -----
@@ -49,7 +38,7 @@ def dominate_point(
 
         D(S) - mu(S)  <=  e^-eps mu(not S)        for every success set S,
 
-    which is all that the program asks; ``(D(x) - mu_x) mu_y / mu(not S)`` are such flows, and
+    which are the program's constraints; ``(D(x) - mu_x) mu_y / mu(not S)`` are such flows, and
     ``theta_xy`` is the largest of them over the sets that hold ``x`` and not ``y``.
 
     Examples
@@ -71,10 +60,10 @@ def dominate_point(
 
 
 def _least_multipliers(rows: FloatArray, success: FloatArray, shrink: float) -> FloatArray:
-    """Solve the programs of some targets as one.
+    """Solve the programs of several targets as one.
 
-    Where the solver finds nothing, they are split, so that nobody pays for another's tiny masses;
-    of one alone ``mu = D`` where some guess is right, which fills every success set.
+    If the solver fails they are split, so that no target suffers from another's tiny masses; for a
+    single one ``mu = D`` where some guess is right, which fills every success set.
     """
     count, values = rows.shape
     weights = success.T + shrink * (1 - success.T)
@@ -103,7 +92,7 @@ def _least_multipliers(rows: FloatArray, success: FloatArray, shrink: float) -> 
 
 
 def _work(rows: FloatArray, mu: FloatArray, success: FloatArray) -> FloatArray:
-    """Give ``Theta``, the sum over pairs of the largest flow, shape (m,)."""
+    """Return ``Theta``, the sum over pairs of the largest flow, shape (m,)."""
     outside = mu @ (1 - success)
     with np.errstate(divide="ignore"):
         rate = np.where(outside > 0, 1.0 / outside, 0.0)

@@ -1,6 +1,6 @@
-"""Published numbers about DP-SGD that are no bounds, shown for comparison only.
+"""Published estimates for DP-SGD that are not bounds, for comparison only.
 
-Source: Narcissus theory 4.7; the profile of `narcissus.guarantees.dp_sgd` gives bounds.
+Source: Narcissus theory 4.7; the profile of `narcissus.guarantees.dp_sgd` yields bounds.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from narcissus.results import Bound
 
 
 def cherubin(noise: float, rate: float, steps: int) -> Bound:
-    """Give the membership advantage of DP-SGD by Cherubin et al.: an approximation, not a bound.
+    """Approximate the membership advantage of DP-SGD by Cherubin et al.; not a bound.
 
     ``erf(rate sqrt(steps) / (sqrt(2) noise))``, replace-one. At noise 0.5, rate 0.002 and 10^4
-    steps it says 0.311 where the exact value is 0.598.
+    steps it is 0.311; the exact value is 0.598.
 
     Notes
     -----
@@ -44,14 +44,14 @@ def sampled_reconstruction(
     samples: int = 10_000,
     rng: RandomSource = None,
 ) -> Bound:
-    """Give the reconstruction success under DP-SGD by sampling: a noisy estimate, not a bound.
+    """Estimate the reconstruction success under DP-SGD by sampling; noisy, not a bound.
 
     The sum of the largest ``ceil(prior N)`` of ``N`` sampled likelihood ratios, over ``N``.
 
     Notes
     -----
     Source: Hayes et al. 2023, as quoted in Narcissus theory 4.7. The profile of
-    `narcissus.guarantees.dp_sgd` gives a bound.
+    `narcissus.guarantees.dp_sgd` yields a bound.
     """
     sigma, q, p = positive("noise", noise), probability("rate", rate), probability("prior", prior)
     times, count = integer("steps", steps, low=1), integer("samples", samples, low=1)

@@ -1,7 +1,7 @@
-"""How well two neighbouring data sets are told apart: true positives at false ones, precision.
+"""Bounds on distinguishing two neighbouring data sets: true-positive rate and precision.
 
 An attacker calls "in" (or one of two values); a false positive is such a call where the other is
-true. Both limits are read off the trade-off function, which holds in both directions.
+true. Both bounds are read off the trade-off function, which holds in both directions.
 
 Source: Dong, Roth and Su 2022, Definition 2.3; Narcissus theory 4.8.
 """
@@ -19,14 +19,9 @@ _ROUNDING = 1e-12
 
 
 def true_positive_rate(guarantee: Guarantee, fpr: float) -> Bound:
-    """Limit the true positive rate of every attack with at most that false positive rate.
+    """Bound the true-positive rate of any attack with false-positive rate at most ``fpr``.
 
-    Parameters
-    ----------
-    guarantee
-        For the question that is asked; see `narcissus.guarantees.as_asked`.
-    fpr
-        False positive rate in [0, 1].
+    ``guarantee`` must be for the question asked; see `narcissus.guarantees.as_asked`.
 
     Notes
     -----
@@ -50,22 +45,22 @@ def true_positive_rate(guarantee: Guarantee, fpr: float) -> Bound:
 
 
 def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
-    """Limit the precision of every attack that finds at least a share of the members.
+    """Bound the precision of any attack with at least the given recall.
 
     Parameters
     ----------
     guarantee
         See `true_positive_rate`.
     recall
-        Share of the members that is found, in (0, 1): who finds fewer may be surer.
+        Share of members found, in (0, 1); attacks that find fewer may be more precise.
     base_rate
-        Share of members among those that are asked about, in (0, 1).
+        Share of members among the records in question, in (0, 1).
 
     Notes
     -----
-    With ``a`` the least false positive rate at that recall it is
-    ``base_rate recall / (base_rate recall + (1 - base_rate) a)``. ``recall / a`` falls with the
-    recall, since the trade-off function is convex. Source: Narcissus theory 4.8.
+    With ``a`` the least false-positive rate at that recall it is ``base_rate recall / (base_rate
+    recall + (1 - base_rate) a)``. ``recall / a`` falls with the recall, since the trade-off
+    function is convex. Source: Narcissus theory 4.8.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The exact optimum of small worlds: a linear program over all mechanisms and all attackers.
 
-It is the yardstick of every bound in this package: `certify` holds a bound against it.
+It is the reference for every bound of this package; see `certify`.
 
 Source: Narcissus theory 4.5.
 """
@@ -29,7 +29,7 @@ _TOLERANCE = 1e-6  # how far the solver's point may leave its constraints, with 
 
 @dataclass(frozen=True)
 class Certificate(Result):
-    """A bound held against the exact optimum of a small world.
+    """Comparison of a bound with the exact optimum of a small world.
 
     Attributes
     ----------
@@ -38,11 +38,12 @@ class Certificate(Result):
     exact
         Whether it also equals the optimum within that tolerance.
     bound
-        The value that was checked.
+        The value checked.
     optimum
         Success of the best attacker on the best mechanism with the guarantee.
     at_most
-        A proved upper limit of the optimum (from the multipliers of the program).
+        A proved upper bound on the optimum (from the program's multipliers).
+    - Certificate.grade
     """
 
     holds: bool
@@ -81,25 +82,25 @@ def exact_optimum(
     Parameters
     ----------
     priors
-        One distribution a target, shape (n, V) or (V,); zeros pad.
+        One distribution per target, shape (n, V) or (V,); zeros pad.
     guarantee
         About replace-one neighbours.
     at_least
-        How many targets must fall.
+        Number of targets that must fall.
     success
         None for exact match, else a 0/1 matrix of shape (V, Z), the same for all targets.
     guesses
-        How many of the targets are guessed; the attacker chooses which. Default all.
+        Number of targets guessed, which the attacker chooses; default all.
     shared
-        One guess serves all targets, instead of a guess for each.
+        One guess for all targets, not one per target.
     epsilons
-        Points of the profile to impose; default the guarantee's tangents. With finitely many the
-        optimum can only be larger than under the whole profile.
+        Points of the profile to impose; default the guarantee's tangents. Finitely many can only
+        raise the optimum.
 
     Raises
     ------
     TooLargeError
-        Beyond about three targets with three or four values each.
+        Above about three targets with three or four values each.
 
     Notes
     -----
@@ -137,7 +138,7 @@ def exact_optimum(
 
 
 def _attempts(n: int, guesses: int, made: int, shared: bool) -> list[tuple[int, ...]]:
-    """List the vectors of guesses; ``guesses`` itself stands for abstaining."""
+    """List the vectors of guesses; the value ``guesses`` stands for abstaining."""
     if shared:
         return [(z,) * n for z in range(guesses)]
     vectors: list[tuple[int, ...]] = []
@@ -213,14 +214,10 @@ def certify(
     shared: bool = False,
     epsilons: ArrayLike | None = None,
 ) -> Certificate:
-    """Hold a bound against the exact optimum of a small world.
+    """Compare a bound with the exact optimum of a small world.
 
-    Parameters
-    ----------
-    bound
-        A `Bound`, or a number that claims to limit ``Pr[at least v successes]``.
-    priors, guarantee, at_least, success, guesses, shared, epsilons
-        The world; see `exact_optimum`.
+    ``bound`` is a `Bound`, or a number that claims to bound ``Pr[at least v successes]``; the other
+    arguments are those of `exact_optimum`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What some mechanism with the guarantee does reach: the other side of an upper bound.
+"""Lower bounds: success attained by some mechanism with the guarantee.
 
 Source: Narcissus theory 4.10.
 """
@@ -42,19 +42,11 @@ _RARE = (2.0, 9.0)  # log odds of the shares of strengths where tails are made
 
 
 class _Strengths(NamedTuple):
-    """A mixture of pure mechanisms, one strength for all targets.
+    """A mixture of pure mechanisms, one strength for all targets."""
 
-    Attributes
-    ----------
-    epsilons, weights
-        Shapes (k,).
-    told
-        Chance that everything is told.
-    """
-
-    epsilons: FloatArray
-    weights: FloatArray
-    told: float = 0.0
+    epsilons: FloatArray  # shape (k,)
+    weights: FloatArray  # shape (k,)
+    told: float = 0.0  # probability that everything is revealed
 
 
 def reached_tails(
@@ -64,33 +56,31 @@ def reached_tails(
     repeats: ArrayLike | None = None,
     steps: int = STEPS,
 ) -> FloatArray | NotAssessed:
-    """Give ``Pr[at least v fall]`` that some mechanism with the guarantee reaches, exact match.
+    """Compute ``Pr[at least v fall]`` under some mechanism with the guarantee, exact match.
+
+    Returns an array for ``v = 0 .. n + 1``, or the reason why there is none.
 
     Parameters
     ----------
     priors
-        One distribution a target, shape (m, V) or (V,); zeros pad. Targets are independent.
+        One distribution per target, shape (m, V) or (V,); zeros pad. Targets are independent.
     guarantee
         About replace-one neighbours: pure, approximate, Gaussian, zero-concentrated or Renyi DP;
-        of others no such mechanism is known here.
+        for others no such mechanism is known here.
     repeats
-        How many targets each row stands for, shape (m,); default one each.
+        Number of targets per row, shape (m,); default one each.
     steps
-        Strengths among which a Gaussian mechanism is shared out, even; more only raise the tails.
-
-    Returns
-    -------
-    array of shape (n + 2,), for ``v = 0 .. n + 1``, or why there is none
+        Even number of strengths that discretise a Gaussian mechanism; more only raise the tails.
 
     Notes
     -----
-    Source: Narcissus theory 4.10. Pure DP: the best mechanism for one target, run on each by
-    itself. Approximate DP: with probability delta everything is told, else that. Gaussian DP with
-    ``mu``: publish ``|Lambda|``, ``Lambda ~ N(mu^2 / 2, mu^2)``, then the pure mechanism of that
-    epsilon, with one ``Lambda`` for all targets. Its tail rises with ``|Lambda|``, which is rounded
-    down, so that the number is never above what is reached. It is no less private than the
-    Gaussian mechanism, whose Renyi divergence of order a is ``a mu^2 / 2``: so under the other two
-    it is run with that ``mu``.
+    Source: Narcissus theory 4.10. Pure DP: the best mechanism for one target, run on each
+    separately. Approximate DP: everything is revealed with probability delta, else the same.
+    Gaussian DP with ``mu``: publish ``|Lambda|``, ``Lambda ~ N(mu^2 / 2, mu^2)``, then run the pure
+    mechanism of that epsilon, with one ``Lambda`` for all targets. Its tail rises with
+    ``|Lambda|``, which is rounded down, so the number never exceeds the tail attained. It is no
+    less private than the Gaussian mechanism, whose Renyi divergence of order a is ``a mu^2 / 2``;
+    zero-concentrated and Renyi DP use the ``mu`` of that.
 
     Examples
     --------
@@ -112,9 +102,9 @@ def reached_tails(
 def reached(
     priors: ArrayLike, guarantee: Guarantee, at_least: int, *, repeats: ArrayLike | None = None
 ) -> float | NotAssessed:
-    """Give one of `reached_tails`: the chance of at least so many.
+    """Return one of `reached_tails`: the probability of at least ``at_least``.
 
-    Where all targets are alike there may be any number of them.
+    If all targets are alike their number is unlimited.
     """
     v = integer("at_least", at_least)
     rows, many = _kinds(priors, repeats)
@@ -139,10 +129,10 @@ def reached_number(
     *,
     repeats: ArrayLike | None = None,
 ) -> int | NotAssessed:
-    """Give the number that some mechanism does not stay below with more than that confidence.
+    """Return the number that some mechanism stays below with at most that confidence.
 
-    The least ``v`` that `reached` exceeds with a chance of at most ``1 - confidence``: what
-    `narcissus.bounds.at_most` can not go below.
+    The least ``v`` whose `reached` probability to exceed it is at most ``1 - confidence``: a lower
+    bound on `narcissus.bounds.at_most`.
 
     Examples
     --------
@@ -168,9 +158,9 @@ def reached_number(
 
 
 def reached_of_threat(threat: Threat, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
-    """Give `reached` for the targets that are guessed of a threat; exact match.
+    """Return `reached` for the guessed targets of a threat; exact match.
 
-    Where only the best guess is known it is about the worst prior that fits.
+    If only the best guess is known it is for the worst prior that fits.
     """
     if threat.values is None or not threat.exact_match or threat.guesses == 0:
         return _unknown_prior()
@@ -180,7 +170,7 @@ def reached_of_threat(threat: Threat, guarantee: Guarantee, at_least: int) -> fl
 def reached_number_of_threat(
     threat: Threat, guarantee: Guarantee, confidence: float
 ) -> int | NotAssessed:
-    """Give `reached_number` for the targets that are guessed of a threat; exact match."""
+    """Return `reached_number` for the guessed targets of a threat; exact match."""
     if threat.values is None or not threat.exact_match or threat.guesses == 0:
         return _unknown_prior()
     return reached_number(threat.values, guarantee, confidence, repeats=[threat.guesses])
@@ -200,7 +190,7 @@ def _none(guarantee: Guarantee) -> NotAssessed:
 
 
 def _kinds(priors: ArrayLike, repeats: ArrayLike | None) -> tuple[FloatArray, IntArray]:
-    """Give the different priors, and how many targets have each."""
+    """Return the distinct priors and their multiplicities."""
     rows = prior_rows("priors", priors)
     counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
     if counts.shape != (len(rows),) or (counts < 1).any():
@@ -224,7 +214,9 @@ def _mixture(guarantee: Guarantee, steps: int) -> _Strengths | None:
 
 
 def _gaussian(mu: float, steps: int) -> _Strengths:
-    """Share the law of ``|Lambda|`` out: half evenly, half where it is rare and tails are made."""
+    """Discretise the law of ``|Lambda|``: half evenly, half in its tail, which decides small
+    tails.
+    """
     if mu == 0:
         return _Strengths(np.zeros(1), np.ones(1))
     half = max(1, steps // 2)
@@ -233,7 +225,7 @@ def _gaussian(mu: float, steps: int) -> _Strengths:
 
 
 def _quantiles(mu: float, shares: FloatArray) -> FloatArray:
-    """Give quantiles of ``|Lambda|``, rounded down; shape as ``shares``, in [0, 1)."""
+    """Return quantiles of ``|Lambda|``, rounded down; ``shares`` in [0, 1)."""
     low, high = np.zeros_like(shares), np.full_like(shares, mu**2 / 2 + 40 * mu)
     for _ in range(80):
         middle = (low + high) / 2
@@ -243,7 +235,7 @@ def _quantiles(mu: float, shares: FloatArray) -> FloatArray:
 
 
 def _chances(rows: FloatArray, mixture: _Strengths) -> FloatArray:
-    """Give each kind's chance to fall at each strength, shape (strengths, m)."""
+    """Return each kind's chance to fall at each strength, shape (strengths, m)."""
     heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
     one = np.ones(len(rows))
     return np.array([optimum_of_heads(heads, e * one) for e in mixture.epsilons])

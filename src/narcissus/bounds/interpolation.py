@@ -1,7 +1,7 @@
-"""The interpolation theorem: how many of many independent targets fall, under a whole profile.
+"""The interpolation theorem: the count of fallen independent targets under a whole profile.
 
-The domination theorem charges the full price of each target's leak wherever the count stands. This
-one charges it only as far as the target can still decide: near the count in question.
+The domination theorem charges the full price of each target's leak at every count. This theorem
+charges it only to the extent that the target is still decisive: near the count in question.
 
 Source: Narcissus theory 4.10.
 """
@@ -34,7 +34,7 @@ _FEW = 20  # points at which programs are solved, where success is not exact mat
 
 
 def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
-    """Limit ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
     ``Pr[R >= v] + sum_i costs_i E[1 / (1 + |R_-i - (v - 1)|)]``, ``R`` the sum of independent
     Bernoulli(``optima_i``) and ``R_-i`` the same without target ``i``.
@@ -44,13 +44,14 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
     optima
         Each target's ``o``, shape (n,), in [0, 1].
     costs
-        What each target's leak may cost, at least 0, shape (n,): ``delta Theta`` at one point of
-        the profile, or the sum over a whole profile; see `narcissus.bounds.interpolation`.
+        Upper bound on the cost of each target's leak, at least 0, shape (n,): ``delta Theta`` at
+        one point of the profile, or the sum over a whole profile; see
+        `narcissus.bounds.interpolation`.
 
     Notes
     -----
-    Source: Narcissus theory 4.10. Larger numbers than the true ones are valid too, so that for
-    targets drawn independently from a population, upper limits of the means of both will do.
+    Source: Narcissus theory 4.10. Larger numbers are valid too: for targets drawn independently
+    from a population, upper bounds on both means suffice.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
 
 
 def _added(o: FloatArray, c: FloatArray) -> FloatArray:
-    """Give what leaks add to the tails for ``v = 1 .. n``."""
+    """Return the contribution of leaks to the tails for ``v = 1 .. n``."""
     if not c.any():
         return np.zeros(o.size)
     alike = o.size > _SMALL and (o == o[0]).all()
@@ -82,12 +83,12 @@ def _added(o: FloatArray, c: FloatArray) -> FloatArray:
 
 
 def _alike(o: FloatArray, c: FloatArray) -> FloatArray:
-    """Give the same where all fall alike: any one left out leaves the same law."""
+    """Return `_added` for identical targets: leaving any one out leaves the same law."""
     return float(c.sum()) * (PoissonBinomial(o[1:]).pmf() + _ROUNDING / o.size)
 
 
 def _left_out(o: FloatArray, c: FloatArray) -> FloatArray:
-    """Give ``sum_i c_i Pr[R_-i = k]`` for ``k = 0 .. n - 1``, a little more where it is rounded."""
+    """Return ``sum_i c_i Pr[R_-i = k]`` for ``k = 0 .. n - 1``, rounded up slightly."""
     n = o.size
     if n <= _SMALL:
         law, left = np.zeros(n + 1), np.zeros(n + 1)
@@ -115,7 +116,7 @@ def _left_out(o: FloatArray, c: FloatArray) -> FloatArray:
 
 
 def _nearness(weights: FloatArray) -> FloatArray:
-    """Give ``sum_k weights_k / (1 + |k - (v - 1)|)`` for ``v = 1 .. n``, shape (n,)."""
+    """Return ``sum_k weights_k / (1 + |k - (v - 1)|)`` for ``v = 1 .. n``, shape (n,)."""
     n = weights.size
     if n <= _SMALL:
         return _near(n) @ weights
@@ -134,23 +135,10 @@ def _near(n: int) -> FloatArray:
 def target_multipliers(
     priors: ArrayLike, guarantee: Guarantee, epsilon: float, success: ArrayLike | None = None
 ) -> Multipliers:
-    """Give what the theorem takes of each target, at one epsilon of the profile.
+    """Compute the theorem's numbers of each target at one epsilon of the profile.
 
-    Parameters
-    ----------
-    priors
-        One distribution a target, shape (m, V); zeros pad.
-    guarantee
-        About replace-one neighbours.
-    epsilon
-        At least 0.
-    success
-        None for exact match; else a 0/1 matrix, shape (V, Z).
-
-    Notes
-    -----
-    For exact match the costs use the whole profile, and are never above ``delta (1 - o)``; else
-    they are ``delta Theta`` of the domination theorem.
+    For exact match (``success`` None) the costs use the whole profile and are at most
+    ``delta (1 - o)``; else they are ``delta Theta`` of the domination theorem.
     """
     if success is None:
         return Multipliers(*profile_multipliers(priors, guarantee, epsilon))
@@ -169,12 +157,12 @@ def interpolation(
     repeats: ArrayLike | None = None,
     epsilons: ArrayLike | None = None,
 ) -> Bound:
-    """Limit the probability that at least so many independent targets fall.
+    """Bound the probability that at least ``at_least`` independent targets fall.
 
     Parameters
     ----------
     priors
-        One distribution a target, shape (n, V); zeros pad rows with fewer values.
+        One distribution per target, shape (n, V); zeros pad shorter rows.
     guarantee
         About replace-one neighbours.
     at_least
@@ -182,15 +170,14 @@ def interpolation(
     success
         None for exact match; else a 0/1 matrix, shape (V, Z), the same for all targets.
     repeats
-        How many targets each row stands for, shape (n,); default one each.
+        Number of targets per row, shape (n,); default one each.
     epsilons
-        Points of the profile; default the guarantee's tangents, and larger ones where it has one
-        alone. The best common one is taken,
-        then each target may take its own.
+        Points of the profile; default the guarantee's tangents, and larger ones if it has only one.
+        After the best common point each target may use its own.
 
     Notes
     -----
-    Source: Narcissus theory 4.10, with the proof. At the same point it is never above
+    Source: Narcissus theory 4.10, with the proof. At the same point it never exceeds
     `narcissus.bounds.domination`.
 
     Examples

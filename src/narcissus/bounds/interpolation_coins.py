@@ -1,8 +1,8 @@
-"""The interpolation theorem with every chance split into none, a coin of chance ``q``, and one.
+"""The interpolation theorem with every chance split into 0, a coin of chance ``q``, and 1.
 
-Between the two ends of the interpolation a target whose chance is 0 or 1 stands still, and coins
-that are all alike spend a time at a count that is known exactly: less than what holds for any
-chances, which `narcissus.bounds.interpolation` takes.
+Between the two ends of the interpolation a target of chance 0 or 1 does not move, and the time that
+identical coins spend at a count is known exactly. That is less than the bound for arbitrary
+chances, used by `narcissus.bounds.interpolation`.
 
 Source: Narcissus theory 4.10.
 """
@@ -32,21 +32,16 @@ _LOST = 1e-280  # masses below it have lost digits
 
 
 def split_chances(priors: FloatArray, mu: FloatArray, q: float) -> tuple[FloatArray, FloatArray]:
-    """Split each target's chances ``mu / D``: how often they become a coin, and how often a one.
+    """Split each target's chances ``mu / D`` into the share of coins and the share of ones.
 
-    Parameters
-    ----------
-    priors, mu
-        Shapes (m, V), ``0 <= mu <= D``.
-    q
-        Chance of a coin, in (0, 1).
+    ``priors`` and ``mu`` have shape (m, V), ``0 <= mu <= D``; a coin has chance ``q`` in (0, 1).
 
     Returns
     -------
     coins, ones
         Shapes (m,): ``E[m / q if m <= q else (1 - m) / (1 - q)]`` and ``E[(m - q)+ / (1 - q)]``
-        over the target's values; ``q coins + ones`` is the target's ``o``. An ulp outside of
-        [0, 1] together would make any law of them nonsense, so they are cut to it.
+        over the target's values; ``q coins + ones`` is the target's ``o``. They are cut to [0, 1]
+        together: an ulp outside would make any law of them nonsense.
     """
     chance = np.divide(mu, priors, out=np.zeros_like(mu), where=priors > 0).clip(0.0, 1.0)
     coin = np.where(chance <= q, chance / q, (1.0 - chance) / (1.0 - q))
@@ -58,14 +53,10 @@ def split_chances(priors: FloatArray, mu: FloatArray, q: float) -> tuple[FloatAr
 def coin_tails(
     optima: ArrayLike, costs: ArrayLike, coins: ArrayLike, ones: ArrayLike, q: float
 ) -> FloatArray:
-    """Limit ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
-    At the same numbers it is never above `narcissus.bounds.interpolation_tails`, but for rounding.
-
-    Parameters
-    ----------
-    optima
-        Each target's ``o``, shape (n,); the rest as in `coin_spent`.
+    ``optima`` holds each target's ``o``, shape (n,); the rest as in `coin_spent`. With the same
+    numbers it never exceeds `narcissus.bounds.interpolation_tails`, except for rounding.
 
     Notes
     -----
@@ -92,32 +83,30 @@ def coin_spent(
     repeats: ArrayLike | None = None,
     at_least: int | None = None,
 ) -> FloatArray:
-    """Give what leaks add to ``Pr[sum_i Bernoulli(o_i) >= v]``, for ``v = 1 .. n`` or for one.
+    """Compute the leaks' addition to ``Pr[sum_i Bernoulli(o_i) >= v]``, for ``v = 1 .. n`` or for
+    one.
 
-    ``sum_i c_i E F_q(h, D)``, with ``h`` the coins and ``D`` the ones among the other targets.
+    ``sum_i c_i E F_q(h, D)``, with ``h`` the coins and ``D`` the ones among the other targets. The
+    result has shape (n,), or (1,) with ``at_least``.
 
     Parameters
     ----------
     costs
-        What each target's leak may cost, at least 0, shape (m,); see
+        Upper bound on the cost of each target's leak, shape (m,); see
         `narcissus.bounds.interpolation_tails`.
     coins, ones
-        Of `split_chances`, shape (m,).
+        From `split_chances`, shape (m,).
     q
         Chance of a coin, in (0, 1).
     repeats
-        How many targets each stands for, shape (m,); default one each.
+        Number of targets per entry, shape (m,); default one each.
     at_least
-        One ``v``; default all.
-
-    Returns
-    -------
-    array of shape (n,), or (1,) for one count
+        A single ``v``; default all.
 
     Raises
     ------
     InputError
-        Shapes differ, numbers are outside their ranges or none, or there are too many targets.
+        Shapes differ, numbers are missing or out of range, or there are too many targets.
     """
     level = fraction("q", q)
     c = np.asarray(costs, dtype=np.float64)
@@ -148,7 +137,7 @@ def coin_spent(
 
 
 def _met(law: FloatArray, table: FloatArray) -> FloatArray:
-    """Sum ``law`` times each stretch of ``table`` of its width; negligible negatives are cut."""
+    """Sum ``law`` times each equally wide stretch of ``table``; negligible negatives are cut."""
     width = law.shape[1]
     shifts = table.shape[1] - width + 1
     law = np.maximum(law, 0.0)
@@ -164,7 +153,7 @@ def _met(law: FloatArray, table: FloatArray) -> FloatArray:
 def _few_others(
     c: FloatArray, coin: FloatArray, one: FloatArray, many: IntArray
 ) -> tuple[tuple[int, int], FloatArray]:
-    """Give what `_others` does, all of it, from sums of positive terms."""
+    """Compute `_others` in full, from sums of positive terms."""
     n = int(many.sum())
     law, left = np.zeros((2, n + 1, n + 1))
     law[0, 0] = 1.0
@@ -175,7 +164,7 @@ def _few_others(
 
 
 def _drawn(law: FloatArray, coin: float, one: float) -> FloatArray:
-    """Give the law of the counts with one target more."""
+    """Return the law of the counts with one more target."""
     found = (1.0 - coin - one) * law
     found[1:] += coin * law[:-1]
     found[:, 1:] += one * law[:, :-1]
@@ -185,14 +174,9 @@ def _drawn(law: FloatArray, coin: float, one: float) -> FloatArray:
 def _others(
     c: FloatArray, coin: FloatArray, one: FloatArray, many: IntArray
 ) -> tuple[tuple[int, int], FloatArray]:
-    """Give ``sum_i c_i Pr[h = a, D = b among the others]`` where that is not negligible.
+    """Return ``sum_i c_i Pr[h = a, D = b among the others]`` where it is not negligible.
 
-    Returns
-    -------
-    first counts
-        Of coins and of ones.
-    law
-        Shape (counts of coins, counts of ones); rounded.
+    The first counts of coins and of ones come first, then the law, shape (coins, ones), rounded.
     """
     n = int(many.sum())
     (first, size), (other, width) = (_window(p, many, n) for p in (coin, one))
@@ -211,7 +195,7 @@ def _others(
 
 
 def _window(p: FloatArray, many: IntArray, n: int) -> tuple[int, int]:
-    """Give the first count and how many hold a sum of trials but for `_RARE` (Bernstein)."""
+    """Return first count and width holding a sum of trials, except for mass `_RARE` (Bernstein)."""
     mean, variance = float(p @ many), float((p * (1.0 - p)) @ many)
     reach = np.sqrt(2.0 * _RARE * variance + (_RARE / 3.0) ** 2) + _RARE / 3.0 + 1.0
     size = fft.next_fast_len(int(2 * reach) + 2, real=True)
@@ -222,20 +206,11 @@ def _window(p: FloatArray, many: IntArray, n: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=16)  # every point of a profile asks for the same
 def occupation(q: float, coins: tuple[int, int], needed: tuple[int, int]) -> FloatArray:
-    """Give ``F_q(h, e)``: the largest share of time at which coins bring just what is needed.
+    """Return ``F_q(h, e)``: the largest share of time at which coins bring exactly the count
+    needed.
 
-    Parameters
-    ----------
-    q
-        Chance of a coin, in (0, 1).
-    coins
-        First and last ``h``.
-    needed
-        First and last ``e``: the count in question less the ones.
-
-    Returns
-    -------
-    array of shape (last h - first h + 1, last e - first e + 1)
+    ``coins`` is first and last ``h``; ``needed`` first and last ``e``, the count in question minus
+    the ones. The shape is (last h - first h + 1, last e - first e + 1).
 
     Notes
     -----
@@ -269,7 +244,7 @@ def occupation(q: float, coins: tuple[int, int], needed: tuple[int, int]) -> Flo
 
 
 def _survivals(q: float, most: int, last: int) -> list[FloatArray]:
-    """Give ``int_0^1 (1 - q s)^h (1 - s)^j ds`` for h = 0 .. most; each for j = 0 .. last."""
+    """Return ``int_0^1 (1 - q s)^h (1 - s)^j ds`` for h = 0 .. most; each for j = 0 .. last."""
     row = 1.0 / np.arange(1, last + most + 2)
     found = [row[: last + 1]]
     for _ in range(most):

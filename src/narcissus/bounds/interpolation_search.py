@@ -1,6 +1,6 @@
-"""Where the interpolation theorem limits one count least: points of the profile, and a coin.
+"""Search for the sharpest interpolation bound on one count: points of the profile, and a coin.
 
-Any point, for each target its own, and any coin give a limit that holds: so a cheap search does.
+Any points, one per target, and any coin are valid, so a cheap search suffices.
 
 Source: Narcissus theory 4.10.
 """
@@ -32,48 +32,26 @@ _FINER = (0.1, 0.05)  # steps by which the best of them is moved
 
 
 class Multipliers(NamedTuple):
-    """What the theorem takes of each target at one point of the profile.
+    """The theorem's numbers of each target at one point of the profile."""
 
-    Attributes
-    ----------
-    priors, mu
-        Shapes (m, V); each row in the same order of values, whichever it is.
-    optima, costs
-        Shapes (m,): each target's ``o``, the sum of its ``mu``, and what its leak may cost.
-    """
-
-    priors: FloatArray
-    mu: FloatArray
-    optima: FloatArray
-    costs: FloatArray
+    priors: FloatArray  # shape (m, V), each row in any order of values
+    mu: FloatArray  # shape (m, V), in the same order
+    optima: FloatArray  # each target's ``o``, the sum of its ``mu``, shape (m,)
+    costs: FloatArray  # upper bound on the cost of its leak, shape (m,)
 
 
 @dataclass(frozen=True)
 class Search:
-    """The search for one count.
+    """The search for one count."""
 
-    Attributes
-    ----------
-    at
-        From the number of a point to what the theorem takes there, for every kind of target.
-    points
-        How many points there are.
-    repeats
-        How many targets are of each kind, shape (m,).
-    at_least
-        The count ``v``, from 1 to the number of targets.
-    nearness
-        From all targets' ``o`` and costs to what `narcissus.bounds.interpolation_tails` adds to
-        the tail, for every count.
-    one_point
-        Whether the guarantee is one point, and what holds at it is tried at larger ones.
-    """
-
+    # from the index of a point to the theorem's numbers there, for every kind of target
     at: Callable[[int], Multipliers]
-    points: int
-    repeats: IntArray
-    at_least: int
+    points: int  # number of points
+    repeats: IntArray  # number of targets of each kind, shape (m,)
+    at_least: int  # the count ``v``, from 1 to the number of targets
+    # from all ``o`` and costs to the addition of `interpolation_tails` to each tail
     nearness: Callable[[FloatArray, FloatArray], FloatArray]
+    # whether the guarantee is one point, which is also tried at larger epsilons
     one_point: bool = False
 
     @cached_property
@@ -87,7 +65,7 @@ class Search:
         return np.arange(self.repeats.size)
 
     def least(self) -> float:
-        """Give the least limit found, in [0, 1]."""
+        """Return the least bound found, in [0, 1]."""
         found, chosen = self._plain()
         n = int(self.repeats.sum())
         if 1 < n <= MOST_TARGETS and self._chosen(chosen)[1].any():
@@ -95,9 +73,10 @@ class Search:
         return min(1.0, max(0.0, found))
 
     def _starts(self, chosen: IntArray, n: int) -> list[IntArray]:
-        """Give the points from which the search with a coin starts.
+        """Return the points at which the search with a coin starts.
 
-        Where all points say the same delta, what is best without a coin need not be so with one.
+        If all points have the same delta, the best one without a coin need not be the best with
+        one.
         """
         if not self.one_point:
             return [chosen]
@@ -110,13 +89,15 @@ class Search:
         return o[chosen, self._own], c[chosen, self._own]
 
     def _tail(self, o: FloatArray) -> float:
-        """Give the chance that so many fall where each falls with chance ``o`` by itself."""
+        """Return the chance of at least ``v`` if each target falls independently with chance
+        ``o``.
+        """
         if (o == o[0]).all():
             return float(upper_tail(int(self.repeats.sum()), self.at_least, special.logit(o[0])))
         return PoissonBinomial(np.repeat(o, self.repeats)).tail(self.at_least)
 
     def _value(self, o: FloatArray, c: FloatArray) -> float:
-        """Give the limit for any chances; it may exceed 1."""
+        """Return the bound for any chances; it may exceed 1."""
         n, v = int(self.repeats.sum()), self.at_least
         if n > _SMALL and (o == o[0]).all() and 0 < o[0] < 1:
             others = np.arange(n)
@@ -126,7 +107,7 @@ class Search:
         return self._tail(o) + float(self.nearness(o[who], np.minimum(c, 1.0)[who])[v - 1])
 
     def _plain(self) -> tuple[float, IntArray]:
-        """Take the best common point; then let every target choose by what both numbers cost."""
+        """Take the best common point; then let every target choose by the cost of both numbers."""
         o, c = self._numbers
         values = [self._value(o[k], c[k]) for k in range(self.points)]
         k = int(np.argmin(values))

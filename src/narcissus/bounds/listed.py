@@ -1,9 +1,8 @@
-"""The one-target optimum of priors with too many values to list: from the likeliest of them.
+"""The one-target optimum of priors with too many values to list, from their likeliest values.
 
-Of a target's prior the masses of the ``K`` likeliest values are known, and a limit ``tau`` of every
-other. All that is left, ``R``, is then given to ``R / tau`` values of mass ``tau``: the worst prior
-that fits. Its optimum limits that of the prior itself, and is the same once no value left out could
-raise it.
+Known are the masses of a target's ``K`` likeliest values, and an upper bound ``tau`` on every
+other. The rest, ``R``, is assigned to ``R / tau`` values of mass ``tau``: the worst prior that
+fits. Its optimum bounds the prior's, and equals it once no unlisted value could raise it.
 
 Source: Narcissus theory 4.6.
 """
@@ -38,33 +37,23 @@ least probability worth listing, to their priors."""
 
 
 def listed_optimum(priors: ListedPriors, guarantee: Guarantee) -> FloatArray:
-    """Limit the success of any attacker on one target, exact match, from the likeliest values.
+    """Bound the success of any attacker on one target, exact match, from the likeliest values.
 
-    Parameters
-    ----------
-    priors
-        See `ListedPriors`.
-    guarantee
-        About replace-one neighbours.
-
-    Returns
-    -------
-    array of shape (m,)
-        Each at least `narcissus.bounds.optimum` of the whole prior.
+    The result has shape (m,); each entry is at least `narcissus.bounds.optimum` of the whole prior.
 
     Notes
     -----
     Source: Narcissus theory 4.6. *Proof.* Let ``h(A, B) = sup_a [A g(a) - B a]`` be the term of a
     guess in the proof of `narcissus.bounds.optimum`, convex in (A, B) and 0 at A = 0. With
-    multipliers ``lambda`` of sum ``Lambda`` the limit is
+    multipliers ``lambda`` of sum ``Lambda`` the bound is
 
         Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z).
 
-    Give an unlisted value of mass ``t tau`` the multiplier ``t lambda_tau``. Its term is at most
-    ``t h(tau - lambda_tau, Lambda - lambda_tau)``, since its arguments are that share of these and
-    the rest of (0, Lambda); and the shares ``t`` sum to ``R / tau``. So the limit of ``R / tau``
-    values of mass ``tau``, whole or not, holds for whatever is there. Under pure DP it reads, with
-    ``S_k`` the mass of the ``k`` likeliest,
+    Assign the multiplier ``t lambda_tau`` to an unlisted value of mass ``t tau``. Its term is at
+    most ``t h(tau - lambda_tau, Lambda - lambda_tau)``: its arguments are the share ``t`` of these
+    plus the rest of (0, Lambda). The shares ``t`` sum to ``R / tau``. So the bound for ``R / tau``
+    values of mass ``tau``, a whole number or not, holds for the actual values. Under pure DP it
+    reads, with ``S_k`` the mass of the ``k`` likeliest,
 
         max( max_{k <= K} e^eps S_k / (e^eps + k - 1),  e^eps / (e^eps + K + R / tau - 1) ).
 
@@ -87,18 +76,18 @@ def _as_asked(
 
 @dataclass(frozen=True, eq=False)
 class OptimumByListing:
-    """Limits of the success on each of many targets, and how much listing more might lower them.
+    """Upper bounds on the success on each of many targets, and how much more listing might lower
+    them.
 
     Attributes
     ----------
     value
-        The limit, shape (m,).
+        The bound, shape (m,).
     left_open
-        By how much it exceeds what it would be if no unlisted value mattered, shape (m,). Under
-        pure DP a 0 says that the value *is* the optimum of the whole prior; else it is an upper
-        limit of it.
+        Excess over the bound if no unlisted value mattered, shape (m,). Under pure DP a 0 means
+        that the value *is* the optimum of the whole prior; otherwise it is an upper bound on it.
     listed
-        How many values were listed, shape (m,).
+        Number of values listed, shape (m,).
     """
 
     value: FloatArray
@@ -113,27 +102,26 @@ def optimum_by_listing(
     most: int = MOST_LISTED,
     tolerance: float = 1e-5,
 ) -> OptimumByListing:
-    """List values of each target's prior until the limit of the success on it is settled.
+    """List values of each target's prior until the bound on its success is settled.
 
     Parameters
     ----------
     listing
         Lists the likeliest values; see `Listing`.
     targets
-        How many there are.
+        Number of targets.
     guarantee
         About replace-one neighbours.
     most
-        Values listed of one target at most. Where it is reached the limit holds, and says less.
+        Largest number of values listed per target; if reached, the bound holds but is looser.
     tolerance
-        Below how much left open more values are not listed, under guarantees other than pure DP;
-        under pure DP it is 0.
+        Largest ``left_open`` at which listing stops; 0 under pure DP.
 
     Notes
     -----
     Source: Narcissus theory 4.6. Under pure DP ``e^eps S_k / (e^eps + k - 1)`` rises with ``k``
-    exactly as long as the next value is above ``e^-eps`` times it, so that values below ``e^-eps``
-    times what is already reached need not be listed.
+    exactly as long as the next value exceeds ``e^-eps`` times it, so values below ``e^-eps`` times
+    the current maximum need not be listed.
     """
     bound = integer("most", most, low=1)
     pure = isinstance(guarantee, PureDP)
@@ -160,7 +148,7 @@ def optimum_by_listing(
 
 
 def _reach(guarantee: Guarantee, slack: float) -> float:
-    """Give how far below what is reached, in logarithms, a value must be for it not to matter."""
+    """Return the log ratio below the current maximum at which a value cannot matter."""
     if isinstance(guarantee, PureDP):
         return guarantee.epsilon
     return guarantee.epsilon_beyond(float(guarantee.profile(np.inf)) + slack)

@@ -1,4 +1,4 @@
-"""What is known of priors with too many values to list: the likeliest values, and a limit."""
+"""Priors with too many values to list: the likeliest values, and an upper bound on the others."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ListedPriors:
-    """The likeliest values of some targets' priors, and a limit of all others.
+    """The likeliest values of several targets' priors, and an upper bound on all others.
 
     Attributes
     ----------
     masses
         Prior probabilities of the listed values, shape (m, K); zeros pad.
     unlisted
-        A number that no other value's probability exceeds, shape (m,); not above the smallest of
-        the masses, 0 where all values are listed.
+        Upper bound on every other value's probability, shape (m,); at most the smallest of the
+        masses, and 0 if all values are listed.
 
     Raises
     ------
     InputError
-        Shapes do not match, a mass sum exceeds 1, or falls short of it where all are listed, or
-        some unlisted value may be likelier than a listed one.
+        Shapes do not match, a mass sum exceeds 1 or falls short of it although all values are
+        listed, or an unlisted value may be likelier than a listed one.
     """
 
     masses: FloatArray
@@ -56,9 +56,9 @@ class ListedPriors:
         object.__setattr__(self, "unlisted", unlisted)
 
     def with_rest(self, each: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Give the prior whose unlisted values have mass ``each`` (m,): masses and their counts.
+        """Return masses and counts of the prior whose unlisted values have mass ``each`` (m,).
 
-        Shapes (m, K + 1), as `narcissus.bounds.optimum` takes them; the counts need not be whole.
+        Shapes (m, K + 1), as for `narcissus.bounds.optimum`; the counts need not be whole.
         """
         rest = np.maximum(1.0 - self.masses.sum(axis=1), 0.0)
         share = np.minimum(each, rest)

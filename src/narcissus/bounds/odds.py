@@ -1,4 +1,4 @@
-"""Odds of success: what a guarantee multiplies."""
+"""Odds of success, which a guarantee multiplies."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ FloatArray = NDArray[np.float64]
 
 
 def log_odds(prior: ArrayLike) -> FloatArray:
-    """Give ``log(prior / (1 - prior))``, infinite at 0 and 1."""
+    """Return ``log(prior / (1 - prior))``, infinite at 0 and 1."""
     return special.logit(probabilities("prior", prior))
 
 
 def posterior(prior: ArrayLike, epsilon: ArrayLike) -> FloatArray:
-    """Give ``expit(logit(prior) + epsilon)``: success odds times ``exp(epsilon)``.
+    """Return ``expit(logit(prior) + epsilon)``: success odds times ``exp(epsilon)``.
 
-    Any shapes that broadcast; right for priors of 1e-300 and epsilons of 1e4.
+    Shapes broadcast; accurate for priors of 1e-300 and epsilons of 1e4.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The published p-values of auditing in one run, beside ours.
+"""The published p-values of auditing in one run, for comparison with ours.
 
 Source: Narcissus theory 4.7; ours are in `narcissus.bounds.swap`.
 """
@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 
 
 def counts(canaries: int, guesses: int, correct: int, values: int = 2) -> tuple[int, int, int, int]:
-    """Check the counts of an audit: ``(m, r, v, k)``."""
+    """Check the counts of an audit and return ``(m, r, v, k)``."""
     m = integer("canaries", canaries, low=1, high=10**10)
     r = integer("guesses", guesses, low=0)
     if r > m:
@@ -35,7 +35,7 @@ def counts(canaries: int, guesses: int, correct: int, values: int = 2) -> tuple[
 def one_run_p_value(
     canaries: int, guesses: int, correct: int, epsilon: float, delta: float = 0.0
 ) -> float:
-    """Give the published p-value against (epsilon, delta)-DP; membership only.
+    """Compute the published p-value against (epsilon, delta)-DP; membership only.
 
     ``Pr[Bin(r, q) >= v] + 2 m delta max_i Pr[v - i <= Bin(r, q) < v] / i``.
 
@@ -67,11 +67,11 @@ def one_run_p_value(
 def f_dp_one_run_p_value(
     canaries: int, guesses: int, correct: int, guarantee: Guarantee, values: int = 2
 ) -> float:
-    """Give the published p-value of f-DP auditing in one run.
+    """Compute the published p-value of f-DP auditing in one run.
 
-    Exact match on ``values`` equally likely values. The recursion runs over the correct guesses
-    for many levels at once; the p-value is the largest level that is not rejected, found to four
-    digits and rounded up.
+    Exact match on ``values`` equally likely values. The recursion over correct guesses runs for
+    many levels at once; the p-value is the largest level not rejected, to four digits and rounded
+    up.
 
     Notes
     -----
@@ -104,7 +104,7 @@ def f_dp_one_run_p_value(
 def _rejected(
     m: int, r: int, v: int, k: int, *, guarantee: Guarantee, levels: FloatArray
 ) -> NDArray[np.bool_]:
-    """Tell at which levels the guarantee is rejected."""
+    """Return at which levels the guarantee is rejected."""
     right = levels * (v / m)
     wrong = levels * ((r - v) / m)
     for i in range(v - 1, -1, -1):

@@ -1,7 +1,7 @@
-"""One target: the largest success of any attacker, for a given prior of that target.
+"""One target: upper bound on any attacker's success for a given prior.
 
-`optimum` is fast and valid for any guarantee and many priors at once: a closed form minimised
-over one number for exact match, a small program for other success.
+`optimum` is fast and valid for any guarantee and many priors at once: a closed form minimised over
+one number for exact match, a small linear program otherwise.
 
 Source: Narcissus theory 4.6.
 """
@@ -34,46 +34,43 @@ def optimum(
     success: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> FloatArray:
-    """Limit the success of any attacker on one target, for many priors at once.
+    """Bound the success of any attacker on one target, for many priors at once.
+
+    The result has shape (m,), each entry in [best prior guess, 1].
 
     Parameters
     ----------
     priors
-        The target's distribution, one a row, shape (m, V) or (V,); zeros pad shorter rows.
+        The target's distribution, one per row, shape (m, V) or (V,); zeros pad shorter rows.
     guarantee
         About replace-one neighbours.
     success
-        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` counts as right
-        when the value is ``x``. It takes small linear programs, many priors in one.
+        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
+        value ``x``. Costs small linear programs, many priors in one.
     counts
-        For exact match: how many values have each probability, shaped as ``priors``; default one.
-        They need not be whole; see `narcissus.bounds.listed`.
-
-    Returns
-    -------
-    array of shape (m,)
-        Each in [best prior guess, 1].
+        For exact match: number of values with each probability, shaped as ``priors``, default one;
+        need not be whole, see `narcissus.bounds.listed`.
 
     Notes
     -----
-    Source: Narcissus theory 4.6. *Proof.* Let ``Q_x(z)`` be the probability of guess ``z`` when
-    the value is ``x``. Of the guarantee we use only, for single guesses,
-    ``Q_x(z) <= g(Q_x'(z))`` with ``g = 1 - trade_off``; so the largest and the smallest
-    probability of a guess are some ``g(a)`` and ``a``. For multipliers ``lambda_x`` of the row
-    sums ``sum_z Q_x(z) = 1`` every success is at most
+    Source: Narcissus theory 4.6. *Proof.* Let ``Q_x(z)`` be the probability of guess ``z`` for
+    value ``x``. We use the guarantee only for single guesses, ``Q_x(z) <= g(Q_x'(z))`` with ``g = 1
+    - trade_off``; so the largest and the smallest probability of a guess are some ``g(a)`` and
+    ``a``. For multipliers ``lambda_x`` of the row sums ``sum_z Q_x(z) = 1`` every success is at
+    most
 
         sum_x lambda_x + sum_z sup_a [ A_z g(a) - B_z a ],
 
-    ``A_z`` and ``B_z`` the sums over ``x`` of the positive and negative parts of
-    ``D(x) l(x, z) - lambda_x``. The supremum is ``A_z delta(log(B_z / A_z))``, ``delta`` the
-    profile. With the multipliers that, for exact match, are optimal under pure DP at some ``e``,
-    ``o`` that optimum, ``lambda_x = max(0, (e^e D(x) - o) / (e^e - 1))``, this is
+    ``A_z`` and ``B_z`` the sums over ``x`` of the positive and negative parts of ``D(x) l(x, z) -
+    lambda_x``. The supremum is ``A_z delta(log(B_z / A_z))``, ``delta`` the profile. For exact
+    match take the multipliers optimal under pure DP at some ``e``, with ``o`` that optimum,
+    ``lambda_x = max(0, (e^e D(x) - o) / (e^e - 1))``. This yields
 
         o + sum_z (D(z) - lambda_z) delta(max(e, log(o / D(z)))),
 
-    a bound for every ``e``, which is minimised. It equals the optimum of the whole linear
-    program (`optimum_program`) under pure DP, for two values under every guarantee, and wherever
-    events of several guesses do not bind.
+    a bound for every ``e``, which is minimised. It equals the optimum of the whole linear program
+    (`optimum_program`) under pure DP, for two values under every guarantee, and wherever events of
+    several guesses do not bind.
     """
     require_replace_one(guarantee)
     if success is not None:
@@ -98,16 +95,12 @@ def optimum(
 def profile_multipliers(
     priors: ArrayLike, guarantee: Guarantee, epsilon: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Give the multipliers of the bound at one epsilon, and its two parts; exact match.
+    """Return sorted priors, multipliers, ``o`` and cost of the bound at one epsilon; exact match.
 
-    Returns
-    -------
-    priors, multipliers
-        Shapes (m, V), each row from the likeliest value on.
-    o, costs
-        Shapes (m,): the sum of the multipliers, and what the profile adds to it. Their sum is a
-        bound for every epsilon of at least 0, and `optimum` at most the least of them. The second
-        is at most ``delta(epsilon) (1 - o)``.
+    Priors and multipliers have shape (m, V), each row from the likeliest value on; ``o``, the sum
+    of the multipliers, and the cost that the profile adds have shape (m,). Their sum is a bound for
+    every epsilon of at least 0, and `optimum` is at most the least of them. The cost is at most
+    ``delta(epsilon) (1 - o)``.
     """
     rows = prior_rows("priors", priors)
     values = _Values(*likeliest_first(rows, None))
@@ -119,19 +112,14 @@ def profile_multipliers(
 def profile_cost(
     priors: ArrayLike, guarantee: Guarantee, epsilon: float, counts: ArrayLike | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Give the two parts of the bound at one epsilon: ``o``, and what the profile adds to it.
-
-    Exact match, with ``counts`` as in `optimum`; shapes (m,) each. Their sum is a bound for every
-    epsilon of at least 0, and `optimum` at most the least of them. The second is at most
-    ``delta(epsilon) (1 - o)``.
-    """
+    """Return ``o`` and cost as `profile_multipliers` does, with ``counts`` as in `optimum`."""
     rows = prior_rows("priors", priors, counts)
     values = _Values(*likeliest_first(rows, counts))
     return values.parts(np.full(rows.shape[0], float(epsilon)), guarantee)
 
 
 class _Values:
-    """Priors sorted from the likeliest value on; each entry stands for one value, or several."""
+    """Priors sorted from the likeliest value on; each entry is one value, or several."""
 
     def __init__(self, rows: FloatArray, counts: FloatArray | None) -> None:
         self.rows, self.counts = rows, counts
@@ -139,11 +127,11 @@ class _Values:
         self.others = None if counts is None else np.cumsum(counts, axis=1) - 1.0
 
     def closed(self, epsilon: FloatArray) -> FloatArray:
-        """Give the optimum under pure DP at one epsilon a row."""
+        """Return the optimum under pure DP, one epsilon per row."""
         return optimum_of_heads(self.heads, epsilon, self.others)
 
     def terms(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give mass, level and base of the bound ``base + sum mass * profile(level)``, by row."""
+        """Return mass, level and base of the bound ``base + sum mass * profile(level)``, by row."""
         # Below it the multipliers lose their digits; what holds at a larger epsilon holds here.
         epsilon = np.where((epsilon > 0) & (epsilon < _LEAST), _LEAST, epsilon)
         rows, base = self.rows, self.closed(epsilon)
@@ -163,12 +151,12 @@ class _Values:
         return mass, np.maximum(level, epsilon[:, None]), base
 
     def parts(self, epsilon: FloatArray, guarantee: Guarantee) -> tuple[FloatArray, FloatArray]:
-        """Give the two parts of the bound at one epsilon a row, shapes (m,)."""
+        """Return the two parts of the bound, one epsilon per row, shapes (m,)."""
         mass, level, base = self.terms(epsilon)
         return base, (mass * guarantee.profile(level)).sum(axis=1)
 
     def fewer(self) -> _Values:
-        """Give priors of few entries by which the best epsilon is chosen; any would be valid."""
+        """Return coarser priors for choosing the best epsilon; any epsilon is valid."""
         size = self.rows.shape[1]
         if self.counts is None or size <= 2 * _FINE:
             return self
@@ -180,7 +168,7 @@ class _Values:
 
 
 def _at_points(values: _Values, guarantee: Guarantee, points: FloatArray) -> FloatArray:
-    """Give the least of the exact optima at single points of the profile, shape (m,)."""
+    """Return the least of the exact optima at single points of the profile, shape (m,)."""
     least = np.ones(values.rows.shape[0])
     for epsilon, delta in zip(points, guarantee.profile(points), strict=True):
         pure = values.closed(np.full(least.shape, epsilon))
@@ -189,7 +177,7 @@ def _at_points(values: _Values, guarantee: Guarantee, points: FloatArray) -> Flo
 
 
 def _best_epsilons(values: _Values, guarantee: Guarantee) -> FloatArray:
-    """Find for each row the epsilon at which the bound is least; any epsilon would be valid."""
+    """Find for each row the epsilon that minimises the bound; any epsilon is valid."""
     people = values.rows.shape[0]
     grid = np.unique(np.append(guarantee.tangents(_GRID), 0.0))
     table = guarantee.profile(grid)

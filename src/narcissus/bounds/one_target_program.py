@@ -1,4 +1,5 @@
-"""One target: the exact optimum under a whole profile, by a linear program that grows.
+"""One target: the exact optimum under a whole profile, by a linear program with constraint
+generation.
 
 Source: Narcissus theory 4.6.
 """
@@ -30,33 +31,28 @@ def optimum_program(
     *,
     epsilons: ArrayLike | None = None,
 ) -> FloatArray:
-    """Find the success of the best attacker on the best mechanism, one target a row.
+    """Find the success of the best attacker on the best mechanism, one target per row.
 
     The channel ``Q_x(z)`` from values to guesses maximises ``sum D(x) Q_x(z) l(x, z)`` under
     ``sum_z max(0, Q_x(z) - e^eps Q_x'(z)) <= delta(eps)`` for all pairs and all points. Events are
-    added as they are violated, so that 20 values with 40 points stay small, and the events found
-    for one prior serve the next.
+    added when violated, so 20 values with 40 points stay small, and the events of one prior are
+    reused for the next. Each of the (m,) results is a valid bound at every tolerance of the solver,
+    exact for the points used within 1e-6.
 
     Parameters
     ----------
     priors
-        The target's distribution, one a row, shape (m, V) or (V,).
+        The target's distribution, one per row, shape (m, V) or (V,).
     guarantee
         About replace-one neighbours.
     success
         None for exact match, else a 0/1 matrix of shape (V, Z).
     epsilons
-        Points of the profile; default 100 tangents. With finitely many the optimum can only be
-        larger than under the whole profile.
-
-    Returns
-    -------
-    array of shape (m,)
-        Each a valid bound at every tolerance of the solver, exact for the points used within 1e-6.
+        Points of the profile; default 100 tangents. Finitely many can only raise the optimum.
 
     Notes
     -----
-    Source: Narcissus theory 4.6. `narcissus.bounds.optimum` gives nearly the same in no time.
+    Source: Narcissus theory 4.6. `narcissus.bounds.optimum` is nearly as sharp and far faster.
 
     Examples
     --------
@@ -87,9 +83,10 @@ def optimum_program(
 class _Program:
     """The events found so far, shared among priors.
 
-    It starts from the constraints on single guesses, which settle nearly everything, and adds
-    events of several guesses. Separation at corners alone crawls; so each round also looks half-way
-    to the best channel known to have the guarantee, which is a lower limit of the optimum too.
+    It starts from the constraints on single guesses, nearly always sufficient, and adds events of
+    several guesses. Separation at corners alone converges slowly; each round therefore also looks
+    half-way to the best known channel with the guarantee, which is a lower bound on the optimum
+    too.
     """
 
     def __init__(self, success: FloatArray, points: FloatArray, deltas: FloatArray) -> None:
@@ -109,7 +106,7 @@ class _Program:
         self.limits: list[float] = []
 
     def solve(self, prior: FloatArray) -> float:
-        """Solve, add violated events, and solve again, until the two limits meet."""
+        """Solve, add violated events, and solve again, until lower and upper bound meet."""
         gain = prior[:, None] * self.success
         padded = np.concatenate([gain.ravel(), np.zeros(2 * self.guesses)])
         # The channel that always guesses the same has every guarantee.
@@ -145,15 +142,15 @@ class _Program:
         return sparse.vstack([self.start, events]), limits
 
     def _excess(self, q: FloatArray, x: int) -> tuple[FloatArray, FloatArray]:
-        """Give what guesses contribute, (K, V, Z), and the violations, (K, V), of row ``x``.
+        """Return the guesses' contributions, (K, V, Z), and the violations, (K, V), of row ``x``.
 
-        Rows are divided by ``exp(eps)``, so that nothing overflows.
+        Rows are divided by ``exp(eps)``, so nothing overflows.
         """
         parts = self.shrink[:, None, None] * q[x][None, None, :] - q[None, :, :]
         return parts, np.maximum(parts, 0.0).sum(axis=2) - self.limit[:, None]
 
     def _feasible(self, inner: FloatArray, outer: FloatArray) -> FloatArray:
-        """Go from a channel with the guarantee towards one without, as far as it allows."""
+        """Move from a channel with the guarantee towards one without, until the guarantee binds."""
         low, high = 0.0, 1.0
         outer = np.maximum(outer, 0.0)
         outer = outer / outer.sum(axis=1, keepdims=True)
@@ -165,7 +162,7 @@ class _Program:
         return inner + low * (outer - inner)
 
     def _add_violated(self, q: FloatArray) -> bool:
-        """Add for each pair the event that is most violated; tell whether there was any."""
+        """Add the most violated event of each pair; return whether there was any."""
         added = False
         for x in range(self.values):
             parts, over = self._excess(q, x)

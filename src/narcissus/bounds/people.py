@@ -1,4 +1,4 @@
-"""Many people, each with a prior of their own: how many fall, and what each of them risks.
+"""Many people, each with their own prior: the number who fall, and the risk of each.
 
 Source: Narcissus theory 4.6 for one person, 4.4 and 4.10 for the count.
 """
@@ -48,13 +48,12 @@ _BEST = 3  # points that are tried beyond, those that promise most for so many p
 
 
 class ThreatToPeople:
-    """People with a prior each, all of whom are attacked; a guess must name the very value.
+    """People with a prior each, all of whom are attacked; a guess must name the exact value.
 
     Parameters
     ----------
     priors
-        One distribution a person, shape (n, V); zeros pad. They are kept once where several
-        people have the same.
+        One distribution per person, shape (n, V); zeros pad. Equal ones are stored once.
 
     Examples
     --------
@@ -81,35 +80,35 @@ class ThreatToPeople:
 
     @property
     def n(self) -> int:
-        """How many people there are."""
+        """Number of people."""
         return self._who.size
 
     @property
     def values(self) -> int:
-        """How many values each person's record may have."""
+        """Number of values of each person's record."""
         return self._rows.shape[1]
 
     @cached_property
     def prior(self) -> FloatArray:
-        """The chance of the best guess about each without the release, shape (n,)."""
+        """Success of the best guess about each person without the release, shape (n,)."""
         return self._rows.max(axis=1)[self._who]
 
     @cached_property
     def alike(self) -> Threat | None:
-        """The same threat as one to targets with one prior, where all people have the same."""
+        """The same threat with a single prior, if all people have the same."""
         if len(self._rows) > 1 or self.n > LARGEST:
             return None
         return threat(values=self._rows[0], targets=self.n)
 
     @cached_property
     def _no_likelier(self) -> Threat:
-        """What may happen at most: to all of them as to those with the likeliest guess."""
+        """A dominating threat: all people as vulnerable as the one with the likeliest guess."""
         kappa = float((self._rows**2).sum(axis=1).min())
         most = float(self._rows[:, 0].max())
         return threat(prior=most, inseparable=min(kappa, 1.0), targets=self.n)
 
     def success(self, guarantee: Guarantee) -> FloatArray:
-        """Limit the chance that each falls, shape (n,); the mean limits the mean share."""
+        """Bound the chance that each person falls, shape (n,); the mean bounds the mean share."""
         if self._last is None or self._last[0] != guarantee:
             if len(self._rows) <= _FEW_PRIORS:
                 each = [best(bounds_on(threat(values=row), guarantee)).value for row in self._rows]
@@ -120,7 +119,7 @@ class ThreatToPeople:
         return self._last[1].copy()
 
     def advantage(self, guarantee: Guarantee) -> FloatArray:
-        """Limit each one's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""
+        """Bound each person's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""
         left = 1.0 - self.prior
         gained = self.success(guarantee) - self.prior
         # A success that equals the prior but for rounding is no advantage.
@@ -128,26 +127,21 @@ class ThreatToPeople:
         return np.divide(gained, left, out=np.zeros(self.n), where=left > 0)
 
     def mean(self, guarantee: Guarantee) -> Bound:
-        """Limit the mean share of people that fall."""
+        """Bound the mean share of people who fall."""
         value = math.fsum(self.success(guarantee)) / self.n
         return OPTIMUM.claim(
             value, f"mean share of {self.n} people that fall", self._assumptions(guarantee)
         )
 
     def tails(self, guarantee: Guarantee, about: float = 0.05) -> FloatArray:
-        """Limit ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+        """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
-        Parameters
-        ----------
-        guarantee
-            About replace-one neighbours.
-        about
-            Where the table is to be sharp, for many people: near a chance of so much.
+        With many people the table is sharpest near a probability of ``about``.
 
         Notes
         -----
-        Source: Narcissus theory 4.10; each of some points of the profile gives a table that
-        holds, and so does the least of them. Under pure DP it is the exact optimum.
+        Source: Narcissus theory 4.10; several points of the profile yield a valid table each, and
+        so does their minimum. Under pure DP it is the exact optimum.
         """
         require_replace_one(guarantee)
         if isinstance(guarantee, PureDP):
@@ -164,7 +158,7 @@ class ThreatToPeople:
         return least
 
     def tail(self, guarantee: Guarantee, at_least: int) -> Bound:
-        """Limit the chance that at least so many fall."""
+        """Bound the chance that at least ``at_least`` people fall."""
         v = integer("at_least", at_least)
         if self.alike is not None:
             return best(bounds_on(self.alike, guarantee, v))
@@ -182,7 +176,7 @@ class ThreatToPeople:
         return best([claim, *bounds_on(self._no_likelier, guarantee, v, dear=few)])
 
     def at_most(self, guarantee: Guarantee, confidence: float) -> Bound:
-        """Give the number of people that is not exceeded with a confidence, in [0, 1)."""
+        """Bound the number of people who fall, with a confidence in [0, 1)."""
         if self.alike is not None:
             return at_most(self.alike, guarantee, confidence)
         allowed = 1.0 - between("confidence", confidence, 0, 1, open_high=True)
@@ -202,13 +196,13 @@ class ThreatToPeople:
         return claim if claim.value < self.n else replace(claim, theorem="every one may fall")
 
     def reached(self, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
-        """Give the chance of at least so many that some mechanism with the guarantee reaches."""
+        """Return the chance of at least ``at_least`` under some mechanism with the guarantee."""
         if self.n > MOST_REACHED:
             return self._too_many()
         return reached(self._rows, guarantee, at_least, repeats=self._repeats)
 
     def reached_number(self, guarantee: Guarantee, confidence: float) -> int | NotAssessed:
-        """Give the number that some mechanism does not stay below with more than a confidence."""
+        """Return the number that some mechanism stays below with at most ``confidence``."""
         if self.n > MOST_REACHED:
             return self._too_many()
         return reached_number(self._rows, guarantee, confidence, repeats=self._repeats)
@@ -220,7 +214,9 @@ class ThreatToPeople:
         )
 
     def _own(self, guarantee: Guarantee, v: int) -> float:
-        """Limit the chance of at least ``v``, each person at a point of their own; 1 for many."""
+        """Bound the chance of at least ``v`` with each person at their own point; 1 for many
+        people.
+        """
         if self.n > _OWN or isinstance(guarantee, PureDP):
             return 1.0
         return interpolation(self._rows, guarantee, v, repeats=self._repeats).value
@@ -230,12 +226,12 @@ class ThreatToPeople:
         return [self._rows[start : start + size] for start in range(0, len(self._rows), size)]
 
     def _numbers(self, guarantee: Guarantee, epsilon: float) -> tuple[FloatArray, FloatArray]:
-        """Give ``o`` and the cost of each different prior at one point of the profile."""
+        """Return ``o`` and the cost of each distinct prior at one point of the profile."""
         found = [profile_cost(rows, guarantee, epsilon) for rows in self._blocks()]
         return np.concatenate([o for o, _ in found]), np.concatenate([c for _, c in found])
 
     def _reach(self, guarantee: Guarantee, epsilon: float, about: float) -> float:
-        """Give roughly which number is exceeded with a chance of ``about``: it only chooses."""
+        """Estimate the number exceeded with chance ``about``; used to choose points only."""
         some = np.linspace(0, self.n - 1, _FEW).astype(np.intp)
         o, cost = profile_cost(self._rows[self._who[some]], guarantee, epsilon)
         scale = self.n / _FEW

@@ -1,18 +1,13 @@
-"""The number of successes among independent trials that differ, right in both tails.
+"""The number of successes among independent, unequal trials, accurate in both tails.
 
 A p-value of 1e-40 must be right, not noise. Convolution by FFT has an *absolute* error near 1e-16,
-so every success odds is first multiplied by one common factor, chosen such that the wanted count
-becomes the mean (exponential tilting); the tilted distribution is convolved by divide and conquer
-and tilted back. One factor is accurate around its count; a whole table stitches several windows.
-Where many trials share few chances, the tilted distribution comes from its characteristic function
-instead, one term for each different chance.
+so every success odds is first multiplied by a common factor that moves the mean to the wanted count
+(exponential tilting); the tilted distribution is convolved and tilted back. One factor is accurate
+around its count; a whole table stitches several windows.
 
-Source: Narcissus theory 4.9.
-
-The mass of a sum of independent trials, on the window that carries it all.
-
-Three ways, by what is quickest: one trial after the other; blocks joined two by two by FFT; and the
-characteristic function, where many trials share few chances.
+The mass of a sum on the window that carries it is computed in the quickest of three ways: one trial
+after the other; blocks joined two by two by FFT; or, if many trials share few chances, the
+characteristic function with one term per distinct chance.
 
 Source: Narcissus theory 4.9.
 """
@@ -36,7 +31,7 @@ _FLAT_EXPONENT = 46.0  # waves of a part exp(-46) = 1e-20 are nothing
 
 
 def recurrence(p: FloatArray, q: FloatArray) -> FloatArray:
-    """Give the mass of the sum by adding one trial after the other, shape (n + 1,)."""
+    """Compute the mass of the sum by adding one trial after the other, shape (n + 1,)."""
     mass = np.zeros(p.size + 1)
     mass[0] = 1.0
     with np.errstate(under="ignore"):
@@ -47,20 +42,12 @@ def recurrence(p: FloatArray, q: FloatArray) -> FloatArray:
 
 
 def convolve(p: FloatArray, q: FloatArray) -> tuple[int, FloatArray]:
-    """Give the mass of a sum of independent trials on the window that carries it all.
+    """Compute first count and mass of a sum of independent trials on the window that carries all
+    mass.
 
     Blocks of trials are summed by the recurrence and then joined two by two; each block keeps only
-    the counts around its mean that can carry more than exp(-52) of its mass (Bernstein).
-
-    Parameters
-    ----------
-    p, q
-        Success and failure probabilities in any order, shape (n,).
-
-    Returns
-    -------
-    first, mass
-        The count of ``mass[0]``, and the mass; ``v`` beyond the window have none that matters.
+    the counts around its mean that can carry more than exp(-52) of its mass (Bernstein). ``p`` and
+    ``q`` are success and failure probabilities in any order, shape (n,).
     """
     n = p.size
     blocks = -(-n // _LEAF)
@@ -96,7 +83,7 @@ def convolve(p: FloatArray, q: FloatArray) -> tuple[int, FloatArray]:
 
 
 def _reach(variance: float) -> int:
-    """Give how far from its mean a sum lies but for exp(-52) on each side (Bernstein)."""
+    """Return the distance from the mean beyond which at most exp(-52) lies per side (Bernstein)."""
     third = _LOST_EXPONENT / 3
     return math.ceil(third + math.sqrt(third**2 + 2 * _LOST_EXPONENT * variance)) + 1
 
@@ -115,11 +102,11 @@ def _trim(
 
 
 def waves(p: FloatArray, q: FloatArray, weights: FloatArray) -> tuple[int, FloatArray]:
-    """Give what `convolve` gives, of trials that stand for several each, shapes (m,).
+    """Compute `convolve` for trials with multiplicities ``weights``, shapes (m,).
 
-    By the characteristic function ``prod (q + p e^it)^weight`` of the count from ``first`` on.
-    What lies outside the window, at most exp(-52), comes back into it; of some forty waves the
-    others are nothing.
+    By the characteristic function ``prod (q + p e^it)^weight`` of the count from ``first`` on. The
+    mass outside the window, at most exp(-52), wraps around into it; all but some forty waves
+    vanish.
     """
     n, mean, variance = round(float(weights.sum())), float(weights @ p), float(weights @ (p * q))
     reach = _reach(variance)
@@ -151,19 +138,15 @@ _SMALLEST_LOG = -745.0  # log of the smallest positive float
 
 @dataclass(frozen=True)
 class _Trials:
-    """Trials that are neither certain nor impossible.
+    """Trials that are neither certain nor impossible."""
 
-    ``log_p`` and ``log_q`` hold the logarithms of the chances of success and failure; ``weights``
-    how many trials each stands for, None for one.
-    """
-
-    log_p: FloatArray
-    log_q: FloatArray
-    weights: FloatArray | None = None
+    log_p: FloatArray  # logs of the chances of success
+    log_q: FloatArray  # logs of the chances of failure
+    weights: FloatArray | None = None  # number of trials per entry; None for one
 
     @classmethod
     def of(cls, chances: FloatArray) -> _Trials:
-        """Sort the chances, and take equal ones together where that makes far fewer of many."""
+        """Sort the chances, and merge equal ones if that makes far fewer of many."""
         inner, weights = np.sort(chances), None
         if inner.size > _MANY:
             different, counts = np.unique(inner, return_counts=True)
@@ -173,16 +156,14 @@ class _Trials:
 
     @cached_property
     def n(self) -> int:
-        """How many there are."""
         return self.log_p.size if self.weights is None else round(float(self.weights.sum()))
 
     def failing(self) -> _Trials:
-        """Give the trials that succeed where these fail."""
+        """Exchange success and failure."""
         weights = None if self.weights is None else self.weights[::-1]
         return _Trials(self.log_q[::-1], self.log_p[::-1], weights)
 
     def total(self, terms: FloatArray) -> float:
-        """Sum a number of each trial over all."""
         return float(terms.sum() if self.weights is None else terms @ self.weights)
 
 
@@ -216,7 +197,7 @@ class PoissonBinomial:
         self.mean = float(array.sum())
 
     def tail(self, v: float) -> float:
-        """Give ``Pr[sum >= v]`` for one ``v``; relatively accurate also near 0."""
+        """Return ``Pr[sum >= v]`` for one ``v``; relatively accurate even near 0."""
         # An integer-valued sum reaches v as soon as it reaches the next whole number.
         count = math.ceil(v) - self._certain
         n = self._trials.n
@@ -231,11 +212,11 @@ class PoissonBinomial:
         return 1.0 - _upper(self._trials.failing(), n - count + 1)
 
     def sf(self, v: float) -> float:
-        """Give ``Pr[sum > v]``."""
+        """Return ``Pr[sum > v]``."""
         return self.tail(math.floor(v) + 1)
 
     def cdf(self, v: float) -> float:
-        """Give ``Pr[sum <= v]``; relatively accurate also near 0."""
+        """Return ``Pr[sum <= v]``; relatively accurate even near 0."""
         count = math.floor(v) - self._certain
         n = self._trials.n
         if count < 0:
@@ -249,13 +230,7 @@ class PoissonBinomial:
         return 1.0 - _upper(self._trials, count + 1)
 
     def quantile(self, confidence: float) -> int:
-        """Give the smallest count that is not exceeded with probability ``confidence``.
-
-        Parameters
-        ----------
-        confidence
-            In [0, 1].
-        """
+        """Return the smallest count not exceeded with probability ``confidence``, in [0, 1]."""
         level = between("confidence", confidence, 0.0, 1.0)
         low, high = self._certain - 1, self._certain + self._trials.n
         # Compare the tail, which keeps its digits where the confidence is near 1.
@@ -268,13 +243,10 @@ class PoissonBinomial:
         return high
 
     def tails(self, least: float = 0.0) -> FloatArray:
-        """Give ``Pr[sum >= v]`` for ``v = 0, ..., n + 1``, shape (n + 2,).
+        """Return ``Pr[sum >= v]`` for ``v = 0, ..., n + 1``, shape (n + 2,).
 
-        Parameters
-        ----------
-        least
-            The tails of more than 512 trials may be given too large by up to this much, never too
-            small by more than rounding. With 1e-17 it takes a third of the time.
+        With more than 512 trials the tails may be too large by up to ``least``, never too small by
+        more than rounding; 1e-17 takes a third of the time.
         """
         if least > 0 and self._trials.n > _SMALL:
             upper = np.minimum(_cumulated(_stitched(self._trials, least))[0] + least, 1.0)
@@ -285,14 +257,14 @@ class PoissonBinomial:
         return np.concatenate([np.ones(self._certain), upper, np.zeros(missing)])
 
     def pmf(self) -> FloatArray:
-        """Give ``Pr[sum = v]`` for ``v = 0, ..., n``, shape (n + 1,)."""
+        """Return ``Pr[sum = v]`` for ``v = 0, ..., n``, shape (n + 1,)."""
         mass = self._mass
         missing = self.n + 1 - self._certain - mass.size
         return np.concatenate([np.zeros(self._certain), mass, np.zeros(missing)])
 
     @cached_property
     def _mass(self) -> FloatArray:
-        """The mass of the sum of the trials that are not certain, shape (n' + 1,)."""
+        """The mass of the sum of the uncertain trials, shape (n' + 1,)."""
         if self._trials.n <= _SMALL:
             return recurrence(np.exp(self._trials.log_p), np.exp(self._trials.log_q))
         return _stitched(self._trials)
@@ -304,7 +276,7 @@ class PoissonBinomial:
 
 
 def _cumulated(mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give upper tails, shape (n + 2,), and lower tails, shape (n + 1,), of a mass."""
+    """Return upper tails, shape (n + 2,), and lower tails, shape (n + 1,), of a mass."""
     above = np.cumsum(mass[::-1])[::-1]
     below = np.cumsum(mass)
     # From the mean on outwards the sums are small parts of 1; on the other side use the rest.
@@ -318,7 +290,7 @@ def _cumulated(mass: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _upper(trials: _Trials, v: int) -> float:
-    """Give ``Pr[sum >= v]`` for ``v`` above the mean, ``1 <= v <= n``."""
+    """Return ``Pr[sum >= v]`` for ``v`` above the mean, ``1 <= v <= n``."""
     if v == trials.n:
         return math.exp(max(_all(trials), _SMALLEST_LOG - 1))
     theta = _tilt(trials, float(v))
@@ -331,13 +303,13 @@ def _upper(trials: _Trials, v: int) -> float:
 
 
 def _all(trials: _Trials) -> float:
-    """Give the log of the chance that all succeed."""
+    """Return the log of the chance that all succeed."""
     weighted = trials.log_p if trials.weights is None else trials.log_p * trials.weights
     return math.fsum(weighted)
 
 
 def _tilt(trials: _Trials, mean: float) -> float:
-    """Find the shift of all log odds under which the expected sum is ``mean`` (0 < mean < n)."""
+    """Find the shift of all log odds that makes the expected sum ``mean`` (0 < mean < n)."""
     odds = trials.log_p - trials.log_q
     low, high = -1.0, 1.0
     while trials.total(special.expit(odds + low)) > mean:
@@ -359,7 +331,8 @@ def _tilt(trials: _Trials, mean: float) -> float:
 
 
 def _tilted(trials: _Trials, theta: float, v: int) -> tuple[int, FloatArray, float]:
-    """Give the first count, the mass of the tilted sum, and the log of what undoes it at ``v``.
+    """Return the tilted sum's first count and mass, and the log of the factor that undoes it at
+    ``v``.
 
     ``Pr[sum = j] = exp(log_scale - theta (j - v)) * mass[j - first]``.
     """
@@ -377,9 +350,9 @@ def _tilted(trials: _Trials, theta: float, v: int) -> tuple[int, FloatArray, flo
 
 
 def _stitched(trials: _Trials, least: float = 0.0) -> FloatArray:
-    """Give the whole mass, relatively accurate, from one tilt per stretch of counts.
+    """Compute the whole mass, relatively accurate, with one tilt per stretch of counts.
 
-    Counts on the far side of which at most ``least`` lies are left out.
+    Counts beyond which at most ``least`` lies are left out.
     """
     n = trials.n
     failing = trials.failing()
@@ -395,11 +368,11 @@ def _stitched(trials: _Trials, least: float = 0.0) -> FloatArray:
 
 
 def _fill(mass: FloatArray, trials: _Trials, low: int, stop: float) -> None:
-    """Fill ``mass`` in place from ``low`` to ``n - 1``, until nothing can be shown.
+    """Fill ``mass`` in place from ``low`` to ``n - 1``, until the rest is negligible.
 
-    Each tilt is trusted where its mass is not far below its largest; the next one is centred such
+    Each tilt is trusted where its mass is not far below its maximum; the next one is centred so
     that the stretches meet. The chance of its centre or more is at most exp(log_scale) (Chernoff),
-    so that beyond one with less than ``stop`` nothing is missing.
+    so nothing is missing after one below ``stop``.
     """
     n = trials.n
     centre, reach = low, 0

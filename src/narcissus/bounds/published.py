@@ -1,6 +1,6 @@
-"""Theorems as others published them, for comparison; those that do not hold are marked.
+"""Published theorems, for comparison; false ones are marked.
 
-Source: Narcissus theory 4.2 and 4.7, which says why the invalid ones are.
+Source: Narcissus theory 4.2 and 4.7, which explains why those are false.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ _TAIL_ONLY = (
 
 
 def _grown(q: Question) -> float:
-    """Give ``min(1, e^epsilon p)``."""
+    """``min(1, e^epsilon p)``"""
     log_p = math.log(q.p) if q.p > 0 else -math.inf
     return math.exp(min(0.0, log_p + q.epsilon))
 
 
 def _tail(q: Question) -> float:
-    """Give ``Pr[Bin(r, beta) >= v]``."""
+    """``Pr[Bin(r, beta) >= v]``"""
     return float(upper_tail(q.r, q.v, q.odds))
 
 
 def _tails(q: Question) -> FloatArray:
-    """Give ``Pr[Bin(r, beta) >= j]`` for ``j = 0 .. v``."""
+    """``Pr[Bin(r, beta) >= j]`` for ``j = 0 .. v``"""
     return upper_tail(q.r, np.arange(q.v + 1), q.odds)
 
 
 def _renyi(q: Question) -> float:
-    """Give the largest rate within the divergence."""
+    """Return the largest rate within the divergence."""
     assert isinstance(q.guarantee, RenyiDP)
     alpha, gamma = q.guarantee.alpha, q.guarantee.gamma
     return float(largest_rate(np.asarray(q.p), alpha, gamma, both=False))
 
 
 def _stock(q: Question) -> float:
-    """Give ``(p e^gamma)^((alpha - 1) / alpha)``."""
+    """``(p e^gamma)^((alpha - 1) / alpha)``"""
     assert isinstance(q.guarantee, RenyiDP)
     alpha = q.guarantee.alpha
     log_p = math.log(q.p) if q.p > 0 else -math.inf
@@ -59,13 +59,13 @@ def _stock(q: Question) -> float:
 
 
 def _bayes_risk(q: Question) -> float:
-    """Give ``1 - beta* (1 - p)``."""
+    """``1 - beta* (1 - p)``"""
     assert isinstance(q.guarantee, BayesSecurity)
     return 1.0 - q.guarantee.beta_star * (1.0 - q.p)
 
 
 def humphries_advantage(epsilon: float, delta: float = 0.0) -> float:
-    """Give ``(e^epsilon - 1 + 2 delta) / (e^epsilon + 1)``, the largest membership advantage.
+    """Return ``(e^epsilon - 1 + 2 delta) / (e^epsilon + 1)``, the largest membership advantage.
 
     Notes
     -----
@@ -76,7 +76,7 @@ def humphries_advantage(epsilon: float, delta: float = 0.0) -> float:
 
 
 def _steepest(tails: FloatArray) -> float:
-    """Give ``max_j (tail_{v-j} - tail_v) / j`` from the tails at ``0..v``."""
+    """Return ``max_j (tail_{v-j} - tail_v) / j`` from the tails at ``0..v``."""
     if tails.size < 2:
         return 0.0
     drop = tails[:-1][::-1] - tails[-1]
@@ -84,7 +84,7 @@ def _steepest(tails: FloatArray) -> float:
 
 
 def _failure_envelope(tails: FloatArray, mean: float) -> float:
-    """Give the largest ``E[tail_{v-F}]`` over ``F`` with that mean, from the tails at ``0..v``."""
+    """Return the largest ``E[tail_{v-F}]`` over ``F`` with that mean; tails at ``0..v``."""
     heights = tails[::-1]  # at F = 0, 1, ..., v
     if mean >= heights.size - 1:
         return 1.0

@@ -1,4 +1,4 @@
-"""The one-target optimum of a secret of very many values, whose masses by rank are a formula.
+"""The one-target optimum of a secret with very many values, whose masses by rank follow a formula.
 
 Source: Narcissus theory 4.6 and 4.11.
 """
@@ -21,19 +21,18 @@ FloatArray = NDArray[np.float64]
 
 
 def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
-    """Give the success of the best attacker on the best mechanism, exact match.
+    """Return the success of the best attacker on the best mechanism, exact match.
 
-    Exact under pure and approximate DP, else an upper limit as `narcissus.bounds.optimum` gives
-    it, of a prior of some thousand groups of values (`narcissus.bounds.ranked_prior.spread`).
-    Under (epsilon, delta): ``delta + (1 - delta) max_k e^eps S_k / (e^eps + k - 1)``, ``S_k`` the
-    mass of the ``k`` likeliest values. It rises with ``k`` as long as
-    ``S_k < p_{k+1} (e^eps - 1 + k)``, and never again after: so the best ``k`` is found by
-    bisection.
+    Exact under pure and approximate DP; otherwise an upper bound as by `narcissus.bounds.optimum`,
+    for a prior of about a thousand groups of values (`narcissus.bounds.ranked_prior.spread`). Under
+    (epsilon, delta): ``delta + (1 - delta) max_k e^eps S_k / (e^eps + k - 1)``, ``S_k`` the mass of
+    the ``k`` likeliest values. It rises with ``k`` as long as ``S_k < p_{k+1} (e^eps - 1 + k)`` and
+    never again after, so bisection finds the best ``k``.
 
     Parameters
     ----------
     prior
-        Of the secret, such as `narcissus.priors.Zipf`.
+        Prior of the secret, such as `narcissus.priors.Zipf`.
     guarantee
         About replace-one neighbours.
 
@@ -74,19 +73,10 @@ def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
 
 @lru_cache(maxsize=4)
 def ranked_tails(prior: RankedPrior, guarantee: Guarantee, n: int) -> FloatArray:
-    """Limit ``Pr[at least v of n targets fall]``, ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v of n targets fall]``, ``v = 0 .. n + 1``, shape (n + 2,).
 
-    The interpolation theorem at each of some points of the profile; under pure DP the exact
-    optimum, each target attacked by itself.
-
-    Parameters
-    ----------
-    prior
-        Of each of the targets, which are independent.
-    guarantee
-        About replace-one neighbours.
-    n
-        How many targets there are.
+    The interpolation theorem at several points of the profile; under pure DP the exact optimum,
+    each target attacked separately. The ``n`` targets are independent, each with this prior.
     """
     require_replace_one(guarantee)
     if isinstance(guarantee, PureDP):

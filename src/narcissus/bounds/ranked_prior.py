@@ -1,4 +1,4 @@
-"""Priors over very many values, whose masses by rank are a formula, as few groups of values."""
+"""Priors over very many values, whose masses by rank follow a formula, grouped into few."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ _ALIKE = 1e-12  # masses that differ by so little, relatively, are one
 class RankedPrior(Protocol):
     """A distribution of a secret, by the ranks of its values from the likeliest on.
 
-    It must be hashable: what is computed from it is kept.
+    It must be hashable, as results computed from it are cached.
     """
 
     @property
     def n(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         ...
 
     def probability(self, rank: int) -> float:
-        """Give the probability of the value of a rank, from 1; it falls with the rank."""
+        """Return the probability of the value of a rank, from 1; it falls with the rank."""
         ...
 
     def head(self, k: int) -> float:
-        """Give the probability of the ``k`` likeliest values together, ``0 <= k <= n``."""
+        """Return the total probability of the ``k`` likeliest values, ``0 <= k <= n``."""
         ...
 
     def collision(self) -> float:
-        """Give the probability that two independent draws are the same value."""
+        """Return the probability that two independent draws are equal."""
         ...
 
     def describe(self) -> str:
-        """Say the distribution in words."""
+        """Describe the distribution in words."""
         ...
 
 
 @lru_cache(maxsize=16)
 def spread(prior: RankedPrior) -> tuple[FloatArray, FloatArray]:
-    """Give masses and counts, shapes (1, K), of a prior that is at least as easy to guess.
+    """Return masses and counts, shapes (1, K), of a prior that is at least as easy to guess.
 
-    The likeliest values are kept. Of each group of further ranks, from ``a`` to ``b``, some get
-    the mass of rank ``a`` and the others that of ``b``, so many that the group's mass stays. The
-    counts need not be whole, as in `narcissus.bounds.optimum`.
+    The likeliest values are kept. Of each group of further ranks, from ``a`` to ``b``, some values
+    get the mass of rank ``a`` and the others the mass of ``b``, in numbers that preserve the
+    group's mass. The counts need not be whole, as in `narcissus.bounds.optimum`.
 
     Notes
     -----
-    Source: Narcissus theory 4.11. *Proof.* With multipliers ``lambda`` of sum ``Lambda`` the limit
-    of the success is ``Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z)``, ``h`` jointly convex
+    Source: Narcissus theory 4.11. *Proof.* With multipliers ``lambda`` of sum ``Lambda`` the bound
+    on the success is ``Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z)``, ``h`` jointly convex
     (`narcissus.bounds.listed_optimum`). A value of mass ``t p_a + (1-t) p_b`` gets the multiplier
-    ``t lambda_a + (1-t) lambda_b``: its term is at most ``t`` times that of ``p_a`` and ``1-t``
-    times that of ``p_b``. So whatever holds for the spread prior by its multipliers, one target
-    or a count, holds for the prior itself.
+    ``t lambda_a + (1-t) lambda_b``: its term is at most ``t`` times the term of ``p_a`` plus
+    ``1-t`` times the term of ``p_b``. So any bound for the spread prior by its multipliers, on one
+    target or on a count, holds for the prior itself.
     """
     ends = _ends(prior.n)
     heads = [prior.head(end) for end in ends]
@@ -81,7 +81,7 @@ def spread(prior: RankedPrior) -> tuple[FloatArray, FloatArray]:
 
 
 def _ends(n: int) -> list[int]:
-    """Give the last rank of each group, from 0 on."""
+    """Return the last rank of each group, from 0 on."""
     ends = list(range(min(n, SINGLE) + 1))
     while ends[-1] < n:
         ends.append(min(n, int(ends[-1] * _GROWTH)))

@@ -1,4 +1,4 @@
-"""Checks of what every bound for given priors takes: rows of priors and a success matrix."""
+"""Checks of the priors and success matrices that every bound takes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ FloatArray = NDArray[np.float64]
 
 
 def prior_rows(name: str, priors: ArrayLike, counts: ArrayLike | None = None) -> FloatArray:
-    """Give ``priors`` as an array of shape (m, V) whose rows are distributions.
+    """Convert ``priors`` to an array of shape (m, V) whose rows are distributions.
 
-    A vector is one row. Rows of targets with fewer values are padded with zeros. With ``counts``
-    each entry stands for so many values.
+    A vector is one row; zeros pad shorter rows. With ``counts`` each entry stands for that many
+    values.
     """
     rows = np.atleast_2d(probabilities(name, priors))
     if rows.ndim != 2 or rows.size == 0:
@@ -31,9 +31,9 @@ def prior_rows(name: str, priors: ArrayLike, counts: ArrayLike | None = None) ->
 
 
 def count_rows(counts: ArrayLike, rows: FloatArray) -> FloatArray:
-    """Give ``counts``, how many values each entry of ``rows`` stands for, in its shape.
+    """Convert ``counts``, the number of values per entry of ``rows``, to an array of its shape.
 
-    They are at least 1, or 0 where nothing stands; they need not be whole.
+    Each is at least 1, or 0 at padding; they need not be whole.
     """
     numbers = np.atleast_2d(np.asarray(counts, dtype=np.float64))
     if numbers.shape != rows.shape or not (np.isfinite(numbers) & (numbers >= 0)).all():
@@ -49,7 +49,7 @@ def count_rows(counts: ArrayLike, rows: FloatArray) -> FloatArray:
 def likeliest_first(
     rows: FloatArray, counts: ArrayLike | None
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Sort each row from its largest entry on, and the counts, if any, with it."""
+    """Sort each row from its largest entry on, with its counts, if any."""
     if counts is None:
         return -np.sort(-rows, axis=1), None
     order = np.argsort(-rows, axis=1, kind="stable")
@@ -58,7 +58,7 @@ def likeliest_first(
 
 
 def success_matrix(success: ArrayLike, values: int) -> FloatArray:
-    """Give ``success`` as a 0/1 array of shape (values, Z) without repeated guesses."""
+    """Convert ``success`` to a 0/1 array of shape (values, Z) without repeated guesses."""
     matrix = probabilities("success", success)
     if matrix.ndim != 2 or matrix.shape[0] != values or matrix.shape[1] == 0:
         raise InputError(

@@ -1,4 +1,5 @@
-"""One target, any success: the program over single guesses, and the valid bound from its duals.
+"""One target, any success criterion: the program over single guesses, and a valid bound from its
+duals.
 
 Source: Narcissus theory 4.6, with the proof in `narcissus.bounds.one_target.optimum`.
 """
@@ -21,7 +22,7 @@ _BLOCK = 2000  # entries of the success matrices of the targets that one program
 
 
 def relaxed_optimum(priors: ArrayLike, guarantee: Guarantee, success: ArrayLike) -> FloatArray:
-    """Limit the success on one target; see `narcissus.bounds.one_target.optimum`."""
+    """Bound the success on one target; see `narcissus.bounds.one_target.optimum`."""
     rows = prior_rows("priors", priors)
     matrix = success_matrix(success, rows.shape[1])
     different, back = np.unique(rows, axis=0, return_inverse=True)
@@ -39,22 +40,11 @@ def relaxed_optimum(priors: ArrayLike, guarantee: Guarantee, success: ArrayLike)
 def optimum_at_points(
     priors: ArrayLike, guarantee: Guarantee, success: ArrayLike, count: int
 ) -> FloatArray:
-    """Limit the success on one target by multipliers that are optimal under pure DP.
+    """Bound the success on one target by multipliers that are optimal under pure DP.
 
-    Some hundredths above `relaxed_optimum`, in a fraction of its time where there are many values
-    or many targets: the multipliers of `count` epsilons are tried (Narcissus theory 4.6 does the
-    same for exact match, in closed form).
-
-    Parameters
-    ----------
-    priors
-        Shape (m, V).
-    guarantee
-        About replace-one neighbours.
-    success
-        0/1 matrix, shape (V, Z).
-    count
-        How many epsilons, at most.
+    A few hundredths above `relaxed_optimum`, and much faster with many values or targets: it tries
+    the multipliers of at most ``count`` epsilons (Narcissus theory 4.6 does the same for exact
+    match, in closed form).
     """
     rows = prior_rows("priors", priors)
     matrix = success_matrix(success, rows.shape[1])
@@ -68,9 +58,9 @@ def optimum_at_points(
 def multiplier_bound(
     rows: FloatArray, success: FloatArray, guarantee: Guarantee, multipliers: FloatArray
 ) -> FloatArray:
-    """Give ``sum lambda + sum_z A_z delta(log(B_z / A_z))``, a bound for all multipliers, (m,).
+    """Return ``sum lambda + sum_z A_z delta(log(B_z / A_z))``, (m,), a bound for all multipliers.
 
-    The bound of the multipliers ``lambda = D``, which give nothing away, is never exceeded.
+    ``lambda = D`` yields the trivial bound.
     """
     least = (rows @ success).max(axis=1)
     found = np.ones(rows.shape[0])
@@ -90,7 +80,7 @@ def multiplier_bound(
 
 
 def _multipliers(gains: FloatArray, guarantee: Guarantee, points: FloatArray) -> FloatArray:
-    """Solve the programs over single guesses of some targets as one; give their row duals, (m, V).
+    """Solve the programs over single guesses of several targets as one; return row duals, (m, V).
 
     ``gains`` has shape (m, V, Z); the profile enters by its tangents at ``points``.
     """
@@ -116,7 +106,7 @@ def _multipliers(gains: FloatArray, guarantee: Guarantee, points: FloatArray) ->
 def single_guess_constraints(
     values: int, guesses: int, points: FloatArray, deltas: FloatArray
 ) -> tuple[Sparse, FloatArray, Sparse]:
-    """Give ``upper``, ``limits`` and ``equal`` of the constraints on single guesses.
+    """Return ``upper``, ``limits`` and ``equal`` of the constraints on single guesses.
 
     Variables: ``Q`` (V x Z, row by row), then for each guess its largest and its smallest
     probability, joined by the tangents ``high <= delta_k + e^eps_k low``. Rows of ``Q`` sum to 1.

@@ -37,7 +37,7 @@ def swap_tail(
     guesses: int | None = None,
     inseparable: ArrayLike = 0.0,
 ) -> FloatArray:
-    """Limit the probability of at least ``v`` successes under (epsilon, delta)-DP, closed form.
+    """Bound the probability of at least ``v`` successes under (epsilon, delta)-DP, in closed form.
 
     ``B + c (n delta / v) B (1 - B) / b`` with ``B`` and ``b`` the tail and the mass at ``v`` of
     binomial(r, beta), ``beta = expit(logit p + epsilon)``, ``c = (1 - kappa) / (1 - p)``; 1 where
@@ -48,22 +48,16 @@ def swap_tail(
     n
         Number of targets.
     prior
-        Limit of the prior success of every attempt that the attack can make; broadcasts.
+        Upper bound on the prior success of every possible attempt; broadcasts.
     epsilon, delta
         For a replaced record; broadcast.
     at_least
         The count ``v``.
     guesses
-        How many guesses ``r`` are made, fixed before the release is seen; the rest abstain.
-        Default ``n``.
+        Number of guesses ``r``, fixed before the release is seen; the rest abstain. Default ``n``.
     inseparable
-        ``kappa``: probability that no guess tells two independent draws of a target apart (at
-        least the collision probability); 0 is always valid. Broadcasts.
-
-    Returns
-    -------
-    array of the broadcast shape
-        In [0, 1].
+        ``kappa``: probability that no guess separates two independent draws of a target (at least
+        the collision probability); 0 is always valid. Broadcasts.
 
     Notes
     -----
@@ -102,7 +96,7 @@ def swap_tail(
 def swap_program(
     threat: Threat, guarantee: Guarantee, at_least: int, *, epsilons: ArrayLike | None = None
 ) -> float:
-    """Limit the tail under many points of a profile at once, by a linear program.
+    """Bound the tail under many points of a profile at once, by a linear program.
 
     Maximises ``sum_{j >= v} w_j`` over distributions ``w`` of the count with, for every point,
     ``sum_j max(0, (1-p)(j+1) w_{j+1} - e^eps p (r-j) w_j) <= n (1-kappa) delta``.
@@ -116,7 +110,7 @@ def swap_program(
     at_least
         The count ``v``.
     epsilons
-        Points of the profile to use; default 40 tangents. More only tighten.
+        Points of the profile; default 40 tangents. More only tighten.
 
     Notes
     -----
@@ -142,7 +136,7 @@ def swap_program(
 def _solve(
     n: int, p: float, r: int, v: int, *, points: tuple[float, ...], limits: tuple[float, ...]
 ) -> float:
-    """Solve the program; rows are divided by ``n`` and by ``exp(eps)`` where that exceeds 1."""
+    """Solve the program; rows are divided by ``n``, and by ``exp(eps)`` if it exceeds 1."""
     where = np.array(points)
     k = where.size
     j = np.arange(r)
@@ -177,7 +171,7 @@ def _solve(
 
 
 def _closed(q: Question) -> float:
-    """Take the best single point of the profile."""
+    """Use the best single point of the profile."""
     points = q.guarantee.tangents(_POINTS)
     kappa = q.threat.inseparable
     found = swap_tail(
@@ -187,7 +181,7 @@ def _closed(q: Question) -> float:
 
 
 def _one_target(q: Question) -> float:
-    """Take the best point of the profile, its other half included."""
+    """Use the best point of the profile, including negative epsilons."""
     points = q.guarantee.tangents(2 * _POINTS)
     points = np.concatenate([-points[::-1], points])
     kappa = q.threat.inseparable

@@ -1,4 +1,4 @@
-"""A theorem that limits an attacker, as an object: what it says, what it needs, its limit."""
+"""A theorem that bounds any attacker: its statement, its needs, its bound."""
 
 from __future__ import annotations
 
@@ -36,11 +36,10 @@ ONE_POINT = (PureDP, ApproximateDP)  # guarantees that are one point (epsilon, d
 
 
 def points_of(guarantee: Guarantee, count: int = 40, larger: int = 9) -> FloatArray:
-    """Give epsilons of at least 0, rising, at which a limit of many targets is worth trying.
+    """Return rising epsilons, at least 0, at which a bound on many targets is worth evaluating.
 
-    The guarantee's tangents, and where a delta is left at the last of them, about so many
-    ``larger`` ones: what is (epsilon, delta)-private is so at every larger epsilon, where less may
-    be spent on leaks.
+    The guarantee's tangents and, if delta is positive at the last of them, about ``larger`` bigger
+    ones: (epsilon, delta)-DP holds at every larger epsilon, where leaks may cost less.
     """
     points = np.unique(np.maximum(guarantee.tangents(count), 0.0))
     if float(guarantee.profile(points[-1])) <= 1e-12:
@@ -51,15 +50,14 @@ def points_of(guarantee: Guarantee, count: int = 40, larger: int = 9) -> FloatAr
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be limited: a threat under a guarantee, and how many targets fall.
+    """The quantity to bound: a threat under a guarantee, and the number of targets that fall.
 
     Attributes
     ----------
     threat
         See `narcissus.bounds.threat`.
     guarantee
-        About replace-one neighbours, or one of which membership is asked; see
-        `narcissus.guarantees.as_asked`.
+        About replace-one neighbours, or for membership; see `narcissus.guarantees.as_asked`.
     at_least
         The count, or None for the success on one target.
     """
@@ -77,24 +75,24 @@ class Question:
 
     @property
     def about(self) -> About:
-        """Which of the kinds of limits is asked for."""
+        """The kind of bound wanted."""
         if self.at_least is not None:
             return "tail"
         return "success" if self.threat.columns is None else "columns"
 
     @property
     def n(self) -> int:
-        """How many targets there are; the success on one target is a tail with ``n = v = 1``."""
+        """Number of targets; the success on one target is a tail with ``n = v = 1``."""
         return 1 if self.at_least is None else self.threat.targets
 
     @property
     def r(self) -> int:
-        """How many of them are guessed."""
+        """Number of targets guessed."""
         return 1 if self.at_least is None else self.threat.guesses
 
     @property
     def v(self) -> int:
-        """How many fall."""
+        """Number of targets that fall."""
         return 1 if self.at_least is None else self.at_least
 
     @property
@@ -121,7 +119,7 @@ class Question:
 
     @property
     def quantity(self) -> str:
-        """What is limited, in words."""
+        """The bounded quantity, in words."""
         if self.threat.columns is not None:
             return f"mean share of {len(self.threat.columns)} columns of one target"
         if self.at_least is None:
@@ -131,26 +129,26 @@ class Question:
 
 @dataclass(frozen=True)
 class Needs:
-    """What must be so for a theorem to say something, or to hold.
+    """Conditions for a theorem to apply, or to hold.
 
     Attributes
     ----------
     guarantee
-        Kinds of guarantees, any of which will do.
+        Kinds of guarantees, any one of which suffices.
     values
-        The whole prior of a target's value must be known, or the worst one (see `threat`).
+        The whole prior of a target's value, or the worst one, must be known (see `threat`).
     likeliest
-        The likeliest values must be known, and a limit of the others (see `threat_of_likeliest`).
+        The likeliest values and an upper bound on the others must be known (`threat_of_likeliest`).
     ranked
-        The masses of the values must be known by rank (see `threat_of_ranked`).
+        The masses of the values by rank must be known (see `threat_of_ranked`).
     exact_match, uniform
-        A guess must name the very value; and the values must be equally likely.
+        A guess must name the exact value; the values must be equally likely.
     prior
-        The prior success that it is about; None for any.
+        The only prior success to which it applies; None for any.
     inseparable
         The least ``kappa``.
     several_points
-        The guarantee must say more than one point (epsilon, delta) does.
+        The guarantee must imply more than one point (epsilon, delta).
     not_pure
         The guarantee must not be pure DP, where nothing is gained over a closed form.
     formula
@@ -158,7 +156,7 @@ class Needs:
     most_values, most_targets, most_guesses, most_at_least
         Sizes up to which it is computed; None for any.
     at_least
-        The only count that it is about; None for any.
+        The only count to which it applies; None for any.
     """
 
     guarantee: tuple[type[Guarantee], ...] = (Guarantee,)
@@ -184,7 +182,7 @@ class Needs:
         return self.values or self.likeliest or self.ranked
 
     def lacking(self, q: Question) -> str | None:
-        """Say the first thing that a question lacks; None if nothing."""
+        """Describe the first need that a question does not meet; None if all are met."""
         threat, guarantee = q.threat, q.guarantee
         kinds = " or ".join(kind.__name__ for kind in self.guarantee)
         size = 0 if threat.values is None else len(threat.values)
@@ -233,51 +231,51 @@ class Needs:
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem:
-    """A statement that limits every attacker, for given needs.
+    """A statement that bounds any attacker, under given needs.
 
     Attributes
     ----------
     id
-        Short name, the same for ever: ``"swap"``.
+        Short permanent name: ``"swap"``.
     source
         The paper and its number: ``"Swanberg et al. 2025, Theorem 3.2"``.
     title
-        What it is called, where the source alone does not tell.
+        Its name, if the source alone is not clear.
     says
-        What it says, in one sentence.
+        The statement, in one sentence.
     about
-        What it limits: the success on one target, a tail of many, or both.
+        The bounded quantity: the success on one target, a tail of many, or both.
     limit
-        The limit for a `Question` that meets the needs, with a count from 1 to the number of
+        The bound for a `Question` that meets the needs, with a count from 1 to the number of
         guesses. It need not be cut off at 1, nor at the prior.
     needs
-        Without which it says nothing.
+        Conditions without which it does not apply.
     holds
-        What else must be so for it to hold: where it is not, its number is shown for comparison
-        only. None for a published statement that is false.
+        Further conditions for validity: elsewhere its number is shown for comparison only. None for
+        a false published statement.
     why
-        Why it does not hold, where it does not.
+        The reason where it does not hold.
     independent
-        Whether a tail needs targets that are independent.
+        Whether a tail needs independent targets.
     inseparable
         Whether it uses ``kappa``.
     also
-        What else it assumes, in words.
+        Further assumptions, in words.
     dear
-        Whether it takes more than a formula: a linear program, a long recursion.
+        Whether it costs more than a formula: a linear program, a long recursion.
     audits
         Whether audits in one run test by it. Its tail must then rise with the guarantee.
     own
         Whether it is this project's own result.
     each
-        Limits the success on each of many people at once: from their priors, shape (m, V), the
-        guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables
-        take the least of all theorems that offer it. None if it is not offered.
+        Bounds the success on each of many people at once: from their priors, shape (m, V), the
+        guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables use
+        the minimum over all theorems that offer it. None if not offered.
     tails
-        Limits the chance that at least v of many people fall, for all v at once: from the same
-        three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it beside
-        the domination theorem, which they ask at points of the guarantee that they choose
-        beforehand. None if it is not offered.
+        Bounds the chance that at least v of many people fall, for all v at once: from the same
+        three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it next to
+        the domination theorem, which they evaluate at points of the guarantee chosen beforehand.
+        None if not offered.
     """
 
     id: str
@@ -300,25 +298,25 @@ class Theorem:
 
     @property
     def statement(self) -> str:
-        """The source and the title, as reports name it."""
+        """Source and title, as in reports."""
         return f"{self.source} ({self.title})" if self.title else self.source
 
     def by(self, how: str) -> Theorem:
-        """Give the same theorem, its title saying how it was computed."""
+        """Return the same theorem with ``how`` it was computed in its title."""
         return replace(self, title=f"{self.title}, {how}" if self.title else how)
 
     def lacks(self, q: Question) -> str | None:
-        """Say what the theorem needs and the question lacks; None if it can answer."""
+        """Describe the first unmet need of a question; None if the theorem applies."""
         if q.about not in self.about:
             return f"a question about the {' or the '.join(self.about)}"
         return self.needs.lacking(q)
 
     def valid(self, q: Question) -> bool:
-        """Tell whether it holds for a question that meets the needs."""
+        """Check that it holds for a question that meets the needs."""
         return self.holds is not None and self.holds.lacking(q) is None
 
     def value(self, q: Question) -> float:
-        """Give the limit of a question that meets the needs, in [0, 1]."""
+        """Return the bound for a question that meets the needs, in [0, 1]."""
         if q.v <= 0 or q.v > q.r:
             return float(q.v <= 0)
         value = min(1.0, max(0.0, self.limit(q)))
@@ -328,7 +326,7 @@ class Theorem:
     def bound(
         self, threat: Threat, guarantee: Guarantee, at_least: int | None = None
     ) -> Bound | NotAssessed:
-        """Give the limit with what it rests on, or what the theorem lacks.
+        """Return the bound with its assumptions, or the unmet need.
 
         Parameters
         ----------
@@ -342,7 +340,7 @@ class Theorem:
         return self.answer(Question(threat, guarantee, at_least))
 
     def answer(self, q: Question) -> Bound | NotAssessed:
-        """Give the limit with what it rests on, or what the theorem lacks."""
+        """Return the bound with its assumptions, or the unmet need."""
         lacking = self.lacks(q)
         if lacking is not None:
             return NotAssessed(q.quantity, f"{self.statement} needs {lacking}")
@@ -351,11 +349,11 @@ class Theorem:
     def claim(
         self, value: float, quantity: str, assumptions: tuple[str, ...], *, valid: bool = True
     ) -> Bound:
-        """Give a number as a bound by this theorem, computed wherever."""
+        """Return a number computed elsewhere as a bound by this theorem."""
         return Bound(value, quantity, self.statement, assumptions, valid, self.id)
 
     def assumptions(self, q: Question) -> tuple[str, ...]:
-        """Say what the limit rests on."""
+        """List the assumptions of the bound."""
         said = [q.guarantee.describe()]
         if q.about == "tail" and self.independent:
             said.append("the targets' values are independent given what the attacker knows")

@@ -1,4 +1,4 @@
-"""What the attacker knows beforehand, how many targets there are, and what counts as success."""
+"""The threat: the attacker's prior knowledge, the number of targets, the success criterion."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ _MOST_VALUES = 1000  # of a worst prior that is written out
 
 @dataclass(frozen=True)
 class Threat:
-    """What the attacker knows beforehand, how many targets there are, and what counts.
+    """The attacker's prior knowledge, the number of targets, and the success criterion.
 
     Attributes
     ----------
     prior
         Prior success of the best attempt on each target; from ``values`` if they are given.
     values
-        The prior of each target's value, if it is known; more is proved then. For exact match
-        the worst one with that best guess if only ``prior`` is known; see `threat`.
+        The prior of each target's value, if known, which sharpens bounds. For exact match with only
+        ``prior`` known, the worst one with that best guess; see `threat`.
     success
-        0/1 matrix (values x guesses): when a guess is right; None for exact match.
+        0/1 matrix (values x guesses) of right guesses; None for exact match.
     targets
-        How many independent targets.
+        Number of independent targets.
     guesses
-        How many of them are guessed, fixed before the release is seen.
+        Number of them guessed, fixed before the release is seen.
     inseparable
         ``kappa`` of theory 4.3; from ``values`` if they are given.
     exact_match
-        Whether success means naming the very value.
+        Whether success means naming the exact value.
     known
-        Whether ``values`` is the prior as it is, and not the worst one that fits what is known.
+        Whether ``values`` is the actual prior, not the worst one that fits.
     likeliest, unlisted
-        Where only these are known: the probabilities of the likeliest values, and what no other
-        exceeds; see `threat_of_likeliest`.
+        If only these are known: the probabilities of the likeliest values, and an upper bound on
+        every other; see `threat_of_likeliest`.
     columns
-        Where the target has several unknown columns, and success is the share of them that is
-        right: each column's distribution; see `threat_of_columns`.
+        If the target has several unknown columns, and success is the share guessed correctly: each
+        column's distribution; see `threat_of_columns`.
     ranked
-        Where the values are too many to list and their masses by rank are a formula; see
+        If the values are too many to list, the formula of their masses by rank; see
         `threat_of_ranked`.
     """
 
@@ -76,7 +76,7 @@ class Threat:
 
     @property
     def about_prior(self) -> str:
-        """What is assumed of the prior where the whole of it is used."""
+        """The assumption about the prior where all of it is used."""
         if self.columns is not None:
             return "each column's distribution given what the attacker knows is as given"
         if self.ranked is not None:
@@ -107,28 +107,27 @@ def threat(
     Parameters
     ----------
     prior
-        Limit of the prior success of every attempt on one target; or ``values``. An attempt may
-        cover several values, unless ``exact_match`` is on.
+        Upper bound on the prior success of every attempt on one target; or ``values``. An attempt
+        may cover several values, unless ``exact_match``.
     values
         The distribution of each target's value, shape (V,), in the order of the values.
     success
         With ``values``: 0/1 matrix, shape (V, Z); None for exact match.
     within
-        With ``values``: a guess is right if at most so many places from the value; 0 is exact
+        With ``values``: largest distance in places of a right guess from the value; 0 is exact
         match.
     targets, guesses, inseparable
-        See `Threat`; ``inseparable`` is computed where ``values`` are given or success is exact
-        match, else 0.
+        See `Threat`; ``inseparable`` is computed from ``values`` or for exact match, else 0.
     exact_match
-        With ``prior``: success means naming the very value, as in membership. With ``values`` it
+        With ``prior``: success means naming the exact value, as in membership. With ``values`` it
         follows from ``success`` and ``within``.
 
     Notes
     -----
-    *Exact match from the best guess alone.* What the best attacker reaches is, for each mechanism
-    and attacker, linear in each target's prior, hence convex once the best are taken. So among
-    the priors without a value above ``p`` it is largest at a corner: as many values of mass ``p``
-    as fit, and one with the rest. A bound for that prior holds for all of them.
+    *Exact match from the best guess alone.* For each mechanism and attacker the success is linear
+    in each target's prior, so its maximum over mechanisms and attackers is convex. Among the priors
+    without a value above ``p`` it is therefore largest at a corner: as many values of mass ``p`` as
+    fit, and one with the rest. A bound for that prior holds for all of them.
 
     Examples
     --------
@@ -160,20 +159,20 @@ def threat(
 
 
 def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
-    """Describe a threat to values that are too many to list.
+    """Describe a threat with too many values to list.
 
     Parameters
     ----------
     priors
-        The likeliest values of one target; the others are alike. A guess must name the very value.
+        The likeliest values of one target; the others are alike. A guess must name the exact value.
     targets
-        How many independent targets.
+        Number of independent targets.
 
     Notes
     -----
-    The priors that fit have the corners "the listed values, as many as fit of the largest
-    probability that others may have, and one with the rest", whichever they are: so a bound for
-    that prior holds for all of them, as for `threat`'s exact match.
+    The priors that fit have the corners "the listed values, as many as fit of the largest unlisted
+    probability, and one with the rest", in any arrangement: a bound for that prior holds for all of
+    them, as for `threat`'s exact match.
     """
     if len(priors.masses) != 1:
         raise InputError(f"`priors` must be of one target, got {len(priors.masses)}")
@@ -200,13 +199,13 @@ def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
 
 
 def threat_of_ranked(prior: RankedPrior, *, targets: int = 1, guesses: int | None = None) -> Threat:
-    """Describe a threat to a secret whose masses by rank are a formula, such as Zipf's law.
+    """Describe a threat to a secret whose masses by rank follow a formula, such as Zipf's law.
 
     Parameters
     ----------
     prior
-        Of each target, such as `narcissus.priors.Zipf`; of any number of values. A guess must
-        name the very value. Up to a thousand values are listed.
+        Prior of each target, such as `narcissus.priors.Zipf`; up to a thousand values are listed. A
+        guess must name the exact value.
     targets, guesses
         See `Threat`.
     """
@@ -224,13 +223,13 @@ def threat_of_ranked(prior: RankedPrior, *, targets: int = 1, guesses: int | Non
 
 
 def threat_of_columns(columns: Sequence[ArrayLike]) -> Threat:
-    """Describe a threat to several columns of one target, of which as many as possible are guessed.
+    """Describe a threat to several columns of one target; success is the share guessed correctly.
 
     Parameters
     ----------
     columns
-        Each unknown column's distribution given all that the attacker knows; the columns may
-        depend on one another in whatever way.
+        Each unknown column's distribution given the attacker's prior knowledge; the columns may
+        depend on each other in any way.
     """
     if not columns:
         raise InputError("`columns` must hold at least one distribution")
@@ -242,7 +241,7 @@ def threat_of_columns(columns: Sequence[ArrayLike]) -> Threat:
 
 
 def _when_right(values: int, success: ArrayLike | None, within: int | None) -> FloatArray:
-    """Give the 0/1 matrix of the criterion, shape (V, Z)."""
+    """Return the 0/1 matrix of the criterion, shape (V, Z)."""
     if within is None:
         return np.eye(values) if success is None else success_matrix(success, values)
     if success is not None:
@@ -253,7 +252,6 @@ def _when_right(values: int, success: ArrayLike | None, within: int | None) -> F
 
 
 def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) -> Threat:
-    """Describe the threat to targets whose whole prior is known."""
     # One guess for each value, in whatever order.
     exact = matrix.shape == (row.size, row.size) and all(
         bool((matrix.sum(axis=axis) == 1).all()) for axis in (0, 1)
@@ -275,7 +273,7 @@ def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) 
 
 
 def _worst_prior(p: float) -> tuple[tuple[float, ...] | None, float]:
-    """Give the corner of all priors without a value above ``p``, and its collision probability.
+    """Return the corner of all priors without a value above ``p``, and its collision probability.
 
     None for a prior of too many values to write out.
     """
