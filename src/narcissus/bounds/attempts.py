@@ -33,6 +33,9 @@ _INDEPENDENT = "the targets' values are independent given what the attacker know
 def given_output(prior_success: ArrayLike, epsilon: float, at_least: int) -> Bound:
     """Bound the tail *given the observed release*, under pure DP.
 
+    Source: Swanberg et al. 2025, Theorem 3.2 (Narcissus theory 4.1). Averaged over releases,
+    `narcissus.bounds.domination` is never worse and often far sharper.
+
     Parameters
     ----------
     prior_success
@@ -41,11 +44,6 @@ def given_output(prior_success: ArrayLike, epsilon: float, at_least: int) -> Bou
         Pure DP for a replaced record.
     at_least
         The count.
-
-    Notes
-    -----
-    Source: Swanberg et al. 2025, Theorem 3.2 (Narcissus theory 4.1). Averaged over releases,
-    `narcissus.bounds.domination` is never worse and often far sharper.
     """
     e, v = non_negative("epsilon", epsilon), integer("at_least", at_least)
     beta = np.atleast_1d(posterior(probabilities("prior_success", prior_success), e))
@@ -61,12 +59,8 @@ def leaked_bits(epsilon: float, confidence: float) -> Bound:
 
     ``log2(e^epsilon (1/alpha - 1) + 1)`` with ``alpha = 1 - confidence``.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, section 3 (Narcissus theory 4.1).
 
-    Examples
-    --------
     >>> round(leaked_bits(1.0, 0.95).value, 4)
     5.7183
     """
@@ -84,8 +78,6 @@ def leaked_bits(epsilon: float, confidence: float) -> Bound:
 def leak_probability(epsilon: float, bits: float) -> Bound:
     """Bound the probability that ``bits`` bits leak: ``e^epsilon / (e^epsilon - 1 + 2^bits)``.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, section 3 (Narcissus theory 4.1).
     """
     e, d = non_negative("epsilon", epsilon), non_negative("bits", bits)
@@ -112,6 +104,8 @@ def follow_attempts(
 
     ``E_a[tail_v(beta(A(a)))] + delta sum_i (1 - kappa_i) / (1 + p_i^min (e^epsilon - 1))``.
 
+    Source: Narcissus theory 4.4, "a simpler bound"; it implies Swanberg et al. 2025, Corollary 3.4.
+
     Parameters
     ----------
     prior_success
@@ -129,10 +123,6 @@ def follow_attempts(
     worst
         Use the largest tail over the rows, not their mean. A mean over finitely many runs is only
         an estimate; the maximum over all attempts is not.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.4, "a simpler bound"; it implies Swanberg et al. 2025, Corollary 3.4.
     """
     rows = np.atleast_2d(probabilities("prior_success", prior_success))
     if rows.ndim != 2 or rows.size == 0:

@@ -30,8 +30,6 @@ def upper_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     All arguments broadcast; ``log_odds`` is ``log(p / (1 - p))``, possibly infinite, which keeps
     the digits of both ``p`` and ``1 - p``.
 
-    Examples
-    --------
     >>> upper_tail(2, [0, 1, 2, 3], 0.0).tolist()
     [1.0, 0.75, 0.25, 0.0]
     """
@@ -54,8 +52,6 @@ def upper_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
 def lower_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     """Return ``Pr[Bin(r, p) <= v]`` for ``v`` in [-1, r]; see `upper_tail`.
 
-    Examples
-    --------
     >>> lower_tail(2, [-1, 0, 1, 2], 0.0).tolist()
     [0.0, 0.25, 0.75, 1.0]
     """

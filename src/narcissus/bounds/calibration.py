@@ -41,29 +41,19 @@ _HOPELESS = (
 
 @dataclass(frozen=True)
 class Limit:
-    """Limits on the risk; None for no limit.
+    """Limits on the risk; None for no limit."""
 
-    Attributes
-    ----------
-    advantage
-        Largest ``(success - prior) / (1 - prior)`` on any one target.
-    at_most, confidence
-        With this confidence at most ``at_most`` targets fall.
-    success
-        Largest success on any one target.
-    tpr, fpr
-        Largest true-positive rate at a false-positive rate of at most ``fpr``; see
-        `true_positive_rate`.
-    precision, recall, base_rate
-        Largest precision of an attack with at least this recall; see `narcissus.bounds.precision`.
-    """
-
-    advantage: float | None = None
+    advantage: float | None = None  # largest ``(success - prior) / (1 - prior)`` on any one target
+    # `at_most`, `confidence`: With this confidence at most ``at_most`` targets fall
     at_most: int | None = None
     confidence: float = 0.95
-    success: float | None = field(default=None, kw_only=True)
+    success: float | None = field(default=None, kw_only=True)  # largest success on any one target
+    # `tpr`, `fpr`: Largest true-positive rate at a false-positive rate of at most ``fpr``;
+    # see `true_positive_rate`
     tpr: float | None = field(default=None, kw_only=True)
     fpr: float | None = field(default=None, kw_only=True)
+    # `precision`, `recall`, `base_rate`: Largest precision of an attack with at least this
+    # recall; see `narcissus.bounds.precision`
     precision: float | None = field(default=None, kw_only=True)
     recall: float | None = field(default=None, kw_only=True)
     base_rate: float | None = field(default=None, kw_only=True)
@@ -326,8 +316,6 @@ def typical_priors(values: ArrayLike) -> ByValue:
     The median value is reached when values are counted by mass from the least likely: half of all
     targets have a likelier one.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, Figure 2.
     """
     row = np.sort(distribution("values", values))
@@ -350,8 +338,6 @@ def epsilon_by_value(values: ArrayLike, limit: Limit, *, delta: float = 0.0) -> 
 def advantage_by_value(values: ArrayLike, guarantee: Guarantee) -> ByValue:
     """Bound the advantage under a guarantee, for the typical values of a prior.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, Figure 2.
     """
     priors = typical_priors(values)

@@ -30,24 +30,15 @@ _POINTS = 41
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """All bounds for one threat.
+    """All bounds for one threat."""
 
-    Attributes
-    ----------
-    bounds
-        Ours and the published ones; invalid ones are marked by `Bound.valid`.
-    threat, guarantee
-        Their subject.
-    at_least
-        The count, or None for the success on one target.
-    reached
-        With a count: success attained by some mechanism with the guarantee; None if none is known.
-    """
-
+    # ours and the published ones; invalid ones are marked by `Bound.valid`
     bounds: tuple[Bound, ...]
-    threat: Threat
+    threat: Threat  # `threat`, `guarantee`: Their subject
     guarantee: Guarantee = field(repr=False)
-    at_least: int | None
+    at_least: int | None  # the count, or None for the success on one target
+    # with a count: success attained by some mechanism with the guarantee; None if none is
+    # known
     reached: float | None = None
 
     @property
@@ -168,8 +159,6 @@ def compare(danger: Threat, guarantee: Guarantee, at_least: int | None = None) -
     ``guarantee`` must be for the question asked (see `narcissus.guarantees.as_asked`); without
     ``at_least`` the bounds are on the success on one target.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import ApproximateDP
     >>> found = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
     >>> found.best.theorem

@@ -140,6 +140,9 @@ def exact_match_optimum(
     ``o = max_k e^eps S_k / (e^eps + k - 1)`` with ``S_k`` the mass of the ``k`` likeliest values;
     shape (m,), each in [largest prior mass, 1].
 
+    Source: Narcissus theory 4.4 and 4.6. The number of successes among independent targets is
+    stochastically at most a sum of Bernoulli(o_i).
+
     Parameters
     ----------
     priors
@@ -149,11 +152,6 @@ def exact_match_optimum(
     counts
         Number of values with each probability, shaped as ``priors``, default one; need not be
         whole, see `narcissus.bounds.listed`.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.4 and 4.6. The number of successes among independent targets is
-    stochastically at most a sum of Bernoulli(o_i).
 
     Examples
     --------
@@ -196,6 +194,8 @@ def domination(
     ``Pr[L >= v] <= Pr[sum_i Bernoulli(o_i) >= v] + sum_k delta_k Theta_k`` for every dominating
     ``(o_i)`` and its work ``Theta_k`` at the points of the profile.
 
+    Source: Narcissus theory 4.4. Under pure DP it is the exact optimum.
+
     Parameters
     ----------
     priors
@@ -213,10 +213,6 @@ def domination(
         Points of the profile; default the guarantee's tangents. Exact match uses the best single
         one in closed form; the linear program shares the work among several (at most 8, for up to 6
         values and 20 distinct priors) if that is smaller.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.4. Under pure DP it is the exact optimum.
 
     Examples
     --------

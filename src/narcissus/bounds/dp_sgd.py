@@ -20,8 +20,6 @@ def cherubin(noise: float, rate: float, steps: int) -> Bound:
     ``erf(rate sqrt(steps) / (sqrt(2) noise))``, replace-one. At noise 0.5, rate 0.002 and 10^4
     steps it is 0.311; the exact value is 0.598.
 
-    Notes
-    -----
     Source: Cherubin et al. 2024, as quoted in Narcissus theory 4.7.
     """
     sigma, q = positive("noise", noise), probability("rate", rate)
@@ -48,8 +46,6 @@ def sampled_reconstruction(
 
     The sum of the largest ``ceil(prior N)`` of ``N`` sampled likelihood ratios, over ``N``.
 
-    Notes
-    -----
     Source: Hayes et al. 2023, as quoted in Narcissus theory 4.7. The profile of
     `narcissus.guarantees.dp_sgd` yields a bound.
     """

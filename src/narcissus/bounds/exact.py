@@ -29,32 +29,16 @@ _TOLERANCE = 1e-6  # how far the solver's point may leave its constraints, with 
 
 @dataclass(frozen=True)
 class Certificate(Result):
-    """Comparison of a bound with the exact optimum of a small world.
+    """Comparison of a bound with the exact optimum of a small world."""
 
-    Attributes
-    ----------
-    holds
-        Whether the bound is at least the optimum, within the solver's tolerance of 1e-6.
-    exact
-        Whether it also equals the optimum within that tolerance.
-    bound
-        The value checked.
-    optimum
-        Success of the best attacker on the best mechanism with the guarantee.
-    at_most
-        A proved upper bound on the optimum (from the program's multipliers).
-    - Certificate.grade
-    """
-
-    holds: bool
-    exact: bool
-    bound: float
-    optimum: float
-    at_most: float
+    holds: bool  # whether the bound is at least the optimum, within the solver's tolerance of 1e-6
+    exact: bool  # whether it also equals the optimum within that tolerance
+    bound: float  # the value checked
+    optimum: float  # success of the best attacker on the best mechanism with the guarantee
+    at_most: float  # A proved upper bound on the optimum (from the program's multipliers)
 
     @property
     def grade(self) -> Grade:
-        """Always 'proved'."""
         return "proved"
 
     def __str__(self) -> str:
@@ -79,6 +63,9 @@ def exact_optimum(
 ) -> Maximum:
     """Find the best mechanism with a guarantee for the best attacker, by linear programming.
 
+    Source: Narcissus theory 4.5: variables ``P_x(z)`` for every data set ``x`` and vector of
+    guesses ``z``; one output per vector suffices.
+
     Parameters
     ----------
     priors
@@ -101,11 +88,6 @@ def exact_optimum(
     ------
     TooLargeError
         Above about three targets with three or four values each.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.5: variables ``P_x(z)`` for every data set ``x`` and vector of
-    guesses ``z``; one output per vector suffices.
     """
     require_replace_one(guarantee)
     rows = prior_rows("priors", priors)
@@ -219,8 +201,6 @@ def certify(
     ``bound`` is a `Bound`, or a number that claims to bound ``Pr[at least v successes]``; the other
     arguments are those of `exact_optimum`.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import ApproximateDP
     >>> print(certify(0.778868, [[0.5, 0.5]] * 2, ApproximateDP(0.1, 0.01), 1))
     VIOLATED: some mechanism reaches 0.7813619, above the claimed 0.778868

@@ -134,8 +134,6 @@ def reached_number(
     The least ``v`` whose `reached` probability to exceed it is at most ``1 - confidence``: a lower
     bound on `narcissus.bounds.at_most`.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import GaussianDP
     >>> reached_number([0.5, 0.5], GaussianDP(0.5), 0.95, repeats=[100])
     75

@@ -39,6 +39,9 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
     ``Pr[R >= v] + sum_i costs_i E[1 / (1 + |R_-i - (v - 1)|)]``, ``R`` the sum of independent
     Bernoulli(``optima_i``) and ``R_-i`` the same without target ``i``.
 
+    Source: Narcissus theory 4.10. Larger numbers are valid too: for targets drawn independently
+    from a population, upper bounds on both means suffice.
+
     Parameters
     ----------
     optima
@@ -47,11 +50,6 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
         Upper bound on the cost of each target's leak, at least 0, shape (n,): ``delta Theta`` at
         one point of the profile, or the sum over a whole profile; see
         `narcissus.bounds.interpolation`.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.10. Larger numbers are valid too: for targets drawn independently
-    from a population, upper bounds on both means suffice.
 
     Examples
     --------
@@ -159,6 +157,9 @@ def interpolation(
 ) -> Bound:
     """Bound the probability that at least ``at_least`` independent targets fall.
 
+    Source: Narcissus theory 4.10, with the proof. At the same point it never exceeds
+    `narcissus.bounds.domination`.
+
     Parameters
     ----------
     priors
@@ -174,11 +175,6 @@ def interpolation(
     epsilons
         Points of the profile; default the guarantee's tangents, and larger ones if it has only one.
         After the best common point each target may use its own.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.10, with the proof. At the same point it never exceeds
-    `narcissus.bounds.domination`.
 
     Examples
     --------

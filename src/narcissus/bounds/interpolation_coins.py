@@ -58,12 +58,8 @@ def coin_tails(
     ``optima`` holds each target's ``o``, shape (n,); the rest as in `coin_spent`. With the same
     numbers it never exceeds `narcissus.bounds.interpolation_tails`, except for rounding.
 
-    Notes
-    -----
     Source: Narcissus theory 4.10.
 
-    Examples
-    --------
     >>> coin_tails([0.7311] * 2, [0.00269] * 2, [1.0] * 2, [0.0] * 2, 0.7311).round(3)[1:3]
     array([0.931, 0.539])
     """

@@ -78,21 +78,14 @@ def _as_asked(
 class OptimumByListing:
     """Upper bounds on the success on each of many targets, and how much more listing might lower
     them.
-
-    Attributes
-    ----------
-    value
-        The bound, shape (m,).
-    left_open
-        Excess over the bound if no unlisted value mattered, shape (m,). Under pure DP a 0 means
-        that the value *is* the optimum of the whole prior; otherwise it is an upper bound on it.
-    listed
-        Number of values listed, shape (m,).
     """
 
-    value: FloatArray
+    value: FloatArray  # the bound, shape (m,)
+    # excess over the bound if no unlisted value mattered, shape (m,). Under pure DP a 0 means
+    # that the value *is* the optimum of the whole prior; otherwise it is an upper bound on
+    # it.
     left_open: FloatArray
-    listed: NDArray[np.intp]
+    listed: NDArray[np.intp]  # number of values listed, shape (m,)
 
 
 def optimum_by_listing(
@@ -103,6 +96,10 @@ def optimum_by_listing(
     tolerance: float = 1e-5,
 ) -> OptimumByListing:
     """List values of each target's prior until the bound on its success is settled.
+
+    Source: Narcissus theory 4.6. Under pure DP ``e^eps S_k / (e^eps + k - 1)`` rises with ``k``
+    exactly as long as the next value exceeds ``e^-eps`` times it, so values below ``e^-eps`` times
+    the current maximum need not be listed.
 
     Parameters
     ----------
@@ -116,12 +113,6 @@ def optimum_by_listing(
         Largest number of values listed per target; if reached, the bound holds but is looser.
     tolerance
         Largest ``left_open`` at which listing stops; 0 under pure DP.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.6. Under pure DP ``e^eps S_k / (e^eps + k - 1)`` rises with ``k``
-    exactly as long as the next value exceeds ``e^-eps`` times it, so values below ``e^-eps`` times
-    the current maximum need not be listed.
     """
     bound = integer("most", most, low=1)
     pure = isinstance(guarantee, PureDP)

@@ -17,14 +17,6 @@ FloatArray = NDArray[np.float64]
 class ListedPriors:
     """The likeliest values of several targets' priors, and an upper bound on all others.
 
-    Attributes
-    ----------
-    masses
-        Prior probabilities of the listed values, shape (m, K); zeros pad.
-    unlisted
-        Upper bound on every other value's probability, shape (m,); at most the smallest of the
-        masses, and 0 if all values are listed.
-
     Raises
     ------
     InputError
@@ -32,7 +24,9 @@ class ListedPriors:
         listed, or an unlisted value may be likelier than a listed one.
     """
 
-    masses: FloatArray
+    masses: FloatArray  # prior probabilities of the listed values, shape (m, K); zeros pad
+    # upper bound on every other value's probability, shape (m,); at most the smallest of the
+    # masses, and 0 if all values are listed
     unlisted: FloatArray
 
     def __post_init__(self) -> None:

@@ -21,8 +21,6 @@ def posterior(prior: ArrayLike, epsilon: ArrayLike) -> FloatArray:
 
     Shapes broadcast; accurate for priors of 1e-300 and epsilons of 1e4.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, Theorem 3.2.
     """
     return special.expit(log_odds(prior) + np.asarray(epsilon, dtype=np.float64))

@@ -39,13 +39,9 @@ def one_run_p_value(
 
     ``Pr[Bin(r, q) >= v] + 2 m delta max_i Pr[v - i <= Bin(r, q) < v] / i``.
 
-    Notes
-    -----
     Source: Steinke, Nasr and Jagielski 2023, Theorem 5.2, as in Narcissus theory 4.7. Not valid
     for ``v`` below the mean; valid in all tail cases tried.
 
-    Examples
-    --------
     >>> round(one_run_p_value(1000, 100, 75, 0.673, 1e-4), 4)
     0.05
     """
@@ -73,13 +69,9 @@ def f_dp_one_run_p_value(
     many levels at once; the p-value is the largest level not rejected, to four digits and rounded
     up.
 
-    Notes
-    -----
     Source: Mahloujifar, Melis and Chaudhuri 2024, as in Narcissus theory 4.7. The linear program
     of 4.3 is sharper.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import GaussianDP
     >>> round(f_dp_one_run_p_value(100, 100, 80, GaussianDP(1.0)), 4)
     0.4709

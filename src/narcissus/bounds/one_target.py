@@ -54,9 +54,9 @@ def optimum(
     Notes
     -----
     Source: Narcissus theory 4.6. *Proof.* Let ``Q_x(z)`` be the probability of guess ``z`` for
-    value ``x``. We use the guarantee only for single guesses, ``Q_x(z) <= g(Q_x'(z))`` with ``g = 1
-    - trade_off``; so the largest and the smallest probability of a guess are some ``g(a)`` and
-    ``a``. For multipliers ``lambda_x`` of the row sums ``sum_z Q_x(z) = 1`` every success is at
+    value ``x``. We use the guarantee only for single guesses, ``Q_x(z) <= g(Q_x'(z))`` with
+    ``g = 1 - trade_off``; so the largest and the smallest probability of a guess are some ``g(a)``
+    and ``a``. For multipliers ``lambda_x`` of the row sums ``sum_z Q_x(z) = 1`` every success is at
     most
 
         sum_x lambda_x + sum_z sup_a [ A_z g(a) - B_z a ],

@@ -39,6 +39,8 @@ def optimum_program(
     reused for the next. Each of the (m,) results is a valid bound at every tolerance of the solver,
     exact for the points used within 1e-6.
 
+    Source: Narcissus theory 4.6. `narcissus.bounds.optimum` is nearly as sharp and far faster.
+
     Parameters
     ----------
     priors
@@ -49,10 +51,6 @@ def optimum_program(
         None for exact match, else a 0/1 matrix of shape (V, Z).
     epsilons
         Points of the profile; default 100 tangents. Finitely many can only raise the optimum.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.6. `narcissus.bounds.optimum` is nearly as sharp and far faster.
 
     Examples
     --------

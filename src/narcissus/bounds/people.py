@@ -138,8 +138,6 @@ class ThreatToPeople:
 
         With many people the table is sharpest near a probability of ``about``.
 
-        Notes
-        -----
         Source: Narcissus theory 4.10; several points of the profile yield a valid table each, and
         so does their minimum. Under pure DP it is the exact optimum.
         """

@@ -170,16 +170,14 @@ class _Trials:
 class PoissonBinomial:
     """Distribution of a sum of independent Bernoulli variables with given probabilities.
 
+    Source: Narcissus theory 4.9. `tail`, `sf` and `cdf` have a relative error of about 1e-12
+    wherever the result is a normal float, for ``n`` up to 10^6; `tails` and `pmf` of more than 512
+    trials have one of 1e-10 where two stretches meet.
+
     Parameters
     ----------
     probabilities_
         Success probability of each trial, shape (n,), each in [0, 1].
-
-    Notes
-    -----
-    Source: Narcissus theory 4.9. `tail`, `sf` and `cdf` have a relative error of about 1e-12
-    wherever the result is a normal float, for ``n`` up to 10^6; `tails` and `pmf` of more than 512
-    trials have one of 1e-10 where two stretches meet.
 
     Examples
     --------

@@ -67,8 +67,6 @@ def _bayes_risk(q: Question) -> float:
 def humphries_advantage(epsilon: float, delta: float = 0.0) -> float:
     """Return ``(e^epsilon - 1 + 2 delta) / (e^epsilon + 1)``, the largest membership advantage.
 
-    Notes
-    -----
     Source: Humphries et al. 2023; the total variation under (epsilon, delta)-DP (theory 6).
     """
     e, d = non_negative("epsilon", epsilon), probability("delta", delta)

@@ -29,16 +29,14 @@ def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
     the ``k`` likeliest values. It rises with ``k`` as long as ``S_k < p_{k+1} (e^eps - 1 + k)`` and
     never again after, so bisection finds the best ``k``.
 
+    Source: Narcissus theory 4.6 and 4.11.
+
     Parameters
     ----------
     prior
         Prior of the secret, such as `narcissus.priors.Zipf`.
     guarantee
         About replace-one neighbours.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.6 and 4.11.
 
     Examples
     --------

@@ -43,6 +43,8 @@ def swap_tail(
     binomial(r, beta), ``beta = expit(logit p + epsilon)``, ``c = (1 - kappa) / (1 - p)``; 1 where
     ``c (n delta / v) B / b`` exceeds 1.
 
+    Source: Narcissus theory 4.3.
+
     Parameters
     ----------
     n
@@ -58,10 +60,6 @@ def swap_tail(
     inseparable
         ``kappa``: probability that no guess separates two independent draws of a target (at least
         the collision probability); 0 is always valid. Broadcasts.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.3.
 
     Examples
     --------
@@ -101,6 +99,8 @@ def swap_program(
     Maximises ``sum_{j >= v} w_j`` over distributions ``w`` of the count with, for every point,
     ``sum_j max(0, (1-p)(j+1) w_{j+1} - e^eps p (r-j) w_j) <= n (1-kappa) delta``.
 
+    Source: Narcissus theory 4.3.
+
     Parameters
     ----------
     threat
@@ -111,10 +111,6 @@ def swap_program(
         The count ``v``.
     epsilons
         Points of the profile; default 40 tangents. More only tighten.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.3.
     """
     require_replace_one(guarantee)
     n, r, p, kappa = threat.targets, threat.guesses, threat.prior, threat.inseparable

@@ -50,21 +50,12 @@ def points_of(guarantee: Guarantee, count: int = 40, larger: int = 9) -> FloatAr
 
 @dataclass(frozen=True)
 class Question:
-    """The quantity to bound: a threat under a guarantee, and the number of targets that fall.
+    """The quantity to bound: a threat under a guarantee, and the number of targets that fall."""
 
-    Attributes
-    ----------
-    threat
-        See `narcissus.bounds.threat`.
-    guarantee
-        About replace-one neighbours, or for membership; see `narcissus.guarantees.as_asked`.
-    at_least
-        The count, or None for the success on one target.
-    """
-
-    threat: Threat
+    threat: Threat  # see `narcissus.bounds.threat`
+    # about replace-one neighbours, or for membership; see `narcissus.guarantees.as_asked`
     guarantee: Guarantee
-    at_least: int | None = None
+    at_least: int | None = None  # the count, or None for the success on one target
 
     def __post_init__(self) -> None:
         require_replace_one(self.guarantee)
@@ -129,52 +120,33 @@ class Question:
 
 @dataclass(frozen=True)
 class Needs:
-    """Conditions for a theorem to apply, or to hold.
+    """Conditions for a theorem to apply, or to hold."""
 
-    Attributes
-    ----------
-    guarantee
-        Kinds of guarantees, any one of which suffices.
-    values
-        The whole prior of a target's value, or the worst one, must be known (see `threat`).
-    likeliest
-        The likeliest values and an upper bound on the others must be known (`threat_of_likeliest`).
-    ranked
-        The masses of the values by rank must be known (see `threat_of_ranked`).
-    exact_match, uniform
-        A guess must name the exact value; the values must be equally likely.
-    prior
-        The only prior success to which it applies; None for any.
-    inseparable
-        The least ``kappa``.
-    several_points
-        The guarantee must imply more than one point (epsilon, delta).
-    not_pure
-        The guarantee must not be pure DP, where nothing is gained over a closed form.
-    formula
-        The trade-off function must be a formula, not the envelope of a profile.
-    most_values, most_targets, most_guesses, most_at_least
-        Sizes up to which it is computed; None for any.
-    at_least
-        The only count to which it applies; None for any.
-    """
-
+    # kinds of guarantees, any one of which suffices
     guarantee: tuple[type[Guarantee], ...] = (Guarantee,)
+    # the whole prior of a target's value, or the worst one, must be known (see `threat`)
     values: bool = False
+    # the likeliest values and an upper bound on the others must be known
+    # (`threat_of_likeliest`)
     likeliest: bool = False
-    ranked: bool = False
+    ranked: bool = False  # the masses of the values by rank must be known (see `threat_of_ranked`)
+    # `exact_match`, `uniform`: A guess must name the exact value; the values must be equally
+    # likely
     exact_match: bool = False
     uniform: bool = False
-    prior: float | None = None
-    inseparable: float = 0.0
-    several_points: bool = False
+    prior: float | None = None  # the only prior success to which it applies; None for any
+    inseparable: float = 0.0  # the least ``kappa``
+    several_points: bool = False  # the guarantee must imply more than one point (epsilon, delta)
+    # the guarantee must not be pure DP, where nothing is gained over a closed form
     not_pure: bool = False
-    formula: bool = False
+    formula: bool = False  # the trade-off function must be a formula, not the envelope of a profile
+    # `most_values`, `most_targets`, `most_guesses`, `most_at_least`: Sizes up to which it is
+    # computed; None for any
     most_values: int | None = None
     most_targets: int | None = None
     most_guesses: int | None = None
     most_at_least: int | None = None
-    at_least: int | None = None
+    at_least: int | None = None  # the only count to which it applies; None for any
 
     @property
     def whole(self) -> bool:
@@ -231,69 +203,37 @@ class Needs:
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem:
-    """A statement that bounds any attacker, under given needs.
+    """A statement that bounds any attacker, under given needs."""
 
-    Attributes
-    ----------
-    id
-        Short permanent name: ``"swap"``.
-    source
-        The paper and its number: ``"Swanberg et al. 2025, Theorem 3.2"``.
-    title
-        Its name, if the source alone is not clear.
-    says
-        The statement, in one sentence.
-    about
-        The bounded quantity: the success on one target, a tail of many, or both.
-    limit
-        The bound for a `Question` that meets the needs, with a count from 1 to the number of
-        guesses. It need not be cut off at 1, nor at the prior.
-    needs
-        Conditions without which it does not apply.
-    holds
-        Further conditions for validity: elsewhere its number is shown for comparison only. None for
-        a false published statement.
-    why
-        The reason where it does not hold.
-    independent
-        Whether a tail needs independent targets.
-    inseparable
-        Whether it uses ``kappa``.
-    also
-        Further assumptions, in words.
-    dear
-        Whether it costs more than a formula: a linear program, a long recursion.
-    audits
-        Whether audits in one run test by it. Its tail must then rise with the guarantee.
-    own
-        Whether it is this project's own result.
-    each
-        Bounds the success on each of many people at once: from their priors, shape (m, V), the
-        guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables use
-        the minimum over all theorems that offer it. None if not offered.
-    tails
-        Bounds the chance that at least v of many people fall, for all v at once: from the same
-        three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it next to
-        the domination theorem, which they evaluate at points of the guarantee chosen beforehand.
-        None if not offered.
-    """
-
-    id: str
-    source: str
-    title: str = ""
-    says: str
+    id: str  # short permanent name: ``"swap"``
+    source: str  # the paper and its number: ``"Swanberg et al. 2025, Theorem 3.2"``.
+    title: str = ""  # its name, if the source alone is not clear
+    says: str  # the statement, in one sentence
+    # the bounded quantity: the success on one target, a tail of many, or both
     about: tuple[About, ...]
+    # the bound for a `Question` that meets the needs, with a count from 1 to the number of
+    # guesses. It need not be cut off at 1, nor at the prior.
     limit: Callable[[Question], float]
-    needs: Needs = Needs()
+    needs: Needs = Needs()  # conditions without which it does not apply
+    # further conditions for validity: elsewhere its number is shown for comparison only. None
+    # for a false published statement.
     holds: Needs | None = Needs()
-    why: str = ""
-    independent: bool = True
-    inseparable: bool = False
-    also: tuple[str, ...] = ()
-    dear: bool = False
+    why: str = ""  # the reason where it does not hold
+    independent: bool = True  # whether a tail needs independent targets
+    inseparable: bool = False  # whether it uses ``kappa``
+    also: tuple[str, ...] = ()  # further assumptions, in words
+    dear: bool = False  # whether it costs more than a formula: a linear program, a long recursion
+    # whether audits in one run test by it. Its tail must then rise with the guarantee.
     audits: bool = False
-    own: bool = False
+    own: bool = False  # whether it is this project's own result
+    # bounds the success on each of many people at once: from their priors, shape (m, V), the
+    # guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables
+    # use the minimum over all theorems that offer it. None if not offered.
     each: ForPeople | None = None
+    # bounds the chance that at least v of many people fall, for all v at once: from the same
+    # three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it next
+    # to the domination theorem, which they evaluate at points of the guarantee chosen
+    # beforehand. None if not offered.
     tails: ForPeople | None = None
 
     @property

@@ -134,8 +134,6 @@ def bounds_on(
 def best(bounds: Iterable[Bound]) -> Bound:
     """Return the tightest valid bound.
 
-    Examples
-    --------
     >>> from narcissus.bounds import threat
     >>> from narcissus.guarantees import PureDP
     >>> best(bounds_on(threat(values=[0.7, 0.2, 0.1]), PureDP(1.0))).value
@@ -197,8 +195,6 @@ def each_success(
 def advantage(success: float, prior: float) -> float:
     """Return ``(success - prior) / (1 - prior)``; 0 for a prior of 1.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, section 4 (Narcissus theory 4.8).
     """
     p = probability("prior", prior)

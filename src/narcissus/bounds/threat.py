@@ -23,49 +23,29 @@ _MOST_VALUES = 1000  # of a worst prior that is written out
 
 @dataclass(frozen=True)
 class Threat:
-    """The attacker's prior knowledge, the number of targets, and the success criterion.
+    """The attacker's prior knowledge, the number of targets, and the success criterion."""
 
-    Attributes
-    ----------
-    prior
-        Prior success of the best attempt on each target; from ``values`` if they are given.
-    values
-        The prior of each target's value, if known, which sharpens bounds. For exact match with only
-        ``prior`` known, the worst one with that best guess; see `threat`.
-    success
-        0/1 matrix (values x guesses) of right guesses; None for exact match.
-    targets
-        Number of independent targets.
-    guesses
-        Number of them guessed, fixed before the release is seen.
-    inseparable
-        ``kappa`` of theory 4.3; from ``values`` if they are given.
-    exact_match
-        Whether success means naming the exact value.
-    known
-        Whether ``values`` is the actual prior, not the worst one that fits.
-    likeliest, unlisted
-        If only these are known: the probabilities of the likeliest values, and an upper bound on
-        every other; see `threat_of_likeliest`.
-    columns
-        If the target has several unknown columns, and success is the share guessed correctly: each
-        column's distribution; see `threat_of_columns`.
-    ranked
-        If the values are too many to list, the formula of their masses by rank; see
-        `threat_of_ranked`.
-    """
-
+    # prior success of the best attempt on each target; from ``values`` if they are given
     prior: float
+    # the prior of each target's value, if known, which sharpens bounds. For exact match with
+    # only ``prior`` known, the worst one with that best guess; see `threat`.
     values: tuple[float, ...] | None
+    # 0/1 matrix (values x guesses) of right guesses; None for exact match
     success: tuple[tuple[float, ...], ...] | None
-    targets: int
-    guesses: int
-    inseparable: float
-    exact_match: bool
-    known: bool
+    targets: int  # number of independent targets
+    guesses: int  # number of them guessed, fixed before the release is seen
+    inseparable: float  # ``kappa`` of theory 4.3; from ``values`` if they are given
+    exact_match: bool  # whether success means naming the exact value
+    known: bool  # whether ``values`` is the actual prior, not the worst one that fits
+    # `likeliest`, `unlisted`: If only these are known: the probabilities of the likeliest
+    # values, and an upper bound on every other; see `threat_of_likeliest`
     likeliest: tuple[float, ...] | None = None
     unlisted: float = 0.0
+    # if the target has several unknown columns, and success is the share guessed correctly:
+    # each column's distribution; see `threat_of_columns`
     columns: tuple[tuple[float, ...], ...] | None = None
+    # if the values are too many to list, the formula of their masses by rank; see
+    # `threat_of_ranked`
     ranked: RankedPrior | None = None
 
     @property

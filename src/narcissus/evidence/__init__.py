@@ -1,4 +1,4 @@
-"""Evidence from runs: confidence limits, refutation, anytime-valid tests. The only statistics."""
+"""Statistics of runs: confidence limits, refutation, anytime-valid tests."""
 
 from narcissus.evidence.advantage import advantage_limits
 from narcissus.evidence.approximate import studentised_limits

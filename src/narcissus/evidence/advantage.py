@@ -1,4 +1,4 @@
-"""Limits of an advantage: of the share of what was left to gain that an attack did gain."""
+"""Confidence limits on an advantage, the share of the remaining gain that an attack achieved."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def advantage_limits(
     people: int = 1,
     quantity: str = "",
 ) -> Estimate:
-    """Limit the advantage ``(E[share] - E[baseline]) / (1 - E[baseline])``.
+    """Compute confidence limits on the advantage ``(E[share] - E[baseline]) / (1 - E[baseline])``.
 
-    0 is no gain over the baseline, 1 is everything that the baseline leaves. The mean baseline is
-    not known, and dividing by its estimate gives limits that do not hold. The advantage ``a``
-    solves ``E[share - baseline - a (1 - baseline)] = 0``: gamblers bet against each ``a``, and the
-    limits are what they do not refuse. As ``baseline`` is at most 1, what is bet on falls with
-    ``a``, so what is not refused is an interval.
+    0 is no gain over the baseline, 1 is all that the baseline leaves. The mean baseline is unknown,
+    and dividing by its estimate invalidates the limits. The advantage ``a`` solves ``E[share -
+    baseline - a (1 - baseline)] = 0``: gamblers bet against each ``a``, and the limits enclose
+    those not rejected. As ``baseline`` is at most 1, the payoff falls with ``a``, so the accepted
+    set is an interval. An advantage below -1 counts as -1.
 
     The number of trials, the confidence and ``people`` must be fixed beforehand, as for
     `mean_limits`.
@@ -34,21 +34,15 @@ def advantage_limits(
     Parameters
     ----------
     shares
-        What an attack recovered, one value a trial in [0, 1], shape (trials,).
+        Recovered share per trial in [0, 1], shape (trials,).
     baselines
-        What it is compared with on the same trials (the same people), in [0, 1]; its exact
-        chance, or whatever was counted.
+        Baseline of the same trials (the same people), in [0, 1]; an exact chance, or a count.
     confidence
         Level in (0, 1) of both limits together.
     people
-        Over how many independent targets each value is a mean; see `mean_limits`.
+        Number of independent targets averaged per trial; see `mean_limits`.
     quantity
-        What is limited, in words.
-
-    Returns
-    -------
-    Estimate
-        In [-1, 1]: an advantage below -1 counts as -1.
+        The estimated quantity, in words.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Limits whose level holds only roughly; shown beside limits that hold, no ground for a verdict."""
+"""Limits whose level is only approximate: shown next to valid limits, never decisive."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ def studentised_limits(
     confidence: float = 0.95,
     quantity: str = "",
 ) -> Approximate:
-    """Limit a mean by Student's t on the trials, with a control variate if one is given.
+    """Compute Student's t limits on a mean over trials, with an optional control variate.
 
-    The level is exact for normal values, and near for means over many people. A control variate
-    takes out the luck that a quantity of known mean shares with the values: the hits of the best
-    guess without the release, less their exact chance, on the same people. The mean is then the
+    The level is exact for normal values, and close for means over many people. A control variate
+    removes the luck that the values share with a quantity of known mean: the hits of the best guess
+    without the release, minus their exact chance, on the same people. The mean is then the
     intercept of the regression of the values on the surprises, with one degree of freedom less.
-    There is no such help for limits that hold: values less their luck have a wider range, and with
-    trials of 100 people the range, not the spread, keeps valid limits apart up to some thousands
-    of trials (with the control 1.3 to 2 times as far at 20 to 400 trials).
+    Valid limits gain nothing from it: values minus their luck have a wider range, and with trials
+    of 100 people the range, not the spread, determines valid limits up to some thousands of trials
+    (with the control 1.3 to 2 times as wide at 20 to 400 trials).
 
     Parameters
     ----------
     values
-        One value a trial, shape (trials,), at least two; with ``surprises`` at least three.
+        One value per trial, shape (trials,), at least two; with ``surprises`` at least three.
     surprises
-        What came of the control in each trial, less its known mean; shape (trials,).
+        The control's outcome in each trial minus its known mean, shape (trials,).
     confidence
-        Level in (0, 1) that the limits aim at.
+        Nominal level in (0, 1).
     quantity
-        What is averaged, in words.
+        The averaged quantity, in words.
 
     Examples
     --------

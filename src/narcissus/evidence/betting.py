@@ -1,10 +1,10 @@
-"""Gamblers who bet against a claim: the machinery of every limit with a fixed number of trials.
+"""Betting against a claim: the basis of all limits with a fixed number of trials.
 
-A claim says that a payoff has mean 0. A gambler starts with one unit, stakes on each trial what
-the trials before it suggest, and gains the stake times the payoff. If the claim holds, the capital
-is a supermartingale that is never negative, and by Ville's inequality it ever reaches
-``1 / error`` with probability at most ``error``; so is the average of several capitals. A claim
-whose gamblers get there is refused.
+A claim states that a payoff has mean 0. A gambler starts with one unit, chooses the stake of each
+trial from the trials before it, and gains the stake times the payoff. Under the claim the capital
+is a non-negative supermartingale, so by Ville's inequality it ever reaches ``1 / error`` with
+probability at most ``error``; so does the average of several capitals. A claim against which the
+gamblers reach that is rejected.
 
 Source: Waudby-Smith and Ramdas 2023, Theorem 3 (predictable plug-in stakes); Ville 1939.
 """
@@ -26,55 +26,31 @@ _STEPS = 40  # halvings of the range of claims
 
 @dataclass(frozen=True)
 class Temper:
-    """How a gambler bets.
+    """The betting style of a gambler."""
 
-    Attributes
-    ----------
-    variance
-        What they expect at the start, as a part of .25, which values in [0, 1] can have at most.
-    most
-        Share of their capital that one trial can lose them at most, below 1. The paper takes 1/2
-        or 3/4; values that vary little (shares of many people) need bolder stakes.
-    capital
-        Their part of the unit.
-    """
-
+    # initially expected variance, as a share of .25, the maximum for values in [0, 1]
     variance: float
+    # largest share of the capital that one trial can lose, below 1. The paper uses 1/2 or
+    # 3/4; values that vary little (shares of many people) need bolder stakes.
     most: float
-    capital: float = 1.0
+    capital: float = 1.0  # share of the initial unit
 
 
 @dataclass(frozen=True)
 class Gamblers:
-    """Gamblers who share one unit.
+    """Gamblers who share one unit of capital."""
 
-    Attributes
-    ----------
-    stakes
-        What each puts on a trial for a unit of payoff, shape (gamblers, trials); a trial's stakes
-        depend on the trials before it alone.
-    boldness
-        Share of the capital that each risks on one trial at most, shape (gamblers, 1).
-    capital
-        What each starts with, shape (gamblers, 1); together 1.
-    hurdle
-        Log of the capital of all at which a claim is refused: ``-log(error)``.
-    """
-
+    # stake per unit of payoff, shape (gamblers, trials); it depends on earlier trials only
     stakes: FloatArray
-    boldness: FloatArray
-    capital: FloatArray
-    hurdle: float
+    boldness: FloatArray  # largest share of the capital risked on one trial, shape (gamblers, 1)
+    capital: FloatArray  # initial capital, shape (gamblers, 1), with sum 1
+    hurdle: float  # log of the total capital at which a claim is rejected: ``-log(error)``
 
     def refuse(self, payoffs: FloatArray, loss: float | FloatArray) -> bool:
-        """Say whether a claim is refused.
+        """Test a claim by the payoff per unit of each trial, (trials,), and the largest possible
+        ``loss``.
 
-        Parameters
-        ----------
-        payoffs
-            What a unit at stake gains on each trial, shape (trials,).
-        loss
-            The most that it could have lost; a number, or one for each trial.
+        ``loss`` is a number, or one per trial.
         """
         with np.errstate(divide="ignore"):
             bets = np.minimum(self.stakes, self.boldness / loss)
@@ -89,10 +65,10 @@ class Gamblers:
         low: float,
         high: float,
     ) -> float:
-        """Give the largest refused claim in [low, high]; ``low`` if none is.
+        """Return the largest rejected claim in [low, high]; ``low`` if there is none.
 
-        The capital must fall as the claim grows: so it does where ``payoffs`` and
-        ``payoffs / loss`` fall. The bisection ends on the refused side: limits err outwards.
+        The capital must fall as the claim grows, as it does if ``payoffs`` and ``payoffs / loss``
+        fall. The bisection ends on the rejected side: limits err outwards.
         """
 
         def refused(claim: float) -> bool:
@@ -110,11 +86,11 @@ class Gamblers:
 
 
 def usual(people: int) -> tuple[Temper, ...]:
-    """Give how gamblers bet on a mean over so many independent targets.
+    """Return the gamblers for a mean over ``people`` independent targets.
 
-    The first expects at the start the variance that one value in [0, 1] can have at most, .25.
-    Where a trial is the mean over several targets, a second, bold one expects ``.25 / people``.
-    Whether the targets are independent decides how well it bets, not whether the limits hold.
+    The first initially expects variance .25, the maximum for a value in [0, 1]. If a trial averages
+    several targets, a second, bold one expects ``.25 / people``. Independence of the targets
+    affects how well it bets, not whether the limits hold.
     """
     if people == 1:
         return (Temper(1.0, 0.9),)
@@ -129,23 +105,12 @@ def plug_in(
     tempers: Sequence[Temper],
     hurdle: float,
 ) -> Gamblers:
-    """Give gamblers for payoffs ``values - claim * weights``, or for their opposites.
+    """Create gamblers for payoffs ``values - claim * weights``, or for their negatives.
 
-    Parameters
-    ----------
-    values, weights
-        One a trial, shape (trials,).
-    middle
-        The claim that is expected at the start.
-    tempers
-        How each of them bets.
-    hurdle
-        See `Gamblers`.
+    ``values`` and ``weights`` have shape (trials,); ``middle`` is the initially expected claim.
 
-    Notes
-    -----
-    Source: Waudby-Smith and Ramdas 2023, Equation 26 (for a fixed number of trials). Gamblers
-    besides the first are ours.
+    Source: Waudby-Smith and Ramdas 2023, Equation 26 (for a fixed number of trials). Gamblers other
+    than the first are ours.
     """
     n = values.size
     counts = np.arange(1, n + 1)

@@ -1,10 +1,10 @@
-"""Tests of one claim that depend on each other in any way: folds that share their shadows.
+"""Combination of arbitrarily dependent tests of one claim, such as folds that share their shadows.
 
 If at least ``k`` of ``n`` valid p-values are at most ``c``, this had a chance of at most
 ``c n / k``: in expectation at most ``c n`` of them are, and Markov's inequality does the rest
-(Rueger 1978). ``k`` of about half costs a factor of two in the level and forgives half of the
-tests. To multiply as if the tests were independent, or to pool their trials, may refuse what is
-true far too often.
+(Rueger 1978). ``k`` near half costs a factor of two in the level and tolerates failure of half the
+tests. Multiplying as if the tests were independent, or pooling their trials, may reject true claims
+far too often.
 """
 
 from __future__ import annotations
@@ -16,22 +16,13 @@ from narcissus.errors import InputError
 
 
 def half_of(tests: int) -> int:
-    """Give how many of some tests must refuse: half of them, rounded up."""
+    """Return the number of tests that must reject: half of them, rounded up."""
     return (integer("tests", tests, low=1) + 1) // 2
 
 
 def confidence_of_each(confidence: float, tests: int) -> float:
-    """Give the level of each test so that half of them refuse wrongly with the error of one.
+    """Return the level of each test at which half of them reject wrongly with the error of one.
 
-    Parameters
-    ----------
-    confidence
-        Level in (0, 1) of what half of the tests say.
-    tests
-        How many there are.
-
-    Examples
-    --------
     >>> confidence_of_each(0.95, 1), round(confidence_of_each(0.95, 8), 6)
     (0.95, 0.975)
     """
@@ -40,10 +31,8 @@ def confidence_of_each(confidence: float, tests: int) -> float:
 
 
 def refused_by_half(limits: Sequence[float]) -> float:
-    """Give the largest lower limit that half of the tests, at `confidence_of_each`, support.
+    """Return the largest lower limit supported by half of the tests, at `confidence_of_each`.
 
-    Examples
-    --------
     >>> refused_by_half([0.1, 3.0, 0.5, 0.4])
     0.5
     """
@@ -53,10 +42,8 @@ def refused_by_half(limits: Sequence[float]) -> float:
 
 
 def p_value_of_half(p_values: Sequence[float]) -> float:
-    """Combine p-values that depend in any way: about twice their median.
+    """Combine arbitrarily dependent p-values: about twice their median.
 
-    Examples
-    --------
     >>> p_value_of_half([0.01, 0.2, 0.03, 0.9])
     0.06
     """

@@ -1,4 +1,4 @@
-"""Limits of the mean of paired differences."""
+"""Confidence limits on the mean of paired differences."""
 
 from __future__ import annotations
 
@@ -19,22 +19,17 @@ def difference_limits(
     people: int = 1,
     quantity: str = "",
 ) -> Estimate:
-    """Limit the mean of ``shares - others``, both in [0, 1] and of the same trials.
+    """Compute confidence limits on the mean of ``shares - others``, both in [0, 1], of the same
+    trials.
 
-    The differences are moved to [0, 1] for `mean_limits`; what it says must be fixed beforehand
-    must be so here.
+    The differences are mapped to [0, 1] for `mean_limits`; the same must be fixed beforehand.
 
     Parameters
     ----------
     shares, others
-        One value a trial, shape (trials,), each in [0, 1].
+        One value per trial, shape (trials,), each in [0, 1].
     confidence, people, quantity
         As for `mean_limits`.
-
-    Returns
-    -------
-    Estimate
-        In [-1, 1].
 
     Examples
     --------

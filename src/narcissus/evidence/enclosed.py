@@ -1,11 +1,10 @@
-"""Limits of a mean of values that in each trial lie between others, whose means people tell.
+"""Confidence limits on a mean of values enclosed by others, trial by trial, with people as units.
 
-What an attack recovers in a trial can be nearly anything: no valid limits of a mean over 100 trials
-are nearer than 3.6% of the range in which a trial could have been (`narrowest_limits`). But it is
-never below the worst guesses, nor above the best, release by release; and what those are worth on
-average is a matter of single people, of whom there are many in a trial. So the mean is the lower
-envelope's, limited with people as units, plus that of what lies above it, which is never negative:
-only that part pays for few trials.
+The recovered share of a trial can be nearly anything: no valid limits on a mean over 100 trials are
+closer than 3.6% of a trial's possible range (`narrowest_limits`). But it lies between the shares of
+the worst and of the best guesses on the same release, whose means average over people, of whom each
+trial has many. So the mean is the lower envelope's, limited with people as units, plus the mean of
+the non-negative excess: only that part suffers from few trials.
 """
 
 from __future__ import annotations
@@ -33,31 +32,23 @@ _HAIR = 1e-9  # of rounding, by which a value may be beyond its envelope
 
 @dataclass(frozen=True)
 class PeopleSums:
-    """Sums over people of a number that each of them has, trial by trial.
+    """Sums over people of a number per person, trial by trial."""
 
-    Attributes
-    ----------
-    totals, squares
-        Of the numbers and of their squares, over the people of each trial, shape (trials,).
-    counts
-        How many people these are, one number or one a trial; see `population_mean_upper`.
-    low, high
-        Between which each number lies.
-    """
-
+    # `totals`, `squares`: Sums of the numbers and of their squares over the people of each
+    # trial, shape (trials,)
     totals: FloatArray
     squares: FloatArray
-    counts: FloatArray | int
-    low: float = 0.0
+    counts: FloatArray | int  # number of people, one or one per trial; see `population_mean_upper`
+    low: float = 0.0  # `low`, `high`: Range of each number
     high: float = 1.0
 
     @classmethod
     def of_moments(
         cls, moments: FloatArray, counts: FloatArray | int, *, less: float, allowed: float
     ) -> PeopleSums:
-        """Give those of ``x - less g - allowed`` from the sums of x, x^2, g, g^2, x g.
+        """Compute the sums of ``x - less g - allowed`` from the sums of x, x^2, g, g^2, x g.
 
-        Both numbers of a person lie in [0, 1]; ``moments`` has the shape (trials, 5).
+        Both numbers of a person are in [0, 1]; ``moments`` has shape (trials, 5).
         """
         x, xx, g, gg, xg = moments.T
         bare = x - less * g
@@ -66,17 +57,17 @@ class PeopleSums:
 
     @property
     def mean(self) -> float:
-        """Mean over the people played."""
+        """Mean over the people of all trials."""
         return float(self.totals.sum() / np.broadcast_to(self.counts, self.totals.shape).sum())
 
     @property
     def variance(self) -> float:
-        """Over the people played."""
+        """Variance over the people of all trials."""
         people = float(np.broadcast_to(self.counts, self.totals.shape).sum())
         return max(0.0, float(self.squares.sum()) / people - self.mean**2)
 
     def upper(self, error: float) -> float:
-        """Limit the population's mean from above; it is larger with chance ``error`` at most."""
+        """Compute an upper limit on the population's mean; it fails with chance ``error``."""
         width = self.high - self.low
         total = np.clip((self.totals - self.counts * self.low) / width, 0, self.counts)
         square = self.squares - 2 * self.low * self.totals + self.counts * self.low**2
@@ -86,30 +77,23 @@ class PeopleSums:
         return self.low + width * high
 
     def lower(self, error: float) -> float:
-        """Limit it from below: the upper limit of the opposite numbers."""
+        """Compute a lower limit: the upper limit of the negated numbers."""
         opposite = PeopleSums(-self.totals, self.squares, self.counts, -self.high, -self.low)
         return -opposite.upper(error)
 
 
 @dataclass(frozen=True)
 class Envelope:
-    """What values are never beyond, trial by trial.
+    """Bounds on values, trial by trial."""
 
-    Attributes
-    ----------
-    trials
-        In each trial, shape (trials,).
-    people
-        Numbers of independent people whose mean over the population is that of ``trials``; they
-        may be of more trials. None where ``trials`` is one number that is known.
-    """
-
-    trials: FloatArray
+    trials: FloatArray  # the bound in each trial, shape (trials,)
+    # numbers of independent people whose population mean is the mean of ``trials``; they may
+    # come from more trials. None if ``trials`` is one known number.
     people: PeopleSums | None = None
 
     @property
     def opposite(self) -> Envelope:
-        """The same with the other sign."""
+        """The negated envelope."""
         known = self.people
         turned = known and PeopleSums(
             -known.totals, known.squares, known.counts, -known.high, -known.low
@@ -117,7 +101,7 @@ class Envelope:
         return Envelope(-self.trials, turned)
 
     def cut(self, trials: int) -> Envelope:
-        """Give it for the first trials, with all that is known of people."""
+        """Restrict it to the first trials, keeping all people."""
         return Envelope(self.trials[:trials], self.people)
 
 
@@ -130,35 +114,34 @@ def enclosed_limits(
     people: int = 1,
     quantity: str = "",
 ) -> Estimate:
-    """Limit the mean of independent values that lie between two envelopes, whatever they are.
+    """Compute confidence limits on the mean of independent values between two arbitrary envelopes.
 
-    ``E[value] = E[below] + E[value - below]``. The first term is limited by `PeopleSums`, at a
-    tenth of the side's error. The second is a mean of numbers that are not negative, whose lower
-    limit no far end of a range spoils: gamblers bet on each trial that it is above a claim ``m``
-    (see `narcissus.evidence.betting`), can lose ``m`` a unit at most, and a claim that they refuse
-    is too small. The sum fails only if one of the terms does, so that the side's error holds
-    however the two depend on each other; the upper limit is that of the opposite values.
+    ``E[value] = E[below] + E[value - below]``. The first term is limited by `PeopleSums`, with a
+    tenth of the side's error. The second is a mean of non-negative numbers, whose lower limit no
+    far end of a range spoils: gamblers bet on each trial that it exceeds a claim ``m`` (see
+    `narcissus.evidence.betting`) and lose at most ``m`` per unit, and a claim they reject is too
+    small. The sum fails only if one of the terms does, so the side's error holds under any
+    dependence between them; the upper limit is the lower limit of the negated values.
 
     The number of trials, the confidence and ``people`` must be fixed before the first trial.
 
     Parameters
     ----------
     values
-        One value a trial, shape (trials,), trials independent and alike, in the order of play.
+        One value per trial, shape (trials,), trials independent and alike, in the order of play.
     below, above
-        What they are never below and never above, of the same trials.
+        Lower and upper envelope of the same trials.
     confidence
         Level in (0, 1) of both limits together.
     people
-        Over how many targets each value is a mean: gamblers expect spreads of that size. Any
-        number is valid.
+        Number of targets averaged per trial, which sets the spread gamblers expect; any is valid.
     quantity
-        What is averaged, in words.
+        The averaged quantity, in words.
 
     Raises
     ------
     InputError
-        A value is beyond its envelope.
+        A value is outside its envelope.
 
     Examples
     --------
@@ -197,12 +180,12 @@ def _from_below(values: FloatArray, below: Envelope, error: float, people: int) 
 
 
 def _least_mean(values: FloatArray, error: float, people: int) -> float:
-    """Limit a mean from below of numbers that are not negative and have no other end.
+    """Compute a lower limit on the mean of non-negative numbers without an upper end.
 
     One gambler expects the spread of a mean over people and stakes nearly all, which with few
-    trials brings a limit near the best that there is; a little of the unit is kept for one who
-    expects a spread that is smaller by as much again (values that hardly leave their envelope),
-    and for one who would survive values that are mostly nothing.
+    trials comes close to the best possible limit. A little capital is kept for one who expects a
+    spread smaller by the same factor again (values that hardly leave their envelope), and for one
+    who would survive values that are mostly 0.
     """
     part = 1 / people if people > 1 else 0.1
     tempers = Temper(part, 0.99, 0.75), Temper(part**2, 0.99, 0.125), Temper(1.0, 0.5, 0.125)

@@ -1,4 +1,4 @@
-"""Bounds when the prior is known only from samples.
+"""Bounds for a prior known only from samples.
 
 Source: Narcissus theory, end of 4.4.
 """
@@ -19,27 +19,25 @@ FloatArray = NDArray[np.float64]
 
 
 def upper_priors(hits: ArrayLike, samples: ArrayLike, *, error: float, attempts: int) -> FloatArray:
-    """Limit prior successes from above, all at once, from samples of the prior.
+    """Compute simultaneous upper limits on prior successes from samples of the prior.
+
+    Source: Narcissus theory 4.4 (a prior known only from samples): Clopper and Pearson 1934 at
+    ``error / (n attempts)`` each. An attacker who picks the attempt that is rarest in the same
+    sample breaks limits for a single attempt.
 
     Parameters
     ----------
     hits
-        How many samples each target's attempt would have been right for, shape (n,).
+        Number of samples for which each target's attempt would have been right, shape (n,).
     samples
-        Out of how many independent draws from the target's prior; broadcasts to (n,).
+        Number of independent draws from the target's prior; broadcasts to (n,).
     error
-        Probability, over the samples, that any of the limits fails; in (0, 1).
+        Probability, over the samples, that any limit fails; in (0, 1).
     attempts
-        Among how many attempts the attacker could choose on each target after seeing anything that
-        depends on these samples: for a guessed value, the number of values. 1 only if the attempt
-        was fixed without them. There is no default: with 1, where the attacker names the
-        value seen least of ten equal ones in 30 samples, limits at error .05 fail in .37 of cases.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.4 (a prior known only from samples): Clopper and Pearson 1934 at
-    ``error / (n attempts)`` each. An attacker who picks the attempt that looks rarest in the same
-    sample breaks limits made for one attempt.
+        Number of attempts available on each target after seeing anything that depends on these
+        samples: for a guessed value, the number of values. 1 only if the attempt was fixed without
+        them. There is no default: with 1, if the attacker names the value seen least of ten equal
+        ones in 30 samples, limits at error .05 fail in .37 of cases.
     """
     alpha = between("error", error, 0, 1, open_low=True, open_high=True)
     right = np.atleast_1d(np.asarray(hits, dtype=np.float64))
@@ -64,9 +62,12 @@ def estimated_tail(
     error: float,
     attempts: int,
 ) -> Bound:
-    """Limit the tail when each target's prior success is known from samples only.
+    """Bound the tail when each target's prior success is known from samples only.
 
     The tail at the upper limits, plus ``n delta``, plus ``error`` for limits that fail.
+
+    Source: Narcissus theory 4.4; the tail is Swanberg et al. 2025, Corollary 3.4, which leaves
+    estimated priors to future work.
 
     Parameters
     ----------
@@ -76,11 +77,6 @@ def estimated_tail(
         For a replaced record.
     at_least
         The count.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.4; the tail is Swanberg et al. 2025, Corollary 3.4, which names
-    estimated priors as future work.
     """
     e, d = non_negative("epsilon", epsilon), probability("delta", delta)
     v = integer("at_least", at_least)

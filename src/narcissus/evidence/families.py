@@ -1,11 +1,11 @@
-"""Levels of several claims made from the same trials.
+"""Confidence levels of several claims from the same trials.
 
-A claim that was chosen because it looked best among ``k`` holds at the level of one only if its
-limit was made for all ``k``: the family is everything that was chosen *from*, groups times attacks
-times settings. The union bound (Bonferroni) makes it so for claims that depend in any way.
+A claim selected as the best among ``k`` holds at the level of one only if its limit was computed
+for all ``k``: the family is everything that was selected *from*, groups times attacks times
+settings. The union bound (Bonferroni) covers arbitrarily dependent claims.
 
-Claims taken in an order that was fixed beforehand, up to the first that fails, need no correction:
-a false claim is made only if the first false one of the list passes its test, and that is one test
+Claims tested in an order fixed beforehand, up to the first failure, need no correction: a false
+claim is made only if the first false one of the list passes its test, which is one test
 (fixed-sequence testing; Maurer, Hothorn and Lehmacher 1995).
 """
 
@@ -18,17 +18,10 @@ from narcissus._validation import fraction, integer
 
 
 def each_confidence(confidence: float, family: int) -> float:
-    """Give the level at which each of ``family`` limits must be made for all to hold at once.
+    """Return the level of each of ``family`` limits at which all hold at once with ``confidence``.
 
-    Parameters
-    ----------
-    confidence
-        Level in (0, 1) of all together.
-    family
-        Among how many claims is chosen; must be fixed before the trials are seen.
+    ``family``, the number of claims selected from, must be fixed before the trials are seen.
 
-    Examples
-    --------
     >>> round(each_confidence(0.95, 10), 4)
     0.995
     """
@@ -37,13 +30,13 @@ def each_confidence(confidence: float, family: int) -> float:
 
 
 def first_in_sequence(passed: Iterable[bool]) -> int:
-    """Count the claims that hold, all at the level of one, of a list tested in its order.
+    """Count the leading claims of a sequence that pass; all hold at the level of one.
 
     Parameters
     ----------
     passed
-        Whether each claim passes its own test at the full level, in an order that was fixed before
-        the trials were seen: settings from most noise to least.
+        Whether each claim passes its test at the full level, in an order fixed before the trials
+        were seen: settings from most noise to least.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What many runs, each with a secret of its own, refute: the largest epsilon, and mu.
+"""Refutation from many independent runs, each with its own secret: the largest epsilon, and mu.
 
-In each run a secret is drawn from a prior that need not be uniform, a release is made of it alone,
-and an attack names it. Under a guarantee each run succeeds with probability at most the optimum for
-that prior, whatever the others do, so the number of successes is at most binomial.
+In each run a secret is drawn from a prior, uniform or not, a release is made of it alone, and an
+attack names it. Under a guarantee each run succeeds with probability at most the optimum for that
+prior, given any results of the others, so the number of successes is at most binomial.
 
 Source: Narcissus theory 4.6 (the optimum for any prior), 5 (refutation).
 """
@@ -23,19 +23,12 @@ from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 
 @dataclass(frozen=True)
 class RefutedByRuns:
-    """What the successes of an attack refute, each at the same confidence singly.
+    """The guarantees refuted by an attack's successes, each singly at the same confidence."""
 
-    Attributes
-    ----------
-    epsilon
-        Every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted, about replacing the
-        secret; 0 if none is.
-    mu
-        Every mu'-Gaussian DP with ``mu' < mu`` is refuted.
-    """
-
+    # every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted, about replacing the
+    # secret; 0 if none is
     epsilon: float
-    mu: float
+    mu: float  # every mu'-Gaussian DP with ``mu' < mu`` is refuted
 
 
 def refuted_by_runs(
@@ -46,23 +39,11 @@ def refuted_by_runs(
     delta: float = 0.0,
     confidence: float = 0.95,
 ) -> RefutedByRuns:
-    """Find the largest epsilon, and mu, that the successes of an attack refute.
+    """Find the largest epsilon, and mu, refuted by ``correct`` successes in ``runs`` independent
+    runs.
 
-    Parameters
-    ----------
-    prior
-        Probability of each value of a secret, shape (values,); all runs draw from it.
-    runs
-        Independent runs, each with a secret of its own.
-    correct
-        In how many of them the attack named the secret.
-    delta
-        Of the epsilon that is refuted, in [0, 1).
-    confidence
-        Level in (0, 1).
+    All runs draw their secret from ``prior``, shape (values,); ``delta`` belongs to the epsilon.
 
-    Examples
-    --------
     >>> found = refuted_by_runs([0.5, 0.3, 0.2], 1000, 700)
     >>> round(found.epsilon, 3)
     1.425

@@ -1,4 +1,4 @@
-"""Limits in closed form that hold at every number of independent trials."""
+"""Closed-form limits valid at every number of independent trials."""
 
 from __future__ import annotations
 
@@ -11,21 +11,17 @@ from narcissus.results import Estimate
 def clopper_pearson(
     successes: int, trials: int, *, confidence: float = 0.95, quantity: str = ""
 ) -> Estimate:
-    """Limit a success probability from independent trials, exactly (Clopper and Pearson 1934).
+    """Compute exact limits on a success probability from independent trials (Clopper and Pearson
+    1934).
 
     Parameters
     ----------
     successes, trials
-        How many of how many independent trials succeeded; ``0 <= successes <= trials``.
+        ``0 <= successes <= trials``.
     confidence
-        Level in (0, 1); each side gets half of what is left.
+        Level in (0, 1); each side gets half of the error.
     quantity
-        What succeeded, in words.
-
-    Returns
-    -------
-    Estimate
-        With ``low`` and ``high`` in [0, 1].
+        The event, in words.
 
     Examples
     --------

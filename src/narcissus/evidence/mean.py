@@ -1,4 +1,4 @@
-"""Limits of a mean of values in [0, 1] by betting, and of a mean of paired differences."""
+"""Confidence limits on a mean of values in [0, 1] by betting."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from narcissus.results import Estimate
 def mean_limits(
     values: ArrayLike, *, confidence: float = 0.95, people: int = 1, quantity: str = ""
 ) -> Estimate:
-    """Limit the mean of independent values in [0, 1], whatever their distribution.
+    """Compute confidence limits on the mean of independent values in [0, 1], whatever their
+    distribution.
 
-    By betting (Waudby-Smith and Ramdas 2023, Theorem 3, the hedged capital with predictable
-    plug-in stakes): a mean is refused once gamblers who bet against it have multiplied their
-    stake by ``2 / (1 - confidence)``. Near the normal limits when there are many trials; with few
-    no valid limits can be narrow, see `narrowest_limits`.
+    By betting (Waudby-Smith and Ramdas 2023, Theorem 3, the hedged capital with predictable plug-in
+    stakes): a mean is rejected once gamblers against it have multiplied their capital by ``2 / (1 -
+    confidence)``. Close to the normal limits with many trials; with few no valid limits can be
+    narrow, see `narrowest_limits`.
 
     The number of trials, the confidence and ``people`` must be fixed before the first trial is
     seen: the stakes depend on them. For a run that may stop early see `anytime_limits`.
@@ -28,15 +29,14 @@ def mean_limits(
     Parameters
     ----------
     values
-        One value a trial, shape (trials,), each in [0, 1]; trials independent and alike, in the
-        order in which they were played (the stakes of a trial look at the ones before it).
+        One value per trial, shape (trials,), each in [0, 1]; trials independent and alike, in the
+        order of play (the stakes of a trial depend on the ones before it).
     confidence
         Level in (0, 1) of both limits together.
     people
-        Over how many independent targets each value is a mean. Any number is valid; the right one
-        gives the narrowest limits.
+        Number of independent targets averaged per trial. Any is valid; the right one is sharpest.
     quantity
-        What is averaged, in words.
+        The averaged quantity, in words.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Limits of a median from the values in order."""
+"""Confidence limits on a median from order statistics."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from narcissus.results import Estimate
 
 
 def median_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
-    """Limit the median of independent values of any range, whatever their distribution.
+    """Compute confidence limits on the median of independent values, whatever their distribution.
 
-    Between two of the values in order (Thompson 1936): the number of values at most the median is
-    no less than binomial with chance 1/2. So the limits hold for every median where there are
-    several, and with ties. With few trials they are far narrower than valid limits of the mean can
-    be, since nothing far away can hide from a median.
+    Two order statistics (Thompson 1936): the number of values at most the median is stochastically
+    at least binomial with chance 1/2. So the limits hold for every median if there are several, and
+    with ties. With few trials they are far narrower than valid limits on the mean, since outliers
+    do not affect a median.
 
     Parameters
     ----------
     values
-        One value a trial, shape (trials,), trials independent and alike.
+        One value per trial, shape (trials,), trials independent and alike.
     confidence
         Level in (0, 1) of both limits together.
     quantity
-        What the median is of, in words.
+        The quantity, in words.
 
     Returns
     -------
     Estimate
-        Without limits if there are too few values: at level .95 six are the fewest.
+        Without limits if there are too few values: at level .95 six are needed.
 
     Examples
     --------

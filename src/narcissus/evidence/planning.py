@@ -1,4 +1,4 @@
-"""How near limits can come, and how many trials a question takes."""
+"""The narrowest valid limits, and the number of trials needed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from narcissus._validation import fraction, integer, non_negative, positive, pro
 
 
 def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
-    """Give the nearest limits that any valid method can set at a mean of values in [0, 1].
+    """Return the narrowest limits of any valid method on a mean of values in [0, 1].
 
-    Even if every value seen is ``mean``: values that are 0 with chance
-    ``1 - (error / 2)^(1 / trials)``, else ``mean``, show the same with chance ``error / 2``, so no
-    method may refuse their mean. The same above, with 1 for 0.
+    Even if every observed value is ``mean``: values that are 0 with chance
+    ``1 - (error / 2)^(1 / trials)``, else ``mean``, look the same with chance ``error / 2``, so no
+    method may reject their mean. The same above, with 1 for 0.
 
     Parameters
     ----------
@@ -43,28 +43,24 @@ def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> t
 def trials_for(
     distance: float, variance: float, *, room: float = 1.0, confidence: float = 0.95
 ) -> int:
-    """Plan how many trials bring a limit of a mean to within ``distance``. Rough; never a claim.
+    """Estimate the number of trials that brings a limit on a mean to within ``distance``; never a
+    claim.
 
-    What no valid limit can do without if all values are alike (see `narrowest_limits`), plus what
-    their spread takes, ``2 log(2 / error) variance / distance^2``. To settle whether a mean is
-    below a threshold, ``distance`` is the gap between the estimate and the threshold.
+    The minimum for any valid limit if all values are equal (see `narrowest_limits`), plus
+    ``2 log(2 / error) variance / distance^2`` for their spread. To decide whether a mean is below a
+    threshold, ``distance`` is the gap between the estimate and the threshold.
 
     Parameters
     ----------
     distance
-        Wanted between the estimate and its limit, above 0.
+        Between the estimate and its limit, above 0.
     variance
-        Of one trial's value.
+        Variance of one trial's value.
     room
-        How far the mean is from the end of the range on the side of the limit: ``1 - mean`` for
-        an upper limit, ``mean`` for a lower one, 1 if not known.
+        Distance of the mean from the end of the range on the side of the limit: ``1 - mean`` for an
+        upper limit, ``mean`` for a lower one, 1 if unknown.
     confidence
         Level in (0, 1) of both limits together.
-
-    Returns
-    -------
-    int
-        At least 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From the people that were sampled to the population that they stand for."""
+"""Inference from the sampled people to their population."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ def population_mean_upper(
     confidence: float = 0.95,
     quantity: str = "",
 ) -> Estimate:
-    """Limit from above the mean over a population of a number in [0, 1] that each person has.
+    """Compute an upper limit on a population's mean of a number in [0, 1] per person.
 
-    Needs the sums of each trial alone. Predictable empirical Bernstein limits with one stake
-    ``s`` and one guess ``g`` of the mean for all people of a trial, chosen from the trials before
-    it: ``exp(s (m - x) - psi(s) (x - g)^2)`` with ``psi(s) = -log(1 - s) - s`` is at most
-    ``exp(s (m - g)) (1 + s (g - x))`` (Fan, Grama and Liu 2015), which for people drawn
-    independently has a mean of at most 1. For people drawn without replacement within a trial
-    too: the mean of a product of ``1 + s (g - x)`` over them is an elementary symmetric mean, at
-    most the power of its mean factor (Maclaurin's inequality). Trials are independent.
+    Needs only the sums of each trial. Predictable empirical Bernstein limits with one stake ``s``
+    and one guess ``g`` of the mean for all people of a trial, chosen from the trials before it:
+    ``exp(s (m - x) - psi(s) (x - g)^2)`` with ``psi(s) = -log(1 - s) - s`` is at most ``exp(s (m -
+    g)) (1 + s (g - x))`` (Fan, Grama and Liu 2015), whose mean for independently drawn people is at
+    most 1. Also for people drawn without replacement within a trial: the mean of a product of ``1 +
+    s (g - x)`` over them is an elementary symmetric mean, at most the power of its mean factor
+    (Maclaurin's inequality). Trials are independent.
+
+    Source: Waudby-Smith and Ramdas 2023, Theorem 2; one stake for all people of a trial, and trials
+    without replacement, are ours.
 
     Parameters
     ----------
@@ -41,23 +44,18 @@ def population_mean_upper(
         Sum over the people of each trial of their numbers, and of the squares, shape (trials,),
         trials in the order of play.
     counts
-        How many people these are: one whole number, or one a trial (members of a group), some of
-        which may be 0. Given the counts, the people must be drawn as said above.
+        Number of people: one whole number, or one per trial (members of a group), possibly 0. Given
+        the counts, the people must be drawn as described above.
     confidence
-        Level in (0, 1) of the upper limit, the only one. Like the number of trials it must be
-        fixed beforehand.
+        Level in (0, 1) of the upper limit, the only one; like the number of trials fixed
+        beforehand.
     quantity
-        What is averaged, in words.
+        The averaged quantity, in words.
 
     Returns
     -------
     Estimate
         Without a lower limit; ``trials`` counts people.
-
-    Notes
-    -----
-    Source: Waudby-Smith and Ramdas 2023, Theorem 2; a stake for all people of a trial, and rows
-    without replacement, are ours.
 
     Examples
     --------
@@ -89,25 +87,25 @@ def population_mean_upper(
 
 
 def population_tail(mean: float, people: int, *, spent: float = 0.0) -> FloatArray:
-    """Limit ``Pr[at least v]`` over people drawn from a population, from the mean alone.
+    """Bound ``Pr[at least v]`` over people drawn from a population, from the mean alone.
 
-    Given the people, a theorem says ``Pr[at least v] <= Pr[sum of Bernoulli(o_i) >= v] + spent``,
-    person ``i`` having the number ``o_i``. People who are drawn independently make the sum
-    binomial, with the population's mean of ``o``. If they are drawn without replacement, the
-    generating function of the sum is an elementary symmetric mean of linear functions with
-    negative roots, so it has only real roots, and the sum is again one of independent Bernoullis
-    with that mean; by Hoeffding 1956, Theorem 4, its tail is at most the binomial one from one
-    above the expected count. Below that the limit is 1.
+    Given the people, a theorem states ``Pr[at least v] <= Pr[sum of Bernoulli(o_i) >= v] + spent``,
+    person ``i`` having the number ``o_i``. For people drawn independently the sum is binomial, with
+    the population's mean of ``o``. If they are drawn without replacement, the generating function
+    of the sum is an elementary symmetric mean of linear functions with negative roots. It has only
+    real roots, and the sum is again one of independent Bernoullis with that mean; by Hoeffding
+    1956, Theorem 4, its tail is at most the binomial one from one above the expected count. Below
+    that the bound is 1.
 
     Parameters
     ----------
     mean
-        The population's mean of ``o``, in [0, 1], or an upper limit such as that of
+        The population's mean of ``o``, in [0, 1], or an upper limit on it such as
         `population_mean_upper`: then all entries hold at once, at its level.
     people
-        How many are drawn.
+        Number of people drawn.
     spent
-        What the theorem adds (failures that delta allows), at most, on average over people.
+        Upper bound on the theorem's addition (failures that delta allows), averaged over people.
 
     Returns
     -------
@@ -129,7 +127,7 @@ def population_tail(mean: float, people: int, *, spent: float = 0.0) -> FloatArr
 
 
 def _before(values: FloatArray) -> FloatArray:
-    """Give the sum of what came before each trial."""
+    """Return the sum over the trials before each trial."""
     return np.concatenate([[0.0], np.cumsum(values)[:-1]])
 
 

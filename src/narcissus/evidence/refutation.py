@@ -1,10 +1,9 @@
-"""What an audit's counts refute: the largest epsilon, or mu, that they contradict.
+"""Refutation by an audit's counts: the largest epsilon, or mu, that they contradict.
 
-The audit plants ``m`` canaries whose secret values are drawn independently and uniformly, lets an
-attack guess ``r`` of them after seeing one release, and counts ``v`` right guesses. Drawing
-exactly half of the canaries into the data in place of a coin each is nearly harmless. One of each
-*pair* is not, if each half of a pair is counted: there the pairs are the canaries, with two values
-each (which of the two is in).
+The audit plants ``m`` canaries with independent uniform secret values, has an attack guess ``r`` of
+them from one release, and counts ``v`` right guesses. Drawing exactly half of the canaries into the
+data, not a coin each, is nearly harmless. Drawing one of each *pair* is not, if each half of a pair
+is counted: there the pairs are the canaries, with two values each (which of the two is in).
 
 Source: Narcissus theory 4.3 (the bound), 4.7 (the published ones), 5 (refutation).
 """
@@ -43,87 +42,50 @@ ABOUT_CHOICE = (
 
 @dataclass(frozen=True)
 class Method:
-    """What one method makes of the counts.
+    """The result of one method for the counts."""
 
-    Attributes
-    ----------
-    id, name
-        The theorem in the registry `narcissus.bounds.THEOREMS`, and its source.
-    epsilon
-        The largest epsilon that it refutes; 0 if none.
-    p_value
-        Its p-value against the claimed epsilon.
-    valid
-        Whether its theorem holds; the others are shown for comparison only.
-    """
-
-    id: str
+    id: str  # `id`, `name`: The theorem in the registry `narcissus.bounds.THEOREMS`, and its source
     name: str
-    epsilon: float
-    p_value: float
-    valid: bool = True
+    epsilon: float  # the largest epsilon refuted; 0 if none
+    p_value: float  # its p-value against the claimed epsilon
+    valid: bool = True  # whether its theorem holds; the others are for comparison only
 
 
 @dataclass(frozen=True)
 class Refutation(Result):
-    """The guarantees that an audit refutes.
+    """The guarantees refuted by an audit."""
 
-    Attributes
-    ----------
-    epsilon
-        Every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted; 0 means none is.
-    mu
-        Every mu'-Gaussian DP with ``mu' < mu`` is refuted.
-    noise
-        A Gaussian mechanism has a noise multiplier of at most this, in clipping norms: ``2 / mu``
-        of a value, since a replaced record moves it by two, ``1 / mu`` of membership; infinite if
-        nothing is refuted.
-    p_value
-        Against the claimed epsilon (with delta): the probability of so many right guesses is at
-        most this.
-    confidence
-        Level: what holds is refuted with probability at most ``1 - confidence``.
-    delta, claimed
-        The delta assumed, and the epsilon that the p-values are about.
-    canaries, guesses, correct, values
-        The counts.
-    methods
-        Every method's answer, ours first.
-    guesses_chosen
-        Whether the number of guesses was chosen ``"before"`` or ``"after"`` the release was seen.
-    assumptions
-        What the refutation rests on.
-    chosen_on
-        How many further canaries chose the threshold; 0 for given counts.
-    secret
-        What was guessed; see `asked`.
-    """
-
+    # every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted; 0 if none is
     epsilon: float
-    mu: float
+    mu: float  # every mu'-Gaussian DP with ``mu' < mu`` is refuted
+    # upper limit on a Gaussian mechanism's noise multiplier, in clipping norms: ``2 / mu``
+    # for a value, since a replaced record moves it by two, ``1 / mu`` for membership;
+    # infinite if nothing is refuted
     noise: float
+    # against the claimed epsilon (with delta): upper bound on the probability of at least
+    # this number of right guesses
     p_value: float
-    confidence: float
-    delta: float
+    confidence: float  # level: true claims are refuted with probability at most ``1 - confidence``
+    delta: float  # `delta`, `claimed`: The delta assumed, and the epsilon of the p-values
     claimed: float
-    canaries: int
+    canaries: int  # `canaries`, `guesses`, `correct`, `values`: The counts
     guesses: int
     correct: int
     values: int
-    methods: tuple[Method, ...]
+    methods: tuple[Method, ...]  # every method's result, ours first
+    # whether the number of guesses was chosen ``"before"`` or ``"after"`` the release was
+    # seen
     guesses_chosen: Chosen
-    assumptions: tuple[str, ...]
+    assumptions: tuple[str, ...]  # assumptions of the refutation
+    # number of further canaries used to choose the threshold; 0 for given counts
     chosen_on: int = 0
-    secret: Secret = "value"
+    secret: Secret = "value"  # what was guessed; see `asked`
 
     def asked(self, secret: Secret) -> Refutation:
-        """Give what the counts refute where this was guessed.
+        """Return the refutation for guesses of ``secret``.
 
-        Parameters
-        ----------
-        secret
-            ``"value"``: which value a canary has; what is refuted is about replaced records.
-            ``"membership"``: whether a canary is in the data; about added and removed ones.
+        ``"value"``, a canary's value, refutes claims about replaced records; ``"membership"``,
+        whether a canary is in the data, about added and removed ones.
         """
         if secret == "membership" and self.values != 2:
             raise InputError(f"`values` must be 2 for membership, in and out; got {self.values}")
@@ -133,14 +95,13 @@ class Refutation(Result):
 
     @property
     def question(self) -> str:
-        """What was guessed, and whom the guarantee that is refuted is about."""
+        """What was guessed, and the neighbours of the refuted guarantee."""
         if self.secret == "value":
             return "what value a canary has; what is refuted is about replaced records"
         return "whether a canary is in the data; what is refuted is about added and removed records"
 
     @property
     def grade(self) -> Grade:
-        """Always 'sampled'."""
         return "sampled"
 
     def __str__(self) -> str:
@@ -173,34 +134,32 @@ def refute(
     claimed: float = 0.0,
     guesses_chosen: Chosen = "before",
 ) -> Refutation:
-    """Find the largest epsilon, and mu, that an audit's counts refute.
+    """Find the largest epsilon, and mu, refuted by an audit's counts.
+
+    Source: Narcissus theory 4.3: the tail bound is the exact optimum for uniform secrets, so no
+    argument from (epsilon, delta) alone refutes more. For comparison: Steinke, Nasr and Jagielski
+    2023 and Mahloujifar, Melis and Chaudhuri 2024.
 
     Parameters
     ----------
     canaries
-        How many records had a secret value, drawn uniformly and independently; for membership, in
-        or out by a fair coin: then the answer's `Refutation.asked` says what is refuted.
+        Number of records with a secret value, drawn uniformly and independently; for membership, in
+        or out by a fair coin: then `Refutation.asked` of the result is the refutation.
     guesses
-        How many of them the attack guessed; see ``guesses_chosen``.
+        Number of canaries guessed; see ``guesses_chosen``.
     correct
-        How many guesses were right.
+        Number of right guesses.
     values
-        How many values a secret has; 2 for membership, and for pairs of which one is in.
+        Number of values of a secret; 2 for membership, and for pairs of which one is in.
     delta
         The delta of the claim, in [0, 1).
     confidence
         Level in (0, 1).
     claimed
-        The epsilon that the p-values are about; default 0, "the release says nothing".
+        The epsilon of the p-values; default 0, "the release reveals nothing".
     guesses_chosen
         ``"before"`` if the number of guesses was fixed before the release was seen. ``"after"``
-        tests at half the level where ``delta`` is above 0, and mu always; see `level_factor`.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.3: the tail bound is the exact optimum for uniform secrets, so that
-    no argument from (epsilon, delta) alone refutes more. Beside it Steinke, Nasr and Jagielski
-    2023 and Mahloujifar, Melis and Chaudhuri 2024.
+        tests at half the level if ``delta`` is above 0, and mu always; see `level_factor`.
 
     Examples
     --------
@@ -241,7 +200,7 @@ def refute(
 
 
 def _tests(danger: Threat, guarantee: Guarantee, v: int) -> list[Theorem]:
-    """List the theorems by which audits test such a guarantee, those of one formula first."""
+    """List the theorems by which audits test such a guarantee, single formulas first."""
     asked = Question(danger, guarantee, v)
     usable = [
         theorem
@@ -256,9 +215,9 @@ def _tests(danger: Threat, guarantee: Guarantee, v: int) -> list[Theorem]:
 def _methods(
     danger: Threat, v: int, *, delta: float, alpha: float, claim: float, factor: int
 ) -> tuple[Method, ...]:
-    """Ask every theorem which epsilon it refutes; p-values are multiplied by ``factor``.
+    """Find the epsilon refuted by every theorem; p-values are multiplied by ``factor``.
 
-    The least of several tails that hold is one that holds, so that they share one level.
+    The minimum of several valid tails is valid, so the theorems share one level.
     """
 
     def claimed(epsilon: float) -> Guarantee:
@@ -283,7 +242,7 @@ def _methods(
 
 
 def level_factor(delta: float, *, after: bool) -> int:
-    """Give what p-values are multiplied by: 2 where guesses chosen late could spend delta twice.
+    """Return the factor of p-values: 2 where guesses chosen late could spend delta twice.
 
     Notes
     -----
@@ -313,17 +272,17 @@ def _said_of_guesses(chosen: str, delta: float) -> str:
 def closed_p_value(
     m: int, r: int, v: int, epsilon: float, delta: float, *, values: int = 2
 ) -> float:
-    """Give the largest probability of ``v`` right guesses under (epsilon, delta)-DP."""
+    """Return the largest probability of ``v`` right guesses under (epsilon, delta)-DP."""
     share = 1.0 / values
     return float(swap_tail(m, share, epsilon, delta, v, guesses=r, inseparable=share))
 
 
 def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
-    """Find the largest mu refuted: by the formulas, refined by what is dearer.
+    """Find the largest mu refuted: by formulas, refined by costlier methods.
 
-    Up to some hundreds of guesses two methods that hold at many points refine it, at each mu the
-    smaller p-value of the two: the published recursion over the whole curve, and the program over
-    tangents.
+    Up to some hundreds of guesses two methods that hold at many points refine it, the smaller
+    p-value of the two at each mu: the published recursion over the whole curve, and the program
+    over tangents.
     """
     tests = [
         theorem
@@ -332,7 +291,7 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
     ]
 
     def p_value(mu: float, *, dear: bool) -> float:
-        """Give the first p-value that refutes, or the smallest."""
+        """Return the first p-value that rejects, or the smallest."""
         asked, least = Question(danger, GaussianDP(mu), v), 1.0
         for theorem in tests:
             if theorem.dear == dear and least > alpha:
@@ -349,7 +308,7 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
 
 
 def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: float) -> float:
-    """Find the largest mu refuted by the one point of its profile at ``delta``."""
+    """Find the largest mu refuted by the single point of its profile at ``delta``."""
 
     def p_value(mu: float) -> float:
         epsilon = GaussianDP(mu).epsilon_beyond(delta)
@@ -366,9 +325,9 @@ def largest_refuted(
     start: float = 0.0,
     largest: float = _LARGEST_EPSILON,
 ) -> float:
-    """Find the largest parameter whose p-value is at most ``alpha``; ``start`` if none is.
+    """Find the largest parameter whose p-value is at most ``alpha``; ``start`` if there is none.
 
-    The p-value must rise with the parameter. The refuted end of the last bracket is returned.
+    The p-value must rise with the parameter. The rejected end of the last bracket is returned.
     """
     if p_value(start) > alpha:
         return start

@@ -1,4 +1,4 @@
-"""Refutation from membership scores: thresholds chosen without invalidating the confidence.
+"""Refutation from membership scores, with thresholds chosen at no cost to validity.
 
 Source: Narcissus theory 4.3 and 5.
 """
@@ -47,45 +47,44 @@ def refute_scores(
     claimed: float = 0.0,
     rng: RandomSource = None,
 ) -> Refutation:
-    """Find the largest epsilon that canary scores refute.
+    """Find the largest epsilon refuted by canary scores.
 
-    The canaries are shuffled. A third of them helps to choose how many of the highest scores are
-    guessed in and how many of the lowest out; the others are guessed so, and only they are
+    The canaries are shuffled. On a third of them the numbers of highest scores guessed in and of
+    lowest scores guessed out are chosen; the others are guessed accordingly, and only they are
     counted.
 
     Parameters
     ----------
     scores
-        One score a canary, larger means more likely in, shape (m,).
+        One score per canary, larger means more likely in, shape (m,).
     members
         Whether each canary was in, 0 or 1, by an independent fair coin each, shape (m,).
     pairs
-        If exactly one of each pair of records was in, by a fair coin a pair: the label of each
-        record's pair, shape (m,), each label twice. A pair is one canary then, its value which of
+        If exactly one of each pair of records was in, by a fair coin per pair: the label of each
+        record's pair, shape (m,), each label twice. A pair is then one canary, its value which of
         the two was in, and its score the difference of the two scores.
     delta, confidence, claimed
         As in `narcissus.evidence.refute`.
     rng
-        Of the shuffle, which chooses the third and breaks ties, and of which record of a pair is
-        its first: so the order of the file does not matter.
+        For the shuffle, which selects the third and breaks ties, and for which record of a pair is
+        its first: the order of the file does not matter.
 
     Raises
     ------
     InputError
-        Among others where the coins cannot have been fair: too many or too few are in, or one of
-        each two rows is although no pairs are given.
+        Among others if the coins cannot have been fair: too many or too few are in, or one of each
+        two rows is although no pairs are given.
 
     Notes
     -----
-    Source: Narcissus theory 4.3 and 5. Given the release and the coins of the first part, the
-    coins of the second are still fair and independent a priori, and the mechanism has the
-    guarantee for each of them; the choice is one that an attacker who knows the first part's coins
-    may make. It is made after the release was seen, so that with a delta above 0 the test is at
-    half the level (see `narcissus.evidence.refute`). Trying many thresholds on the same canaries
-    would cost a factor in ``delta``, not only in the level, because the failures that delta
-    allows may all strike at once; this is why tools that correct for it get worse with more
-    canaries. As ``m`` grows the answer rises towards the epsilon of the profile at
-    ``2 delta / (1 - confidence)``, the most that one run can refute.
+    Source: Narcissus theory 4.3 and 5. Given the release and the coins of the first part, the coins
+    of the second are still fair and independent a priori, and the mechanism has the guarantee for
+    each of them; an attacker who knows the first part's coins may make this choice. It is made
+    after the release was seen, so with a delta above 0 the test is at half the level (see
+    `narcissus.evidence.refute`). Trying many thresholds on the same canaries would cost a factor in
+    ``delta``, not only in the level, because the failures that delta allows may all coincide; hence
+    tools that correct for it get worse with more canaries. As ``m`` grows the result rises towards
+    the epsilon of the profile at ``2 delta / (1 - confidence)``, the most that one run can refute.
     """
     score, inside = checked_scores(scores, members)
     allowed = between("delta", delta, 0, 1, open_high=True)
@@ -113,15 +112,11 @@ def refute_scores(
 def held_out_counts(
     score: FloatArray, inside: BoolArray, delta: float, alpha: float, source: np.random.Generator
 ) -> tuple[int, int, int]:
-    """Shuffle the canaries, choose thresholds on a third of them and guess the others.
+    """Choose thresholds on a third of the shuffled canaries; count canaries, guesses and hits of
+    the rest.
 
-    In a file that is sorted by membership, or where equal scores are, the position of a canary
-    says what its coin was; after the shuffle it says nothing.
-
-    Returns
-    -------
-    canaries, guesses, right guesses
-        Of the canaries that chose nothing.
+    In a file sorted by membership, or with equal scores, a canary's position reveals its coin;
+    after the shuffle it reveals nothing.
     """
     order = source.permutation(score.size)
     score, inside = score[order], inside[order]
@@ -131,7 +126,7 @@ def held_out_counts(
 
 
 def threshold_choices(m: int) -> list[tuple[int, int]]:
-    """List how many of ``m`` canaries may be guessed in and out: both sides alike, or one only."""
+    """List the numbers of ``m`` canaries to guess in and out: both sides alike, or one only."""
     sizes: list[int] = []
     size = float(min(_FEWEST, m))
     while size < m:
@@ -146,7 +141,7 @@ def threshold_choices(m: int) -> list[tuple[int, int]]:
 def _choose(
     score: FloatArray, inside: BoolArray, rest: int, delta: float, alpha: float
 ) -> tuple[float, float]:
-    """Choose the shares of canaries guessed in and out that promise most for ``rest`` others."""
+    """Choose the shares guessed in and out that are most promising for ``rest`` others."""
     order = np.argsort(score, kind="stable")
     low = np.concatenate([[0], np.cumsum(~inside[order])])
     high = np.concatenate([[0], np.cumsum(inside[order][::-1])])
@@ -182,7 +177,6 @@ def _count(
 
 
 def checked_scores(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, BoolArray]:
-    """Check the two columns."""
     try:
         score = np.asarray(scores, dtype=np.float64)
         inside = np.asarray(members, dtype=np.float64)
@@ -203,7 +197,7 @@ def checked_scores(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, B
 
 
 def _check_coins(inside: BoolArray) -> None:
-    """Refuse members that fair coins would give with probability below 1e-6."""
+    """Refuse members that fair coins produce with probability below 1e-6."""
     m, ones = inside.size, int(inside.sum())
     if m % 2 == 0 and 0.5 ** (m // 2) <= UNBELIEVABLE:
         of_two = inside[0::2].astype(int) + inside[1::2]
@@ -220,7 +214,7 @@ def _check_coins(inside: BoolArray) -> None:
 
 
 def _pair_labels(pairs: ArrayLike, size: int) -> NDArray[np.int64]:
-    """Give each pair a number from 0; refuse labels that do not come twice."""
+    """Assign numbers from 0 to the pairs; refuse labels that do not occur twice."""
     labels = np.asarray(pairs)
     if labels.shape != (size,):
         raise InputError(f"`pairs` must have a label for each of {size} scores, got {labels.shape}")
@@ -240,9 +234,9 @@ def _paired(
     labels: NDArray[np.int64],
     source: np.random.Generator,
 ) -> tuple[FloatArray, BoolArray]:
-    """Make each pair one canary: is its first record in, and by how much is its score larger.
+    """Make each pair one canary: whether its first record is in, and the difference of the scores.
 
-    A coin says which is first: in the file that may be the one that was in.
+    A coin chooses the first record: in the file it may be the one that was in.
     """
     if not np.isfinite(score).all():
         raise InputError("`scores` of pairs must be finite: their differences are compared")

@@ -1,10 +1,10 @@
-"""Tests and limits that may be looked at after every trial.
+"""Tests and limits that are valid at every stopping time.
 
-A gambler starts with one unit and bets on each trial that a mean is above what is claimed. If the
-claim holds, the capital is a supermartingale, and by Ville's inequality it ever reaches
-``1 / alpha`` with probability at most ``alpha``. So the run may be looked at after every trial,
-stopped when it looks good, or continued. The gambler spreads the unit over a fixed ladder of
-stakes and never moves it between them, which is near the best stake in hindsight.
+A gambler starts with one unit and bets on each trial that a mean exceeds the claim. Under the claim
+the capital is a supermartingale, so by Ville's inequality it ever reaches ``1 / alpha`` with
+probability at most ``alpha``. So the run may be inspected after every trial, stopped at will, or
+continued. The gambler spreads the unit over a fixed ladder of stakes and never moves it between
+them, which is close to the best stake in hindsight.
 
 Source: Waudby-Smith and Ramdas 2023 (betting); Ville 1939. The ladder is a universal portfolio
 (Cover 1991) on a grid.
@@ -33,7 +33,7 @@ class Bets:
     Parameters
     ----------
     lowest
-        The smallest value that can occur, below 0; known before the first trial.
+        The smallest possible value, below 0; known before the first trial.
     """
 
     def __init__(self, lowest: float) -> None:
@@ -43,7 +43,7 @@ class Bets:
         self.logs = np.zeros(len(LADDER))
 
     def update(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Bet on some more trials; give the log capital after each, shape (trials,)."""
+        """Bet on more trials; return the log capital after each, shape (trials,)."""
         array = np.asarray(values, dtype=np.float64)
         steps = np.log1p(self.stakes[:, None] * array)
         path = self.logs[:, None] + np.cumsum(steps, axis=1)
@@ -52,9 +52,9 @@ class Bets:
         return log_mean(path)
 
     def add_counts(self, values: ArrayLike, counts: ArrayLike) -> float:
-        """Bet on many trials at once, given how often each value came; give the log capital.
+        """Bet on many trials at once, given each value's count; return the log capital.
 
-        The capital at the end does not depend on the order of the trials.
+        The final capital does not depend on the order of the trials.
         """
         array, times = np.asarray(values, dtype=np.float64), np.asarray(counts, dtype=np.float64)
         self.logs = self.logs + np.log1p(self.stakes[:, None] * array) @ times
@@ -62,7 +62,7 @@ class Bets:
 
 
 def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the log of the mean over the first axis of capitals that are given as logs."""
+    """Return the log of the mean over the first axis of capitals given as logs."""
     top = logs.max(axis=0)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
@@ -70,25 +70,25 @@ def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def compress(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Give the distinct values and how often each came."""
+    """Return the distinct values and their counts."""
     kept, counts = np.unique(values, return_counts=True)
     return kept, counts.astype(np.int64)
 
 
 def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
-    """Limit the mean of independent values in [0, 1] of a run that may have been stopped early.
+    """Compute limits on the mean of independent values in [0, 1], valid at any stopping time.
 
-    The run may have been looked at after every trial and stopped for any reason that lies in the
-    past. Wider than `narcissus.mean_limits`, which needs the number of trials fixed beforehand.
+    The run may be inspected after every trial and stopped for any reason in the past. Wider than
+    `narcissus.mean_limits`, which needs the number of trials fixed beforehand.
 
     Parameters
     ----------
     values
-        One value a trial, shape (trials,), each in [0, 1].
+        One value per trial, shape (trials,), each in [0, 1].
     confidence
         Level in (0, 1) of both limits together.
     quantity
-        What is averaged, in words.
+        The averaged quantity, in words.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def _edge(
 ) -> float:
     """Bisect for the end of the interval; err outwards.
 
-    Against its own sample mean a gambler never wins, so the inside is never refused.
+    Against the sample mean a gambler never wins, so the inside is never rejected.
     """
     near, far = inside, outside
     if far == 0.0:

@@ -1,4 +1,4 @@
-"""How much more often something happens to the people of one sample than to those of another."""
+"""Comparison of success rates in two samples."""
 
 from __future__ import annotations
 
@@ -24,20 +24,6 @@ _CLOSE = 1e-6  # how near a limit is found, on the safe side
 class TwoSamples:
     """Successes in two samples of independent people.
 
-    Attributes
-    ----------
-    successes, trials
-        Of the sample that is asked about; ``0 <= successes <= trials``, ``trials >= 1``.
-    others, other_trials
-        Of the sample that it is compared with.
-
-    Raises
-    ------
-    InputError
-        A count is out of its range.
-
-    Examples
-    --------
     >>> found = TwoSamples(90, 100, 60, 100)
     >>> found.fisher < 1e-5
     True
@@ -46,9 +32,11 @@ class TwoSamples:
     (0.3, 0.16, 0.43)
     """
 
+    # `successes`, `trials`: Counts of the sample in question; ``0 <= successes <= trials``,
+    # ``trials >= 1``
     successes: int
     trials: int
-    others: int
+    others: int  # `others`, `other_trials`: Counts of the comparison sample
     other_trials: int
 
     def __post_init__(self) -> None:
@@ -59,40 +47,34 @@ class TwoSamples:
 
     @property
     def reversed(self) -> TwoSamples:
-        """The same with the samples in each other's place."""
+        """The same with the samples exchanged."""
         return TwoSamples(self.others, self.other_trials, self.successes, self.trials)
 
     @property
     def difference(self) -> float:
-        """Share of successes less the other share, in [-1, 1]."""
+        """Share of successes minus the other share, in [-1, 1]."""
         return self.successes / self.trials - self.others / self.other_trials
 
     @property
     def fisher(self) -> float:
-        """P-value that successes are no more frequent than in the other sample, one-sided.
+        """One-sided p-value that successes are no more frequent than in the other sample.
 
-        Exact given the number of successes in both together (Fisher 1935): valid if all people
-        are exchangeable, as after a random split, whatever else they depend on.
+        Exact given the total number of successes (Fisher 1935): valid if all people are
+        exchangeable, as after a random split, under any other dependence.
         """
         together = self.trials + self.other_trials
         found = self.successes + self.others
         return float(scipy.stats.hypergeom.sf(self.successes - 1, together, found, self.trials))
 
     def p_value(self, excess: float, *, error: float) -> float:
-        """Give the p-value of "the chance is at most the other sample's plus ``excess``".
+        """Compute the p-value of "the chance is at most the other sample's plus ``excess``".
 
         Exact for two independent binomial counts: the largest chance of a difference as large as
-        the one found, over the other sample's chance within its own Clopper-Pearson limits, plus
-        the error of those (Berger and Boos 1994). At an excess of 0 or more it is at least
-        Fisher's, so that what is refused here is refused there.
-
-        Parameters
-        ----------
-        excess
-            In [-1, 1].
-        error
-            The level of the test that it is for, in (0, 1): `NUISANCE` of it goes to the limits
-            of the other sample's chance, so it must be fixed beforehand.
+        observed, over the other sample's chance within its Clopper-Pearson limits, plus the error
+        of those limits (Berger and Boos 1994). At an excess of at least 0 it is at least Fisher's,
+        so rejection here implies rejection there. ``excess`` is in [-1, 1]; ``error``, the level of
+        the intended test in (0, 1), of which `NUISANCE` goes to the limits, must be fixed
+        beforehand.
         """
         excess = between("excess", excess, -1, 1)
         kept = NUISANCE * fraction("error", error)
@@ -104,7 +86,9 @@ class TwoSamples:
         return limits.low or 0.0, 1.0 if limits.high is None else limits.high
 
     def _tail(self, excess: float, chances: tuple[float, float]) -> float:
-        """Give the largest chance of such a difference, where one chance is that far off."""
+        """Return the largest chance of such a difference, if one chance exceeds the other by
+        ``excess``.
+        """
         first, last = max(chances[0], -excess), chances[1]
         if first > last:  # no chance is so far below any of these
             return 0.0
@@ -127,20 +111,11 @@ class TwoSamples:
         return float((mass * tails).sum(axis=1).max()) + 2 * _REACH
 
     def excess(self, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
-        """Limit the chance less the other sample's, by the tests of `p_value` on either side.
+        """Compute limits on the chance minus the other sample's, by the tests of `p_value` on
+        either side.
 
-        Parameters
-        ----------
-        confidence
-            Level in (0, 1) of both limits together; must be fixed beforehand.
-        quantity
-            What is limited, in words.
-
-        Returns
-        -------
-        Estimate
-            In [-1, 1]. The lower limit is above 0 only if Fisher's test refuses at the level of
-            that side.
+        The lower limit is above 0 only if Fisher's test rejects at the level of that side;
+        ``confidence`` covers both limits and must be fixed beforehand.
         """
         error = (1 - fraction("confidence", confidence)) / 2
         low, high = self._lower(error), -self.reversed._lower(error)
@@ -156,7 +131,7 @@ class TwoSamples:
         )
 
     def _lower(self, error: float) -> float:
-        """Give the largest excess that is refused at this error, at least -1."""
+        """Return the largest excess rejected at this error, at least -1."""
         kept = NUISANCE * error
         chances = self._chances(kept)
 
@@ -172,17 +147,9 @@ class TwoSamples:
         return min(low, 0.0) if self.fisher > error else low
 
     def detectable(self, excess: float, *, error: float) -> float | None:
-        """Give the least difference that would have been refused, the other sample as it was.
+        """Return the smallest difference that would have been rejected, the other sample as it was.
 
-        Parameters
-        ----------
-        excess, error
-            As for `p_value`.
-
-        Returns
-        -------
-        float or None
-            In (-1, 1]; None where not even success of all would have been refused.
+        In (-1, 1]; None if not even success of all would have been rejected.
         """
         low, high = 0, self.trials
         if not self._with(high).refuses(excess, error=error):
@@ -199,21 +166,19 @@ class TwoSamples:
         return TwoSamples(successes, self.trials, self.others, self.other_trials)
 
     def refuses(self, excess: float, *, error: float) -> bool:
-        """Say whether the test of `p_value` refuses at its level."""
+        """Check whether the test of `p_value` rejects at its level."""
         return self.p_value(excess, error=error) < error
 
 
 def _masses(counts: np.ndarray, trials: int, chance: np.ndarray) -> np.ndarray:
-    """Give binomial probabilities; SciPy's own are three times slower."""
+    """Compute binomial probabilities; three times faster than SciPy's."""
     ways = -special.betaln(counts + 1, trials - counts + 1) - math.log(trials + 1)
     return np.exp(ways + special.xlogy(counts, chance) + special.xlog1py(trials - counts, -chance))
 
 
 def standard_score(found: TwoSamples) -> float:
-    """Give the difference in standard errors of no difference: to choose by, never to decide.
+    """Return the difference in standard errors under equality: to select by, never to decide.
 
-    Examples
-    --------
     >>> round(standard_score(TwoSamples(60, 100, 50, 100)), 3)
     1.421
     """

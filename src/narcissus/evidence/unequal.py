@@ -1,7 +1,7 @@
-"""Refutation where every canary has a prior of its own: secrets that are not uniform, other coins.
+"""Refutation with a prior per canary: secrets that are not uniform, unequal coins.
 
 Source: Narcissus theory 4.1, 4.4, 4.10 (the bounds) and 5 (refutation); Swanberg et al. 2025,
-Theorem 3.2, is what takes priors that differ from guess to guess.
+Theorem 3.2, for priors that differ from guess to guess.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Claimed:
         return ApproximateDP(epsilon, self.delta) if self.delta > 0 else PureDP(epsilon)
 
     def method(self, theorem: Theorem, p_value: PValue, tolerance: float, factor: int) -> Method:
-        """Find what one test refutes, its p-values multiplied by ``factor``."""
+        """Find the epsilon refuted by one test, its p-values multiplied by ``factor``."""
         return Method(
             theorem.id,
             theorem.statement,
@@ -90,23 +90,20 @@ def refute_priors(
     confidence: float = 0.95,
     claimed: float = 0.0,
 ) -> Refutation:
-    """Find the largest epsilon that a count refutes, of canaries that were all guessed.
+    """Find the largest epsilon refuted by a count of canaries that were all guessed.
+
+    Source: Narcissus theory 4.10, under pure DP 4.4: there the exact optimum, so nothing from this
+    count alone refutes more. Also the swap bound of 4.3 with all canaries as the one guessed best:
+    sharper if all are near uniform. Both bound the same chance, and share the level.
 
     Parameters
     ----------
     priors
         The distribution of each canary's value, shape (m, V); zeros pad. A guess must name it.
     correct
-        How many guesses were right.
+        Number of right guesses.
     delta, confidence, claimed
         As in `narcissus.evidence.refute`.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.10, under pure DP 4.4: there the exact optimum, so that nothing
-    from this count alone refutes more. Beside it the swap bound of 4.3 for all canaries as the one
-    that is guessed best: sharper where all are near uniform. Both limit the same chance, and share
-    the level.
 
     Examples
     --------
@@ -159,35 +156,35 @@ def refute_guesses(
     confidence: float = 0.95,
     claimed: float = 0.0,
 ) -> Refutation:
-    """Find the largest epsilon that guesses refute, each weighed by its own prior chance.
+    """Find the largest epsilon refuted by guesses, each weighted by its prior chance.
 
-    A right guess of what was unlikely says more than one of what was likely.
+    A right guess of an unlikely value is stronger evidence than one of a likely value.
 
     Parameters
     ----------
     chances
-        The prior chance of each guess that was made, shape (r,). Which canaries are guessed, and
-        what, may be chosen after the release was seen.
+        The prior chance of each guess made, shape (r,). Which canaries are guessed, and their
+        guessed values, may be chosen after the release was seen.
     correct
-        How many of them were right.
+        Number of right guesses.
     differ
-        For all canaries, guessed or not, the chance that two values drawn alike differ, ``1 -
-        sum_x D(x)^2``, shape (m,); used where ``delta`` is above 0.
+        For all canaries, guessed or not, the chance that two independent draws of the value differ,
+        ``1 - sum_x D(x)^2``, shape (m,); used if ``delta`` is above 0.
     values
-        How many values a canary has.
+        Number of values of a canary.
     best
-        No guess that could have been made has a larger prior chance; default 1.
+        Upper bound on the prior chance of every possible guess; default 1.
     delta, confidence, claimed
         As in `narcissus.evidence.refute`.
 
     Notes
     -----
-    Source: Swanberg et al. 2025, Theorem 3.2: given the release, right guesses are at most a sum
-    of Bernoulli(beta(chance)), whatever was guessed. With a delta the bound that follows the
-    attempts (Narcissus theory 4.4), which adds ``delta sum differ``: its proof has one count in
-    question for each release, so that the p-value may follow them. The swap bound for all canaries
-    as the best stands beside it; it is another test, and both are at half the level then, the
-    second at half of that for guesses whose number was chosen late.
+    Source: Swanberg et al. 2025, Theorem 3.2: given the release, right guesses are at most a sum of
+    Bernoulli(beta(chance)), whatever was guessed. With a delta: the bound that follows the attempts
+    (Narcissus theory 4.4), which adds ``delta sum differ``; its proof has one count in question for
+    each release, so the p-value may follow them. The swap bound for all canaries as the best is
+    another test: both are then at half the level, the second at half of that for guesses whose
+    number was chosen late.
     """
     asked = _Claimed.of(delta, confidence, claimed)
     made, apart = probabilities("chances", chances), probabilities("differ", differ)

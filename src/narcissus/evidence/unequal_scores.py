@@ -1,4 +1,4 @@
-"""Refutation from membership scores where each canary had a coin of its own.
+"""Refutation from membership scores with unequal coins.
 
 Source: Narcissus theory 4.4 and 5; Swanberg et al. 2025, Theorem 3.2.
 """
@@ -37,25 +37,23 @@ def refute_prior_scores(
     claimed: float = 0.0,
     rng: RandomSource = None,
 ) -> Refutation:
-    """Find the largest epsilon that scores refute, of canaries that were in by unequal coins.
+    """Find the largest epsilon refuted by scores of canaries included by unequal coins.
 
-    As `narcissus.evidence.refute_scores`: the canaries are shuffled, a part of them chooses how
-    many of the highest scores are guessed in and how many of the lowest out, and only the others
-    are counted, each guess by its own prior chance.
+    As `narcissus.evidence.refute_scores`: the canaries are shuffled, a part of them determines the
+    numbers of highest scores guessed in and of lowest scores guessed out, and only the others are
+    counted, each guess by its prior chance.
 
     Parameters
     ----------
-    scores, members
-        As there.
     priors
         The chance with which each canary was in, by an independent coin, shape (m,).
-    delta, confidence, claimed, rng
-        As there.
+    scores, members, delta, confidence, claimed, rng
+        As in `narcissus.evidence.refute_scores`.
 
     Raises
     ------
     InputError
-        Among others where such coins cannot have fallen so: too many or too few are in.
+        Among others if such coins cannot have produced the members: too many or too few are in.
     """
     score, inside = checked_scores(scores, members)
     coins = probabilities("priors", priors)
@@ -113,7 +111,7 @@ def _choose(
     delta: float,
     alpha: float,
 ) -> tuple[float, float]:
-    """Choose the shares guessed in and out that promise most for ``rest`` others like these."""
+    """Choose the shares guessed in and out that are most promising for ``rest`` similar others."""
     best, chosen = 0.0, (0.5, 0.5)
     spent = delta * rest * float((2.0 * coins * (1.0 - coins)).mean())
     level = (alpha / 2 if delta > 0 else alpha) - spent

@@ -170,6 +170,11 @@ def dp_sgd(
 ) -> ProfileCurve:
     """Account for DP-SGD (Poisson-sampled Gaussian steps) for a value or for membership.
 
+    Source: dp-accounting's privacy loss distributions (Doroshenko et al. 2022). The discretised
+    losses are pessimistic, so the profile is a valid bound. For added and removed records it is the
+    worse of both orders at each epsilon, and `power` follows ``min(f, f^-1)``, made convex (Dong,
+    Roth and Su 2022, Theorem 4.2).
+
     Parameters
     ----------
     noise
@@ -185,13 +190,6 @@ def dp_sgd(
         What the attacker asks: ``"value"`` (default) or ``"membership"``.
     interval
         See `from_event`.
-
-    Notes
-    -----
-    Source: dp-accounting's privacy loss distributions (Doroshenko et al. 2022). The discretised
-    losses are pessimistic, so the profile is a valid bound. For added and removed records it is the
-    worse of both orders at each epsilon, and `power` follows ``min(f, f^-1)``, made convex (Dong,
-    Roth and Su 2022, Theorem 4.2).
     """
     events = optional("dp_accounting", extra="accounting", purpose=_PURPOSE).dp_event
     sigma = positive("noise", noise)

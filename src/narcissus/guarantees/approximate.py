@@ -16,6 +16,8 @@ from narcissus.guarantees.pure import randomized_response_profile
 class ApproximateDP(Guarantee):
     """Approximate differential privacy: ``P(E) <= exp(epsilon) P'(E) + delta`` for every event.
 
+    Source: Dwork et al. 2006; trade-off function: Wasserman and Zhou 2010.
+
     Parameters
     ----------
     epsilon
@@ -24,10 +26,6 @@ class ApproximateDP(Guarantee):
         In [0, 1].
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
-
-    Notes
-    -----
-    Source: Dwork et al. 2006; trade-off function: Wasserman and Zhou 2010.
     """
 
     epsilon: float

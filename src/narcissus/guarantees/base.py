@@ -39,24 +39,17 @@ def epsilons(name: str, values: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class Guarantee(ABC):
-    """A privacy guarantee of a mechanism.
+    """A privacy guarantee of a mechanism."""
 
-    Attributes
-    ----------
-    adjacency
-        Neighbouring data sets: ``"replace-one"`` (one record has another value) or ``"add-remove"``
-        (one record is present or not). Bounds on a record's value need the former; see
-        `require_replace_one`.
-    secret
-        What the attacker asks, ``"value"`` or ``"membership"``; see
-        `narcissus.guarantees.as_asked`.
-    converted_from
-        The original guarantee, if this one was derived for other neighbours; ignored in
-        comparisons. See `narcissus.guarantees.as_replace_one`.
-    """
-
+    # neighbouring data sets: ``"replace-one"`` (one record has another value) or ``"add-
+    # remove"`` (one record is present or not). Bounds on a record's value need the former;
+    # see `require_replace_one`.
     adjacency: Adjacency = field(default="replace-one", kw_only=True)
+    # what the attacker asks, ``"value"`` or ``"membership"``; see
+    # `narcissus.guarantees.as_asked`
     secret: Secret = field(default="value", kw_only=True, repr=False)
+    # the original guarantee, if this one was derived for other neighbours; ignored in
+    # comparisons. See `narcissus.guarantees.as_replace_one`.
     converted_from: str = field(default="", kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:

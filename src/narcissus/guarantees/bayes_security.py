@@ -18,6 +18,8 @@ class BayesSecurity(Guarantee):
     Equivalent to (0, 1 - beta_star)-DP: the total variation distance between any two values of the
     record is at most ``1 - beta_star``.
 
+    Source: Chatzikokolakis et al., Proposition 2.
+
     Parameters
     ----------
     beta_star
@@ -25,10 +27,6 @@ class BayesSecurity(Guarantee):
         is only ``beta_star >= 1 - n delta``.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
-
-    Notes
-    -----
-    Source: Chatzikokolakis et al., Proposition 2.
     """
 
     beta_star: float

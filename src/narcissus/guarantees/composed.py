@@ -18,6 +18,8 @@ def optimal_composition(
 
     No better guarantee holds for all such mechanisms: randomized response attains it.
 
+    Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
+
     Parameters
     ----------
     epsilon, delta
@@ -26,10 +28,6 @@ def optimal_composition(
         Number of answers.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
-
-    Notes
-    -----
-    Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
 
     Examples
     --------

@@ -75,8 +75,6 @@ def as_approximate(
 def as_gaussian(guarantee: Guarantee) -> GaussianDP:
     """Derive Gaussian DP; only pure and Gaussian DP imply any.
 
-    Notes
-    -----
     Source: Dong, Roth and Su 2022. The trade-off function of pure DP exceeds the Gaussian one most
     at its fixed point ``1 / (1 + exp(epsilon))``: ``mu = 2 Phi^-1(exp(epsilon) / (1 +
     exp(epsilon)))``.
@@ -96,8 +94,6 @@ def as_gaussian(guarantee: Guarantee) -> GaussianDP:
 def as_renyi(guarantee: Guarantee, alpha: float) -> RenyiDP:
     """Derive Renyi DP of order ``alpha``.
 
-    Notes
-    -----
     Source: Mironov 2017: randomized response for pure DP (Proposition 5), ``alpha mu^2 / 2`` for
     Gaussian DP, ``alpha rho`` for zCDP.
     """
@@ -122,8 +118,6 @@ def as_renyi(guarantee: Guarantee, alpha: float) -> RenyiDP:
 def as_zero_concentrated(guarantee: Guarantee) -> ZeroConcentratedDP:
     """Derive zCDP: ``epsilon^2 / 2`` from pure DP, ``mu^2 / 2`` from Gaussian DP.
 
-    Notes
-    -----
     Source: Bun and Steinke 2016, Propositions 1.4 and 1.6.
     """
     rho = guarantee.epsilon**2 / 2 if isinstance(guarantee, PureDP) else _rho(guarantee)
@@ -139,14 +133,10 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
     the profile becomes ``min over e1 + e2 = e of delta(e1) + exp(e1) delta(e2)``. The result
     records the original guarantee.
 
-    Notes
-    -----
     Source: Dwork and Roth 2014, Theorem 2.2 (the profile form is its proof); Dong, Roth and Su
     2022, Theorem 2.14 (Gaussian); Bun and Steinke 2016, Proposition 1.9 (zCDP); Mironov 2017,
     Proposition 11 with Hoelder exponents ``(alpha - 1, (alpha - 1)/(alpha - 2))`` (Renyi).
 
-    Examples
-    --------
     >>> as_replace_one(PureDP(0.5, adjacency="add-remove")).describe().split(", ")[0]
     'pure DP with epsilon 1 (replace-one neighbours'
     """
@@ -163,6 +153,9 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
 def as_asked(guarantee: Guarantee, secret: Secret) -> Guarantee:
     """Convert a guarantee to the attacker's question.
 
+    Source: Narcissus theory 3. Membership is a secret with two values whose data sets are
+    neighbours, so no third data set lies between them.
+
     Parameters
     ----------
     guarantee
@@ -171,11 +164,6 @@ def as_asked(guarantee: Guarantee, secret: Secret) -> Guarantee:
         ``"value"``, the value of a record: a guarantee about added and removed records is converted
         by `as_replace_one`. ``"membership"``, whether a record is in the data: the guarantee holds
         as it is; with replaced records the question is "this record, or another in its place".
-
-    Notes
-    -----
-    Source: Narcissus theory 3. Membership is a secret with two values whose data sets are
-    neighbours, so no third data set lies between them.
 
     Examples
     --------

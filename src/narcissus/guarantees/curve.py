@@ -27,6 +27,8 @@ class ProfileCurve(ProfileGuarantee):
     Profiles are convex in ``exp(epsilon)``, so the chord between two points is a valid bound; after
     the last point the profile cannot rise.
 
+    Source: Narcissus theory 3; Dong, Roth and Su 2022, Proposition 2.12 for the duality.
+
     Parameters
     ----------
     points
@@ -35,10 +37,6 @@ class ProfileCurve(ProfileGuarantee):
         The delta of each point, shape (k,), in [0, 1].
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
-
-    Notes
-    -----
-    Source: Narcissus theory 3; Dong, Roth and Su 2022, Proposition 2.12 for the duality.
     """
 
     points: tuple[float, ...] = field(repr=False)

@@ -24,6 +24,8 @@ _SQRT_2_PI = math.sqrt(2.0 * math.pi)
 class GaussianDP(Guarantee):
     """Gaussian DP: at least as hard to distinguish as N(0, 1) and N(mu, 1).
 
+    Source: Dong, Roth and Su 2022, Definition 2.6 and Corollary 2.13.
+
     Parameters
     ----------
     mu
@@ -31,10 +33,6 @@ class GaussianDP(Guarantee):
         has ``mu = D / sigma``.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
-
-    Notes
-    -----
-    Source: Dong, Roth and Su 2022, Definition 2.6 and Corollary 2.13.
 
     Examples
     --------

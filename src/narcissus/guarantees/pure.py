@@ -27,6 +27,8 @@ def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatA
 class PureDP(Guarantee):
     """Pure differential privacy: ``P(E) <= exp(epsilon) P'(E)`` for every event.
 
+    Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
+
     Parameters
     ----------
     epsilon
@@ -34,15 +36,10 @@ class PureDP(Guarantee):
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
 
-    Notes
-    -----
-    Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
-
     Examples
     --------
     >>> round(float(PureDP(1.0).profile(0.0)), 6)
     0.462117
-    - PureDP.profile PureDP.describe
     """
 
     epsilon: float
@@ -52,7 +49,6 @@ class PureDP(Guarantee):
         object.__setattr__(self, "epsilon", non_negative("epsilon", self.epsilon))
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Give delta at each epsilon; any shape (see `Guarantee.profile`)."""
         return randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
 
     def power(self, alpha: ArrayLike) -> FloatArray:
@@ -81,5 +77,4 @@ class PureDP(Guarantee):
         return np.array([self.epsilon])
 
     def describe(self) -> str:
-        """Say the guarantee in words."""
         return f"pure DP with epsilon {self.epsilon:g} ({self.neighbours})"

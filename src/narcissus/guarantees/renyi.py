@@ -89,6 +89,10 @@ def largest_rate(p: FloatArray, alpha: float, gamma: float, *, both: bool) -> Fl
 class RenyiDP(Guarantee):
     """Renyi differential privacy of one order, in both directions.
 
+    Source: Mironov 2017. The profile is Canonne, Kamath and Steinke 2020, Proposition 12, or less;
+    the trade-off function is the whole region of two-point distributions within the divergence
+    (Narcissus theory 4.6).
+
     Parameters
     ----------
     alpha
@@ -97,12 +101,6 @@ class RenyiDP(Guarantee):
         Upper bound on the Renyi divergence, at least 0.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
-
-    Notes
-    -----
-    Source: Mironov 2017. The profile is Canonne, Kamath and Steinke 2020, Proposition 12, or less;
-    the trade-off function is the whole region of two-point distributions within the divergence
-    (Narcissus theory 4.6).
     """
 
     alpha: float
@@ -143,17 +141,15 @@ class RenyiDP(Guarantee):
 class ZeroConcentratedDP(ProfileGuarantee):
     """Zero-concentrated DP: Renyi divergence at most ``rho alpha`` at every order above 1.
 
+    Source: Bun and Steinke 2016; the profile is the minimum over orders of Canonne, Kamath and
+    Steinke 2020, Proposition 12, or less, as for `RenyiDP`.
+
     Parameters
     ----------
     rho
         At least 0 and finite.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
-
-    Notes
-    -----
-    Source: Bun and Steinke 2016; the profile is the minimum over orders of Canonne, Kamath and
-    Steinke 2020, Proposition 12, or less, as for `RenyiDP`.
     """
 
     rho: float
