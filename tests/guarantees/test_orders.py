@@ -8,7 +8,7 @@ from scipy import special
 
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, ProfileCurve, as_replace_one, from_orders
-from narcissus.guarantees.orders import one_after_another
+from narcissus.guarantees.curves import one_after_another
 
 E = np.linspace(0.0, 4.0, 41)
 

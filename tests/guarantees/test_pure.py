@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from narcissus.guarantees import PureDP
-from narcissus.guarantees.pure import randomized_response_profile
+from narcissus.guarantees.parametric import randomized_response_profile
 
 EPSILONS = [0.0, 1e-9, 0.3, 1.0, 5.0]
 

@@ -14,7 +14,7 @@ from narcissus.guarantees import (
     as_approximate,
     as_renyi,
 )
-from narcissus.guarantees.renyi import bernoulli_divergence
+from narcissus.guarantees.parametric import bernoulli_divergence
 
 
 @pytest.mark.parametrize(("alpha", "gamma"), [(2, 0.5), (1.5, 0.1), (10, 3.0)])

@@ -15,7 +15,7 @@ from narcissus._validation import non_negative, probability
 from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.theorem import ONE_POINT, Needs, Question, Theorem
 from narcissus.guarantees import ApproximateDP, BayesSecurity, PureDP, RenyiDP
-from narcissus.guarantees.renyi import largest_rate
+from narcissus.guarantees.parametric import largest_rate
 
 FloatArray = NDArray[np.float64]
 

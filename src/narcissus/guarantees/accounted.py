@@ -21,7 +21,7 @@ from narcissus._outwards import upper
 from narcissus._validation import integer, non_negative, positive, probability
 from narcissus.errors import InputError
 from narcissus.guarantees.base import NEGLIGIBLE_DELTA, Adjacency, Secret
-from narcissus.guarantees.curve import ProfileCurve
+from narcissus.guarantees.curves import ProfileCurve
 
 _POINTS = 2000
 _INTERVAL = 1e-4

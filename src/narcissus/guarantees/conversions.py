@@ -12,13 +12,13 @@ from scipy import special
 
 from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
-from narcissus.guarantees.approximate import ApproximateDP
 from narcissus.guarantees.base import Guarantee, Secret
-from narcissus.guarantees.bayes_security import BayesSecurity
-from narcissus.guarantees.gaussian import GaussianDP
-from narcissus.guarantees.orders import one_after_another
-from narcissus.guarantees.pure import PureDP
-from narcissus.guarantees.renyi import (
+from narcissus.guarantees.curves import one_after_another
+from narcissus.guarantees.parametric import (
+    ApproximateDP,
+    BayesSecurity,
+    GaussianDP,
+    PureDP,
     RenyiDP,
     ZeroConcentratedDP,
     bernoulli_divergence,
