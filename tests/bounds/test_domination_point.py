@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from narcissus.bounds.domination import dominate
-from narcissus.bounds.domination_point import dominate_point
+from narcissus.bounds.domination import dominate, dominate_point
 
 ROUNDING = 1e-12
 

@@ -10,13 +10,13 @@ import pytest
 from scipy import integrate
 
 from narcissus.bounds import certify, interpolation_tails, swap_tail
-from narcissus.bounds.interpolation import target_multipliers
-from narcissus.bounds.interpolation_coins import (
+from narcissus.bounds.interpolation import (
     MOST_TARGETS,
     coin_spent,
     coin_tails,
     occupation,
     split_chances,
+    target_multipliers,
 )
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP
@@ -117,7 +117,7 @@ def test_many_targets_are_summed_by_transforms_to_the_same_numbers(n, monkeypatc
     many = np.array([n // 2, n // 3, n - n // 2 - n // 3])
     for v in (None, n // 2) if n < 200 else (n // 2, n - 5):
         large = coin_spent(c, coin, one, q, repeats=many, at_least=v)
-        monkeypatch.setattr(sys.modules["narcissus.bounds.interpolation_coins"], "_SMALL", 2000)
+        monkeypatch.setattr(sys.modules["narcissus.bounds.interpolation"], "_FEW_TARGETS", 2000)
         small = coin_spent(c, coin, one, q, repeats=many, at_least=v)
         monkeypatch.undo()
         assert (large >= small).all()

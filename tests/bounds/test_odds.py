@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 from narcissus.bounds import posterior
-from narcissus.bounds.odds import log_odds
+from narcissus.bounds.theorem import log_odds
 from narcissus.errors import InputError
 
 

@@ -11,12 +11,12 @@ from narcissus.bounds import (
     THEOREMS,
     Question,
     exact_optimum,
-    one_target_program,
+    one_target,
     optimum,
     optimum_program,
     threat,
 )
-from narcissus.bounds.single_guess import relaxed_optimum
+from narcissus.bounds.one_target import relaxed_optimum
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import ApproximateDP, GaussianDP, ProfileCurve, PureDP, as_gaussian
 
@@ -79,15 +79,15 @@ def test_many_values_and_many_points_are_solved():
 
 
 def test_a_valid_bound_comes_out_where_the_solver_gives_up(monkeypatch):
-    monkeypatch.setattr(one_target_program, "maximise", lambda *_: None)
+    monkeypatch.setattr(one_target, "maximise", lambda *_: None)
     assert optimum_program([0.6, 0.4], PureDP(1.0))[0] == 1
 
 
 def test_no_bound_is_below_the_best_guess(monkeypatch):
     """Whatever the solver says: the best guess needs no release."""
-    solve = one_target_program.maximise
+    solve = one_target.maximise
     monkeypatch.setattr(
-        one_target_program, "maximise", lambda *program: replace(solve(*program), bound=0.0)
+        one_target, "maximise", lambda *program: replace(solve(*program), bound=0.0)
     )
     assert optimum_program([0.6, 0.4], PureDP(1.0))[0] == 0.6
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from narcissus.bounds import PoissonBinomial, binomial, poisson_binomial
-from narcissus.bounds.poisson_binomial import convolve
+from narcissus.bounds import PoissonBinomial, binomial
+from narcissus.bounds.binomial import convolve
 from narcissus.errors import InputError
 
 SHOWN = 1e-290  # below this a float no longer has all its digits
@@ -164,7 +164,7 @@ def test_the_tilted_trials_have_the_wanted_mean_and_a_window_that_carries_all(n)
     p = np.sort(rng.beta(0.5, 2, n))
     log_p, log_q = np.log(p), np.log1p(-p)
     for v in (1, n // 50, n // 4, n - 3):
-        theta = poisson_binomial._tilt(poisson_binomial._Trials(log_p, log_q), float(v))
+        theta = binomial._tilt(binomial._Trials(log_p, log_q), float(v))
         tilted = special.expit(log_p - log_q + theta)
         assert tilted.sum() == pytest.approx(v, rel=2e-9)
         first, mass = convolve(tilted, 1 - tilted)
@@ -211,7 +211,7 @@ def test_all_and_none_keep_their_digits():
 @pytest.mark.parametrize("n", [530, 700])
 def test_trials_that_share_few_chances_are_taken_together(monkeypatch, kind, n):
     """As accurate as one by one, over all counts and in both tails."""
-    monkeypatch.setattr(poisson_binomial, "_MANY", 512)
+    monkeypatch.setattr(binomial, "_MANY", 512)
     p = np.random.default_rng(5).choice(draw(kind, 30), n)
     mass = exact_mass(p)
     distribution = PoissonBinomial(p)
@@ -232,7 +232,7 @@ def test_trials_that_share_few_chances_are_taken_together(monkeypatch, kind, n):
 
 @pytest.mark.parametrize("many", [512, 10**9])
 def test_tails_that_may_be_a_little_too_large_are_never_too_small(monkeypatch, many):
-    monkeypatch.setattr(poisson_binomial, "_MANY", many)
+    monkeypatch.setattr(binomial, "_MANY", many)
     p = np.random.default_rng(6).choice(np.linspace(0.01, 0.6, 40), 4000)
     distribution = PoissonBinomial(p)
     assert (distribution._trials.weights is not None) == (many == 512)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from narcissus.bounds import ranked_prior
 from narcissus.bounds.one_target import optimum, profile_cost
-from narcissus.bounds.ranked_prior import spread
+from narcissus.bounds.threat import spread
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 from narcissus.priors import Zipf
+
+MODULE = sys.modules["narcissus.bounds.threat"]  # the room has a function of that name
 
 
 def listed(law):
@@ -42,10 +44,10 @@ def test_coarse_groups_are_above_the_prior_and_fine_ones_come_near(monkeypatch, 
     """With 16 single values and groups that double."""
     law = Zipf(s, 3000)
     true = {g: float(optimum(listed(law), g)[0]) for g in GUARANTEES}
-    monkeypatch.setattr(ranked_prior, "SINGLE", 16)
+    monkeypatch.setattr(MODULE, "SINGLE", 16)
     found = {}
     for growth in (2.0, 1.1):
-        monkeypatch.setattr(ranked_prior, "_GROWTH", growth)
+        monkeypatch.setattr(MODULE, "_GROWTH", growth)
         masses, counts = spread.__wrapped__(law)
         assert 0.99 * law.n <= float(counts.sum()) <= law.n * (1 + 1e-9)
         for guarantee in GUARANTEES:
@@ -61,8 +63,8 @@ def test_coarse_groups_are_above_the_prior_and_fine_ones_come_near(monkeypatch, 
 def test_its_multipliers_are_multipliers_of_the_prior(monkeypatch, guarantee, epsilon):
     """A value between those of its group gets a mixture of theirs: the same sum, no more cost."""
     law = Zipf(0.8, 500)
-    monkeypatch.setattr(ranked_prior, "SINGLE", 8)
-    monkeypatch.setattr(ranked_prior, "_GROWTH", 3.0)
+    monkeypatch.setattr(MODULE, "SINGLE", 8)
+    monkeypatch.setattr(MODULE, "_GROWTH", 3.0)
     masses, counts = spread.__wrapped__(law)
     base, cost = (float(part[0]) for part in profile_cost(masses, guarantee, epsilon, counts))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus.bounds.rows import likeliest_first, prior_rows, success_matrix
+from narcissus.bounds.threat import likeliest_first, prior_rows, success_matrix
 from narcissus.errors import InputError
 
 

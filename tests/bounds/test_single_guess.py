@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus.bounds import exact_optimum, optimum, optimum_program, single_guess
-from narcissus.bounds.single_guess import (
+from narcissus.bounds import exact_optimum, one_target, optimum, optimum_program
+from narcissus.bounds.one_target import (
     multiplier_bound,
     optimum_at_points,
     relaxed_optimum,
@@ -112,7 +112,7 @@ def test_targets_are_solved_in_blocks_and_come_back_in_their_order(monkeypatch):
     rows = rng.dirichlet(np.ones(4), 5)[[3, 0, 4, 0, 1, 2, 3]]
     alone = [optimum_program(row, guarantee, SUCCESS)[0] for row in rows]
     for entries in (1, 12, 30, 2000):
-        monkeypatch.setattr(single_guess, "_BLOCK", entries)
+        monkeypatch.setattr(one_target, "_BLOCK", entries)
         found = relaxed_optimum(rows, guarantee, SUCCESS)
         assert found.shape == (7,)
         assert (found >= np.array(alone) - SLACK).all()
@@ -121,7 +121,7 @@ def test_targets_are_solved_in_blocks_and_come_back_in_their_order(monkeypatch):
 
 
 def test_a_valid_bound_comes_out_where_the_solver_gives_up(monkeypatch):
-    monkeypatch.setattr(single_guess, "maximise", lambda *_: None)
+    monkeypatch.setattr(one_target, "maximise", lambda *_: None)
     row, guarantee = [0.4, 0.3, 0.2, 0.1], ApproximateDP(0.5, 0.02)
     exact = exact_optimum(row, guarantee, 1, SUCCESS).value
     assert exact <= relaxed_optimum(row, guarantee, SUCCESS)[0] <= 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from narcissus.bounds.poisson_binomial import convolve, recurrence, waves
+from narcissus.bounds.binomial import convolve, recurrence, waves
 
 
 def whole(first, mass, n):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.evidence.dependent import (
+from narcissus.evidence.intervals import (
     confidence_of_each,
     half_of,
     p_value_of_half,

@@ -16,7 +16,7 @@ from narcissus.evidence import (
     narrowest_limits,
     population_mean_upper,
 )
-from narcissus.evidence.enclosed import OF_PEOPLE
+from narcissus.evidence.population import OF_PEOPLE
 
 RNG = np.random.default_rng(5)
 X = RNG.beta(2, 5, (60, 40))  # a number of each of 40 people in 60 trials

@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from narcissus.errors import InputError
-from narcissus.evidence.independent_runs import refuted_by_runs
+from narcissus.evidence.refutation import refuted_by_runs
 
 PRIOR = np.array([0.4, 0.3, 0.2, 0.1])
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from narcissus.errors import InputError
 from narcissus.evidence import Bets, anytime_limits
-from narcissus.evidence.sequential import LADDER
+from narcissus.evidence.betting import LADDER
 
 
 @given(

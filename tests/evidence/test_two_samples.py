@@ -6,7 +6,7 @@ from scipy import stats
 
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
-from narcissus.evidence.two_samples import NUISANCE, TwoSamples, standard_score
+from narcissus.evidence.intervals import NUISANCE, TwoSamples, standard_score
 
 CASES = [(9, 12, 3, 10), (0, 5, 0, 9), (5, 5, 0, 9), (40, 60, 30, 70), (1, 30, 2, 20)]
 

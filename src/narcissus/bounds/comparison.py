@@ -14,7 +14,7 @@ import numpy as np
 
 from narcissus._outwards import lower, upper
 from narcissus._pandas import pd
-from narcissus.bounds.floor import reached_of_threat
+from narcissus.bounds.at_most import reached_of_threat
 from narcissus.bounds.theorem import About, Question
 from narcissus.bounds.theorems import THEOREMS, best, bounds_on
 from narcissus.bounds.threat import Threat, threat

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from narcissus._validation import integer
 from narcissus.bounds.linear_program import Maximum, maximise
-from narcissus.bounds.rows import prior_rows, success_matrix
+from narcissus.bounds.threat import prior_rows, success_matrix
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound, Grade, Result

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from narcissus._validation import between, integer
-from narcissus.bounds.at_most import at_most
+from narcissus.bounds.at_most import at_most, reached, reached_number
 from narcissus.bounds.domination import DOMINATION
-from narcissus.bounds.floor import reached, reached_number
 from narcissus.bounds.interpolation import (
     INTERPOLATION,
     LARGEST,
@@ -24,10 +23,9 @@ from narcissus.bounds.interpolation import (
     interpolation_tails,
 )
 from narcissus.bounds.one_target import OPTIMUM, profile_cost
-from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.theorem import Theorem, points_of
 from narcissus.bounds.theorems import best, bounds_on, each_success
-from narcissus.bounds.threat import Threat, threat
+from narcissus.bounds.threat import Threat, prior_rows, threat
 from narcissus.errors import TooLargeError
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 from narcissus.results import Bound, NotAssessed

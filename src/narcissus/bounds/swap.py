@@ -14,8 +14,7 @@ from scipy import sparse
 from narcissus._validation import integer, probabilities
 from narcissus.bounds.binomial import mass, tail_over_mass, upper_tail
 from narcissus.bounds.linear_program import maximise
-from narcissus.bounds.odds import log_odds
-from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.theorem import Needs, Question, Theorem, log_odds
 from narcissus.bounds.threat import Threat
 from narcissus.guarantees import Guarantee, require_replace_one
 

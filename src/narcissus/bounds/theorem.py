@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from narcissus._validation import integer
-from narcissus.bounds.odds import log_odds
+from narcissus._validation import integer, probabilities
 from narcissus.bounds.threat import Threat
 from narcissus.errors import InputError
 from narcissus.guarantees import (
@@ -24,6 +24,22 @@ from narcissus.guarantees import (
 from narcissus.results import Bound, NotAssessed
 
 FloatArray = NDArray[np.float64]
+
+
+def log_odds(prior: ArrayLike) -> FloatArray:
+    """Return ``log(prior / (1 - prior))``, infinite at 0 and 1."""
+    return special.logit(probabilities("prior", prior))
+
+
+def posterior(prior: ArrayLike, epsilon: ArrayLike) -> FloatArray:
+    """Return ``expit(logit(prior) + epsilon)``: success odds times ``exp(epsilon)``.
+
+    Shapes broadcast; accurate for priors of 1e-300 and epsilons of 1e4.
+
+    Source: Swanberg et al. 2025, Theorem 3.2.
+    """
+    return special.expit(log_odds(prior) + np.asarray(epsilon, dtype=np.float64))
+
 
 ForPeople = Callable[[ArrayLike, Guarantee, ArrayLike | None], FloatArray]
 """From priors, a guarantee and a success matrix (None for exact match) to numbers."""

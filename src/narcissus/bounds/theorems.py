@@ -42,21 +42,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._validation import probability
-from narcissus.bounds.columns import COLUMNS
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.interpolation import INTERPOLATION
-from narcissus.bounds.listed import LISTED
-from narcissus.bounds.one_run import F_DP_ONE_RUN, ONE_RUN
-from narcissus.bounds.one_target import OPTIMUM
-from narcissus.bounds.one_target_program import OPTIMUM_PROGRAM
+from narcissus.bounds.listed import LISTED, RANKED, RANKED_TAIL
+from narcissus.bounds.one_target import COLUMNS, OPTIMUM, OPTIMUM_PROGRAM
 from narcissus.bounds.published import (
     BALLE,
     BAYES_RISK,
     COHEN,
     COROLLARY_3_4,
     DISTRIBUTIONAL,
+    F_DP_ONE_RUN,
     HAYES,
     HUMPHRIES,
+    ONE_RUN,
     RENYI,
     STOCK,
     THEOREM_3_2,
@@ -64,7 +63,6 @@ from narcissus.bounds.published import (
     THEOREM_3_5,
     YEOM,
 )
-from narcissus.bounds.ranked import RANKED, RANKED_TAIL
 from narcissus.bounds.swap import ONE_TARGET, SWAP, SWAP_PROGRAM
 from narcissus.bounds.theorem import Question, Theorem
 from narcissus.bounds.threat import Threat

@@ -1,21 +1,212 @@
-"""The threat: the attacker's prior knowledge, the number of targets, the success criterion."""
+"""The threat: the attacker's prior knowledge, the number of targets, the success criterion.
+
+Priors are rows of probabilities; or, with too many values to list, the likeliest values with an
+upper bound on the others, or masses by rank that follow a formula.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import distribution, integer, probability
-from narcissus.bounds.listed_priors import ListedPriors
-from narcissus.bounds.ranked_prior import RankedPrior
-from narcissus.bounds.rows import success_matrix
+from narcissus._validation import distribution, integer, probabilities, probability
 from narcissus.errors import InputError
 
 FloatArray = NDArray[np.float64]
+
+
+def prior_rows(name: str, priors: ArrayLike, counts: ArrayLike | None = None) -> FloatArray:
+    """Convert ``priors`` to an array of shape (m, V) whose rows are distributions.
+
+    A vector is one row; zeros pad shorter rows. With ``counts`` each entry stands for that many
+    values.
+    """
+    rows = np.atleast_2d(probabilities(name, priors))
+    if rows.ndim != 2 or rows.size == 0:
+        raise InputError(f"`{name}` must be one distribution a row, got shape {rows.shape}")
+    totals = rows.sum(axis=1) if counts is None else (rows * count_rows(counts, rows)).sum(axis=1)
+    bad = np.flatnonzero(np.abs(totals - 1.0) > 1e-9)
+    if bad.size:
+        raise InputError(
+            f"`{name}` must sum to 1 within 1e-09 in every row, "
+            f"got {float(totals[bad[0]])!r} in row {bad[0]}"
+        )
+    return rows
+
+
+def count_rows(counts: ArrayLike, rows: FloatArray) -> FloatArray:
+    """Convert ``counts``, the number of values per entry of ``rows``, to an array of its shape.
+
+    Each is at least 1, or 0 at padding; they need not be whole.
+    """
+    numbers = np.atleast_2d(np.asarray(counts, dtype=np.float64))
+    if numbers.shape != rows.shape or not (np.isfinite(numbers) & (numbers >= 0)).all():
+        raise InputError(
+            f"`counts` must be a finite number for each of the {rows.shape} prior probabilities, "
+            f"got shape {numbers.shape}"
+        )
+    if ((numbers < 1) & (numbers * rows > 0)).any():
+        raise InputError("`counts` must be at least 1 for every probability above 0")
+    return numbers
+
+
+def likeliest_first(
+    rows: FloatArray, counts: ArrayLike | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Sort each row from its largest entry on, with its counts, if any."""
+    if counts is None:
+        return -np.sort(-rows, axis=1), None
+    order = np.argsort(-rows, axis=1, kind="stable")
+    many = np.take_along_axis(count_rows(counts, rows), order, axis=1)
+    return np.take_along_axis(rows, order, axis=1), many
+
+
+def success_matrix(success: ArrayLike, values: int) -> FloatArray:
+    """Convert ``success`` to a 0/1 array of shape (values, Z) without repeated guesses."""
+    matrix = probabilities("success", success)
+    if matrix.ndim != 2 or matrix.shape[0] != values or matrix.shape[1] == 0:
+        raise InputError(
+            f"`success` must have one row for each of the {values} values and one column a guess, "
+            f"got shape {matrix.shape}"
+        )
+    if not np.isin(matrix, (0.0, 1.0)).all():
+        raise InputError("`success` must hold only 0 and 1")
+    return np.unique(matrix, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ListedPriors:
+    """The likeliest values of several targets' priors, and an upper bound on all others.
+
+    Raises
+    ------
+    InputError
+        Shapes do not match, a mass sum exceeds 1 or falls short of it although all values are
+        listed, or an unlisted value may be likelier than a listed one.
+    """
+
+    masses: FloatArray  # prior probabilities of the listed values, shape (m, K); zeros pad
+    # upper bound on every other value's probability, shape (m,); at most the smallest of the
+    # masses, and 0 if all values are listed
+    unlisted: FloatArray
+
+    def __post_init__(self) -> None:
+        masses = np.atleast_2d(probabilities("masses", self.masses))
+        unlisted = np.atleast_1d(probabilities("unlisted", self.unlisted))
+        if masses.ndim != 2 or masses.size == 0 or unlisted.shape != (len(masses),):
+            raise InputError(
+                "`masses` must have one row a target and `unlisted` one number a target, "
+                f"got shapes {masses.shape} and {unlisted.shape}"
+            )
+        total = masses.sum(axis=1)
+        if (total > 1 + 1e-9).any() or ((total < 1 - 1e-9) & (unlisted == 0)).any():
+            raise InputError(
+                "`masses` must sum to at most 1, and to 1 where no value is left out, "
+                f"got sums from {total.min():.12g} to {total.max():.12g}"
+            )
+        least = np.where(masses > 0, masses, np.inf).min(axis=1)
+        if (unlisted > least * (1 + 1e-6)).any():
+            raise InputError("`unlisted` must not be above the smallest of the masses")
+        object.__setattr__(self, "masses", masses)
+        object.__setattr__(self, "unlisted", unlisted)
+
+    def with_rest(self, each: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return masses and counts of the prior whose unlisted values have mass ``each`` (m,).
+
+        Shapes (m, K + 1), as for `narcissus.bounds.optimum`; the counts need not be whole.
+        """
+        rest = np.maximum(1.0 - self.masses.sum(axis=1), 0.0)
+        share = np.minimum(each, rest)
+        counts = np.divide(rest, share, out=np.zeros_like(rest), where=share > 0)
+        masses = np.column_stack([self.masses, share])
+        return masses, np.column_stack([(self.masses > 0).astype(np.float64), counts])
+
+
+SINGLE = 4096  # values that are kept as they are, the likeliest; the others come in groups
+_GROWTH = 1.005  # from the first to the last rank of a group
+_ALIKE = 1e-12  # masses that differ by so little, relatively, are one
+
+
+class RankedPrior(Protocol):
+    """A distribution of a secret, by the ranks of its values from the likeliest on.
+
+    It must be hashable, as results computed from it are cached.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of values."""
+        ...
+
+    def probability(self, rank: int) -> float:
+        """Return the probability of the value of a rank, from 1; it falls with the rank."""
+        ...
+
+    def head(self, k: int) -> float:
+        """Return the total probability of the ``k`` likeliest values, ``0 <= k <= n``."""
+        ...
+
+    def collision(self) -> float:
+        """Return the probability that two independent draws are equal."""
+        ...
+
+    def describe(self) -> str:
+        """Describe the distribution in words."""
+        ...
+
+
+@lru_cache(maxsize=16)
+def spread(prior: RankedPrior) -> tuple[FloatArray, FloatArray]:
+    """Return masses and counts, shapes (1, K), of a prior that is at least as easy to guess.
+
+    The likeliest values are kept. Of each group of further ranks, from ``a`` to ``b``, some values
+    get the mass of rank ``a`` and the others the mass of ``b``, in numbers that preserve the
+    group's mass. The counts need not be whole, as in `narcissus.bounds.optimum`.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.11. *Proof.* With multipliers ``lambda`` of sum ``Lambda`` the bound
+    on the success is ``Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z)``, ``h`` jointly convex
+    (`narcissus.bounds.listed_optimum`). A value of mass ``t p_a + (1-t) p_b`` gets the multiplier
+    ``t lambda_a + (1-t) lambda_b``: its term is at most ``t`` times the term of ``p_a`` plus
+    ``1-t`` times the term of ``p_b``. So any bound for the spread prior by its multipliers, on one
+    target or on a count, holds for the prior itself.
+    """
+    ends = _ends(prior.n)
+    heads = [prior.head(end) for end in ends]
+    masses: list[float] = []
+    counts: list[float] = []
+    for a, b, mass in zip(ends[:-1], ends[1:], np.diff(heads).tolist(), strict=True):
+        size, high, low = b - a, prior.probability(a + 1), prior.probability(b)
+        many = size if high - low <= _ALIKE * high else (mass - size * low) / (high - low)
+        if size in (1, many):
+            masses.append(high)
+            counts.append(size)
+        elif 1 <= many <= size - 1:
+            masses += [high, low]
+            counts += [many, size - many]
+        else:  # rounding: all that the group has, in values of its likeliest
+            masses.append(high)
+            counts.append(max(1.0, mass / high))
+    rows, many_each = np.array([masses]), np.array([counts], dtype=np.float64)
+    return rows / float((rows * many_each).sum()), many_each
+
+
+def _ends(n: int) -> list[int]:
+    """Return the last rank of each group, from 0 on."""
+    ends = list(range(min(n, SINGLE) + 1))
+    while ends[-1] < n:
+        ends.append(min(n, int(ends[-1] * _GROWTH)))
+    if len(ends) > SINGLE + 2 and ends[-1] - ends[-2] < SINGLE * (_GROWTH - 1):
+        del ends[-2]  # the last group is no smaller than the others
+    return ends
+
 
 _MOST_TARGETS = 10**10  # more than there are people
 _MOST_VALUES = 1000  # of a worst prior that is written out

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.bounds import THEOREMS, Theorem
-from narcissus.bounds.columns import COLUMNS
+from narcissus.bounds.one_target import COLUMNS
 from narcissus.guarantees import Guarantee
 from narcissus.results import Grade
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
