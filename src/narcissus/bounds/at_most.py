@@ -35,13 +35,13 @@ from narcissus.guarantees import (
 from narcissus.results import Bound, NotAssessed
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
-    """Bound the number of fallen targets; it is exceeded with probability at most ``1 -
-    confidence``.
+    """Bound the number of fallen targets with a confidence in [0, 1); the value is a whole number.
 
-    The value is a whole number; ``confidence`` is in [0, 1).
+    The number is exceeded with probability at most ``1 - confidence``.
     """
     level = between("confidence", confidence, 0, 1, open_high=True)
     allowed = 1.0 - level
@@ -82,9 +82,7 @@ def _program_points(threat: Threat, guarantee: Guarantee) -> list[FloatArray]:
 def _fewer(
     threat: Threat, guarantee: Guarantee, allowed: float, high: int, points: FloatArray
 ) -> int:
-    """Descend from ``high`` by doubling steps, then bisect, while the program's tail is
-    ``allowed``.
-    """
+    """Descend from ``high`` by doubling steps, then bisect, while the tail is ``allowed``."""
     low, step, doubling = -1, 1, True
     while high - low > 1:
         middle = max(high - step, low + 1) if doubling else (low + high) // 2
@@ -94,8 +92,6 @@ def _fewer(
             low, doubling = middle, False
     return high
 
-
-IntArray = NDArray[np.int64]
 
 STEPS = 400
 """Strengths of the mechanism among which a Gaussian one is shared out."""
@@ -276,9 +272,7 @@ def _mixture(guarantee: Guarantee, steps: int) -> _Strengths | None:
 
 
 def _gaussian(mu: float, steps: int) -> _Strengths:
-    """Discretise the law of ``|Lambda|``: half evenly, half in its tail, which decides small
-    tails.
-    """
+    """Discretise the law of ``|Lambda|``: half evenly, half where it is rare, for small tails."""
     if mu == 0:
         return _Strengths(np.zeros(1), np.ones(1))
     half = max(1, steps // 2)

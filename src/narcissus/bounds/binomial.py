@@ -188,8 +188,7 @@ def recurrence(p: FloatArray, q: FloatArray) -> FloatArray:
 
 
 def convolve(p: FloatArray, q: FloatArray) -> tuple[int, FloatArray]:
-    """Compute first count and mass of a sum of independent trials on the window that carries all
-    mass.
+    """Compute first count and mass of a sum of independent trials on the window that carries it.
 
     Blocks of trials are summed by the recurrence and then joined two by two; each block keeps only
     the counts around its mean that can carry more than exp(-52) of its mass (Bernstein). ``p`` and
@@ -473,8 +472,7 @@ def _tilt(trials: _Trials, mean: float) -> float:
 
 
 def _tilted(trials: _Trials, theta: float, v: int) -> tuple[int, FloatArray, float]:
-    """Return the tilted sum's first count and mass, and the log of the factor that undoes it at
-    ``v``.
+    """Return the tilted sum's first count and mass, and the log of what undoes it at ``v``.
 
     ``Pr[sum = j] = exp(log_scale - theta (j - v)) * mass[j - first]``.
     """

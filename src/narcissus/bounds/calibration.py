@@ -106,8 +106,8 @@ def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
 
 
 _LARGEST = 1e4
-_LEAST_NOISE = Decimal("0.001")  # below, dp-accounting's losses are too large to be told apart
-_FEW = 100  # guesses up to which linear programs are solved at every step of a search
+_LEAST_NOISE = Decimal("0.001")  # below, dp-accounting's losses are indistinguishably large
+_FEW = 100  # most guesses for linear programs at every step of a search
 _HOPELESS = (
     "`at_most` or `success` is exceeded even by an attacker who sees no release; "
     "take a higher limit or a lower confidence"
@@ -144,7 +144,7 @@ class Limit:
             raise InputError(
                 "`advantage`, `success`, `at_most`, `tpr` or `precision` must be given"
             )
-        # What is reached without a release, by a coin that is thrown.
+        # The rate attained without a release, by a coin.
         for name, over, least in (
             ("tpr", "fpr", self.fpr),
             ("precision", "base_rate", self.base_rate),
@@ -184,7 +184,7 @@ class Limit:
         return self.at_most is None or self._count_kept(danger, guarantee, self.at_most)
 
     def _count_kept(self, danger: Threat, guarantee: Guarantee, at_most: int) -> bool:
-        # The formulas first: what they keep needs no programs.
+        # The formulas first: if they suffice, no programs are needed.
         for dear in (False, True) if danger.guesses <= _FEW else (False,):
             bound = best(bounds_on(danger, guarantee, at_most + 1, dear=dear))
             if bound.value <= 1.0 - self.confidence:

@@ -21,6 +21,8 @@ from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
 
+FloatArray = NDArray[np.float64]
+
 _ROUNDS = 200
 
 
@@ -129,9 +131,6 @@ def _repair(
             keep = np.where(over > 0, np.clip(1.0 - over / received, 0.0, 1.0), 1.0)
         flows *= keep[into][None, :, :]
     return need
-
-
-FloatArray = NDArray[np.float64]
 
 
 def exact_match_optimum(
@@ -303,7 +302,7 @@ def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:
     return useful[np.unique(np.linspace(0, useful.size - 1, 8).round().astype(int))]
 
 
-_LARGEST_CONVOLUTION = 10**7  # targets up to which the distribution of their sum is computed
+_LARGEST_CONVOLUTION = 10**7  # most targets for computing the distribution of their sum
 
 
 def _of_threat(q: Question) -> float:
@@ -325,7 +324,7 @@ DOMINATION = Theorem(
 )
 
 
-_BLOCK = 20_000  # entries of the success matrices of the targets that one program holds
+_BLOCK = 20_000  # entries of the success matrices in one program
 
 
 def dominate_point(

@@ -24,7 +24,7 @@ from narcissus.results import Bound, Grade, Result
 FloatArray = NDArray[np.float64]
 
 _LARGEST = 400_000  # variables of the program
-_TOLERANCE = 1e-6  # how far the solver's point may leave its constraints, with room
+_TOLERANCE = 1e-6  # largest violation of the constraints by the solver's point, with room
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Certificate(Result):
     exact: bool  # whether it also equals the optimum within that tolerance
     bound: float  # the value checked
     optimum: float  # success of the best attacker on the best mechanism with the guarantee
-    at_most: float  # A proved upper bound on the optimum (from the program's multipliers)
+    at_most: float  # proved upper bound on the optimum (from the program's multipliers)
 
     @property
     def grade(self) -> Grade:
@@ -147,7 +147,7 @@ def _solve(
     first = np.repeat([i for i, _ in pairs], width) * width + np.tile(np.arange(width), len(pairs))
     second = np.repeat([j for _, j in pairs], width) * width + np.tile(np.arange(width), len(pairs))
     rows = np.arange(first.size)
-    # Divided by exp(eps): a slack is what Q_x' must be helped by, and no number exceeds 1.
+    # Divided by exp(eps), so that no number exceeds 1; a slack is the deficit of Q_x'.
     blocks = [
         sparse.csr_array(
             (

@@ -38,9 +38,9 @@ IntArray = NDArray[np.int64]
 MOST_TARGETS = 1024
 """Targets up to which it is computed: its sums are over two counts at once."""
 
-_FEW_TARGETS = 64  # targets up to which all sums are of positive terms, one target after the other
-_ROUNDED = 1e-11  # far above what transforms lose; added, times all that leaks may cost
-_RARE = 36.0  # the law of the counts is kept but for a part of exp(-36), which is far below that
+_FEW_TARGETS = 64  # most targets for sums of positive terms, one target at a time
+_ROUNDED = 1e-11  # far above the error of transforms; added, times the total cost
+_RARE = 36.0  # the law of the counts is kept except for exp(-36), which is far below that
 _LOST = 1e-280  # masses below it have lost digits
 
 
@@ -92,8 +92,7 @@ def coin_spent(
     repeats: ArrayLike | None = None,
     at_least: int | None = None,
 ) -> FloatArray:
-    """Compute the leaks' addition to ``Pr[sum_i Bernoulli(o_i) >= v]``, for ``v = 1 .. n`` or for
-    one.
+    """Compute the leaks' addition to ``Pr[sum_i Bernoulli(o_i) >= v]``, ``v = 1 .. n`` or one.
 
     ``sum_i c_i E F_q(h, D)``, with ``h`` the coins and ``D`` the ones among the other targets. The
     result has shape (n,), or (1,) with ``at_least``.
@@ -154,7 +153,7 @@ def _met(law: FloatArray, table: FloatArray) -> FloatArray:
         stretches = np.lib.stride_tricks.sliding_window_view(table, width, axis=1)
         return np.einsum("hd,hsd->s", law, stretches)
     wide = fft.next_fast_len(table.shape[1], real=True)
-    # correlation: what wraps around meets no shift that is asked for
+    # correlation: the wrapped part meets none of the wanted shifts
     product = np.conj(fft.rfft(law, wide, axis=1)) * fft.rfft(table, wide, axis=1)
     return np.maximum(fft.irfft(product.sum(axis=0), wide)[:shifts], 0.0)
 
@@ -199,7 +198,7 @@ def _others(
         left = left * factor ** int(many[k]) + (c[k] * int(many[k])) * without
         law = without * factor
     found = fft.irfft(fft.ifft(left, axis=0), width, axis=1)
-    # a count stands at its remainder: there it is alone in the window
+    # a count is stored at its remainder modulo the window
     return (first, other), np.roll(found, (-first, -other), axis=(0, 1))
 
 
@@ -213,10 +212,9 @@ def _window(p: FloatArray, many: IntArray, n: int) -> tuple[int, int]:
     return int(np.clip(np.floor(mean - size / 2), 0, n - size)), size
 
 
-@lru_cache(maxsize=16)  # every point of a profile asks for the same
+@lru_cache(maxsize=16)  # the same for every point of a profile
 def occupation(q: float, coins: tuple[int, int], needed: tuple[int, int]) -> FloatArray:
-    """Return ``F_q(h, e)``: the largest share of time at which coins bring exactly the count
-    needed.
+    """Return ``F_q(h, e)``: the largest share of time that coins spend at the count needed.
 
     ``coins`` is first and last ``h``; ``needed`` first and last ``e``, the count in question minus
     the ones. The shape is (last h - first h + 1, last e - first e + 1).
@@ -262,11 +260,11 @@ def _survivals(q: float, most: int, last: int) -> list[FloatArray]:
     return found
 
 
-_FEW_ALIKE = 64  # targets from which a sum over one law is quicker, where all are alike
-_FEWEST, _SOME = 16, 100  # targets up to which a coin is tried at all points, or every third
-_ROUNDS = 3  # in which every target chooses a point of the profile of its own
-_STEP = 1e-4  # by which it is found what a little more of a target's numbers adds to the tail
-_COINS = (0.25, 0.5)  # tried first, beside the mean ``o``, which is the best where all are alike
+_FEW_ALIKE = 64  # identical targets from which a sum over one law is quicker
+_FEWEST, _SOME = 16, 100  # most targets for a coin at all points, or at every third
+_ROUNDS = 3  # of the choice of a separate point for every target
+_STEP = 1e-4  # increment for the derivatives of the tail in a target's numbers
+_COINS = (0.25, 0.5)  # tried first, with the mean ``o``, the best if all are alike
 _FINER = (0.1, 0.05)  # steps by which the best of them is moved
 
 
@@ -328,9 +326,7 @@ class Search:
         return o[chosen, self._own], c[chosen, self._own]
 
     def _tail(self, o: FloatArray) -> float:
-        """Return the chance of at least ``v`` if each target falls independently with chance
-        ``o``.
-        """
+        """Return the chance of at least ``v`` if targets fall independently with chances ``o``."""
         if (o == o[0]).all():
             return float(upper_tail(int(self.repeats.sum()), self.at_least, special.logit(o[0])))
         return PoissonBinomial(np.repeat(o, self.repeats)).tail(self.at_least)
@@ -390,9 +386,9 @@ class Search:
         return best
 
 
-_SMALL = 512  # targets up to which all sums are of positive terms, one target after the other
-_NEGLIGIBLE = 1e-17  # tails may be too large by so little, which is quicker
-_ROUNDING = 1e-12  # far above what transforms of numbers up to 1 lose; added where they are used
+_SMALL = 512  # most targets for sums of positive terms, one target at a time
+_NEGLIGIBLE = 1e-17  # allowed excess of tails, for speed
+_ROUNDING = 1e-12  # far above the error of transforms of numbers up to 1; added
 _FEW = 20  # points at which programs are solved, where success is not exact match
 
 

@@ -30,9 +30,9 @@ FloatArray = NDArray[np.float64]
 MOST_LISTED = 2**19
 """Values of one target's prior that are listed at most."""
 
-_FIRST = 1024  # values that are listed first; eight times as many each time that more are needed
-_CELLS = 2**22  # masses that are held at once
-_DUST = 1e-300  # so little mass that no value of it matters
+_FIRST = 1024  # values listed first; eight times as many at each further step
+_CELLS = 2**22  # masses held at once
+_DUST = 1e-300  # total mass below which no value matters
 
 
 Listing = Callable[[NDArray[np.intp], int, FloatArray], ListedPriors]
@@ -80,9 +80,7 @@ def _as_asked(
 
 @dataclass(frozen=True, eq=False)
 class OptimumByListing:
-    """Upper bounds on the success on each of many targets, and how much more listing might lower
-    them.
-    """
+    """Upper bounds on each target's success, and how much more listing might lower them."""
 
     value: FloatArray  # the bound, shape (m,)
     # excess over the bound if no unlisted value mattered, shape (m,). Under pure DP a 0 means

@@ -26,7 +26,7 @@ from narcissus.guarantees import ApproximateDP, Guarantee, PureDP, require_repla
 FloatArray = NDArray[np.float64]
 
 
-_BLOCK = 2000  # entries of the success matrices of the targets that one program holds
+_BLOCK = 2000  # entries of the success matrices in one program
 
 
 def relaxed_optimum(priors: ArrayLike, guarantee: Guarantee, success: ArrayLike) -> FloatArray:
@@ -105,7 +105,7 @@ def _multipliers(gains: FloatArray, guarantee: Guarantee, points: FloatArray) ->
         sparse.kron(each, sums),
         np.ones(count * values),
     )
-    # A valid bound needs no solved program: fall back to the multipliers that give all away.
+    # A valid bound needs no solved program: fall back to trivial multipliers.
     if found is None:
         return gains.max(axis=2)
     return found.equal_multipliers.reshape(count, values)
@@ -150,9 +150,9 @@ def single_guess_constraints(
     return sparse.csr_array(upper), limits, sparse.csr_array(sums)
 
 
-_GRID = 2048  # points of the profile that the search for the best epsilon reads off
-_FEW = 32  # points of the profile at each of which the optimum is taken by itself
-_FINE = 256  # entries that are kept as they are where the best epsilon is searched
+_GRID = 2048  # points of the profile read by the search for the best epsilon
+_FEW = 32  # points of the profile at which the optimum is computed exactly
+_FINE = 256  # entries kept as they are in the search for the best epsilon
 _LEAST = 1e-7  # epsilon at which multipliers keep nine digits
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
@@ -261,7 +261,7 @@ class _Values:
 
     def terms(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mass, level and base of the bound ``base + sum mass * profile(level)``, by row."""
-        # Below it the multipliers lose their digits; what holds at a larger epsilon holds here.
+        # Below it the multipliers lose digits; a bound at a larger epsilon is valid here.
         epsilon = np.where((epsilon > 0) & (epsilon < _LEAST), _LEAST, epsilon)
         rows, base = self.rows, self.closed(epsilon)
         shrink = np.exp(-epsilon)[:, None]
@@ -354,7 +354,7 @@ OPTIMUM = Theorem(
 
 _ROUNDS = 60
 _TOLERANCE = 1e-7
-_LARGEST_SOLVED = 20  # values up to which a question is answered by the program
+_LARGEST_SOLVED = 20  # most values for the program
 
 
 def optimum_program(
@@ -400,7 +400,7 @@ def optimum_program(
         )
     points = guarantee.tangents(100) if epsilons is None else np.atleast_1d(np.asarray(epsilons))
     if success is None:
-        # Sorted, different priors need much the same events.
+        # Once sorted, different priors need nearly the same events.
         rows = -np.sort(-rows, axis=1)
         matrix = np.eye(rows.shape[1])
     else:

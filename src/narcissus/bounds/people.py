@@ -33,16 +33,16 @@ from narcissus.results import Bound, NotAssessed
 FloatArray = NDArray[np.float64]
 
 MOST_PEOPLE = 1_000_000
-"""Most people whose count is limited: each point of a profile takes a sum over all counts."""
+"""Most people whose count is bounded: each point of a profile costs a sum over all counts."""
 
 MOST_REACHED = 2_000
-"""Most people for whom it is said what some mechanism reaches: some seconds."""
+"""Most people for the bound from below: some seconds."""
 
-_CELLS = 2**22  # prior probabilities that are looked at together
-_FEW = 1000  # people up to which every point of the profile is tried for the count
-_OWN = 200  # people up to which each of them takes a point of the profile of their own
-_FEW_PRIORS = 20  # different ones up to which every theorem is asked about each
-_BEST = 3  # points that are tried beyond, those that promise most for so many people
+_CELLS = 2**22  # prior probabilities per block
+_FEW = 1000  # most people for trying every point of the profile
+_OWN = 200  # most people for one point of the profile per person
+_FEW_PRIORS = 20  # most distinct priors for applying every theorem to each
+_BEST = 3  # points tried above `_FEW` people, the most promising ones
 
 
 class ThreatToPeople:
@@ -120,7 +120,7 @@ class ThreatToPeople:
         """Bound each person's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""
         left = 1.0 - self.prior
         gained = self.success(guarantee) - self.prior
-        # A success that equals the prior but for rounding is no advantage.
+        # A success equal to the prior up to rounding is no advantage.
         gained[gained <= 4 * np.finfo(float).eps] = 0.0
         return np.divide(gained, left, out=np.zeros(self.n), where=left > 0)
 
@@ -160,7 +160,7 @@ class ThreatToPeople:
             return best(bounds_on(self.alike, guarantee, v))
         value = float(v <= 0)
         if 0 < v <= self.n:
-            # each of these tables holds; for many people it is sharp near one chance
+            # each of these tables is valid; with many people it is sharp near one chance
             value = min(float(self.tails(guarantee, about)[v]) for about in (0.5, 0.05, 1e-6))
             value = min(value, self._own(guarantee, v))
         claim = self._theorem(guarantee).claim(
@@ -176,7 +176,7 @@ class ThreatToPeople:
         if self.alike is not None:
             return at_most(self.alike, guarantee, confidence)
         allowed = 1.0 - between("confidence", confidence, 0, 1, open_high=True)
-        # that more than all fall has no chance: the last entry is 0
+        # the last entry is 0: no more than all can fall
         number = int(np.argmax(self.tails(guarantee, allowed) <= allowed)) - 1
         while number > 0 and self._own(guarantee, number) <= allowed:
             number -= 1
@@ -210,9 +210,7 @@ class ThreatToPeople:
         )
 
     def _own(self, guarantee: Guarantee, v: int) -> float:
-        """Bound the chance of at least ``v`` with each person at their own point; 1 for many
-        people.
-        """
+        """Bound the chance of at least ``v``, one point per person; 1 for many people."""
         if self.n > _OWN or isinstance(guarantee, PureDP):
             return 1.0
         return interpolation(self._rows, guarantee, v, repeats=self._repeats).value

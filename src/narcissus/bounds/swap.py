@@ -20,9 +20,9 @@ from narcissus.guarantees import Guarantee, require_replace_one
 
 FloatArray = NDArray[np.float64]
 
-PROGRAM_POINTS = 40  # tangents that the program uses where none are named
-LARGEST_PROGRAM = 1000  # guesses up to which the program is solved for one tail
-_POINTS = 200  # tangents among which the closed form takes the best
+PROGRAM_POINTS = 40  # default number of tangents of the program
+LARGEST_PROGRAM = 1000  # most guesses for solving the program for one tail
+_POINTS = 200  # tangents tried by the closed form
 _UNDERFLOWS = 1e-290  # tails below it have lost digits, or soon will
 
 
@@ -127,7 +127,7 @@ def swap_program(
     return min(value, float(closed.min()), 1.0)
 
 
-@lru_cache(maxsize=16)  # a number of targets and the chance of exceeding it ask for the same tail
+@lru_cache(maxsize=16)  # a number of targets and the chance of exceeding it need the same tail
 def _solve(
     n: int, p: float, r: int, v: int, *, points: tuple[float, ...], limits: tuple[float, ...]
 ) -> float:

@@ -128,9 +128,9 @@ class ListedPriors:
         return masses, np.column_stack([(self.masses > 0).astype(np.float64), counts])
 
 
-SINGLE = 4096  # values that are kept as they are, the likeliest; the others come in groups
+SINGLE = 4096  # likeliest values kept as they are; the others are grouped
 _GROWTH = 1.005  # from the first to the last rank of a group
-_ALIKE = 1e-12  # masses that differ by so little, relatively, are one
+_ALIKE = 1e-12  # masses of smaller relative difference are merged
 
 
 class RankedPrior(Protocol):
@@ -209,7 +209,7 @@ def _ends(n: int) -> list[int]:
 
 
 _MOST_TARGETS = 10**10  # more than there are people
-_MOST_VALUES = 1000  # of a worst prior that is written out
+_MOST_VALUES = 1000  # most values of an explicit worst prior
 
 
 @dataclass(frozen=True)
@@ -427,9 +427,9 @@ def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) 
     exact = matrix.shape == (row.size, row.size) and all(
         bool((matrix.sum(axis=axis) == 1).all()) for axis in (0, 1)
     )
-    # Some guess is right for x and wrong for y: only then does the swap tell anything.
+    # Some guess is right for x and wrong for y: only then is the swap informative.
     told = matrix @ (1.0 - matrix.T) > 0
-    # Correctly rounded sums: the order in which a processor adds is no part of the threat.
+    # Correctly rounded sums, independent of the order of addition.
     prior = max(math.fsum(row[right]) for right in (matrix > 0).T)
     return Threat(
         min(1.0, prior),
@@ -448,9 +448,9 @@ def _worst_prior(p: float) -> tuple[tuple[float, ...] | None, float]:
 
     None for a prior of too many values to write out.
     """
-    if p < 1e-300:  # so many values that none is ever drawn twice
+    if p < 1e-300:  # too many values for any to be drawn twice
         return None, 0.0
-    # Where 1 / p is whole but for rounding there is no rest.
+    # Where 1 / p is whole up to rounding there is no rest.
     near = round(1.0 / p)
     whole = abs(near * p - 1.0) <= near * np.finfo(float).eps
     full = near if whole else math.floor(1.0 / p)

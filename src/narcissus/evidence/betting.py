@@ -26,8 +26,9 @@ from narcissus._validation import fraction, integer, same_trials, unit_vector
 from narcissus.errors import InputError
 from narcissus.results import Estimate
 
-# Shares of the largest stake that cannot lose everything. The smallest finds a mean that is off
-# by 1e-4 of the range.
+FloatArray = NDArray[np.float64]
+
+# Shares of the largest stake that cannot lose everything; the smallest detects 1e-4 of the range.
 LADDER = 0.98 * 2.0 ** -np.arange(14)
 
 
@@ -125,7 +126,7 @@ def _edge(
     """
     near, far = inside, outside
     if far == 0.0:
-        # Claims too small to be worth a bisection step are refused if the smallest one is.
+        # Claims too small to be worth a bisection step are rejected if the smallest one is.
         tiny = 1e-300
         if capital(tiny) < hurdle:
             return 0.0
@@ -142,8 +143,6 @@ def _edge(
             near = middle
     return far if outside != 0.0 or far > 1e-299 else 0.0
 
-
-FloatArray = NDArray[np.float64]
 
 _STEPS = 40  # halvings of the range of claims
 
@@ -171,8 +170,7 @@ class Gamblers:
     hurdle: float  # log of the total capital at which a claim is rejected: ``-log(error)``
 
     def refuse(self, payoffs: FloatArray, loss: float | FloatArray) -> bool:
-        """Test a claim by the payoff per unit of each trial, (trials,), and the largest possible
-        ``loss``.
+        """Test a claim by the payoffs per unit, shape (trials,), and their largest ``loss``.
 
         ``loss`` is a number, or one per trial.
         """
@@ -253,8 +251,7 @@ def plug_in(
 def mean_limits(
     values: ArrayLike, *, confidence: float = 0.95, people: int = 1, quantity: str = ""
 ) -> Estimate:
-    """Compute confidence limits on the mean of independent values in [0, 1], whatever their
-    distribution.
+    """Compute confidence limits on the mean of independent values in [0, 1] of any distribution.
 
     By betting (Waudby-Smith and Ramdas 2023, Theorem 3, the hedged capital with predictable plug-in
     stakes): a mean is rejected once gamblers against it have multiplied their capital by ``2 / (1 -
@@ -291,7 +288,7 @@ def mean_limits(
     def edge(seen: np.ndarray) -> float:
         return gamblers.refused_up_to(lambda m: seen - m, lambda m: m, 0.0, 1.0)
 
-    # A run that drifts can refuse its own mean; the limits are widened to hold it.
+    # A run that drifts can reject its own mean; the limits are widened to include it.
     low, high = min(mean, edge(array)), max(mean, 1 - edge(1 - array))
     return Estimate(mean, low, high, level, array.size, quantity, method="betting")
 
@@ -304,8 +301,7 @@ def difference_limits(
     people: int = 1,
     quantity: str = "",
 ) -> Estimate:
-    """Compute confidence limits on the mean of ``shares - others``, both in [0, 1], of the same
-    trials.
+    """Compute confidence limits on the mean of paired differences ``shares - others``.
 
     The differences are mapped to [0, 1] for `mean_limits`; the same must be fixed beforehand.
 

@@ -39,12 +39,13 @@ from narcissus._validation import (
 from narcissus.errors import InputError
 from narcissus.results import Approximate, Estimate
 
+FloatArray = NDArray[np.float64]
+
 
 def clopper_pearson(
     successes: int, trials: int, *, confidence: float = 0.95, quantity: str = ""
 ) -> Estimate:
-    """Compute exact limits on a success probability from independent trials (Clopper and Pearson
-    1934).
+    """Compute exact limits on a success probability (Clopper and Pearson 1934).
 
     Parameters
     ----------
@@ -156,8 +157,7 @@ def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> t
 def trials_for(
     distance: float, variance: float, *, room: float = 1.0, confidence: float = 0.95
 ) -> int:
-    """Estimate the number of trials that brings a limit on a mean to within ``distance``; never a
-    claim.
+    """Estimate the trials needed for a limit on a mean within ``distance``; never a claim.
 
     The minimum for any valid limit if all values are equal (see `narrowest_limits`), plus
     ``2 log(2 / error) variance / distance^2`` for their spread. To decide whether a mean is below a
@@ -258,8 +258,6 @@ def p_value_of_half(p_values: Sequence[float]) -> float:
     count, need = len(p_values), half_of(len(p_values))
     return min(1.0, count / need * sorted(p_values)[need - 1])
 
-
-FloatArray = NDArray[np.float64]
 
 _ALIKE = 1e-9  # surprises that differ by less show nothing of their slope
 
@@ -416,9 +414,7 @@ class TwoSamples:
         return limits.low or 0.0, 1.0 if limits.high is None else limits.high
 
     def _tail(self, excess: float, chances: tuple[float, float]) -> float:
-        """Return the largest chance of such a difference, if one chance exceeds the other by
-        ``excess``.
-        """
+        """Return the largest chance of such a difference at this ``excess`` of one chance."""
         first, last = max(chances[0], -excess), chances[1]
         if first > last:  # no chance is so far below any of these
             return 0.0
@@ -441,8 +437,7 @@ class TwoSamples:
         return float((mass * tails).sum(axis=1).max()) + 2 * _REACH
 
     def excess(self, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
-        """Compute limits on the chance minus the other sample's, by the tests of `p_value` on
-        either side.
+        """Compute limits on the chance minus the other sample's, by `p_value` on either side.
 
         The lower limit is above 0 only if Fisher's test rejects at the level of that side;
         ``confidence`` covers both limits and must be fixed beforehand.

@@ -156,7 +156,7 @@ def _checked(
     people = np.broadcast_to(people, total.shape)
     if not ((people >= 0) & (people == np.floor(people))).all() or not people.any():
         raise InputError("`counts` must be whole numbers of people, some above 0")
-    hair = 1e-9 * (1 + people)  # sums of numbers in [0, 1] are so but for rounding
+    hair = 1e-9 * (1 + people)  # of rounding
     least = total**2 / np.maximum(people, 1)
     if not ((total >= -hair) & (total <= people + hair)).all():
         raise InputError("`sums` must be of numbers in [0, 1]: from 0 to the count")
@@ -170,7 +170,7 @@ OF_PEOPLE = 0.1
 """Share of the error of a side that is kept for the envelope's mean: with people as units, a
 smaller error costs least there."""
 
-_HAIR = 1e-9  # of rounding, by which a value may be beyond its envelope
+_HAIR = 1e-9  # of rounding, by which a value may leave its envelope
 
 
 @dataclass(frozen=True)
@@ -219,10 +219,14 @@ class PeopleSums:
         assert high is not None
         return self.low + width * high
 
+    @property
+    def opposite(self) -> PeopleSums:
+        """The sums of the negated numbers."""
+        return PeopleSums(-self.totals, self.squares, self.counts, -self.high, -self.low)
+
     def lower(self, error: float) -> float:
         """Compute a lower limit: the upper limit of the negated numbers."""
-        opposite = PeopleSums(-self.totals, self.squares, self.counts, -self.high, -self.low)
-        return -opposite.upper(error)
+        return -self.opposite.upper(error)
 
 
 @dataclass(frozen=True)
@@ -237,11 +241,7 @@ class Envelope:
     @property
     def opposite(self) -> Envelope:
         """The negated envelope."""
-        known = self.people
-        turned = known and PeopleSums(
-            -known.totals, known.squares, known.counts, -known.high, -known.low
-        )
-        return Envelope(-self.trials, turned)
+        return Envelope(-self.trials, self.people and self.people.opposite)
 
     def cut(self, trials: int) -> Envelope:
         """Restrict it to the first trials, keeping all people."""
@@ -315,7 +315,7 @@ def _from_below(values: FloatArray, below: Envelope, error: float, people: int) 
     rest = np.maximum(rest, 0.0)
     if below.people is None:
         return float(below.trials.mean()) + _least_mean(rest, error, people)
-    if not rest.any():  # the envelope itself; but that is not known beforehand
+    if not rest.any():  # the envelope itself, which is not known beforehand
         return below.people.lower(OF_PEOPLE * error)
     return below.people.lower(OF_PEOPLE * error) + _least_mean(
         rest, (1 - OF_PEOPLE) * error, people

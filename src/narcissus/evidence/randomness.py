@@ -31,8 +31,7 @@ from narcissus.results import Grade, Result
 
 
 def linear_complexity(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the length of each string's shortest linear feedback shift register; ``bits`` (count,
-    n).
+    """Return the length of each string's shortest linear feedback shift register.
 
     The algorithm of Berlekamp and Massey for all strings at once, 64 coefficients per word.
 
@@ -164,9 +163,7 @@ def autocorrelation(bits: Bits) -> Floats:
 
 @cache
 def _law_of_blocks(blocks: int) -> Floats:
-    """Compute the law of the sum over blocks of the squared excess of ones, by a Fourier
-    transform.
-    """
+    """Compute the law of the summed squared excess of ones per block, by a Fourier transform."""
     ones = np.arange(BLOCK + 1)
     one = np.bincount((ones - BLOCK // 2) ** 2, special.comb(BLOCK, ones) / 2.0**BLOCK)
     size = blocks * (len(one) - 1) + 1

@@ -131,6 +131,80 @@ class Refutation(Result):
         return "\n".join([head, *(f"  assuming {said}" for said in self.assumptions)])
 
 
+PValue = Callable[[float], float]
+"""From an epsilon (with the delta of the claim) to a p-value that rises with it."""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A claim about a mechanism, checked, and the tests of it."""
+
+    delta: float
+    level: float
+    claimed: float
+
+    @classmethod
+    def of(cls, delta: float, confidence: float, claimed: float) -> Claimed:
+        return cls(
+            between("delta", delta, 0, 1, open_high=True),
+            between("confidence", confidence, 0, 1, open_low=True, open_high=True),
+            non_negative("claimed", claimed),
+        )
+
+    @property
+    def alpha(self) -> float:
+        return 1.0 - self.level
+
+    def at(self, epsilon: float) -> Guarantee:
+        return ApproximateDP(epsilon, self.delta) if self.delta > 0 else PureDP(epsilon)
+
+    def method(
+        self,
+        theorem: Theorem,
+        p_value: PValue,
+        tolerance: float,
+        factor: int,
+        *,
+        valid: bool = True,
+    ) -> Method:
+        """Find the epsilon refuted by one test, its p-values multiplied by ``factor``."""
+        return Method(
+            theorem.id,
+            theorem.statement,
+            largest_refuted(p_value, self.alpha / factor, tolerance),
+            min(1.0, factor * p_value(self.claimed)),
+            valid,
+        )
+
+    def refutation(
+        self,
+        methods: tuple[Method, ...],
+        mu: float,
+        *,
+        counts: tuple[int, int, int, int],
+        assumptions: tuple[str, ...],
+        chosen: Chosen = "before",
+    ) -> Refutation:
+        m, r, v, values = counts
+        valid = [method for method in methods if method.valid]
+        return Refutation(
+            epsilon=max(method.epsilon for method in valid),
+            mu=mu,
+            noise=2.0 / mu if mu > 0 else math.inf,
+            p_value=min(method.p_value for method in valid),
+            confidence=self.level,
+            delta=self.delta,
+            claimed=self.claimed,
+            canaries=m,
+            guesses=r,
+            correct=v,
+            values=values,
+            methods=methods,
+            guesses_chosen=chosen,
+            assumptions=assumptions,
+        )
+
+
 def refute(
     canaries: int,
     guesses: int,
@@ -176,76 +250,50 @@ def refute(
     0.695
     """
     m, r, v, k = counts(canaries, guesses, correct, values)
-    allowed = between("delta", delta, 0, 1, open_high=True)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    claim = non_negative("claimed", claimed)
-    chosen = one_of("guesses_chosen", guesses_chosen, get_args(Chosen))
-    alpha, late = 1.0 - level, chosen == "after"
+    asked = Claimed.of(delta, confidence, claimed)
+    late = one_of("guesses_chosen", guesses_chosen, get_args(Chosen)) == "after"
     danger = threat(prior=1 / k, exact_match=True, targets=m, guesses=r)
-    factor = level_factor(allowed, after=late)
-    methods = _methods(danger, v, delta=allowed, alpha=alpha, claim=claim, factor=factor)
-    valid = [method for method in methods if method.valid]
+    methods = _methods(danger, v, asked, level_factor(asked.delta, after=late))
     if late:
-        mu = mu_at_one_point(m, r, v, k, alpha / 2, delta=allowed or alpha / (2 * m))
+        point = asked.delta or asked.alpha / (2 * m)
+        mu = mu_at_one_point(m, r, v, k, asked.alpha / 2, delta=point)
     else:
-        mu = refuted_mu(danger, v, alpha)
-    return Refutation(
-        epsilon=max(method.epsilon for method in valid),
-        mu=mu,
-        noise=2.0 / mu if mu > 0 else math.inf,
-        p_value=min(method.p_value for method in valid),
-        confidence=level,
-        delta=allowed,
-        claimed=claim,
-        canaries=m,
-        guesses=r,
-        correct=v,
-        values=k,
-        methods=methods,
-        guesses_chosen="after" if late else "before",
-        assumptions=(UNIFORM, ABOUT_CHOICE, _said_of_guesses(chosen, allowed)),
+        mu = refuted_mu(danger, v, asked.alpha)
+    return asked.refutation(
+        methods,
+        mu,
+        counts=(m, r, v, k),
+        assumptions=(UNIFORM, ABOUT_CHOICE, _said_of_guesses(asked.delta, late=late)),
+        chosen="after" if late else "before",
     )
 
 
-def _tests(danger: Threat, guarantee: Guarantee, v: int) -> list[Theorem]:
+def _tests(asked: Question) -> list[Theorem]:
     """List the theorems by which audits test such a guarantee, single formulas first."""
-    asked = Question(danger, guarantee, v)
     usable = [
         theorem
         for theorem in THEOREMS.values()
         if theorem.audits
         and theorem.lacks(asked) is None
-        and not (theorem.needs.several_points and danger.guesses > _LARGEST_PROGRAM)
+        and not (theorem.needs.several_points and asked.r > _LARGEST_PROGRAM)
     ]
     return sorted(usable, key=lambda theorem: theorem.dear)
 
 
-def _methods(
-    danger: Threat, v: int, *, delta: float, alpha: float, claim: float, factor: int
-) -> tuple[Method, ...]:
+def _methods(danger: Threat, v: int, asked: Claimed, factor: int) -> tuple[Method, ...]:
     """Find the epsilon refuted by every theorem; p-values are multiplied by ``factor``.
 
     The minimum of several valid tails is valid, so the theorems share one level.
     """
-
-    def claimed(epsilon: float) -> Guarantee:
-        return ApproximateDP(epsilon, delta) if delta > 0 else PureDP(epsilon)
-
+    claim = Question(danger, asked.at(asked.claimed), v)
     found: list[Method] = []
-    for theorem in _tests(danger, claimed(claim), v):
+    for theorem in _tests(claim):
 
         def p_value(epsilon: float, theorem: Theorem = theorem) -> float:
-            return theorem.value(Question(danger, claimed(epsilon), v))
+            return theorem.value(Question(danger, asked.at(epsilon), v))
 
-        found.append(
-            Method(
-                theorem.id,
-                theorem.statement,
-                largest_refuted(p_value, alpha / factor, 1e-4 if theorem.dear else 1e-9),
-                min(1.0, factor * p_value(claim)),
-                theorem.valid(Question(danger, claimed(claim), v)),
-            )
-        )
+        tolerance = 1e-4 if theorem.dear else 1e-9
+        found.append(asked.method(theorem, p_value, tolerance, factor, valid=theorem.valid(claim)))
     return tuple(found)
 
 
@@ -266,8 +314,8 @@ def level_factor(delta: float, *, after: bool) -> int:
     return 2 if after and delta > 0 else 1
 
 
-def _said_of_guesses(chosen: str, delta: float) -> str:
-    if chosen == "before":
+def _said_of_guesses(delta: float, *, late: bool) -> str:
+    if not late:
         return (
             "the number of guesses was fixed before the release was seen (chosen after it, "
             "the level is up to twice as large where delta is above 0)"
@@ -292,11 +340,8 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
     p-value of the two at each mu: the published recursion over the whole curve, and the program
     over tangents.
     """
-    tests = [
-        theorem
-        for theorem in _tests(danger, GaussianDP(1.0), v)
-        if theorem.valid(Question(danger, GaussianDP(1.0), v))
-    ]
+    like = Question(danger, GaussianDP(1.0), v)
+    tests = [theorem for theorem in _tests(like) if theorem.valid(like)]
 
     def p_value(mu: float, *, dear: bool) -> float:
         """Return the first p-value that rejects, or the smallest."""
@@ -369,8 +414,7 @@ def refuted_by_runs(
     delta: float = 0.0,
     confidence: float = 0.95,
 ) -> RefutedByRuns:
-    """Find the largest epsilon, and mu, refuted by ``correct`` successes in ``runs`` independent
-    runs.
+    """Find the largest epsilon, and mu, refuted by the successes of independent runs.
 
     All runs draw their secret from ``prior``, shape (values,); ``delta`` belongs to the epsilon.
 
@@ -381,19 +425,13 @@ def refuted_by_runs(
     chances = distribution("prior", prior)
     n = integer("runs", runs, low=1)
     k = integer("correct", correct, low=0, high=n)
-    allowed = between("delta", delta, 0, 1, open_high=True)
-    alpha = 1 - between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    asked = Claimed.of(delta, confidence, 0.0)
 
     def p_value(guarantee: Guarantee) -> float:
         share = min(1.0, float(optimum(chances, guarantee)[0]))
         return 1.0 if k == 0 else float(special.betainc(k, n - k + 1, share))
 
-    def pair(epsilon: float) -> Guarantee:
-        return ApproximateDP(epsilon, allowed) if allowed > 0 else PureDP(epsilon)
+    def largest(kind: Callable[[float], Guarantee]) -> float:
+        return largest_refuted(lambda x: p_value(kind(x)), asked.alpha, 1e-6, largest=100.0)
 
-    kinds: tuple[Callable[[float], Guarantee], ...] = (pair, GaussianDP)
-    epsilon, mu = (
-        largest_refuted(lambda level, kind=kind: p_value(kind(level)), alpha, 1e-6, largest=100.0)
-        for kind in kinds
-    )
-    return RefutedByRuns(epsilon, mu)
+    return RefutedByRuns(largest(asked.at), largest(GaussianDP))

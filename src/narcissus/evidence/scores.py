@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._random import RandomSource, generator
-from narcissus._validation import between, fraction, integer, non_negative, probabilities
+from narcissus._validation import between, fraction, integer, probabilities
 from narcissus.bounds import (
     PoissonBinomial,
     domination,
@@ -31,14 +29,12 @@ from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.interpolation import INTERPOLATION
 from narcissus.bounds.published import THEOREM_3_2
 from narcissus.bounds.swap import SWAP
-from narcissus.bounds.theorem import Theorem
 from narcissus.bounds.threat import prior_rows
 from narcissus.errors import InputError
 from narcissus.evidence.refutation import (
     ABOUT_CHOICE,
     LARGEST_MU,
-    Chosen,
-    Method,
+    Claimed,
     Refutation,
     closed_p_value,
     largest_refuted,
@@ -46,15 +42,15 @@ from narcissus.evidence.refutation import (
     refute,
     refuted_mu,
 )
-from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
+from narcissus.guarantees import GaussianDP
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _RATIO = math.sqrt(2.0)
 _FEWEST = 8  # fewer guesses than this refute little at any useful confidence
-_EVERY = 3  # one canary in so many chooses the threshold
-UNBELIEVABLE = 1e-6  # coins that would fall so with at most this probability were not fair
+_EVERY = 3  # one canary in three chooses the threshold
+UNBELIEVABLE = 1e-6  # results of smaller probability refute fair coins
 _ONE_OF_PAIR = "exactly one record of each pair was in, by an independent fair coin for each pair"
 _HALF = (
     "membership was drawn by fair coins although exactly half of the canaries are in (nearly "
@@ -137,8 +133,7 @@ def refute_scores(
 def held_out_counts(
     score: FloatArray, inside: BoolArray, delta: float, alpha: float, source: np.random.Generator
 ) -> tuple[int, int, int]:
-    """Choose thresholds on a third of the shuffled canaries; count canaries, guesses and hits of
-    the rest.
+    """Choose thresholds on a third of the canaries; count canaries, guesses and hits of the rest.
 
     In a file sorted by membership, or with equal scores, a canary's position reveals its coin;
     after the shuffle it reveals nothing.
@@ -148,6 +143,14 @@ def held_out_counts(
     first = np.arange(score.size) % _EVERY == 0
     share = _choose(score[first], inside[first], int((~first).sum()), delta, alpha)
     return _count(score[~first], inside[~first], share)
+
+
+def _count(
+    score: FloatArray, inside: BoolArray, share: tuple[float, float]
+) -> tuple[int, int, int]:
+    """Guess these shares in and out, and count: canaries, guesses, right guesses."""
+    _, right = _guessed(score, inside, np.full(score.size, 0.5), share)
+    return score.size, right.size, int(right.sum())
 
 
 def threshold_choices(m: int) -> list[tuple[int, int]]:
@@ -187,18 +190,6 @@ def _choose(
         if promise > best:
             best, chosen = promise, (a / score.size, b / score.size)
     return chosen
-
-
-def _count(
-    score: FloatArray, inside: BoolArray, share: tuple[float, float]
-) -> tuple[int, int, int]:
-    """Guess these shares in and out, and count: canaries, guesses, right guesses."""
-    m = score.size
-    a = min(m, round(share[0] * m))
-    b = min(m - a, round(share[1] * m))
-    order = np.argsort(score, kind="stable")
-    right = int(inside[order[m - a :]].sum()) + int((~inside[order[:b]]).sum())
-    return m, a + b, right
 
 
 def checked_scores(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, BoolArray]:
@@ -284,43 +275,7 @@ _ALL = "all canaries were guessed, whatever the release said"
 _ANY = "nothing about which canaries were guessed, nor when their number was chosen"
 _DEAR = 1e-3  # relative tolerance where each p-value is a search
 _CHEAP = 1e-6
-_FAIR = 0.03  # beyond it the best guess is too far above the least equal draws for the swap bound
-
-PValue = Callable[[float], float]
-"""From an epsilon (with the delta of the claim) to a p-value that rises with it."""
-
-
-@dataclass(frozen=True)
-class _Claimed:
-    """The claim, checked."""
-
-    delta: float
-    level: float
-    claimed: float
-
-    @classmethod
-    def of(cls, delta: float, confidence: float, claimed: float) -> _Claimed:
-        return cls(
-            between("delta", delta, 0, 1, open_high=True),
-            between("confidence", confidence, 0, 1, open_low=True, open_high=True),
-            non_negative("claimed", claimed),
-        )
-
-    @property
-    def alpha(self) -> float:
-        return 1.0 - self.level
-
-    def at(self, epsilon: float) -> Guarantee:
-        return ApproximateDP(epsilon, self.delta) if self.delta > 0 else PureDP(epsilon)
-
-    def method(self, theorem: Theorem, p_value: PValue, tolerance: float, factor: int) -> Method:
-        """Find the epsilon refuted by one test, its p-values multiplied by ``factor``."""
-        return Method(
-            theorem.id,
-            theorem.statement,
-            largest_refuted(p_value, self.alpha / factor, tolerance),
-            min(1.0, factor * p_value(self.claimed)),
-        )
+_FAIR = 0.03  # largest gap between best guess and least collision for the swap bound
 
 
 def refute_priors(
@@ -352,7 +307,7 @@ def refute_priors(
     >>> round(found.epsilon, 2)
     1.48
     """
-    asked = _Claimed.of(delta, confidence, claimed)
+    asked = Claimed.of(delta, confidence, claimed)
     rows, many = np.unique(prior_rows("priors", priors), axis=0, return_counts=True)
     m, v = int(many.sum()), integer("correct", correct, low=0)
     if v > m:
@@ -377,8 +332,7 @@ def refute_priors(
     if best - same <= _FAIR:
         danger = threat(prior=best, targets=m, inseparable=same)
         mu = max(mu, refuted_mu(danger, v, asked.alpha))
-    return _found(
-        asked,
+    return asked.refutation(
         methods,
         mu if mu > 1e-6 else 0.0,
         counts=(m, m, v, rows.shape[1]),
@@ -427,7 +381,7 @@ def refute_guesses(
     another test: both are then at half the level, the second at half of that for guesses whose
     number was chosen late.
     """
-    asked = _Claimed.of(delta, confidence, claimed)
+    asked = Claimed.of(delta, confidence, claimed)
     made, apart = probabilities("chances", chances), probabilities("differ", differ)
     m, r, v = apart.size, made.size, integer("correct", correct, low=0)
     if made.ndim != 1 or apart.ndim != 1 or not v <= r <= m:
@@ -456,8 +410,7 @@ def refute_guesses(
         return own(GaussianDP(mu).epsilon_beyond(point), point)
 
     mu = largest_refuted(mu_p_value, asked.alpha, _CHEAP, start=1e-9, largest=LARGEST_MU)
-    return _found(
-        asked,
+    return asked.refutation(
         methods,
         mu if mu > 1e-9 else 0.0,
         counts=(m, r, v, values),
@@ -466,36 +419,8 @@ def refute_guesses(
     )
 
 
-def _found(
-    asked: _Claimed,
-    methods: tuple[Method, ...],
-    mu: float,
-    *,
-    counts: tuple[int, int, int, int],
-    assumptions: tuple[str, ...],
-    chosen: Chosen = "before",
-) -> Refutation:
-    m, r, v, values = counts
-    return Refutation(
-        epsilon=max(method.epsilon for method in methods),
-        mu=mu,
-        noise=2.0 / mu if mu > 0 else math.inf,
-        p_value=min(method.p_value for method in methods),
-        confidence=asked.level,
-        delta=asked.delta,
-        claimed=asked.claimed,
-        canaries=m,
-        guesses=r,
-        correct=v,
-        values=values,
-        methods=methods,
-        guesses_chosen=chosen,
-        assumptions=assumptions,
-    )
-
-
-_MOST = 3000  # that choose, at most
-_FEWEST_CANARIES = 6  # canaries that can be shared out
+_MOST = 3000  # canaries that choose, at most
+_FEWEST_CANARIES = 6  # canaries needed
 
 
 def refute_prior_scores(

@@ -25,8 +25,8 @@ from narcissus.guarantees.curves import ProfileCurve
 
 _POINTS = 2000
 _INTERVAL = 1e-4
-# Beyond it dp-accounting multiplies exp(epsilon) by masses of 1e-300 and gives NaN. The profile
-# cannot rise after its last point, so that stopping is valid.
+# Beyond it dp-accounting multiplies exp(epsilon) by masses of 1e-300 and returns NaN. The profile
+# cannot rise after its last point, so stopping is valid.
 _FARTHEST = 600.0
 _PURPOSE = "A guarantee by privacy loss distributions"
 _EPS = float(np.finfo(np.float64).eps)
@@ -61,7 +61,7 @@ def from_privacy_loss(
     high = min(high, _FARTHEST)
     where = np.linspace(0.0, high, integer("points", points, low=2))
     deltas = np.asarray(distribution.get_delta_for_epsilon(where.tolist()), dtype=np.float64)
-    # A delta below what rounding loses is rounding: which digits it has is no statement.
+    # A delta below the rounding error is noise: its digits mean nothing.
     deltas = np.clip(np.maximum(deltas, lost) + lost, 0.0, 1.0)
     return ProfileCurve(tuple(where.tolist()), tuple(deltas.tolist()), adjacency=adjacency)
 
@@ -104,14 +104,14 @@ def from_event(
     if any(one._contains_non_dp_event for one, _ in parts):
         return ProfileCurve((0.0,), (1.0,), adjacency=adjacency)
     composed = [one._pld if times == 1 else one._pld.self_compose(times) for one, times in parts]
-    # Where several are joined, tails are cut where noise says: its limit must not hang on that.
+    # Where several are joined, noise decides where tails are cut: the bound must not depend on it.
     size = sum(max(pmf.size for pmf in _both(one)) for one in composed)
     whole = reduce(lambda one, other: one.compose(other), composed) if composed else fresh()._pld
     # a delta is a sum over all losses
     lost = 4 * _EPS * size
     for one, times in parts:
         lost += max(_lost(pmf, times, whole, size) for pmf in _both(one._pld))
-    # Of one figure: a step's own masses are rounded otherwise by another processor.
+    # One digit: other processors round a step's masses differently.
     return from_privacy_loss(whole, adjacency=adjacency, rounding=float(upper(lost, 1)))
 
 

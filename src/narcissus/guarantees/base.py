@@ -7,9 +7,10 @@ symmetric, and ``profile(-e) = 1 - exp(-e) + exp(-e) * profile(e)``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,12 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._validation import one_of, probabilities
 from narcissus.errors import InputError
 
-Adjacency = Literal["replace-one", "add-remove"]
-Secret = Literal["value", "membership"]
-"""What an attacker asks: what value a person's record has, or whether it is in the data."""
 FloatArray = NDArray[np.float64]
 
-# Below this a point of the profile adds nothing that a 64-bit probability could show.
+Adjacency = Literal["replace-one", "add-remove"]
+Secret = Literal["value", "membership"]
+"""The attacker's question: the value of a person's record, or whether it is in the data."""
+# Below this a point of the profile adds nothing visible in a 64-bit probability.
 NEGLIGIBLE_DELTA = 1e-13
 
 
@@ -39,7 +40,12 @@ def epsilons(name: str, values: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class Guarantee(ABC):
-    """A privacy guarantee of a mechanism."""
+    """A privacy guarantee of a mechanism; a subclass names the checks of its parameters."""
+
+    _checks: ClassVar[dict[str, Callable[[str, Any], float]]] = {}
+
+    def __init_subclass__(cls, **checks: Callable[[str, Any], float]) -> None:
+        cls._checks = {**cls._checks, **checks}
 
     # neighbouring data sets: ``"replace-one"`` (one record has another value) or ``"add-
     # remove"`` (one record is present or not). Bounds on a record's value need the former;
@@ -55,6 +61,8 @@ class Guarantee(ABC):
     def __post_init__(self) -> None:
         one_of("adjacency", self.adjacency, get_args(Adjacency))
         one_of("secret", self.secret, get_args(Secret))
+        for name, checked in self._checks.items():
+            object.__setattr__(self, name, checked(name, getattr(self, name)))
 
     @property
     def question(self) -> str:
@@ -86,8 +94,7 @@ class Guarantee(ABC):
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         """Return the smallest delta for which (epsilon, delta)-DP follows.
 
-        ``epsilon`` may be negative or infinite, any shape; the result is in [max(0, 1 - e^epsilon),
-        1].
+        ``epsilon`` may be negative or infinite, any shape; the result is at least 1 - e^epsilon.
         """
 
     @abstractmethod

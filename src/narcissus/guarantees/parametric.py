@@ -40,7 +40,7 @@ def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatA
 
 
 @dataclass(frozen=True)
-class PureDP(Guarantee):
+class PureDP(Guarantee, epsilon=non_negative):
     """Pure differential privacy: ``P(E) <= exp(epsilon) P'(E)`` for every event.
 
     Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
@@ -59,10 +59,6 @@ class PureDP(Guarantee):
     """
 
     epsilon: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "epsilon", non_negative("epsilon", self.epsilon))
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         return randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
@@ -97,7 +93,7 @@ class PureDP(Guarantee):
 
 
 @dataclass(frozen=True)
-class ApproximateDP(Guarantee):
+class ApproximateDP(Guarantee, epsilon=non_negative, delta=probability):
     """Approximate differential privacy: ``P(E) <= exp(epsilon) P'(E) + delta`` for every event.
 
     Source: Dwork et al. 2006; trade-off function: Wasserman and Zhou 2010.
@@ -115,15 +111,8 @@ class ApproximateDP(Guarantee):
     epsilon: float
     delta: float
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "epsilon", non_negative("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", probability("delta", self.delta))
-
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Return delta; worst case: all is revealed with probability ``delta``, else randomized
-        response.
-        """
+        """Return delta; at worst all is revealed with ``delta``, else randomized response."""
         pure = randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
         return self.delta + (1.0 - self.delta) * pure
 
@@ -163,7 +152,7 @@ class ApproximateDP(Guarantee):
 
 
 @dataclass(frozen=True)
-class BayesSecurity(Guarantee):
+class BayesSecurity(Guarantee, beta_star=probability):
     """Bayes security of the channel from one record, the others fixed.
 
     Equivalent to (0, 1 - beta_star)-DP: the total variation distance between any two values of the
@@ -181,10 +170,6 @@ class BayesSecurity(Guarantee):
     """
 
     beta_star: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "beta_star", probability("beta_star", self.beta_star))
 
     @property
     def as_approximate(self) -> ApproximateDP:
@@ -213,13 +198,13 @@ class BayesSecurity(Guarantee):
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _FRACTION = ((4.0, 10.0, 40), (10.0, 16.0, 20), (16.0, np.inf, 16))
-"""From where to where the continued fraction takes so many steps; more change no digit."""
+"""Ranges of the continued fraction and their numbers of steps; more change no digit."""
 _SQRT_2 = math.sqrt(2.0)
 _SQRT_2_PI = math.sqrt(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
-class GaussianDP(Guarantee):
+class GaussianDP(Guarantee, mu=non_negative):
     """Gaussian DP: at least as hard to distinguish as N(0, 1) and N(mu, 1).
 
     Source: Dong, Roth and Su 2022, Definition 2.6 and Corollary 2.13.
@@ -239,10 +224,6 @@ class GaussianDP(Guarantee):
     """
 
     mu: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "mu", non_negative("mu", self.mu))
 
     @classmethod
     def from_epsilon_delta(
@@ -305,7 +286,7 @@ def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
             if mu < 2:
                 middles = x[..., None] + mu * (1 + _NODES) / 2
                 slopes = np.zeros_like(middles)
-                some = density > 0  # nothing is left where it is lost
+                some = density > 0  # no mass is left elsewhere
                 slopes[some] = _mills_slope(middles[some])
                 positive = density * (mu / 2) * (slopes @ _WEIGHTS)
             else:
@@ -341,7 +322,7 @@ def _mills_slope(x: FloatArray) -> FloatArray:
     return slope
 
 
-_ROUNDED = 1e-13, 4e-16  # above what rounding moves a divergence by, relatively, and by its order
+_ROUNDED = 1e-13, 4e-16  # above the rounding error of a divergence, relative and per order
 _SERIES = 24  # terms, each at most a fifth of the one before
 
 
@@ -406,7 +387,7 @@ def largest_rate(p: FloatArray, alpha: float, gamma: float, *, both: bool) -> Fl
 
 
 @dataclass(frozen=True)
-class RenyiDP(Guarantee):
+class RenyiDP(Guarantee, alpha=lambda _, value: order(value), gamma=non_negative):
     """Renyi differential privacy of one order, in both directions.
 
     Source: Mironov 2017. The profile is Canonne, Kamath and Steinke 2020, Proposition 12, or less;
@@ -425,11 +406,6 @@ class RenyiDP(Guarantee):
 
     alpha: float
     gamma: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "alpha", order(self.alpha))
-        object.__setattr__(self, "gamma", non_negative("gamma", self.gamma))
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         """Return the smaller of two bounds; any shape.
@@ -458,7 +434,7 @@ class RenyiDP(Guarantee):
 
 
 @dataclass(frozen=True)
-class ZeroConcentratedDP(ProfileGuarantee):
+class ZeroConcentratedDP(ProfileGuarantee, rho=non_negative):
     """Zero-concentrated DP: Renyi divergence at most ``rho alpha`` at every order above 1.
 
     Source: Bun and Steinke 2016; the profile is the minimum over orders of Canonne, Kamath and
@@ -473,10 +449,6 @@ class ZeroConcentratedDP(ProfileGuarantee):
     """
 
     rho: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "rho", non_negative("rho", self.rho))
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         """Return the smallest conversion over the orders; any shape."""
