@@ -21,8 +21,7 @@ from narcissus.bounds.domination import optimum_of_heads
 from narcissus.bounds.swap import LARGEST_PROGRAM, PROGRAM_POINTS, SWAP_PROGRAM, swap_program
 from narcissus.bounds.theorem import Question
 from narcissus.bounds.theorems import best, bounds_on
-from narcissus.bounds.threat import Threat, prior_rows
-from narcissus.errors import InputError
+from narcissus.bounds.threat import Threat, prior_kinds
 from narcissus.guarantees import (
     ApproximateDP,
     GaussianDP,
@@ -148,7 +147,7 @@ def reached_tails(
     >>> round(float(reached_tails([[0.7, 0.3]] * 12, PureDP(1.0))[9]), 6)
     0.589582
     """
-    rows, many = _kinds(priors, repeats)
+    rows, many = prior_kinds(priors, repeats)
     mixture = _mixture(guarantee, steps)
     if mixture is None:
         return _none(guarantee)
@@ -167,7 +166,7 @@ def reached(
     If all targets are alike their number is unlimited.
     """
     v = integer("at_least", at_least)
-    rows, many = _kinds(priors, repeats)
+    rows, many = prior_kinds(priors, repeats)
     n = int(many.sum())
     if len(rows) > 1:
         tails = reached_tails(rows, guarantee, repeats=many)
@@ -199,7 +198,7 @@ def reached_number(
     75
     """
     level = between("confidence", confidence, 0, 1, open_high=True)
-    rows, many = _kinds(priors, repeats)
+    rows, many = prior_kinds(priors, repeats)
     if len(rows) > 1:
         tails = reached_tails(rows, guarantee, repeats=many)
         if isinstance(tails, NotAssessed):
@@ -245,16 +244,6 @@ def _none(guarantee: Guarantee) -> NotAssessed:
         _WHAT,
         f"no mechanism that is as strong as {guarantee.describe()} allows is known here",
     )
-
-
-def _kinds(priors: ArrayLike, repeats: ArrayLike | None) -> tuple[FloatArray, IntArray]:
-    """Return the distinct priors and their multiplicities."""
-    rows = prior_rows("priors", priors)
-    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
-    if counts.shape != (len(rows),) or (counts < 1).any():
-        raise InputError("`repeats` must be whole numbers from 1, one for each prior")
-    different, back = np.unique(rows, axis=0, return_inverse=True)
-    return different, np.bincount(np.ravel(back), weights=counts).astype(np.int64)
 
 
 def _mixture(guarantee: Guarantee, steps: int) -> _Strengths | None:

@@ -177,11 +177,11 @@ _FLAT_EXPONENT = 46.0  # waves of a part exp(-46) = 1e-20 are nothing
 
 
 def recurrence(p: FloatArray, q: FloatArray) -> FloatArray:
-    """Compute the mass of the sum by adding one trial after the other, shape (n + 1,)."""
-    mass = np.zeros(p.size + 1)
+    """Compute the masses of sums along axis 0, shape (n + 1, ...), one trial after the other."""
+    mass = np.zeros((len(p) + 1, *p.shape[1:]))
     mass[0] = 1.0
     with np.errstate(under="ignore"):
-        for i in range(p.size):
+        for i in range(len(p)):
             mass[1 : i + 2] = mass[1 : i + 2] * q[i] + mass[: i + 1] * p[i]
             mass[0] *= q[i]
     return mass
@@ -200,13 +200,7 @@ def convolve(p: FloatArray, q: FloatArray) -> tuple[int, FloatArray]:
     # A block takes its trials from all over the sorted list, so that all blocks are alike.
     rows_p = np.concatenate([p, np.zeros(padding)]).reshape(_LEAF, blocks)
     rows_q = np.concatenate([q, np.ones(padding)]).reshape(_LEAF, blocks)
-    columns = np.zeros((_LEAF + 1, blocks))
-    columns[0] = 1.0
-    with np.errstate(under="ignore"):
-        for i in range(_LEAF):
-            columns[1 : i + 2] = columns[1 : i + 2] * rows_q[i] + columns[: i + 1] * rows_p[i]
-            columns[0] *= rows_q[i]
-    mass = np.ascontiguousarray(columns.T)
+    mass = np.ascontiguousarray(recurrence(rows_p, rows_q).T)
     mean = rows_p.sum(axis=0)
     variance = (rows_p * rows_q).sum(axis=0)
     first = np.zeros(blocks, dtype=np.int64)

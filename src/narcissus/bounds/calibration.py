@@ -11,7 +11,7 @@ Source: Dong, Roth and Su 2022, Definition 2.3; Narcissus theory 4.8; Swanberg e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
@@ -401,13 +401,8 @@ def typical_priors(values: ArrayLike) -> ByValue:
 
 def epsilon_by_value(values: ArrayLike, limit: Limit, *, delta: float = 0.0) -> ByValue:
     """Return the largest epsilon that keeps the limit, for the typical values of a prior."""
-    priors = typical_priors(values)
-    return ByValue(
-        *(
-            largest_epsilon(threat(prior=p), limit, delta=delta)
-            for p in (priors.least, priors.median, priors.most)
-        )
-    )
+    priors = astuple(typical_priors(values))
+    return ByValue(*(largest_epsilon(threat(prior=p), limit, delta=delta) for p in priors))
 
 
 def advantage_by_value(values: ArrayLike, guarantee: Guarantee) -> ByValue:
@@ -415,10 +410,7 @@ def advantage_by_value(values: ArrayLike, guarantee: Guarantee) -> ByValue:
 
     Source: Swanberg et al. 2025, Figure 2.
     """
-    priors = typical_priors(values)
+    priors = astuple(typical_priors(values))
     return ByValue(
-        *(
-            advantage(best(bounds_on(threat(prior=p), guarantee)).value, p)
-            for p in (priors.least, priors.median, priors.most)
-        )
+        *(advantage(best(bounds_on(threat(prior=p), guarantee)).value, p) for p in priors)
     )

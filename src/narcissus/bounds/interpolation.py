@@ -27,7 +27,7 @@ from narcissus.bounds.binomial import PoissonBinomial, mass, upper_tail
 from narcissus.bounds.domination import dominate_point
 from narcissus.bounds.one_target import profile_multipliers
 from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
-from narcissus.bounds.threat import prior_rows
+from narcissus.bounds.threat import prior_kinds, prior_rows
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
@@ -286,8 +286,6 @@ class Search:
     points: int  # number of points
     repeats: IntArray  # number of targets of each kind, shape (m,)
     at_least: int  # the count ``v``, from 1 to the number of targets
-    # from all ``o`` and costs to the addition of `interpolation_tails` to each tail
-    nearness: Callable[[FloatArray, FloatArray], FloatArray]
     # whether the guarantee is one point, which is also tried at larger epsilons
     one_point: bool = False
 
@@ -339,7 +337,7 @@ class Search:
             near = mass(n - 1, others, special.logit(o[0])) / (1.0 + np.abs(others - (v - 1)))
             return self._tail(o) + float(np.minimum(c, 1.0) @ self.repeats) * float(near.sum())
         who = np.repeat(self._own, self.repeats)
-        return self._tail(o) + float(self.nearness(o[who], np.minimum(c, 1.0)[who])[v - 1])
+        return self._tail(o) + float(_added(o[who], np.minimum(c, 1.0)[who])[v - 1])
 
     def _plain(self) -> tuple[float, IntArray]:
         """Take the best common point; then let every target choose by the cost of both numbers."""
@@ -435,13 +433,9 @@ def _added(o: FloatArray, c: FloatArray) -> FloatArray:
     """Return the contribution of leaks to the tails for ``v = 1 .. n``."""
     if not c.any():
         return np.zeros(o.size)
-    alike = o.size > _SMALL and (o == o[0]).all()
-    return _nearness(_alike(o, c) if alike else _left_out(o, c))
-
-
-def _alike(o: FloatArray, c: FloatArray) -> FloatArray:
-    """Return `_added` for identical targets: leaving any one out leaves the same law."""
-    return float(c.sum()) * (PoissonBinomial(o[1:]).pmf() + _ROUNDING / o.size)
+    if o.size > _SMALL and (o == o[0]).all():  # whichever is left out, the same law is left
+        return _nearness(float(c.sum()) * (PoissonBinomial(o[1:]).pmf() + _ROUNDING / o.size))
+    return _nearness(_left_out(o, c))
 
 
 def _left_out(o: FloatArray, c: FloatArray) -> FloatArray:
@@ -542,14 +536,9 @@ def interpolation(
     0.591314
     """
     require_replace_one(guarantee)
-    rows = prior_rows("priors", priors)
-    v = integer("at_least", at_least)
-    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
-    if counts.shape != (len(rows),) or (counts < 1).any():
-        raise InputError("`repeats` must be whole numbers from 1, one for each prior")
-    rows, back = np.unique(rows, axis=0, return_inverse=True)
+    rows, many = prior_kinds(priors, repeats)
     rows = rows / rows.sum(axis=1, keepdims=True)
-    many = np.bincount(np.ravel(back), weights=counts).astype(np.int64)
+    v = integer("at_least", at_least)
     if epsilons is not None:
         points = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     else:
@@ -563,7 +552,7 @@ def interpolation(
     at = multipliers if success is None else cache(multipliers)  # the others take programs
     value = 1.0 if v <= 0 else 0.0
     if 0 < v <= n:
-        value = Search(at, points.size, many, v, _added, one_point).least()
+        value = Search(at, points.size, many, v, one_point).least()
     return INTERPOLATION.claim(
         value,
         f"probability that at least {v} of {n} targets fall",

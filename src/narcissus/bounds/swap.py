@@ -167,20 +167,19 @@ def _solve(
 
 def _closed(q: Question) -> float:
     """Use the best single point of the profile."""
-    points = q.guarantee.tangents(_POINTS)
-    kappa = q.threat.inseparable
-    found = swap_tail(
-        q.n, q.p, points, q.guarantee.profile(points), q.v, guesses=q.r, inseparable=kappa
-    )
-    return float(found.min())
+    return _least(q, q.guarantee.tangents(_POINTS))
 
 
 def _one_target(q: Question) -> float:
     """Use the best point of the profile, including negative epsilons."""
     points = q.guarantee.tangents(2 * _POINTS)
-    points = np.concatenate([-points[::-1], points])
-    kappa = q.threat.inseparable
-    return float(swap_tail(1, q.p, points, q.guarantee.profile(points), 1, inseparable=kappa).min())
+    return _least(q, np.concatenate([-points[::-1], points]))
+
+
+def _least(q: Question, points: FloatArray) -> float:
+    deltas, kappa = q.guarantee.profile(points), q.threat.inseparable
+    found = swap_tail(q.n, q.p, points, deltas, q.v, guesses=q.r, inseparable=kappa)
+    return float(found.min())
 
 
 SWAP = Theorem(

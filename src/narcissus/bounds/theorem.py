@@ -175,6 +175,12 @@ class Needs:
         kinds = " or ".join(kind.__name__ for kind in self.guarantee)
         size = 0 if threat.values is None else len(threat.values)
         pure, curve = isinstance(guarantee, PureDP), not isinstance(guarantee, ProfileGuarantee)
+        sizes = (
+            (self.most_values, size, "at most {} values"),
+            (self.most_targets, q.n, "at most {} targets"),
+            (self.most_guesses, q.r, "at most {} guesses"),
+            (self.most_at_least, q.v, "a count of at most {}"),
+        )
         checks = (
             (isinstance(guarantee, self.guarantee), f"a guarantee of the kind {kinds}"),
             (not self.values or size > 0, "the whole prior of a target's value"),
@@ -192,22 +198,7 @@ class Needs:
             (threat.inseparable >= self.inseparable, f"kappa of at least {self.inseparable:g}"),
             (not self.not_pure or not pure, "a guarantee other than pure DP"),
             (not self.formula or curve, "a guarantee whose trade-off function is a formula"),
-            (
-                self.most_values is None or size <= self.most_values,
-                f"at most {self.most_values} values",
-            ),
-            (
-                self.most_targets is None or q.n <= self.most_targets,
-                f"at most {self.most_targets} targets",
-            ),
-            (
-                self.most_guesses is None or q.r <= self.most_guesses,
-                f"at most {self.most_guesses} guesses",
-            ),
-            (
-                self.most_at_least is None or q.v <= self.most_at_least,
-                f"a count of at most {self.most_at_least}",
-            ),
+            *((most is None or found <= most, what.format(most)) for most, found, what in sizes),
             (self.at_least in (None, q.v), f"the count {self.at_least}"),
             (
                 not self.several_points or guarantee.tangents(2).size > 1,

@@ -150,23 +150,19 @@ def from_outside() -> dict[str, Theorem]:
 
 def for_each(guarantee: Guarantee) -> list[Theorem]:
     """List the theorems with `each`, which need only the people's priors; see `each_success`."""
-    return [
-        theorem
-        for theorem in THEOREMS.values()
-        if theorem.each is not None
-        and theorem.holds is not None
-        and isinstance(guarantee, theorem.needs.guarantee)
-    ]
+    return [theorem for theorem in _valid_under(guarantee) if theorem.each is not None]
 
 
 def of_tails(guarantee: Guarantee) -> list[Theorem]:
     """List the theorems with ``tails``: bounds on all counts of many people at once."""
+    return [theorem for theorem in _valid_under(guarantee) if theorem.tails is not None]
+
+
+def _valid_under(guarantee: Guarantee) -> list[Theorem]:
     return [
         theorem
         for theorem in THEOREMS.values()
-        if theorem.tails is not None
-        and theorem.holds is not None
-        and isinstance(guarantee, theorem.needs.guarantee)
+        if theorem.holds is not None and isinstance(guarantee, theorem.needs.guarantee)
     ]
 
 

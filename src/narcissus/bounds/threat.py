@@ -67,6 +67,18 @@ def likeliest_first(
     return np.take_along_axis(rows, order, axis=1), many
 
 
+def prior_kinds(
+    priors: ArrayLike, repeats: ArrayLike | None
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return the distinct priors and their multiplicities."""
+    rows = prior_rows("priors", priors)
+    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
+    if counts.shape != (len(rows),) or (counts < 1).any():
+        raise InputError("`repeats` must be whole numbers from 1, one for each prior")
+    different, back = np.unique(rows, axis=0, return_inverse=True)
+    return different, np.bincount(np.ravel(back), weights=counts).astype(np.int64)
+
+
 def success_matrix(success: ArrayLike, values: int) -> FloatArray:
     """Convert ``success`` to a 0/1 array of shape (values, Z) without repeated guesses."""
     matrix = probabilities("success", success)

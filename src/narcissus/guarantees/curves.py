@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy
@@ -108,6 +108,10 @@ class ProfileCurve(ProfileGuarantee):
         last = f"epsilon {self.points[-1]:g} with delta {self.deltas[-1]:g}"
         count = len(self.points)
         return f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
+
+
+def _curve(points: FloatArray, deltas: FloatArray, **around: Any) -> ProfileCurve:
+    return ProfileCurve(tuple(points.tolist()), tuple(deltas.tolist()), **around)
 
 
 def corners(where: FloatArray, own: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -220,9 +224,7 @@ def from_orders(
     orders = _one_order(where, first, second), _one_order(where, second, first)
     if secret == "membership":
         worse = np.maximum(*(profile(where) for profile in orders))
-        return ProfileCurve(
-            tuple(where.tolist()), tuple(worse.tolist()), adjacency="add-remove", secret=secret
-        )
+        return _curve(where, worse, adjacency="add-remove", secret=secret)
     both = one_after_another(*orders, float(where[-1]))
     return replace(
         both,
@@ -244,7 +246,7 @@ def one_after_another(add: Profile, remove: Profile, last: float) -> ProfileCurv
             # 0 times a huge number is 0, and what is too huge says nothing
             second = np.exp(np.minimum(part, 700.0)) * then(np.maximum(other, 0.0))
         best = np.minimum(best, (one(part) + second).min(axis=1))
-    return ProfileCurve(tuple(points.tolist()), tuple(np.minimum(best, 1.0).tolist()))
+    return _curve(points, np.minimum(best, 1.0))
 
 
 def _one_order(where: FloatArray, own: FloatArray, other: FloatArray) -> Profile:
@@ -317,7 +319,7 @@ def from_losses(
         points = np.union1d(points, crossed)
         deltas = _deltas(*one, points), _deltas(*other, points)
     larger = np.maximum(*deltas)
-    return ProfileCurve(tuple(points.tolist()), tuple(larger.tolist()), adjacency=adjacency)
+    return _curve(points, larger, adjacency=adjacency)
 
 
 def _exchanged(where: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -528,9 +530,7 @@ def read_profile(
                 f"{where[upper]:g}; are columns or rows mixed up?"
             )
     if "delta" in found:
-        return ProfileCurve(
-            _plain(where), _plain(found["delta"]), adjacency=adjacency, secret=secret
-        )
+        return _curve(where, found["delta"], adjacency=adjacency, secret=secret)
     return from_orders(where, found["delta_add"], found["delta_remove"], secret=secret)
 
 
@@ -602,7 +602,3 @@ def _refuse(
 
 def _number(table: NumberTable, name: str) -> int:
     return (table.names or ()).index(name)
-
-
-def _plain(values: FloatArray) -> tuple[float, ...]:
-    return tuple(values.tolist())

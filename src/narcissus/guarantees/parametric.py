@@ -39,6 +39,12 @@ def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatA
     return np.maximum(np.maximum(floor, middle), 0.0)
 
 
+def _log_grown(rate: FloatArray, epsilon: float, *, missed: bool = False) -> FloatArray:
+    """Return the log of ``min(1, e^epsilon rate)``, or of the same with ``1 - rate``."""
+    with np.errstate(divide="ignore"):
+        return np.minimum((np.log1p(-rate) if missed else np.log(rate)) + epsilon, 0.0)
+
+
 @dataclass(frozen=True)
 class PureDP(Guarantee, epsilon=non_negative):
     """Pure differential privacy: ``P(E) <= exp(epsilon) P'(E)`` for every event.
@@ -66,22 +72,19 @@ class PureDP(Guarantee, epsilon=non_negative):
     def power(self, alpha: ArrayLike) -> FloatArray:
         """Return ``min(1, e^epsilon alpha, 1 - e^-epsilon (1 - alpha))``; any shape."""
         rate = alphas(alpha)
-        with np.errstate(divide="ignore"):
-            steep = np.exp(np.minimum(np.log(rate) + self.epsilon, 0.0))
+        steep = np.exp(_log_grown(rate, self.epsilon))
         return np.minimum(steep, 1.0 - np.exp(-self.epsilon) * (1.0 - rate))
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
         """Return ``max(0, 1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; any shape."""
         rate = alphas(alpha)
-        with np.errstate(divide="ignore"):
-            steep = -np.expm1(np.minimum(np.log(rate) + self.epsilon, 0.0))
+        steep = -np.expm1(_log_grown(rate, self.epsilon))
         return np.maximum(steep, np.exp(-self.epsilon) * (1.0 - rate))
 
     def least_alpha(self, power: ArrayLike) -> FloatArray:
         """Return ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
         rate = alphas(power)
-        with np.errstate(divide="ignore"):
-            steep = -np.expm1(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
+        steep = -np.expm1(_log_grown(rate, self.epsilon, missed=True))
         return np.maximum(np.exp(-self.epsilon) * rate, steep)
 
     def tangents(self, count: int = 40) -> FloatArray:
@@ -119,16 +122,14 @@ class ApproximateDP(Guarantee, epsilon=non_negative, delta=probability):
     def power(self, alpha: ArrayLike) -> FloatArray:
         """Return ``min(1, delta + e^epsilon alpha, 1 - e^-epsilon (1 - delta - alpha))``."""
         rate = alphas(alpha)
-        with np.errstate(divide="ignore"):
-            steep = self.delta + np.exp(np.minimum(np.log(rate) + self.epsilon, 0.0))
+        steep = self.delta + np.exp(_log_grown(rate, self.epsilon))
         flat = 1.0 - np.exp(-self.epsilon) * np.maximum(1.0 - self.delta - rate, 0.0)
         return np.minimum(steep, flat)
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
         """Return ``max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha))``."""
         rate = alphas(alpha)
-        with np.errstate(divide="ignore"):
-            steep = 1.0 - self.delta - np.exp(np.minimum(np.log(rate) + self.epsilon, 0.0))
+        steep = 1.0 - self.delta - np.exp(_log_grown(rate, self.epsilon))
         flat = np.exp(-self.epsilon) * (1.0 - self.delta - rate)
         return np.maximum(np.maximum(steep, flat), 0.0)
 
@@ -136,8 +137,7 @@ class ApproximateDP(Guarantee, epsilon=non_negative, delta=probability):
         """Return ``max(0, e^-epsilon (power - delta), 1 - delta - e^epsilon (1 - power))``."""
         rate = alphas(power)
         flat = np.exp(-self.epsilon) * np.maximum(rate - self.delta, 0.0)
-        with np.errstate(divide="ignore"):
-            steep = -np.expm1(np.minimum(np.log1p(-rate) + self.epsilon, 0.0))
+        steep = -np.expm1(_log_grown(rate, self.epsilon, missed=True))
         return np.maximum(flat, steep - self.delta)
 
     def tangents(self, count: int = 40) -> FloatArray:
