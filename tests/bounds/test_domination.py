@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ from narcissus.bounds.domination import dominate, dominate_point
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, ProfileCurve, PureDP
 
-from .conftest import cover
+from .conftest import cover, tail
 
 
 def world(rng: np.random.Generator, *, targets: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,15 +76,6 @@ def test_domination_is_exact_under_pure_dp():
             assert verdict.exact, (prior, guarantee)
         exact.append(verdict.exact)
     assert np.mean(exact) > 0.98  # theory 4.4 knows of one exception among covers in 6,858
-
-
-def tail(chances: list[float], v: int) -> float:
-    """The chance of at least ``v`` successes, outcome by outcome."""
-    return sum(
-        math.prod(c if hit else 1 - c for c, hit in zip(chances, outcome, strict=True))
-        for outcome in product((0, 1), repeat=len(chances))
-        if sum(outcome) >= v
-    )
 
 
 @pytest.mark.states("Narcissus theory", "4.4")

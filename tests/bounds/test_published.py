@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 
-import mpmath
 import mpmath as mp
 import numpy as np
 import pytest
@@ -45,6 +44,8 @@ from narcissus.guarantees import (
     ZeroConcentratedDP,
     dp_sgd,
 )
+
+from .conftest import tail
 
 PUBLISHED = [
     *("renyi", "stock", "distributional", "swanberg-3.2", "balle", "cohen-f.1", "swanberg-3.4"),
@@ -249,18 +250,6 @@ def tripled(p: Fraction) -> Fraction:
     return 3 * p / (1 + 2 * p)
 
 
-def tail(chances: list[Fraction], v: int) -> Fraction:
-    """The chance of at least ``v`` successes, outcome by outcome."""
-    return sum(
-        (
-            math.prod(c if hit else 1 - c for c, hit in zip(chances, outcome, strict=True))
-            for outcome in product((0, 1), repeat=len(chances))
-            if sum(outcome) >= v
-        ),
-        start=Fraction(0),
-    )
-
-
 ATTEMPTS = [[Fraction(a, 12) for a in row] for row in ([1, 5, 3, 11], [2, 2, 6, 12], [1, 9, 3, 4])]
 FLOATS = [[float(a) for a in row] for row in ATTEMPTS]
 
@@ -294,9 +283,9 @@ def test_bits_leak_as_from_so_many_values(epsilon, bits):
 @pytest.mark.parametrize("bits", [1e-9, 0.3, 52, 999, 1000, 1020, 1070])
 def test_many_bits_and_few_keep_their_digits(bits):
     for epsilon in (0.0, 2.0, 700.0):
-        with mpmath.workdps(400):
-            grown = mpmath.exp(epsilon)
-            truth = float(grown / (grown - 1 + mpmath.mpf(2) ** bits))
+        with mp.workdps(400):
+            grown = mp.exp(epsilon)
+            truth = float(grown / (grown - 1 + mp.mpf(2) ** bits))
         found = leak_probability(epsilon, bits).value
         assert found == pytest.approx(truth, rel=1e-12, abs=1e-307)
 

@@ -3,8 +3,8 @@
 The DP-SGD estimates are not bounds; the profile of `narcissus.guarantees.dp_sgd` yields bounds. The
 p-values of auditing in one run compare with ours in `narcissus.bounds.swap`.
 
-Source: Narcissus theory 4.1, the end of 4.4 (bounds from the attempts an attack actually makes),
-4.2 and 4.7, which explains why the false ones are.
+Source: Narcissus theory 4.2 and 4.7, which explains why the false ones are; Narcissus theory 4.1
+and the end of 4.4 for the bounds from the attempts an attack actually makes.
 """
 
 from __future__ import annotations
