@@ -1,4 +1,7 @@
-"""Random guesses."""
+"""Random guesses, and the tail of a sum of independent trials."""
+
+import math
+from itertools import product
 
 import numpy as np
 
@@ -12,3 +15,12 @@ def cover(rng: np.random.Generator, values: int) -> np.ndarray:
         sizes = matrix.sum(axis=0)
         if ((sizes > 0) & (sizes < values)).all():
             return np.unique(matrix, axis=1)
+
+
+def tail(chances: list, v: int):
+    """The chance of at least ``v`` successes, outcome by outcome; floats or fractions."""
+    return sum(
+        math.prod(c if hit else 1 - c for c, hit in zip(chances, outcome, strict=True))
+        for outcome in product((0, 1), repeat=len(chances))
+        if sum(outcome) >= v
+    )

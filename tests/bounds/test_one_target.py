@@ -1,6 +1,12 @@
-"""The one-target optimum against its formula, minimised elsewhere, and against exact optima."""
+"""The program over single guesses: what its constraints say, and that any multipliers are valid.
+The one-target optimum against its formula, minimised elsewhere, and against exact optima.
+The program that grows, against the program with everything in it from the start.
+The mean share of columns, against the best of all mechanisms for columns that depend.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +15,23 @@ from scipy import optimize
 from narcissus.bounds import (
     THEOREMS,
     Question,
+    column_shares,
     exact_match_optimum,
     exact_optimum,
+    one_target,
     optimum,
     optimum_program,
     threat,
+    threat_of_columns,
 )
-from narcissus.errors import InputError
+from narcissus.bounds.exact import _solve
+from narcissus.bounds.one_target import (
+    multiplier_bound,
+    optimum_at_points,
+    relaxed_optimum,
+    single_guess_constraints,
+)
+from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import (
     ApproximateDP,
     BayesSecurity,
@@ -24,9 +40,147 @@ from narcissus.guarantees import (
     PureDP,
     RenyiDP,
     ZeroConcentratedDP,
+    as_gaussian,
 )
 
 SLACK = 1e-6  # the solver's tolerance
+SUCCESS = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1.0]])
+POINTS = [PureDP(0.7), ApproximateDP(0.5, 0.02), BayesSecurity(0.8), ApproximateDP(2.0, 0.1)]
+
+
+@pytest.mark.states("Narcissus theory", "4.6")
+@pytest.mark.parametrize(
+    "guarantee", [PureDP(0.7), GaussianDP(0.4), GaussianDP(1.5), ApproximateDP(0.5, 0.02)]
+)
+def test_limits_at_points_against_the_whole_program(guarantee):
+    """The order that the bounds must have, and that each step up is small."""
+    rng = np.random.default_rng(11)
+    success = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1.0]])
+    rows = rng.dirichlet(np.ones(4), 6)
+    whole = optimum_program(rows, guarantee, success)
+    single = optimum(rows, guarantee, success)
+    points = optimum_at_points(rows, guarantee, success, 10)
+    # The programs know the profile at some points only, and may be that much above the truth.
+    assert (whole <= single + 2e-4).all()
+    assert (single <= points + 2e-3).all()
+    assert (points <= single + 0.1).all()
+    if isinstance(guarantee, PureDP):
+        np.testing.assert_allclose(points, whole, atol=1e-6)
+    # Targets are solved many at a time. Alone, each gets the same but for the choice among
+    # multipliers that are equally good at the tangents and not quite so between them.
+    alone = np.concatenate([optimum(row, guarantee, success) for row in rows])
+    np.testing.assert_allclose(single, alone, atol=5e-3)
+
+
+@pytest.mark.states("Narcissus theory", "4.6")
+@pytest.mark.parametrize("guarantee", POINTS)
+def test_any_multipliers_give_a_bound(guarantee):
+    """Weak duality: random ones, negative ones, ones that give all away."""
+    rng = np.random.default_rng(6)
+    rows = rng.dirichlet(np.ones(4), 5)
+    exact = np.array([exact_optimum(row, guarantee, 1, SUCCESS).value for row in rows])
+    least = (rows @ SUCCESS).max(axis=1)
+    tight = np.ones(5)
+    for _ in range(200):
+        multipliers = rows * rng.uniform(-0.5, 1.5, rows.shape)
+        found = multiplier_bound(rows, SUCCESS, guarantee, multipliers)
+        assert (found >= exact - SLACK).all()
+        assert (found >= least).all()
+        assert (found <= 1).all()
+        tight = np.minimum(tight, found)
+    assert (tight < 1 - 1e-3).any()
+
+
+@pytest.mark.parametrize("guarantee", [*POINTS, GaussianDP(1.0)])
+def test_the_bound_is_the_sum_of_the_suprema(guarantee):
+    """``sum lambda + sum_z sup_a [A_z power(a) - B_z a]``, the supremum from a grid of ``a``."""
+    rng = np.random.default_rng(7)
+    a = np.append(0.0, np.geomspace(1e-9, 1.0, 20_001))
+    power = guarantee.power(a)
+    informed = 0
+    for _ in range(20):
+        row = rng.dirichlet(np.ones(4))
+        multipliers = row * rng.uniform(0, 1, 4)
+        excess = row[:, None] * SUCCESS - multipliers[:, None]
+        above, below = np.maximum(excess, 0).sum(axis=0), np.maximum(-excess, 0).sum(axis=0)
+        sups = [(up * power - down * a).max() for up, down in zip(above, below, strict=True)]
+        truth = multipliers.sum() + sum(sups)
+        (found,) = multiplier_bound(row[None], SUCCESS, guarantee, multipliers[None])
+        # never more than by giving nothing away, nor less than the best guess
+        assert found == pytest.approx(
+            np.clip(truth, (row @ SUCCESS).max(), 1.0), abs=2e-4 if truth < 1 else 1e-12
+        )
+        informed += truth < 1
+    assert informed
+
+
+def test_a_guess_that_is_always_right_needs_no_release():
+    everything = np.ones((3, 1))
+    row = np.array([[0.5, 0.3, 0.2]])
+    assert multiplier_bound(row, everything, PureDP(1.0), np.zeros((1, 3))).tolist() == [1]
+
+
+@pytest.mark.parametrize("guarantee", POINTS)
+def test_the_relaxation_is_above_the_optimum_and_equal_for_two_values(guarantee):
+    rng = np.random.default_rng(8)
+    rows = rng.dirichlet(np.ones(4), 5)
+    found = relaxed_optimum(rows, guarantee, SUCCESS)
+    exact = np.array([exact_optimum(row, guarantee, 1, SUCCESS).value for row in rows])
+    assert (found >= exact - SLACK).all()
+    assert (found <= exact + 0.02).all()
+    for p in (0.5, 0.58, 0.9):
+        exact = exact_optimum([p, 1 - p], guarantee).value
+        assert relaxed_optimum([p, 1 - p], guarantee, np.eye(2))[0] == pytest.approx(
+            exact, abs=SLACK
+        )
+
+
+def test_targets_are_solved_in_blocks_and_come_back_in_their_order(monkeypatch):
+    rng = np.random.default_rng(9)
+    guarantee = ApproximateDP(0.5, 0.02)
+    rows = rng.dirichlet(np.ones(4), 5)[[3, 0, 4, 0, 1, 2, 3]]
+    alone = [optimum_program(row, guarantee, SUCCESS)[0] for row in rows]
+    for entries in (1, 12, 30, 2000):
+        monkeypatch.setattr(one_target, "_BLOCK", entries)
+        found = relaxed_optimum(rows, guarantee, SUCCESS)
+        assert found.shape == (7,)
+        assert (found >= np.array(alone) - SLACK).all()
+        assert (found <= np.array(alone) + 0.02).all()
+        assert (found[0], found[1]) == (found[6], found[3])
+
+
+def test_a_valid_bound_comes_out_where_the_solver_gives_up(monkeypatch):
+    monkeypatch.setattr(one_target, "maximise", lambda *_: None)
+    row, guarantee = [0.4, 0.3, 0.2, 0.1], ApproximateDP(0.5, 0.02)
+    exact = exact_optimum(row, guarantee, 1, SUCCESS).value
+    assert exact <= relaxed_optimum(row, guarantee, SUCCESS)[0] <= 1
+
+
+def test_the_constraints_are_those_of_single_guesses():
+    """A channel meets them, with its largest and smallest entries, where every guess does."""
+    rng = np.random.default_rng(10)
+    points = np.array([-1.5, -0.4, 0.0, 0.7, 2.0])
+    met = 0
+    for _ in range(150):
+        values, guesses = int(rng.integers(2, 4)), int(rng.integers(1, 4))
+        q = rng.dirichlet(np.full(guesses, 4.0), values)
+        deltas = GaussianDP(float(rng.uniform(0.2, 2))).profile(points)
+        upper, limits, sums = single_guess_constraints(values, guesses, points, deltas)
+        high, low = q.max(axis=0), q.min(axis=0)
+        x = np.concatenate([q.ravel(), high, low])
+        kept = bool((upper @ x <= limits + 1e-12).all())
+        assert kept == all(
+            (high <= d + np.exp(e) * low + 1e-12).all() for e, d in zip(points, deltas, strict=True)
+        )
+        assert sums @ x == pytest.approx(np.ones(values))
+        # what is called largest must be so, and smallest
+        for wrong in ([q.ravel(), high - 1e-3, low], [q.ravel(), high, low + 1e-3]):
+            assert (upper @ np.concatenate(wrong) > limits + 1e-12).any()
+        assert np.abs(upper).max() <= 1
+        met += kept
+    assert 30 < met < 120
+
+
 CURVES = [
     GaussianDP(0.3),
     GaussianDP(1.0),
@@ -218,3 +372,170 @@ def test_a_question_needs_the_whole_prior_and_replaced_records():
     near = threat(values=[0.2, 0.3, 0.5], within=1)
     said = theorem.bound(near, GaussianDP(1.0))
     assert said.value == optimum([0.2, 0.3, 0.5], GaussianDP(1.0), near.success)[0]
+
+
+TOLERANCE = 1e-6  # the solvers' tolerance
+TWO_OF_FOUR = np.array(
+    [[1, 1, 1, 0, 0, 0], [1, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 1], [0, 0, 1, 0, 1, 1.0]]
+)
+
+
+def curve(rng: np.random.Generator) -> ProfileCurve:
+    """Points of a profile under which events of several guesses bind too."""
+    mu = float(rng.uniform(0.3, 2.5))
+    points = np.linspace(0, 2.5 * mu, 4)
+    return ProfileCurve(tuple(points.tolist()), tuple(GaussianDP(mu).profile(points).tolist()))
+
+
+@pytest.mark.states("Narcissus theory", "4.6")
+@pytest.mark.parametrize("success", [None, TWO_OF_FOUR, TWO_OF_FOUR[:, :3]])
+def test_it_is_the_optimum_over_all_channels(success):
+    rng = np.random.default_rng(1)
+    for _ in range(6):
+        guarantee = curve(rng)
+        rows = rng.dirichlet(np.ones(4), 3)
+        found = optimum_program(rows, guarantee, success, epsilons=guarantee.points)
+        for prior, value in zip(rows, found, strict=True):
+            exact = exact_optimum(prior, guarantee, 1, success, epsilons=guarantee.points)
+            assert value == pytest.approx(exact.value, abs=2 * TOLERANCE)
+            assert value >= exact.value - 1e-9
+
+
+@pytest.mark.states("Narcissus theory", "4.6")
+def test_events_of_several_guesses_are_found():
+    """Where single guesses alone allow more: two guesses are right about the same values."""
+    prior, guarantee = [0.24, 0.18, 0.43, 0.15], ApproximateDP(1.1, 0.04)
+    success = np.array([[1, 0, 1, 1], [0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 0, 1]])
+    exact = exact_optimum(prior, guarantee, 1, success).value
+    assert optimum_program(prior, guarantee, success)[0] == pytest.approx(exact, abs=2 * TOLERANCE)
+    assert relaxed_optimum(prior, guarantee, success)[0] > exact + 5e-4
+
+
+def test_events_found_for_one_prior_serve_the_next_and_change_nothing():
+    rng = np.random.default_rng(3)
+    guarantee = curve(rng)
+    rows = rng.dirichlet(np.ones(5), 4)[[0, 1, 0, 2, 3, 1]]
+    together = optimum_program(rows, guarantee)
+    alone = [optimum_program(row[::-1], guarantee)[0] for row in rows]
+    assert together == pytest.approx(alone, abs=2 * TOLERANCE)
+    assert together[0] == together[2]
+
+
+def test_many_values_and_many_points_are_solved():
+    """Never above the bound from single guesses, never below what a mechanism reaches."""
+    prior = np.random.default_rng(4).dirichlet(np.ones(12))
+    found = optimum_program(prior, GaussianDP(1.0))[0]
+    assert found <= optimum(prior, GaussianDP(1.0))[0] + 2e-4
+    # randomized response is such a mechanism where its best test is
+    inside = PureDP(0.8)
+    assert as_gaussian(inside).mu <= 1.0
+    assert found >= optimum(prior, inside)[0] - TOLERANCE
+
+
+def test_the_program_stays_valid_where_the_solver_gives_up(monkeypatch):
+    monkeypatch.setattr(one_target, "maximise", lambda *_: None)
+    assert optimum_program([0.6, 0.4], PureDP(1.0))[0] == 1
+
+
+def test_no_bound_is_below_the_best_guess(monkeypatch):
+    """Whatever the solver says: the best guess needs no release."""
+    solve = one_target.maximise
+    monkeypatch.setattr(
+        one_target, "maximise", lambda *program: replace(solve(*program), bound=0.0)
+    )
+    assert optimum_program([0.6, 0.4], PureDP(1.0))[0] == 0.6
+
+
+def test_what_is_too_large_or_about_other_neighbours_is_refused():
+    with pytest.raises(TooLargeError, match="at most 64"):
+        optimum_program(np.full(65, 1 / 65), PureDP(1))
+    with pytest.raises(InputError, match="replace-one"):
+        optimum_program([0.5, 0.5], PureDP(1.0, adjacency="add-remove"))
+    assert optimum_program(np.full(64, 1 / 64), PureDP(0.0))[0] == pytest.approx(1 / 64)
+
+
+def test_a_question_is_answered_by_the_program_where_it_is_small():
+    theorem = THEOREMS["one-target-optimum-program"]
+    assert theorem.dear
+    assert theorem.own
+    for values, guarantee, answered in [
+        (20, ApproximateDP(0.5, 0.01), True),
+        (21, ApproximateDP(0.5, 0.01), False),
+        (2, PureDP(0.5), False),  # the closed form is exact
+    ]:
+        danger = threat(values=np.full(values, 1 / values))
+        assert (theorem.lacks(Question(danger, guarantee)) is None) is answered
+    danger = threat(values=[0.2, 0.3, 0.5], within=1)
+    said = theorem.bound(danger, ApproximateDP(0.5, 0.01))
+    exact = exact_optimum([0.2, 0.3, 0.5], ApproximateDP(0.5, 0.01), 1, danger.success)
+    assert said.value == pytest.approx(exact.value, abs=2 * TOLERANCE)
+
+
+def best_share(joint: np.ndarray, guarantee) -> float:
+    """The best mean share of columns by any mechanism and attacker: a program over all."""
+    values = np.array(list(np.ndindex(joint.shape)))
+    share = (values[:, None] == values[None]).mean(axis=2)
+    points = guarantee.tangents()
+    worlds = [(x,) for x in range(len(values))]
+    gain = joint.reshape(-1, 1) * share
+    return _solve(worlds, gain, points, guarantee.profile(points)).value
+
+
+def marginals(joint: np.ndarray) -> list[np.ndarray]:
+    axes = range(joint.ndim)
+    return [joint.sum(axis=tuple(a for a in axes if a != c)) for c in axes]
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(0.7), PureDP(2.0), ApproximateDP(0.5, 0.05)])
+def test_no_mechanism_gets_more_of_columns_that_depend(guarantee):
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        joint = rng.dirichlet(np.full(6, rng.choice([0.2, 1.0, 5.0]))).reshape(2, 3)
+        limit = column_shares([m[None] for m in marginals(joint)], guarantee)[0]
+        assert limit >= best_share(joint, guarantee) - 1e-6
+
+
+def test_it_is_reached_where_the_columns_are_copies():
+    """Three copies of one coin are known together or not at all."""
+    joint = np.zeros((2, 2, 2))
+    joint[0, 0, 0], joint[1, 1, 1] = 0.6, 0.4
+    for guarantee in (PureDP(1.0), ApproximateDP(0.3, 0.1)):
+        limit = column_shares([m[None] for m in marginals(joint)], guarantee)[0]
+        assert limit == pytest.approx(best_share(joint, guarantee), abs=1e-5)
+
+
+def test_it_says_nothing_of_many_columns_at_once():
+    """Copies of a coin are all right far more often than the shares would have it if apart."""
+    epsilon, columns = 1.0, 12
+    limit = column_shares([[[0.5, 0.5]]] * columns, PureDP(epsilon))[0]
+    all_right = optimum([0.5, 0.5], PureDP(epsilon))[0]  # of the coin of which all are copies
+    assert all_right > limit**columns * 30
+    theorem = THEOREMS["column-shares"]
+    assert "nothing is said" in theorem.says
+    with pytest.raises(InputError, match="mean share"):
+        Question(threat_of_columns([[0.5, 0.5]]), PureDP(1.0), 2)
+
+
+def test_many_people_at_once_are_each_alone():
+    rng = np.random.default_rng(2)
+    columns = [rng.dirichlet(np.ones(size), 5) for size in (2, 4, 3)]
+    for guarantee in (PureDP(1.0), GaussianDP(0.7)):
+        found = column_shares(columns, guarantee)
+        for person in range(5):
+            alone = [optimum(rows[person], guarantee)[0] for rows in columns]
+            assert found[person] == pytest.approx(np.mean(alone), abs=1e-12)
+    with pytest.raises(InputError, match="columns"):
+        column_shares([], PureDP(1.0))
+
+
+def test_the_theorem_is_about_columns_alone():
+    theorem = THEOREMS["column-shares"]
+    danger = threat_of_columns([[0.7, 0.3], [0.2, 0.5, 0.3]])
+    assert danger.prior == pytest.approx(0.6)
+    said = theorem.bound(danger, PureDP(1.0))
+    assert said.value == column_shares([[[0.7, 0.3]], [[0.2, 0.5, 0.3]]], PureDP(1.0))[0]
+    assert said.quantity == "mean share of 2 columns of one target"
+    assert any("each column's distribution" in line for line in said.assumptions)
+    lacking = THEOREMS["one-target"].bound(danger, PureDP(1.0))
+    assert "a question about the success" in lacking.reason
+    assert "a question about the columns" in theorem.bound(threat(prior=0.5), PureDP(1.0)).reason

@@ -20,7 +20,7 @@ from narcissus.bounds import (
     threat,
     threat_of_ranked,
 )
-from narcissus.bounds.floor import reached_tails
+from narcissus.bounds.at_most import reached_tails
 from narcissus.bounds.one_target import profile_cost
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import ApproximateDP, GaussianDP, ProfileCurve, PureDP

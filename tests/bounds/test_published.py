@@ -1,4 +1,8 @@
-"""Published theorems against their statements in many digits, and against linear programs."""
+"""Published theorems against their statements in many digits, and against linear programs.
+Bounds that follow the attempts, against all outcomes one by one and the exact optimum.
+The published p-values of auditing in one run against the exact optimum.
+Published numbers about DP-SGD, against Gaussian tests and the exact profile.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,24 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from narcissus.bounds import THEOREMS, Question, exact_optimum, humphries_advantage, threat
+from narcissus.bounds import (
+    THEOREMS,
+    Question,
+    certify,
+    cherubin,
+    exact_match_optimum,
+    exact_optimum,
+    f_dp_one_run_p_value,
+    follow_attempts,
+    given_output,
+    humphries_advantage,
+    leak_probability,
+    leaked_bits,
+    one_run_p_value,
+    sampled_reconstruction,
+    threat,
+)
+from narcissus.errors import InputError
 from narcissus.guarantees import (
     ApproximateDP,
     BayesSecurity,
@@ -21,7 +42,10 @@ from narcissus.guarantees import (
     PureDP,
     RenyiDP,
     ZeroConcentratedDP,
+    dp_sgd,
 )
+
+from .conftest import tail
 
 PUBLISHED = [
     *("renyi", "stock", "distributional", "swanberg-3.2", "balle", "cohen-f.1", "swanberg-3.4"),
@@ -216,3 +240,351 @@ def test_each_says_where_it_stands_and_whether_it_holds(name):
             if count is not None and theorem.lacks(Question(danger, KINDS[kind], count)) is None:
                 told = any("independent given" in rests for rests in said.assumptions)
                 assert told is (name != "distributional")
+
+
+TRIPLED = math.log(3)
+
+
+def tripled(p: Fraction) -> Fraction:
+    """A chance whose odds are tripled."""
+    return 3 * p / (1 + 2 * p)
+
+
+ATTEMPTS = [[Fraction(a, 12) for a in row] for row in ([1, 5, 3, 11], [2, 2, 6, 12], [1, 9, 3, 4])]
+FLOATS = [[float(a) for a in row] for row in ATTEMPTS]
+
+
+@pytest.mark.states("Swanberg et al. 2025", "Theorem 3.2")
+def test_given_the_release_every_outcome_counts():
+    for row, floats in zip(ATTEMPTS, FLOATS, strict=True):
+        for v in range(6):
+            truth = float(tail([tripled(p) for p in row], v))
+            found = given_output(floats, TRIPLED, v)
+            assert found.value == pytest.approx(truth, rel=1e-12, abs=0)
+    assert "at least 5 of 4 targets" in found.quantity
+    assert found.id == "swanberg-3.2"
+    assert any("independent" in said for said in found.assumptions)
+    assert any("epsilon 1.09861" in said for said in found.assumptions)
+    assert given_output(0.25, TRIPLED, 1).value == pytest.approx(0.5)
+
+
+@pytest.mark.states("Narcissus theory", "4.1")
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("bits", [1, 2, 5, 8])
+def test_bits_leak_as_from_so_many_values(epsilon, bits):
+    """The best mechanism tells one of ``2^bits`` equally likely values with that probability."""
+    values = np.full(2**bits, 2.0**-bits)
+    chance = exact_match_optimum(values, epsilon)[0]
+    assert leak_probability(epsilon, bits).value == pytest.approx(chance, rel=1e-12)
+    assert leaked_bits(epsilon, 1 - chance).value == pytest.approx(bits, rel=1e-12)
+
+
+@pytest.mark.states("Narcissus theory", "4.1")
+@pytest.mark.parametrize("bits", [1e-9, 0.3, 52, 999, 1000, 1020, 1070])
+def test_many_bits_and_few_keep_their_digits(bits):
+    for epsilon in (0.0, 2.0, 700.0):
+        with mp.workdps(400):
+            grown = mp.exp(epsilon)
+            truth = float(grown / (grown - 1 + mp.mpf(2) ** bits))
+        found = leak_probability(epsilon, bits).value
+        assert found == pytest.approx(truth, rel=1e-12, abs=1e-307)
+
+
+def test_no_bits_leak_without_confidence_and_all_may_with_it():
+    assert leaked_bits(1.0, 0.0).value == 0
+    assert leak_probability(1.0, 0.0).value == 1
+    assert leaked_bits(1e4, 0.5).value == pytest.approx(1e4 / math.log(2))
+    for told in (leaked_bits(1.0, 0.95), leak_probability(1.0, 3.5)):
+        assert told.id == "swanberg-3.2"
+        assert any("uniform" in said for said in told.assumptions)
+        assert any("epsilon 1 " in said for said in told.assumptions)
+    assert "0.95" in leaked_bits(1.0, 0.95).quantity
+    assert "3.5 bits" in told.quantity
+    with pytest.raises(InputError, match="confidence"):
+        leaked_bits(1.0, 1.0)
+
+
+@pytest.mark.states("Narcissus theory", "4.4")
+def test_following_the_attempts_holds_for_all_joint_attempts():
+    rng = np.random.default_rng(8)
+    gained = 0
+    for _ in range(60):
+        values = int(rng.integers(2, 4))
+        prior = rng.dirichlet(np.full(values, rng.choice([0.5, 1.0, 20.0])))
+        success = (rng.random((values, 3)) < 0.5).astype(float)
+        epsilon = float(rng.choice([0.0, 0.1, 0.5, 1.0, 2.0, 4.0]) * rng.uniform(0.5, 1))
+        delta = float(rng.choice([0.0, 0.001, 0.02, 0.2]) * rng.uniform(0.5, 1))
+        guarantee = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
+        p = prior @ np.unique(success, axis=1)
+        joint = np.array([(a, b) for a in p for b in p]).clip(0, 1)
+        kappa = threat(values=prior, success=success).inseparable
+        # What a guess has in common with another, it need not tell apart.
+        for told in ({}, {"inseparable": kappa}):
+            bound = follow_attempts(
+                joint, epsilon, delta, 2, least=float(joint.min()), worst=True, **told
+            )
+            assert certify(bound, [prior] * 2, guarantee, 2, success).holds
+        plain = follow_attempts(joint, epsilon, delta, 2, worst=True).value
+        assert bound.value <= plain
+        gained += bound.value < plain - 1e-6
+    assert gained > 15
+
+
+@pytest.mark.states("Narcissus theory", "4.4")
+def test_the_tail_is_the_mean_over_the_runs_or_the_largest():
+    tails = [tail([tripled(p) for p in row], 3) for row in ATTEMPTS]
+    least, kappa, delta = Fraction(1, 12), Fraction(1, 4), Fraction(1, 100)
+    extra = 4 * delta * (1 - kappa) / (1 + least * 2)
+    told = {"least": float(least), "inseparable": 0.25}
+    mean = follow_attempts(FLOATS, TRIPLED, 0.01, 3, **told)
+    assert mean.value == pytest.approx(float(sum(tails) / 3 + extra), rel=1e-12)
+    worst = follow_attempts(FLOATS, TRIPLED, 0.01, 3, worst=True, **told)
+    assert worst.value == pytest.approx(float(max(tails) + extra), rel=1e-12)
+    assert "no other attempts" in str(worst)
+    assert "stand for all runs" in str(mean)
+    assert "at least 3 of 4 targets" in mean.quantity
+    assert "following the attempts" in mean.theorem
+    # each target has its own
+    each = follow_attempts(
+        FLOATS, TRIPLED, 0.01, 3, least=[0.0, 1 / 12, 0.25, 1 / 3], inseparable=[1, 0.5, 0, 0]
+    )
+    extra = delta * sum((Fraction(1, 2) / (1 + Fraction(1, 6)), 1 / Fraction(3, 2), Fraction(3, 5)))
+    assert each.value == pytest.approx(float(sum(tails) / 3 + extra), rel=1e-12)
+
+
+def test_a_single_run_may_be_a_row_and_nothing_overflows():
+    assert follow_attempts([0.5, 0.5], 0.0, 0.0, 2).value == pytest.approx(0.25)
+    assert follow_attempts([0.5], 1e4, 0.5, 1).value == 1
+    found = follow_attempts([0.0, 0.0], 1e4, 1e-3, 1).value
+    assert found == pytest.approx(2e-3)
+    assert follow_attempts([1.0, 1.0], 1e4, 1e-3, 3, least=1.0).value == 0
+
+
+@pytest.mark.parametrize(
+    ("runs", "told", "said"),
+    [
+        (np.full((2, 2, 2), 0.5), {}, "shape"),
+        ([], {}, "shape"),
+        ([[0.5, 0.5], [0.5, 0.2]], {"least": 0.3}, "least"),
+        ([[0.5, 0.5], [0.5, 0.2]], {"least": [0.51, 0.0]}, "least"),
+        ([0.5], {"inseparable": 1.5}, "inseparable"),
+    ],
+)
+def test_runs_that_make_no_sense_are_refused(runs, told, said):
+    with pytest.raises(InputError, match=said):
+        follow_attempts(runs, 1.0, 0.0, 1, **told)
+    follow_attempts([[0.5, 0.5], [0.5, 0.2]], 1.0, 0.0, 1, least=[0.5, 0.2])
+
+
+SLACK = 1e-6  # the solver's tolerance
+
+
+@pytest.mark.states("Narcissus theory", "4.7")
+@pytest.mark.parametrize("guesses_made", ["all", "some"])
+def test_the_f_dp_recursion_is_not_below_the_optimum(guesses_made):
+    """From the same points of a profile; uniform values, exact match."""
+    rng = np.random.default_rng(7)
+    looser = 0
+    for _ in range(24):
+        values, targets = int(rng.integers(2, 4)), int(rng.integers(1, 3))
+        made = targets if guesses_made == "all" else int(rng.integers(1, targets + 1))
+        v = int(rng.integers(1, made + 1))
+        mu = float(rng.choice([0.2, 1.0, 2.0]))
+        points = np.linspace(0, 2.5 * mu, 3)
+        deltas = GaussianDP(mu).profile(points)
+        curve = ProfileCurve(tuple(points.tolist()), tuple(deltas.tolist()))
+        prior = np.full(values, 1 / values)
+        found = exact_optimum([prior] * targets, curve, v, guesses=made, epsilons=points)
+        claimed = f_dp_one_run_p_value(targets, made, v, curve, values)
+        assert claimed >= found.value - SLACK
+        looser += claimed > found.value + 1e-3
+    assert 0 < looser < 24 or guesses_made == "some"
+
+
+def test_the_recursion_is_asked_where_it_applies():
+    recursion = THEOREMS["f-dp-one-run"]
+    even = threat(values=[0.5, 0.5], targets=2)
+    assert recursion.lacks(Question(even, GaussianDP(1.0), 2)) is None
+    assert recursion.lacks(Question(even, ApproximateDP(1.0, 1e-3), 2)) is None
+    for danger, guarantee in [
+        (threat(values=[0.6, 0.4], targets=2), GaussianDP(1.0)),
+        (threat(prior=0.5, targets=2), GaussianDP(1.0)),
+        (threat(values=[1 / 3] * 3, within=1, targets=2), GaussianDP(1.0)),
+        (even, ProfileCurve((0.5, 1.0), (0.1, 0.01))),
+        (threat(values=[0.5, 0.5], targets=900), GaussianDP(1.0)),
+    ]:
+        assert recursion.lacks(Question(danger, guarantee, danger.targets)) is not None
+
+
+def tails_up_to(r: int, epsilon: float) -> list[Fraction]:
+    """``Pr[Bin(r, e^eps / (1 + e^eps)) >= j]`` for ``j = 0 .. r + 1``."""
+    grown = Fraction(math.exp(epsilon))
+    mass = [math.comb(r, j) * grown**j / (1 + grown) ** r for j in range(r + 1)]
+    return [sum(mass[j:], start=Fraction(0)) for j in range(r + 2)]
+
+
+@pytest.mark.states("Steinke, Nasr and Jagielski 2023", "Theorem 5.2")
+@pytest.mark.states("Steinke et al. 2023", "Theorem 5.2")
+@pytest.mark.parametrize("epsilon", [0.0, 0.4, 2.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-4, 1e-2])
+def test_the_p_value_takes_the_worst_of_all_ranges_below_the_count(epsilon, delta):
+    for m, r in ((1, 1), (30, 30), (60, 50)):
+        exact = tails_up_to(r, epsilon)
+        for v in range(1, r + 1, 1 + r // 20):
+            worst = max((exact[v - i] - exact[v]) / i for i in range(1, v + 1))
+            truth = float(min(1, exact[v] + 2 * m * Fraction(delta) * worst))
+            found = one_run_p_value(m, r, v, epsilon, delta)
+            assert found == pytest.approx(truth, rel=1e-11, abs=0)
+
+
+def test_counts_of_an_audit_are_checked():
+    assert one_run_p_value(10, 10, 0, 1.0, 0.1) == 1
+    assert f_dp_one_run_p_value(10, 10, 0, PureDP(1.0)) == 1
+    assert one_run_p_value(10**10, 10, 10, 0.0) == pytest.approx(2**-10)
+    for m, r, v, said in [
+        (0, 0, 0, "canaries"),
+        (10**10 + 1, 1, 1, "canaries"),
+        (10, -1, 0, "guesses"),
+        (10, 11, 1, "at most the 10 canaries"),
+        (10, 5, 6, "at most the 5 guesses"),
+        (10, 5, -1, "correct"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            one_run_p_value(m, r, v, 1.0)
+        with pytest.raises(InputError, match=said):
+            f_dp_one_run_p_value(m, r, v, PureDP(1.0))
+    with pytest.raises(InputError, match="values"):
+        f_dp_one_run_p_value(10, 5, 5, PureDP(1.0), 1)
+    with pytest.raises(InputError, match="replace-one"):
+        f_dp_one_run_p_value(10, 5, 5, PureDP(1.0, adjacency="add-remove"))
+
+
+def recursion(m: int, r: int, v: int, k: int, guarantee, level: float) -> bool:
+    """Whether the guarantee is rejected at a level, as published: from ``v`` right guesses down."""
+    right, wrong = level * v / m, level * (r - v) / m
+    for i in range(v - 1, -1, -1):
+        needed = max(wrong, (k - 1) * float(1 - guarantee.power(1 - min(1.0, right))))
+        right, wrong = min(1.0, right + i / (r - i) * (needed - wrong)), needed
+    return right + wrong > r / m
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(0.5), GaussianDP(1.0), ApproximateDP(0.5, 0.01)])
+@pytest.mark.parametrize(("m", "r", "v", "k"), [(1, 1, 1, 2), (20, 12, 10, 2), (9, 9, 7, 4)])
+def test_the_f_dp_p_value_is_the_largest_level_that_is_not_rejected(guarantee, m, r, v, k):
+    found = f_dp_one_run_p_value(m, r, v, guarantee, k)
+    assert recursion(m, r, v, k, guarantee, found * (1 + 1e-9))
+    assert not recursion(m, r, v, k, guarantee, found * (1 - 1e-4))
+
+
+def test_the_f_dp_p_value_at_its_ends():
+    """One guess, all right: the chance of it. Where nothing is rejected it is 1."""
+    for mu in (0.2, 1.0, 3.0):
+        power = stats.norm.cdf(mu / 2)
+        assert f_dp_one_run_p_value(1, 1, 1, GaussianDP(mu)) == pytest.approx(power, rel=2e-4)
+    assert f_dp_one_run_p_value(10, 10, 1, GaussianDP(3.0)) == 1
+    # fifty fair bits under no information: 2^-50; a thousand: below what the levels reach
+    assert f_dp_one_run_p_value(50, 50, 50, PureDP(0.0)) == pytest.approx(2.0**-50, rel=1e-3)
+    assert f_dp_one_run_p_value(1200, 1200, 1200, PureDP(0.0)) == pytest.approx(1e-300)
+
+
+def test_what_each_is_called_and_asked():
+    coins = threat(prior=0.5, targets=4)
+    one_run, recursion = THEOREMS["one-run"], THEOREMS["f-dp-one-run"]
+    for theorem in (one_run, recursion):
+        # several statements may come from one source
+        assert theorem.statement.startswith(f"{theorem.source} (")
+        assert theorem.audits
+        assert not theorem.own
+    assert recursion.dear
+    assert not one_run.dear
+    for guarantee, told in ((PureDP(1.0), True), (ApproximateDP(1.0, 0.1), True)):
+        assert (one_run.lacks(Question(coins, guarantee, 2)) is None) is told
+        assert one_run.valid(Question(coins, guarantee, 2)) is isinstance(guarantee, PureDP)
+    for danger, guarantee in ((coins, GaussianDP(1.0)), (threat(prior=0.4), PureDP(1.0))):
+        assert one_run.lacks(Question(danger, guarantee, 1)) is not None
+    said = one_run.bound(threat(prior=0.5, targets=9, guesses=6), ApproximateDP(0.5, 1e-3), 5)
+    assert said.value == one_run_p_value(9, 6, 5, 0.5, 1e-3)
+    even = threat(values=[0.25] * 4, targets=9, guesses=6)
+    asked = recursion.bound(even, GaussianDP(0.5), 5)
+    assert asked.value == f_dp_one_run_p_value(9, 6, 5, GaussianDP(0.5), 4)
+    for count, answered in ((500, True), (501, False)):
+        many = Question(threat(values=[0.5] * 2, targets=900), GaussianDP(1.0), count)
+        assert (recursion.lacks(many) is None) is answered
+
+
+@pytest.mark.states("Narcissus theory", "4.7")
+def test_cherubin_is_not_a_bound():
+    claimed = cherubin(0.5, 0.002, 10_000)
+    assert claimed.value == pytest.approx(0.311, abs=6e-4)
+    assert not claimed.valid
+    exact = float(dp_sgd(0.5, 0.002, 10_000, interval=1e-3).profile(0.0))
+    assert exact == pytest.approx(0.598, abs=6e-4)
+
+
+@pytest.mark.parametrize(("noise", "steps"), [(0.5, 1), (3.0, 1), (20.0, 50)])
+def test_without_sampling_it_is_exact(noise, steps):
+    """Steps with all records are one Gaussian mechanism; replacing moves twice as far."""
+    exact = GaussianDP(2 * math.sqrt(steps) / noise).profile(0.0)
+    assert cherubin(noise, 1.0, steps).value == pytest.approx(float(exact), rel=1e-12)
+    # and it takes a step at some rate for that much less of a step
+    assert cherubin(noise, 0.25, 16 * steps).value == pytest.approx(float(exact), rel=1e-12)
+
+
+@pytest.mark.states("Narcissus theory", "4.7")
+def test_reconstruction_by_sampling_estimates_the_exact_success():
+    """One step of full sampling is a Gaussian test: success Phi(Phi^-1(p) + 1/sigma)."""
+    draws, p, sigma = 200_000, 0.1, 1.0
+    found = sampled_reconstruction(sigma, 1.0, 1, p, samples=draws, rng=11)
+    assert not found.valid
+    exact = stats.norm.cdf(stats.norm.ppf(p) + 1 / sigma)
+    # Its variance is that of max(ratio - t, 0), at most var(ratio) = exp(1/sigma^2) - 1.
+    # 4.9 deviations: false-alarm rate 1e-6.
+    assert abs(found.value - exact) <= 4.9 * math.sqrt((math.e - 1) / draws)
+    # Never sampled: nothing is learnt.
+    never = sampled_reconstruction(sigma, 0.0, 3, p, samples=1000, rng=11)
+    assert never.value == pytest.approx(p, abs=1e-12)
+    # It lies on both sides of the truth, so that it is no bound.
+    few = [sampled_reconstruction(sigma, 1.0, 1, p, samples=300, rng=s).value for s in range(20)]
+    assert min(few) < exact < max(few)
+
+
+@pytest.mark.parametrize(("rate", "steps"), [(0.3, 1), (1.0, 5)])
+def test_reconstruction_estimates_the_best_test_of_that_size(rate, steps):
+    """The likelihood ratio rises with what is seen, so that the best test is a threshold."""
+    p, sigma, draws = 0.2, 1.5, 200_000
+    far = math.sqrt(steps) / sigma
+    where = stats.norm.isf(p)
+    exact = (1 - rate) * p + rate * stats.norm.sf(where - far)
+    found = sampled_reconstruction(sigma, rate, steps, p, samples=draws, rng=3).value
+    # 4.9 deviations of a mean of terms whose variance is at most exp(far^2) - 1
+    assert abs(found - exact) <= 4.9 * math.sqrt(math.expm1(far**2) / draws)
+
+
+def test_everything_is_found_where_all_is_guessed_and_shown():
+    assert sampled_reconstruction(1.0, 0.0, 1, 1.0, samples=10, rng=1).value == 1
+    assert sampled_reconstruction(0.01, 1.0, 1, 0.5, samples=100, rng=1).value <= 1
+    # a part of a sample counts as a whole one
+    assert sampled_reconstruction(1.0, 0.0, 1, 0.11, samples=10, rng=1).value == 0.2
+    same = [sampled_reconstruction(1.0, 0.5, 2, 0.3, samples=9, rng=4).value for _ in range(2)]
+    assert same[0] == same[1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"noise": 0.0}, "noise"),
+        ({"rate": 1.5}, "rate"),
+        ({"steps": 0}, "steps"),
+        ({"prior": -0.1}, "prior"),
+        ({"samples": 0}, "samples"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(wrong, said):
+    told = {"noise": 1.0, "rate": 0.1, "steps": 1, "prior": 0.5, "samples": 1, **wrong}
+    with pytest.raises(InputError, match=said):
+        sampled_reconstruction(**told)
+    if said in ("noise", "rate", "steps"):
+        with pytest.raises(InputError, match=said):
+            cherubin(told["noise"], told["rate"], told["steps"])
+    sampled_reconstruction(1.0, 0.1, 1, 0.5, samples=1)
+    cherubin(1.0, 0.1, 1)

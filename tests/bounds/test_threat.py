@@ -1,9 +1,15 @@
-"""Threats: what follows from the best guess alone, and what is refused."""
+"""What every bound for given priors takes, and what it refuses.
+What is known of priors too long to list: checks, and the prior with its rest spread out.
+Groups of values: few numbers that are never easier to limit than the prior itself.
+Threats: what follows from the best guess alone, and what is refused.
+"""
 
 from __future__ import annotations
 
 import math
+import sys
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,8 +22,173 @@ from narcissus.bounds import (
     threat_of_columns,
     threat_of_likeliest,
 )
+from narcissus.bounds.one_target import optimum, profile_cost
+from narcissus.bounds.threat import likeliest_first, prior_rows, spread, success_matrix
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
+from narcissus.priors import Zipf
+
+
+def test_a_vector_is_one_row():
+    assert prior_rows("priors", [0.25, 0.75]).tolist() == [[0.25, 0.75]]
+    rows = [[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]]
+    assert prior_rows("priors", rows).tolist() == rows
+
+
+def test_rows_sum_to_one_but_for_rounding():
+    assert prior_rows("priors", [0.5, 0.5 + 0.9e-9]).shape == (1, 2)
+    assert prior_rows("priors", [0.5, 0.5 - 0.9e-9]).shape == (1, 2)
+    for wrong in (0.5 + 1.1e-9, 0.5 - 1.1e-9, 0.7):
+        with pytest.raises(InputError, match=r"`chances` must sum to 1 .* in row 1"):
+            prior_rows("chances", [[0.5, 0.5], [0.5, wrong], [0.1, 0.1]])
+    with pytest.raises(InputError, match=r"got 0\.75 in row 0"):
+        prior_rows("priors", [0.5, 0.25])
+
+
+@pytest.mark.parametrize("wrong", [[], [[]], np.full((1, 2, 2), 0.5), [1.5, -0.5]])
+def test_what_are_no_rows_of_distributions_is_refused(wrong):
+    with pytest.raises(InputError, match="priors"):
+        prior_rows("priors", wrong)
+
+
+def test_a_guess_that_comes_twice_counts_once():
+    found = success_matrix([[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 0]], 3)
+    assert sorted(map(tuple, found.T.tolist())) == [(0, 1, 0), (0, 1, 1), (1, 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ([1, 0], "one row for each of the 2 values"),
+        ([[1, 0]], r"got shape \(1, 2\)"),
+        ([[], []], r"got shape \(2, 0\)"),
+        (np.ones((2, 1, 1)), "one column a guess"),
+        ([[1, 0], [0, 0.5]], "only 0 and 1"),
+    ],
+)
+def test_what_is_no_success_matrix_is_refused(wrong, said):
+    with pytest.raises(InputError, match=said):
+        success_matrix(wrong, 2)
+
+
+def test_rows_and_counts_are_sorted_together():
+    rows, counts = likeliest_first(np.array([[0.1, 0.4, 0.0]]), [[6, 1, 0]])
+    assert rows.tolist() == [[0.4, 0.1, 0.0]]
+    assert counts.tolist() == [[1, 6, 0]]
+    assert prior_rows("priors", [0.1, 0.4], [6, 1]).shape == (1, 2)
+    with pytest.raises(InputError, match="sum to 1"):
+        prior_rows("priors", [0.1, 0.4], [5, 1])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [([1], "shape"), ([0.5, 1], "at least 1"), ([np.inf, 1], "finite")]
+)
+def test_what_are_no_counts_is_refused(wrong, said):
+    with pytest.raises(InputError, match=said):
+        likeliest_first(np.array([[0.5, 0.5]]), wrong)
+
+
+def test_the_rest_goes_to_as_many_values_as_it_fills():
+    priors = ListedPriors([[0.5, 0.2, 0.0], [0.6, 0.3, 0.1]], [0.04, 0.0])
+    masses, counts = priors.with_rest(priors.unlisted)
+    np.testing.assert_allclose(masses, [[0.5, 0.2, 0, 0.04], [0.6, 0.3, 0.1, 0]], atol=1e-15)
+    np.testing.assert_allclose(counts, [[1, 1, 0, 7.5], [1, 1, 1, 0]], rtol=1e-12)
+    np.testing.assert_allclose((masses * counts).sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_less_than_one_value_is_one_value():
+    masses, counts = ListedPriors([[0.5, 0.4]], [0.3]).with_rest([0.3])
+    np.testing.assert_allclose(masses[0], [0.5, 0.4, 0.1])
+    np.testing.assert_allclose(counts[0], [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("masses", "unlisted", "said"),
+    [
+        ([[0.5, 0.6]], [0.0], "sum to at most 1"),
+        ([[0.5, 0.4]], [0.0], "to 1 where no value is left out"),
+        ([[0.5, 0.2]], [0.3], "must not be above the smallest"),
+        ([[0.5, 0.2]], [0.1, 0.1], "one number a target"),
+        ([[0.5, -0.2]], [0.1], "probabilities"),
+        ([[]], [0.1], "one row a target"),
+    ],
+)
+def test_what_cannot_be_is_refused(masses, unlisted, said):
+    with pytest.raises(InputError, match=said):
+        ListedPriors(masses, unlisted)
+
+
+MODULE = sys.modules["narcissus.bounds.threat"]  # the room has a function of that name
+
+
+def listed(law):
+    mass = np.arange(1, law.n + 1, dtype=float) ** -law.s
+    return mass / mass.sum()
+
+
+@pytest.mark.parametrize(
+    "law", [Zipf(1.1, 10**9), Zipf(0.0, 10**12), Zipf(3.0, 10**15), Zipf(2.2, 4098), Zipf(1, 7)]
+)
+def test_mass_and_number_of_values_stay(law):
+    masses, counts = spread(law)
+    assert masses.shape == counts.shape
+    assert masses.shape[1] < 20_000
+    assert float((masses * counts).sum()) == pytest.approx(1.0, abs=1e-12)
+    assert (np.diff(masses[0]) <= 1e-12 * masses[0, :-1]).all()
+    assert (counts >= 1).all()
+    assert masses[0, 0] == pytest.approx(law.probability(1), rel=1e-9)
+    if law.s < 2:  # beyond, what is left in the tail is rounding
+        assert float(counts.sum()) == pytest.approx(law.n, rel=1e-6)
+
+
+GUARANTEES = (PureDP(2.0), ApproximateDP(5.0, 0.01), GaussianDP(2.0))
+
+
+@pytest.mark.parametrize("s", [0.3, 1.0, 1.7])
+def test_coarse_groups_are_above_the_prior_and_fine_ones_come_near(monkeypatch, s):
+    """With 16 single values and groups that double."""
+    law = Zipf(s, 3000)
+    true = {g: float(optimum(listed(law), g)[0]) for g in GUARANTEES}
+    monkeypatch.setattr(MODULE, "SINGLE", 16)
+    found = {}
+    for growth in (2.0, 1.1):
+        monkeypatch.setattr(MODULE, "_GROWTH", growth)
+        masses, counts = spread.__wrapped__(law)
+        assert 0.99 * law.n <= float(counts.sum()) <= law.n * (1 + 1e-9)
+        for guarantee in GUARANTEES:
+            found[growth, guarantee] = float(optimum(masses, guarantee, counts=counts)[0])
+    for guarantee, truth in true.items():
+        assert truth - 1e-8 <= found[1.1, guarantee] <= found[2.0, guarantee] + 1e-9
+        assert found[1.1, guarantee] <= truth * (1 + 1e-2)
+    assert found[2.0, GUARANTEES[2]] > true[GUARANTEES[2]] + 1e-6
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+@pytest.mark.parametrize("epsilon", [0.3, 1.5, 4.0])
+def test_its_multipliers_are_multipliers_of_the_prior(monkeypatch, guarantee, epsilon):
+    """A value between those of its group gets a mixture of theirs: the same sum, no more cost."""
+    law = Zipf(0.8, 500)
+    monkeypatch.setattr(MODULE, "SINGLE", 8)
+    monkeypatch.setattr(MODULE, "_GROWTH", 3.0)
+    masses, counts = spread.__wrapped__(law)
+    base, cost = (float(part[0]) for part in profile_cost(masses, guarantee, epsilon, counts))
+
+    def multiplier(mass):
+        return np.clip((mass - np.exp(-epsilon) * base) / -np.expm1(-epsilon), 0.0, mass)
+
+    assert float((counts * multiplier(masses)).sum()) == pytest.approx(base, abs=1e-12)
+    true = listed(law)
+    mixed = multiplier(true)
+    edges = [8, 24, 72, 216, 500]
+    for a, b in pairwise(edges):
+        ends = true[[a, b - 1]]
+        share = (true[a:b] - ends[1]) / (ends[0] - ends[1])
+        mixed[a:b] = share * multiplier(ends)[0] + (1 - share) * multiplier(ends)[1]
+    assert mixed.sum() == pytest.approx(base, abs=1e-12)
+    left = true - mixed
+    paid = left > 0
+    level = np.log(base - mixed[paid]) - np.log(left[paid])
+    assert float((left[paid] * guarantee.profile(level)).sum()) <= cost + 1e-12
 
 
 def test_membership_is_exact_match_on_two_values():

@@ -1,4 +1,9 @@
-"""The gamblers: exact supermartingales by enumeration, and an independent plain loop."""
+"""Bets and limits that may be looked at after every trial.
+The gamblers: exact supermartingales by enumeration, and an independent plain loop.
+Limits of a mean: coverage, width, refusals.
+Limits of paired differences.
+Limits of an advantage: exact cases, ends of the range, refusals.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,98 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from narcissus.evidence import advantage_limits, mean_limits
-from narcissus.evidence.betting import plug_in, usual
+from narcissus.errors import InputError
+from narcissus.evidence import (
+    Bets,
+    advantage_limits,
+    anytime_limits,
+    difference_limits,
+    mean_limits,
+    narrowest_limits,
+)
+from narcissus.evidence.betting import LADDER, plug_in, usual
+
+
+@given(
+    st.lists(st.sampled_from([-1.5, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=30),
+    st.integers(0, 29),
+)
+@settings(max_examples=100, deadline=None)
+def test_capital_is_the_mean_of_products_however_it_is_fed(values, cut):
+    capital = np.mean([np.prod([1 + s / 1.5 * v for v in values]) for s in LADDER])
+    whole = Bets(-1.5).update(values)
+    parts = Bets(-1.5)
+    pieces = np.concatenate([parts.update(values[:cut]), parts.update(values[cut:])])
+    counted = Bets(-1.5).add_counts(*np.unique(values, return_counts=True))
+    assert math.exp(whole[-1]) == pytest.approx(capital, rel=1e-9)
+    assert pieces == pytest.approx(whole, rel=1e-9, abs=1e-12)
+    assert counted == pytest.approx(whole[-1], rel=1e-9, abs=1e-12)
+
+
+def test_expected_capital_is_at_most_one_at_the_boundary():
+    """The supermartingale itself: E[1 + stake X] = 1 for mean zero, exactly."""
+    chance, values = np.array([0.25, 0.75]), np.array([1.5, -0.5])
+    assert chance @ values == 0
+    bets = Bets(-0.5)
+    assert ((1 + bets.stakes[:, None] * values) @ chance).mean() == pytest.approx(1)
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.parametrize("rate", [0.02, 0.3, 0.5])
+def test_limits_cover_when_the_run_stops_as_soon_as_it_looks_good(rate):
+    """Stop at the first look at which the truth is outside: the worst stopping rule there is.
+
+    90% limits, 1,500 runs of 300 trials; the number of misses is at most binomial(1500, 0.1), so
+    the test's false alarm rate is 1e-6.
+    """
+    rng = np.random.default_rng(int(rate * 1000))
+    runs, length, miss = 1500, 300, 0
+    hurdle = math.log(2 / 0.1)
+    for _ in range(runs):
+        values = (rng.random(length) < rate).astype(float)
+        above = Bets(-rate).update(values - rate).max()
+        below = Bets(rate - 1).update(rate - values).max()
+        miss += max(above, below) >= hurdle
+    assert miss <= stats.binom.isf(1e-6, runs, 0.1)
+
+
+def test_limits_are_those_of_the_capital():
+    values = np.r_[np.ones(30), np.zeros(70)]
+    limits = anytime_limits(values, confidence=0.9)
+    hurdle = math.log(2 / 0.1)
+    for claim, sign in ((limits.low, 1), (limits.high, -1)):
+        inside, outside = claim + sign * 1e-6, claim - sign * 1e-6
+        for point, refused in ((inside, False), (outside, True)):
+            bets = Bets(-point) if sign == 1 else Bets(point - 1)
+            assert (bets.update(sign * (values - point))[-1] >= hurdle) == refused
+
+
+def test_limits_at_the_ends_and_small_rates():
+    none, every = anytime_limits(np.zeros(500)), anytime_limits(np.ones(500))
+    assert none.low == 0
+    assert 0 < none.high < 0.02
+    assert every.high == 1
+    assert 0.98 < every.low < 1
+    rare = anytime_limits(np.full(2000, 1e-5))
+    assert 0 < rare.low <= 1e-5 <= rare.high < 0.01
+
+
+@pytest.mark.parametrize("value", [1e-200, 1e-290, 1e-299, 1e-305])
+def test_values_whose_products_are_too_small_for_a_float(value):
+    """The lower limit is near them, as they are all alike, or 0: never above."""
+    low = anytime_limits(np.full(500, value)).low
+    assert low == 0 if value < 1e-298 else 0.9 * value < low < value
+
+
+@pytest.mark.parametrize("bad", [[], [[0.5]], [2.0], [math.nan]])
+def test_bad_values_are_refused(bad):
+    with pytest.raises(InputError, match="values"):
+        anytime_limits(bad)
+    with pytest.raises(InputError, match="lowest"):
+        Bets(0.0)
+
 
 HURDLE = math.log(2 / 0.2)
 # Trials (share, baseline) with their chances; the first two fixed, the rest anything.
@@ -125,3 +219,162 @@ def test_what_is_refused_has_no_gaps(trials, people):
     assert edge == 0 or about_mean.refuse(h - edge, edge)  # limits err outwards
     for refused in (low, high, mean):
         assert refused == sorted(refused, reverse=True)
+
+
+def test_mean_limits_are_near_the_normal_ones():
+    values = np.random.default_rng(3).binomial(100, 0.6, 400) / 100
+    limits = mean_limits(values)
+    normal = 1.96 * values.std(ddof=1) / 20
+    assert normal < (limits.high - limits.low) / 2 < 2.2 * normal
+
+
+@pytest.mark.parametrize("bad", [[], [1.2], [[0.5]], [np.nan]])
+def test_mean_limits_refuse(bad):
+    with pytest.raises(InputError):
+        mean_limits(bad)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
+def test_mean_limits_hold_the_mean(values):
+    limits = mean_limits(values)
+    assert 0 <= limits.low <= limits.high <= 1
+
+
+@pytest.mark.parametrize("values", [[0.0] * 60 + [1.0] * 60, [1.0] * 60 + [0.0] * 60])
+def test_a_drifting_run_keeps_its_mean(values):
+    limits = mean_limits(values)
+    assert limits.low <= limits.value <= limits.high
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=60))
+def test_limits_mirror(values):
+    ours, mirrored = mean_limits(values), mean_limits([1 - v for v in values])
+    assert ours.low == pytest.approx(1 - mirrored.high, abs=1e-9)
+    assert ours.high == pytest.approx(1 - mirrored.low, abs=1e-9)
+
+
+def test_the_bold_gambler_brings_the_upper_side_near():
+    """100 trials of shares of 100 people at .87: .0142 above with one gambler."""
+    reach: dict[int, list[tuple[float, float]]] = {1: [], 100: []}
+    for seed in range(60):
+        values = np.random.default_rng(seed).binomial(100, 0.87, 100) / 100
+        for people, found in reach.items():
+            limits = mean_limits(values, people=people)
+            found.append((limits.value - limits.low, limits.high - limits.value))
+    plain, bold = np.mean(reach[1], axis=0), np.mean(reach[100], axis=0)
+    assert plain[1] == pytest.approx(0.0142, abs=3e-4)
+    assert bold[1] < 0.0096
+    assert bold[0] < plain[0] - 0.001
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.sampled_from([1, 10, 1000]))
+def test_no_limits_are_nearer_than_valid_ones_can_be(values, people):
+    """A floor that any method has at values that are all alike."""
+    alike = mean_limits(np.full(len(values), values[0]), people=people)
+    low, high = narrowest_limits(alike.value, len(values))
+    assert alike.low <= low + 1e-9
+    assert alike.high >= high - 1e-9
+
+
+@pytest.mark.parametrize("bad", [0, 1.5, -3])
+def test_people_are_a_whole_number(bad):
+    with pytest.raises(InputError, match="people"):
+        mean_limits([0.5], people=bad)
+
+
+def test_a_value_is_of_one_target_unless_told():
+    values = np.random.default_rng(6).random(40)
+    assert mean_limits(values) == mean_limits(values, people=1)
+    assert mean_limits(values) != mean_limits(values, people=2)
+
+
+UNIT = st.floats(0, 1)
+
+
+@given(st.lists(st.tuples(UNIT, UNIT), min_size=1, max_size=40))
+def test_exchanging_the_two_turns_the_limits_round(trials):
+    first, second = np.array(trials).T
+    ours, theirs = difference_limits(first, second), difference_limits(second, first)
+    assert -1 <= ours.low <= ours.value <= ours.high <= 1
+    assert ours.value == pytest.approx((first - second).mean(), abs=1e-12)
+    assert ours.low == pytest.approx(-theirs.high, abs=1e-9)
+
+
+def test_it_is_the_mean_of_what_is_moved_to_the_unit_interval():
+    rng = np.random.default_rng(6)
+    first, second = rng.random(50), rng.random(50)
+    ours = difference_limits(first, second, confidence=0.9, people=7)
+    moved = mean_limits((first - second + 1) / 2, confidence=0.9, people=7)
+    assert ours.low == pytest.approx(2 * moved.low - 1)
+    assert ours.high == pytest.approx(2 * moved.high - 1)
+    assert (ours.confidence, ours.trials) == (0.9, 50)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="same trials"):
+        difference_limits([0.5], [0.5, 0.5])
+    with pytest.raises(InputError, match="others"):
+        difference_limits([0.5], [-0.5])
+
+
+@given(st.lists(st.tuples(UNIT, UNIT), min_size=1, max_size=40), st.sampled_from([1, 50]))
+@settings(max_examples=80, deadline=None)
+def test_the_limits_hold_the_estimate_and_stay_in_range(trials, people):
+    won, fair = np.array(trials).T
+    found = advantage_limits(won, fair, people=people)
+    assert -1 <= found.low <= found.value <= found.high <= 1
+
+
+def test_without_a_baseline_the_advantage_is_the_mean():
+    """Nearly: the stakes expect no advantage at the start, where those of a mean expect .5."""
+    won = np.random.default_rng(2).binomial(10, 0.6, 500) / 10
+    ours, mean = advantage_limits(won, np.zeros(500)), mean_limits(won)
+    assert ours.value == pytest.approx(mean.value)
+    assert ours.low == pytest.approx(mean.low, abs=3e-3)
+    assert ours.high == pytest.approx(mean.high, abs=3e-3)
+
+
+def test_it_is_no_wider_than_division_where_division_is_right():
+    """A baseline that does not vary may be divided by; the new limits are no wider there."""
+    widths = []
+    for seed in range(40):
+        won = np.random.default_rng(seed).binomial(100, 0.6, 100) / 100
+        ours = advantage_limits(won, np.full(100, 0.5), people=100)
+        gain = mean_limits((won - 0.5 + 1) / 2, people=100)
+        low, high = ((2 * edge - 1) / 0.5 for edge in (gain.low, gain.high))
+        widths.append([ours.value - ours.low, low, ours.high - ours.value, high, ours.value])
+    below, low, above, high, value = np.mean(widths, axis=0)
+    assert below <= value - low
+    assert above <= high - value
+
+
+@pytest.mark.parametrize(
+    ("won", "fair", "value", "low", "high"),
+    [
+        (1.0, 0.2, 1.0, None, 1.0),
+        (0.0, 0.9, -1.0, -1.0, -1.0),  # an advantage of -9 counts as -1
+        (0.5, 1.0, 0.0, -1.0, 0.0),  # nothing was left to gain
+        (1.0, 1.0, 0.0, -1.0, 1.0),  # and all was gained: nothing is known
+        (0.3, 0.3, 0.0, None, None),
+    ],
+)
+def test_ends(won, fair, value, low, high):
+    found = advantage_limits(np.full(300, won), np.full(300, fair), people=100)
+    assert found.value == pytest.approx(value, abs=1e-12)
+    if low is not None:
+        assert found.low == pytest.approx(low, abs=1e-9)
+    else:
+        assert value - 0.1 < found.low < value
+    if high is not None:
+        assert found.high == pytest.approx(high, abs=1e-9)
+    else:
+        assert value < found.high < value + 0.1
+
+
+def test_bad_input_of_an_advantage_is_refused():
+    with pytest.raises(InputError, match="same trials"):
+        advantage_limits([0.5], [0.5, 0.5])
+    with pytest.raises(InputError, match="baselines"):
+        advantage_limits([0.5], [1.5])
+    with pytest.raises(InputError, match="people"):
+        advantage_limits([0.5], [0.5], people=0)

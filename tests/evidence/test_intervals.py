@@ -1,12 +1,44 @@
-"""Confidence limits: against independent formulas, and by seeded coverage."""
+"""Confidence limits: against independent formulas, and by seeded coverage.
+Limits of a median: exact coverage by enumeration, ties, few trials.
+How near limits can come, and how many trials a question takes.
+Levels of several claims: the union bound, and sequences that need none.
+Tests that depend on each other: half of them, at half the error.
+Approximate limits: against SciPy's t and regression, graded approximate.
+Limits of the excess of one share over another, against enumeration and SciPy.
+"""
 
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from narcissus import clopper_pearson
 from narcissus.errors import InputError
+from narcissus.evidence import (
+    clopper_pearson,
+    each_confidence,
+    first_in_sequence,
+    mean_limits,
+    median_limits,
+    narrowest_limits,
+    studentised_limits,
+    trials_for,
+)
+from narcissus.evidence.intervals import (
+    NUISANCE,
+    TwoSamples,
+    confidence_of_each,
+    half_of,
+    p_value_of_half,
+    refused_by_half,
+    standard_score,
+)
+from narcissus.results import Approximate
 
 
 @given(st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -24,3 +56,317 @@ def test_counts_that_cannot_be_are_refused():
             clopper_pearson(successes, trials)
     assert clopper_pearson(2, 2).high == 1
     assert clopper_pearson(0, 1).low == 0
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("chances", [(0.5, 0.0, 0.5), (0.3, 0.3, 0.4), (0.1, 0.45, 0.45)])
+def test_every_median_is_covered_exactly(chances, confidence):
+    """All sequences of 7 values in {0, 1, 2}: each side misses with chance at most half."""
+    cumulative = np.cumsum(chances)
+    medians = [m for m in (0, 0.5, 1, 1.5, 2) if _is_median(m, cumulative)]
+    low, high = dict.fromkeys(medians, 0.0), dict.fromkeys(medians, 0.0)
+    for counts in itertools.product(range(8), repeat=3):
+        if sum(counts) != 7:
+            continue
+        ways = math.factorial(7) / math.prod(map(math.factorial, counts))
+        chance = ways * math.prod(c**k for c, k in zip(chances, counts, strict=True))
+        found = median_limits(np.repeat([0, 1, 2], counts), confidence=confidence)
+        for m in medians:
+            low[m] += chance * (found.low is not None and found.low > m)
+            high[m] += chance * (found.high is not None and found.high < m)
+    for missed in (*low.values(), *high.values()):
+        assert missed <= (1 - confidence) / 2 + 1e-12
+
+
+def _is_median(m, cumulative):
+    at_most = cumulative[math.floor(m)]
+    below = 0.0 if m == 0 else cumulative[math.ceil(m) - 1]
+    return at_most >= 0.5 - 1e-12 and 1 - below >= 0.5 - 1e-12
+
+
+def test_the_ranks_are_the_tabulated_ones():
+    """Ranks of the 95% limits: 6 trials 1 and 6, 10 trials 2 and 9, 100 trials 40 and 61."""
+    assert (median_limits([1, 2], confidence=0.5).low) == 1  # a miss of exactly half the error
+    for n, low, high in ((6, 1, 6), (8, 1, 8), (9, 2, 8), (10, 2, 9), (20, 6, 15), (100, 40, 61)):
+        found = median_limits(np.random.default_rng(n).permutation(n) + 1)
+        assert (found.low, found.high) == (low, high)
+
+
+def test_too_few_trials_have_no_limits():
+    found = median_limits([3.0, 1.0, 2.0, 5.0, 4.0])
+    assert (found.value, found.low, found.high) == (3.0, None, None)
+    assert "too few" in found.why
+
+
+@pytest.mark.parametrize("bad", [[], [[1.0]], [1.0, math.nan]])
+def test_bad_values_are_refused(bad):
+    with pytest.raises(InputError, match="values"):
+        median_limits(bad)
+
+
+@given(st.integers(1, 500), st.sampled_from([0.5, 0.9, 0.99]))
+def test_the_floor_is_met_by_the_exact_limits_of_a_sure_success(n, confidence):
+    """Clopper and Pearson at n of n are the best there are: the floor is exactly theirs."""
+    low, high = narrowest_limits(1.0, n, confidence=confidence)
+    assert low == pytest.approx(clopper_pearson(n, n, confidence=confidence).low, rel=1e-9)
+    assert high == 1
+    low, high = narrowest_limits(0.0, n, confidence=confidence)
+    assert low == 0
+    assert high == pytest.approx(clopper_pearson(0, n, confidence=confidence).high, rel=1e-9)
+
+
+def test_the_floor_is_where_a_hidden_failure_shows_with_half_the_error():
+    low, high = narrowest_limits(0.87, 100)
+    assert 0.87 - low == pytest.approx(0.0315, abs=5e-5)  # 3.2 points
+    assert (low / 0.87) ** 100 == pytest.approx(0.025)  # all values alike though the mean is low
+    assert ((1 - high) / 0.13) ** 100 == pytest.approx(0.025)
+
+
+@given(st.floats(0.01, 1), st.floats(0.001, 0.999), st.sampled_from([0.8, 0.95]))
+def test_the_floor_and_its_inverse(mean, part, confidence):
+    """With the trials planned for values that are all alike the floor is within the distance."""
+    distance = part * mean
+    n = trials_for(distance, 0.0, room=mean, confidence=confidence)
+    low, _ = narrowest_limits(mean, n, confidence=confidence)
+    assert mean - low <= distance * (1 + 1e-9)
+    if n > 1:
+        before, _ = narrowest_limits(mean, n - 1, confidence=confidence)
+        assert mean - before > distance * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("people", "chance", "distance"),
+    [(1, 0.5, 0.05), (1, 0.9, 0.05), (100, 0.87, 0.03), (100, 0.3, 0.02), (10, 0.6, 0.02)],
+)
+@pytest.mark.parametrize("upper", [True, False])
+def test_the_plan_is_near_what_it_takes(people, chance, distance, upper):
+    """The limits at the planned number of trials are .7 to 1.05 times the wanted distance."""
+    variance, room = chance * (1 - chance) / people, 1 - chance if upper else chance
+    n = trials_for(distance, variance, room=room)
+    reach = []
+    for seed in range(12):
+        values = np.random.default_rng(seed).binomial(people, chance, n) / people
+        found = mean_limits(values, people=people)
+        reach.append(found.high - found.value if upper else found.value - found.low)
+    assert 0.7 * distance < np.mean(reach) < 1.05 * distance
+
+
+def test_what_no_number_of_trials_could_need():
+    assert trials_for(0.5, 0.1, room=0.4) == 1
+    for bad in ({"distance": 0.0}, {"variance": -1.0}, {"room": 0.0}):
+        with pytest.raises(InputError, match=next(iter(bad))):
+            trials_for(**{"distance": 0.1, "variance": 0.1, **bad})
+
+
+def test_the_error_is_shared():
+    assert each_confidence(0.95, 1) == pytest.approx(0.95)
+    assert 1 - each_confidence(0.9, 8) == pytest.approx(0.0125)
+    with pytest.raises(InputError, match="family"):
+        each_confidence(0.95, 0)
+
+
+@pytest.mark.parametrize(
+    ("passed", "kept"), [([], 0), ([True], 1), ([False, True], 0), ([True, True, False, True], 2)]
+)
+def test_a_sequence_stops_at_the_first_failure(passed, kept):
+    assert first_in_sequence(passed) == kept
+
+
+@pytest.mark.coverage_claim
+def test_a_sequence_has_the_level_of_one_test():
+    """Independent tests, each false from the fourth on, at level .1: false alarm 1e-6.
+
+    Any false claim means that the fourth passed; counting every test that passes would err in .41
+    of the runs.
+    """
+    rng = np.random.default_rng(8)
+    runs = 4000
+    passed = rng.random((runs, 8)) < np.r_[np.full(3, 0.95), np.full(5, 0.1)]
+    false = sum(first_in_sequence(row) > 3 for row in passed)
+    assert false <= stats.binom.isf(1e-6, runs, 0.1)
+    assert passed[:, 3:].any(axis=1).sum() > stats.binom.isf(1e-6, runs, 0.1)
+
+
+def test_by_hand():
+    assert [half_of(n) for n in (1, 2, 3, 4, 5)] == [1, 1, 2, 2, 3]
+    assert confidence_of_each(0.9, 2) == pytest.approx(0.95)
+    assert confidence_of_each(0.9, 3) == pytest.approx(1 - 0.2 / 3)
+    assert refused_by_half([1, 2, 3]) == 2
+    assert refused_by_half([1, 2]) == 2
+    assert p_value_of_half([0.3]) == 0.3
+    assert p_value_of_half([0.2, 0.9]) == 0.4
+    assert p_value_of_half([0.9, 0.8, 1.0]) == 1
+
+
+@pytest.mark.parametrize("tests", [1, 2, 3, 4, 7, 8])
+def test_the_worst_dependence_reaches_the_error_and_no_more(tests):
+    """With chance alpha exactly half of the p-values, drawn at random, are uniform below c."""
+    rng, runs, alpha = np.random.default_rng(1), 20_000, 0.2
+    need = half_of(tests)
+    c = alpha * need / tests
+    hit = rng.random((runs, 1)) < alpha
+    chosen = rng.permuted(np.arange(tests) < need + np.zeros((runs, 1)), axis=1)
+    below, above = rng.random((runs, tests)) * c, c + (1 - c) * rng.random((runs, tests))
+    p_values = np.where(hit & chosen, below, above)
+    # each is uniform: P(p <= c) = alpha need / tests = c
+    assert np.mean(p_values <= c) == pytest.approx(c, abs=0.02)
+    refused = np.mean([p_value_of_half(list(row)) <= alpha for row in p_values])
+    assert refused == pytest.approx(alpha, abs=0.015)
+    assert confidence_of_each(1 - alpha, tests) == pytest.approx(1 - c)
+
+
+def test_nothing_is_refused():
+    for combined in (refused_by_half, p_value_of_half):
+        with pytest.raises(InputError, match="at least one"):
+            combined([])
+
+
+def test_without_a_control_it_is_students_t():
+    values = np.random.default_rng(1).random(9)
+    found = studentised_limits(values, confidence=0.9)
+    theirs = stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    assert isinstance(found, Approximate)
+    assert found.grade == "approximate"
+    assert (found.low, found.high) == (pytest.approx(theirs.low), pytest.approx(theirs.high))
+
+
+def test_with_a_control_it_is_the_intercept_of_the_regression():
+    rng = np.random.default_rng(2)
+    luck = rng.normal(0.1, 0.3, 12)
+    values = 0.4 + 0.7 * luck + rng.normal(0, 0.05, 12)
+    found = studentised_limits(values, luck)
+    theirs = stats.linregress(luck, values)
+    reach = stats.t.isf(0.025, 10) * theirs.intercept_stderr
+    assert found.value == pytest.approx(theirs.intercept)
+    assert found.high - found.value == pytest.approx(reach)
+    assert found.value - found.low == pytest.approx(reach)
+    plain = studentised_limits(values)
+    assert found.high - found.low < 0.5 * (plain.high - plain.low)
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.1, 1 / 3])
+def test_a_control_that_does_not_vary_changes_nothing(alike):
+    values = [0.1, 0.4, 0.2, 0.6]
+    assert studentised_limits(values, np.full(4, alike)) == studentised_limits(values)
+
+
+def test_bad_input_is_refused():
+    for few in ([], [0.5]):
+        with pytest.raises(InputError, match="at least 2"):
+            studentised_limits(few)
+    with pytest.raises(InputError, match="at least 3"):
+        studentised_limits([0.5, 0.6], [0.1, 0.2])
+    with pytest.raises(InputError, match="same trials"):
+        studentised_limits([0.5, 0.6, 0.7], [0.1, 0.2, 0.3, 0.4])
+    with pytest.raises(InputError, match="values"):
+        studentised_limits([0.5, np.nan])
+
+
+CASES = [(9, 12, 3, 10), (0, 5, 0, 9), (5, 5, 0, 9), (40, 60, 30, 70), (1, 30, 2, 20)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_fisher_is_scipys(case):
+    a, n, b, m = case
+    expected = stats.fisher_exact([[a, n - a], [b, m - b]], alternative="greater").pvalue
+    assert TwoSamples(*case).fisher == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("excess", [-0.3, 0.0, 0.2])
+@pytest.mark.parametrize("case", CASES)
+def test_the_p_value_is_a_sum_over_all_outcomes(case, excess):
+    """The largest chance of so large a difference, where the other chance is in its limits."""
+    a, n, b, m = case
+    error = 0.1
+    limits = clopper_pearson(b, m, confidence=1 - NUISANCE * error)
+    worst = 0.0
+    for q in np.linspace(limits.low, limits.high, 201):
+        p = min(1.0, q + excess)
+        if p < 0:
+            continue
+        ours, theirs = stats.binom.pmf(range(n + 1), n, p), stats.binom.pmf(range(m + 1), m, q)
+        far = np.arange(n + 1)[:, None] * m - np.arange(m + 1) * n >= a * m - b * n
+        worst = max(worst, (np.outer(ours, theirs) * far).sum())
+    expected = min(1.0, worst + NUISANCE * error)
+    found = TwoSamples(*case).p_value(excess, error=error)
+    if excess >= 0:
+        expected = max(expected, TwoSamples(*case).fisher)
+    assert found == pytest.approx(expected, abs=2e-3)
+
+
+@pytest.mark.parametrize(("n", "m"), [(12, 9), (7, 15)])
+def test_limits_cover_at_every_pair_of_chances(n, m):
+    """Exactly, by every outcome of two small samples: either side errs at most its half."""
+    confidence = 0.9
+    found = {
+        (a, b): TwoSamples(a, n, b, m).excess(confidence=confidence)
+        for a in range(n + 1)
+        for b in range(m + 1)
+    }
+    low = np.array([[found[a, b].low for b in range(m + 1)] for a in range(n + 1)])
+    high = np.array([[found[a, b].high for b in range(m + 1)] for a in range(n + 1)])
+    worst = [0.0, 0.0]
+    for p in np.linspace(0, 1, 26):
+        for q in np.linspace(0, 1, 26):
+            mass = np.outer(
+                stats.binom.pmf(range(n + 1), n, p), stats.binom.pmf(range(m + 1), m, q)
+            )
+            missed = (mass * (low > p - q + 1e-9)).sum(), (mass * (high < p - q - 1e-9)).sum()
+            worst = np.maximum(worst, missed)
+    assert (worst <= 0.05 + 1e-9).all()
+    assert (worst > 0.02).all()  # and not because they say nothing
+
+
+@pytest.mark.parametrize("case", [(40, 60, 30, 70), (9, 12, 3, 10), (2, 30, 1, 40)])
+def test_a_limit_is_where_the_test_begins_to_accept(case):
+    found = TwoSamples(*case)
+    low = found.excess(confidence=0.9).low
+    assert found.p_value(low - 1e-3, error=0.05) < 0.05
+    assert found.p_value(low + 1e-3, error=0.05) > 0.05
+    # not only near: the part of the error that is kept counts on both sides
+    assert found.p_value(low, error=0.05) == pytest.approx(0.05, abs=1e-4)
+
+
+@pytest.mark.parametrize("case", [(4, 6, 0, 5), (5, 6, 2, 9), (4, 6, 2, 14)])
+def test_a_lower_limit_is_zero_where_fishers_test_accepts_and_the_other_does_not(case):
+    found = TwoSamples(*case)
+    assert found.fisher > 0.025
+    assert found.excess(confidence=0.95).low == 0
+    assert not found.refuses(0.0, error=0.025)
+
+
+def test_a_lower_limit_above_zero_is_refused_by_fishers_test_as_well():
+    for a in range(0, 41, 4):
+        for b in range(0, 31, 3):
+            found = TwoSamples(a, 40, b, 30)
+            if found.excess(confidence=0.95).low > 0:
+                assert found.fisher <= 0.025
+
+
+def test_limits_mirror_when_the_samples_change_places():
+    found, back = TwoSamples(20, 50, 5, 40).excess(), TwoSamples(5, 40, 20, 50).excess()
+    assert (found.low, found.high) == pytest.approx((-back.high, -back.low))
+    assert found.low <= found.value <= found.high
+
+
+def test_what_is_detectable_is_the_least_that_is_refused():
+    found = TwoSamples(12, 100, 8, 90)
+    least = found.detectable(0.05, error=0.025)
+    at = round((least + 8 / 90) * 100)
+    assert TwoSamples(at, 100, 8, 90).refuses(0.05, error=0.025)
+    assert not TwoSamples(at - 1, 100, 8, 90).refuses(0.05, error=0.025)
+    assert TwoSamples(at, 100, 8, 90).excess(confidence=0.95).low > 0.05
+    assert TwoSamples(1, 2, 1, 2).detectable(0.5, error=0.025) is None
+
+
+def test_standard_scores_have_the_sign_of_the_difference():
+    assert standard_score(TwoSamples(5, 5, 5, 5)) == 0
+    assert standard_score(TwoSamples(30, 50, 20, 50)) == pytest.approx(2.0)
+    assert standard_score(TwoSamples(20, 50, 30, 50)) < 0
+
+
+def test_counts_out_of_range_are_refused():
+    with pytest.raises(InputError, match="successes"):
+        TwoSamples(6, 5, 0, 5)
+    with pytest.raises(InputError, match="other_trials"):
+        TwoSamples(1, 5, 0, 0)

@@ -1,4 +1,7 @@
-"""From sampled people to their population: fair games and tails by enumeration."""
+"""From sampled people to their population: fair games and tails by enumeration.
+Limits between envelopes: against a plain loop, at their ends, nearer than without them.
+Priors known from samples only: the formula, the required family, coverage against the rarest.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,18 @@ from scipy import stats
 
 from narcissus.bounds import PoissonBinomial
 from narcissus.errors import InputError
-from narcissus.evidence import population_mean_upper, population_tail
+from narcissus.evidence import (
+    Envelope,
+    PeopleSums,
+    enclosed_limits,
+    estimated_tail,
+    mean_limits,
+    narrowest_limits,
+    population_mean_upper,
+    population_tail,
+    upper_priors,
+)
+from narcissus.evidence.population import OF_PEOPLE
 
 UNIT = st.floats(0, 1)
 
@@ -138,3 +152,180 @@ def test_bad_input_is_refused():
         population_tail(0.5, 0)
     with pytest.raises(InputError, match="spent"):
         population_tail(0.5, 3, spent=-0.1)
+
+
+RNG = np.random.default_rng(5)
+X = RNG.beta(2, 5, (60, 40))  # a number of each of 40 people in 60 trials
+G = RNG.beta(5, 2, (60, 40))
+MOMENTS = np.stack([m.sum(axis=1) for m in (X, X**2, G, G**2, X * G)], axis=1)
+
+
+def sums_of(x, low=0.0, high=1.0):
+    return PeopleSums(x.sum(axis=1), (x**2).sum(axis=1), x.shape[1], low, high)
+
+
+@pytest.mark.parametrize(("less", "allowed"), [(0.0, 0.0), (0.9, 0.1), (0.0, 0.4), (1.0, 0.0)])
+def test_moments_give_the_sums_of_what_each_person_has(less, allowed):
+    ours = PeopleSums.of_moments(MOMENTS, 40, less=less, allowed=allowed)
+    own = X - less * G - allowed
+    assert ours.totals == pytest.approx(own.sum(axis=1))
+    assert ours.squares == pytest.approx((own**2).sum(axis=1))
+    assert ours.low <= own.min()
+    assert own.max() <= ours.high
+    assert ours.mean == pytest.approx(own.mean())
+    assert ours.variance == pytest.approx(own.var())
+
+
+def test_people_are_limited_on_both_sides_at_the_error_of_one():
+    ours = sums_of(2 * X - 1, -1.0, 1.0)
+    high = population_mean_upper(
+        X.sum(axis=1), (X**2).sum(axis=1), 40, confidence=0.99, quantity=""
+    ).high
+    assert ours.upper(0.01) == pytest.approx(2 * high - 1)
+    turned = sums_of(1 - 2 * X, -1.0, 1.0)
+    assert ours.lower(0.01) == pytest.approx(-turned.upper(0.01))
+    assert ours.lower(0.01) < ours.mean < ours.upper(0.01)
+
+
+def least_mean(values, error, people):
+    """The least claim that is not refused, on a grid, with each gambler's capital in a loop."""
+    share = 1 / people
+    kinds = [(share, 0.99, 0.75), (share**2, 0.99, 0.125), (1.0, 0.5, 0.125)]
+    n, hurdle = len(values), -math.log(error)
+    found = 0.0
+    for claim in np.linspace(0, max(values), 4001)[1:]:
+        path = np.zeros(n)
+        for variance, most, part in kinds:
+            own, squares, total, capital = 0.25 * variance, 0.0, 0.0, part
+            for t, value in enumerate(values):
+                stake = min(math.sqrt(2 * hurdle / (n * own)), most / claim)
+                capital *= 1 + stake * (value - claim)
+                path[t] += capital
+                total += value
+                squares += (value - total / (variance + t + 1)) ** 2
+                own = (0.25 * variance + squares) / (t + 2)
+        if path.max() < 1 / error:
+            break
+        found = claim
+    return found
+
+
+def test_the_limit_is_the_envelopes_and_what_gamblers_leave_of_the_rest():
+    values, people = RNG.uniform(0.4, 0.6, 30), sums_of(X[:30] / 2, 0.0, 1.0)
+    below = Envelope(people.totals / 40, people)
+    found = enclosed_limits(values, below, Envelope(np.ones(30)), confidence=0.9, people=50)
+    rest = least_mean(values - below.trials, 0.05 * (1 - OF_PEOPLE), 50)
+    assert found.low == pytest.approx(people.lower(0.05 * OF_PEOPLE) + rest, abs=2e-4)
+    missing = least_mean(1 - values, 0.05, 50)  # a number that is known takes no error
+    assert found.high == pytest.approx(1 - missing, abs=2e-4)
+    assert (found.value, found.trials, found.confidence) == (values.mean(), 30, 0.9)
+
+
+def test_the_upper_side_is_the_lower_one_of_the_opposite():
+    values, people = RNG.uniform(0.4, 0.6, 25), sums_of(X[:25])
+    ends = Envelope(people.totals / 40 - 0.3, people), Envelope(np.full(25, 0.9))
+    one = enclosed_limits(values, *ends, people=9)
+    other = enclosed_limits(-values, ends[1].opposite, ends[0].opposite, people=9)
+    assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
+
+
+def test_near_an_envelope_limits_are_far_nearer_than_those_of_a_share():
+    """100 trials at .72 that are never below .7: no valid limit of a share is above .6939."""
+    values = np.full(100, 0.72)
+    found = enclosed_limits(values, Envelope(np.full(100, 0.7)), Envelope(np.ones(100)), people=100)
+    assert found.low > 0.719 > narrowest_limits(0.72, 100)[0] + 0.02
+    assert found.high <= mean_limits(values, people=100).high
+
+
+def test_no_more_is_claimed_than_any_valid_method_could():
+    """Trials alike, envelopes known: the floor is that of values in [0, 1], scaled."""
+    for n in (5, 30, 200):
+        found = enclosed_limits(np.full(n, 0.6), Envelope(np.full(n, 0.5)), Envelope(np.ones(n)))
+        low, high = narrowest_limits(0.2, n)
+        assert found.low <= 0.5 + 0.5 * low + 1e-9
+        assert found.high >= 0.5 + 0.5 * high - 1e-9
+
+
+def test_values_on_their_envelope_cost_no_trials():
+    people = sums_of(X)
+    below = Envelope(people.totals / 40, people)
+    found = enclosed_limits(people.totals / 40, below, Envelope(np.ones(60)))
+    assert found.low == pytest.approx(people.lower(0.025 * OF_PEOPLE))
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ([], "non-empty"),
+        ([0.2, np.nan], "non-empty"),
+        ([0.2], "same trials"),
+        ([0.2, 0.6], "beyond its envelope"),
+        ([0.0, 0.3], "beyond its envelope"),
+    ],
+)
+def test_what_cannot_be_is_refused(values, says):
+    with pytest.raises(InputError, match=says):
+        enclosed_limits(values, Envelope(np.full(2, 0.1)), Envelope(np.full(2, 0.5)))
+
+
+def test_a_cut_envelope_knows_all_people():
+    people = sums_of(X)
+    cut = Envelope(np.arange(60.0), people).cut(7)
+    assert cut.trials.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert cut.people is people
+
+
+def test_estimated_priors_use_all_limits_at_once():
+    limits = upper_priors([3, 0, 50], 50, error=0.03, attempts=1)
+    assert limits[0] == pytest.approx(stats.beta.isf(0.01, 4, 47), rel=1e-9)
+    assert limits[1] == pytest.approx(1 - 0.01 ** (1 / 50), rel=1e-9)
+    assert limits[2] == 1
+    several = upper_priors([3, 0, 50], 50, error=0.03, attempts=5)
+    assert several[0] == pytest.approx(stats.beta.isf(0.002, 4, 47), rel=1e-9)
+    bound = estimated_tail([3] * 20, 50, 1.0, 0.0, 15, error=0.01, attempts=1)
+    at_limits = stats.beta.isf(0.01 / 20, 4, 47)
+    fall = math.e * at_limits / (1 + (math.e - 1) * at_limits)
+    assert bound.value == pytest.approx(stats.binom.sf(14, 20, fall) + 0.01, rel=1e-9)
+    spent = estimated_tail([3] * 20, 50, 1.0, 1e-4, 15, error=0.01, attempts=1).value
+    assert spent == pytest.approx(bound.value + 20e-4, rel=1e-9)
+    wider = estimated_tail([3] * 20, 50, 1.0, 0.0, 15, error=0.01, attempts=9)
+    assert wider.value > bound.value
+    assert estimated_tail([3] * 20, 50, 1.0, 0.0, 21, error=0.01, attempts=1).value == 0
+    for hits, samples in [([60], 50), ([2.5], 50), ([2], 50.5), ([-1], 50), ([0], 0), ([[1]], 50)]:
+        with pytest.raises(InputError, match="hits"):
+            upper_priors(hits, samples, error=0.05, attempts=1)
+    assert upper_priors([0, 1], 1, error=0.1, attempts=1).tolist() == pytest.approx([0.95, 1.0])
+
+
+def test_the_number_of_attempts_has_no_default():
+    """With a default of 1, limits made from the sample that chose the attempt covered .40."""
+    with pytest.raises(TypeError, match="attempts"):
+        upper_priors([3], 50, error=0.05)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(TypeError, match="attempts"):
+        estimated_tail([3], 50, 1.0, 0.0, 1, error=0.05)  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.parametrize(("values", "samples"), [(10, 30), (10, 100), (4, 20)])
+def test_limits_for_every_attempt_survive_an_attacker_who_picks_the_rarest(values, samples):
+    """Equally likely values; the attacker names the one seen least. False-alarm rate 1e-6."""
+    rng = np.random.default_rng(31)
+    repeats, error = 4000, 0.05
+    counts = rng.multinomial(samples, np.full(values, 1 / values), repeats).min(axis=1)
+    seen = np.arange(samples + 1)
+    one, several = (
+        np.array([upper_priors([h], samples, error=error, attempts=a)[0] for h in seen])
+        for a in (1, values)
+    )
+    assert (several[counts] < 1 / values).sum() <= stats.binom.isf(1e-6, repeats, error)
+    assert (one[counts] < 1 / values).mean() > 2 * error  # the test has power
+
+
+@pytest.mark.parametrize("hits", [[1, 11], [1, -1], [1, 0.5], [[1, 2]]])
+def test_one_impossible_count_among_good_ones_is_refused(hits):
+    for samples in (10, [10, 10]):
+        with pytest.raises(InputError, match="hits"):
+            upper_priors(hits, samples, error=0.05, attempts=3)
+    with pytest.raises(InputError, match="hits"):
+        upper_priors([0, 0], [1, 0], error=0.05, attempts=3)
+    assert upper_priors([0, 10], 10, error=0.05, attempts=3)[1] == 1

@@ -1,4 +1,6 @@
-"""Refutation from counts: exactness, bad input, coverage; priors known from samples."""
+"""Refutation from counts: exactness, bad input, coverage; priors known from samples.
+Many runs with a secret each: exact levels, against a bound that is computed here.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from scipy import optimize, special, stats
 
 from narcissus.bounds import (
     THEOREMS,
+    Question,
     Theorem,
     f_dp_one_run_p_value,
     swap_program,
@@ -18,7 +21,7 @@ from narcissus.bounds import (
 )
 from narcissus.errors import InputError
 from narcissus.evidence import refute
-from narcissus.evidence.refutation import _tests, closed_p_value, largest_refuted
+from narcissus.evidence.refutation import _tests, closed_p_value, largest_refuted, refuted_by_runs
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 
 FALSE_ALARM = 1e-6
@@ -212,12 +215,12 @@ def test_a_late_choice_refutes_mu_by_one_point_of_its_profile(delta):
 def test_programs_are_solved_for_up_to_300_guesses():
     for guesses, asked in ((300, True), (301, False)):
         danger = threat(prior=0.5, exact_match=True, targets=400, guesses=guesses)
-        by = _tests(danger, GaussianDP(1.0), 200)
+        by = _tests(Question(danger, GaussianDP(1.0), 200))
         assert ("swap-program" in {theorem.id for theorem in by}) is asked
         assert [theorem.dear for theorem in by] == sorted(theorem.dear for theorem in by)
     # about one point it has nothing to add
     danger = threat(prior=0.5, exact_match=True, targets=40)
-    ids = {theorem.id for theorem in _tests(danger, ApproximateDP(1.0, 1e-3), 20)}
+    ids = {theorem.id for theorem in _tests(Question(danger, ApproximateDP(1.0, 1e-3), 20))}
     assert ids == {"swap", "one-run", "f-dp-one-run"}
 
 
@@ -303,3 +306,59 @@ def test_what_was_guessed_says_whom_it_is_about_and_how_far_a_record_reaches():
     assert refute(10, 5, 3).asked("membership").noise == math.inf
     with pytest.raises(InputError, match="`values` must be 2 for membership"):
         refute(1000, 1000, 240, values=10).asked("membership")
+
+
+PRIOR = np.array([0.4, 0.3, 0.2, 0.1])
+
+
+def most(epsilon, delta=0.0):
+    """Give the success of the best attacker by the closed form of one target."""
+    sums, k = np.cumsum(PRIOR), np.arange(1, 5)
+    best = (math.exp(epsilon) * sums / (math.exp(epsilon) + k - 1)).max()
+    return delta + (1 - delta) * best
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.01])
+def test_the_refuted_epsilon_is_where_the_binomial_tail_crosses_the_level(delta):
+    found = refuted_by_runs(PRIOR, 300, 190, delta=delta).epsilon
+    tails = [stats.binom.sf(189, 300, most(e, delta)) for e in (found, found + 1e-4)]
+    assert tails[0] <= 0.05 < tails[1]
+
+
+def test_mu_of_two_even_values_is_the_gaussian_test():
+    found = refuted_by_runs([0.5, 0.5], 400, 300, confidence=0.9).mu
+    tails = [stats.binom.sf(299, 400, special.ndtr(m / 2)) for m in (found, found + 1e-3)]
+    assert tails[0] <= 0.1 < tails[1]
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_a_mechanism_that_keeps_epsilon_is_refuted_no_more_often_than_allowed(epsilon):
+    """Exactly, over all counts, for an attacker who reaches the bound."""
+    runs, share = 60, most(epsilon)
+    first = next(k for k in range(runs + 1) if stats.binom.sf(k - 1, runs, share) <= 0.05)
+    assert stats.binom.sf(first - 1, runs, share) > 0.005
+    refuted = [refuted_by_runs(PRIOR, runs, k).epsilon for k in (first - 1, first, first + 1)]
+    assert refuted[0] < epsilon < refuted[1] < refuted[2]
+
+
+def test_the_prior_itself_refutes_nothing():
+    found = refuted_by_runs(PRIOR, 1000, 400)
+    assert (found.epsilon, found.mu) == (0.0, 0.0)
+    assert refuted_by_runs(PRIOR, 1000, 0).epsilon == 0
+    # an even secret that is named as often refutes much
+    assert refuted_by_runs(np.full(4, 0.25), 1000, 400).epsilon > 0.5
+
+
+def test_delta_refutes_less():
+    assert (
+        refuted_by_runs(PRIOR, 100, 90, delta=0.05).epsilon
+        < refuted_by_runs(PRIOR, 100, 90).epsilon
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [(PRIOR, 0, 0), (PRIOR, 10, 11), ([0.5, 0.4], 10, 5)], ids=str
+)
+def test_what_is_refused(arguments):
+    with pytest.raises(InputError):
+        refuted_by_runs(*arguments)

@@ -7,7 +7,7 @@ import pytest
 
 from narcissus import Game
 from narcissus.attacks import ReleasedRow
-from narcissus.evidence.sequential import log_mean
+from narcissus.evidence.betting import log_mean
 from narcissus.game.block import Seat
 from narcissus.game.loop import Tally
 from narcissus.mechanisms import Identity

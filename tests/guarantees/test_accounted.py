@@ -19,7 +19,7 @@ from narcissus.guarantees import (
     from_privacy_loss,
 )
 from narcissus.guarantees.accounted import _lost
-from narcissus.guarantees.curve import _lower_hull
+from narcissus.guarantees.curves import _lower_hull
 
 
 def test_dp_sgd_by_accounting():

@@ -12,7 +12,7 @@ from scipy import stats
 from narcissus import Game
 from narcissus.errors import InputError
 from narcissus.evidence import Bets
-from narcissus.evidence.sequential import log_mean
+from narcissus.evidence.betting import log_mean
 from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import Identity
 from narcissus.success import (

@@ -1,12 +1,16 @@
-"""What no attacker can exceed, given a guarantee and a prior; one theorem family a file."""
+"""Upper bounds on any attacker's success under a guarantee and a prior; one file per theorem
+family.
+"""
 
-from narcissus.bounds.at_most import at_most
-from narcissus.bounds.attempts import (
-    follow_attempts,
-    given_output,
-    leak_probability,
-    leaked_bits,
+from narcissus.bounds.at_most import (
+    at_most,
+    reached,
+    reached_number,
+    reached_number_of_threat,
+    reached_of_threat,
+    reached_tails,
 )
+from narcissus.bounds.binomial import PoissonBinomial
 from narcissus.bounds.calibration import (
     ByValue,
     Limit,
@@ -14,39 +18,48 @@ from narcissus.bounds.calibration import (
     epsilon_by_value,
     largest_epsilon,
     largest_mu,
+    precision,
     smallest_noise,
+    true_positive_rate,
     typical_priors,
 )
-from narcissus.bounds.columns import column_shares
 from narcissus.bounds.comparison import Comparison, compare
 from narcissus.bounds.domination import domination, exact_match_optimum
-from narcissus.bounds.dp_sgd import cherubin, sampled_reconstruction
-from narcissus.bounds.error_rates import precision, true_positive_rate
 from narcissus.bounds.exact import Certificate, certify, exact_optimum
-from narcissus.bounds.floor import (
-    reached,
-    reached_number,
-    reached_number_of_threat,
-    reached_of_threat,
-    reached_tails,
+from narcissus.bounds.interpolation import (
+    coin_spent,
+    coin_tails,
+    interpolation,
+    interpolation_tails,
+    split_chances,
 )
-from narcissus.bounds.interpolation import interpolation, interpolation_tails
-from narcissus.bounds.interpolation_coins import coin_spent, coin_tails, split_chances
-from narcissus.bounds.listed import Listing, OptimumByListing, listed_optimum, optimum_by_listing
-from narcissus.bounds.listed_priors import ListedPriors
-from narcissus.bounds.odds import posterior
-from narcissus.bounds.one_run import f_dp_one_run_p_value, one_run_p_value
-from narcissus.bounds.one_target import optimum
-from narcissus.bounds.one_target_program import optimum_program
+from narcissus.bounds.listed import (
+    Listing,
+    OptimumByListing,
+    listed_optimum,
+    optimum_by_listing,
+    ranked_optimum,
+    ranked_tails,
+)
+from narcissus.bounds.one_target import column_shares, optimum, optimum_program
 from narcissus.bounds.people import ThreatToPeople
-from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.published import humphries_advantage
-from narcissus.bounds.ranked import ranked_optimum, ranked_tails
-from narcissus.bounds.ranked_prior import RankedPrior
+from narcissus.bounds.published import (
+    cherubin,
+    f_dp_one_run_p_value,
+    follow_attempts,
+    given_output,
+    humphries_advantage,
+    leak_probability,
+    leaked_bits,
+    one_run_p_value,
+    sampled_reconstruction,
+)
 from narcissus.bounds.swap import swap_program, swap_tail
-from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.theorem import Needs, Question, Theorem, posterior
 from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
 from narcissus.bounds.threat import (
+    ListedPriors,
+    RankedPrior,
     Threat,
     threat,
     threat_of_columns,

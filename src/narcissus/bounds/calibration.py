@@ -1,12 +1,17 @@
-"""How much noise keeps the risk below a limit.
+"""The least noise that keeps the risk below a limit: on success, true-positive rate or precision.
 
-Source: Narcissus theory 4.8; Swanberg et al. 2025, section 4.
+An attacker who distinguishes two neighbouring data sets calls "in" (or one of two values); a false
+positive is such a call where the other is true. Both bounds on error rates are read off the
+trade-off function, which holds in both directions.
+
+Source: Dong, Roth and Su 2022, Definition 2.3; Narcissus theory 4.8; Swanberg et al. 2025, section
+4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
@@ -14,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from narcissus._validation import between, distribution, integer, probability
-from narcissus.bounds.error_rates import precision, true_positive_rate
 from narcissus.bounds.people import ThreatToPeople
 from narcissus.bounds.theorems import advantage, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
@@ -28,11 +32,82 @@ from narcissus.guarantees import (
     Secret,
     as_asked,
     dp_sgd,
+    require_replace_one,
 )
+from narcissus.results import Bound
+
+_ROUNDING = 1e-12
+"""Limits are rounded outwards by it, relatively: more than a normal quantile loses in its tails."""
+
+
+def true_positive_rate(guarantee: Guarantee, fpr: float) -> Bound:
+    """Bound the true-positive rate of any attack with false-positive rate at most ``fpr``.
+
+    ``guarantee`` must be for the question asked; see `narcissus.guarantees.as_asked`.
+
+    Notes
+    -----
+    ``1 - f(fpr)``, ``f`` the trade-off function. Source: Dong, Roth and Su 2022, Definition 2.3.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import GaussianDP
+    >>> round(true_positive_rate(GaussianDP(1.0), 0.01).value, 6)  # Phi(Phi^-1(0.01) + 1)
+    0.092362
+    """
+    require_replace_one(guarantee)
+    rate = probability("fpr", fpr)
+    value = min(1.0, float(guarantee.power(rate)) * (1 + _ROUNDING))
+    return Bound(
+        value,
+        f"true positive rate at a false positive rate of {rate:g}",
+        "Dong, Roth and Su 2022, Definition 2.3",
+        (guarantee.describe(),),
+    )
+
+
+def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
+    """Bound the precision of any attack with at least the given recall.
+
+    Parameters
+    ----------
+    guarantee
+        See `true_positive_rate`.
+    recall
+        Share of members found, in (0, 1); attacks that find fewer may be more precise.
+    base_rate
+        Share of members among the records in question, in (0, 1).
+
+    Notes
+    -----
+    With ``a`` the least false-positive rate at that recall it is ``base_rate recall / (base_rate
+    recall + (1 - base_rate) a)``. ``recall / a`` falls with the recall, since the trade-off
+    function is convex. Source: Narcissus theory 4.8.
+
+    Examples
+    --------
+    >>> from narcissus.guarantees import GaussianDP
+    >>> round(precision(GaussianDP(1.0), 0.1, 0.5).value, 6)
+    0.898812
+    """
+    require_replace_one(guarantee)
+    found = between("recall", recall, 0, 1, open_low=True, open_high=True)
+    members = between("base_rate", base_rate, 0, 1, open_low=True, open_high=True)
+    # One minus a rate loses up to a unit in the last place of 1.
+    least = float(guarantee.least_alpha(found)) * (1 - _ROUNDING) - 4 * np.finfo(float).eps
+    called = members * found
+    value = float(min(1.0, called / (called + (1 - members) * max(0.0, least)) * (1 + _ROUNDING)))
+    return Bound(
+        value,
+        f"precision at a recall of {found:g} and a base rate of {members:g}",
+        "Narcissus theory 4.8 (precision)",
+        (guarantee.describe(),),
+    )
+
 
 _LARGEST = 1e4
-_LEAST_NOISE = Decimal("0.001")  # below, dp-accounting's losses are too large to be told apart
-_FEW = 100  # guesses up to which linear programs are solved at every step of a search
+_LEAST_NOISE = Decimal("0.001")  # below, dp-accounting's losses are indistinguishably large
+_FEW = 100  # most guesses for linear programs at every step of a search
 _HOPELESS = (
     "`at_most` or `success` is exceeded even by an attacker who sees no release; "
     "take a higher limit or a lower confidence"
@@ -41,31 +116,19 @@ _HOPELESS = (
 
 @dataclass(frozen=True)
 class Limit:
-    """What must not be exceeded.
+    """Limits on the risk; None for no limit."""
 
-    Attributes
-    ----------
-    advantage
-        Largest ``(success - prior) / (1 - prior)`` on one target, whichever of several people it
-        is; None for no such limit.
-    at_most, confidence
-        With this confidence at most so many targets fall; None for no such limit.
-    success
-        Largest success on one target, whichever it is; None for no such limit.
-    tpr, fpr
-        Largest true positive rate where the false positive rate is at most ``fpr``; see
-        `true_positive_rate`.
-    precision, recall, base_rate
-        Largest precision of who finds at least ``recall`` of the members; see
-        `narcissus.bounds.precision`.
-    """
-
-    advantage: float | None = None
+    advantage: float | None = None  # largest ``(success - prior) / (1 - prior)`` on any one target
+    # `at_most`, `confidence`: With this confidence at most ``at_most`` targets fall
     at_most: int | None = None
     confidence: float = 0.95
-    success: float | None = field(default=None, kw_only=True)
+    success: float | None = field(default=None, kw_only=True)  # largest success on any one target
+    # `tpr`, `fpr`: Largest true-positive rate at a false-positive rate of at most ``fpr``;
+    # see `true_positive_rate`
     tpr: float | None = field(default=None, kw_only=True)
     fpr: float | None = field(default=None, kw_only=True)
+    # `precision`, `recall`, `base_rate`: Largest precision of an attack with at least this
+    # recall; see `narcissus.bounds.precision`
     precision: float | None = field(default=None, kw_only=True)
     recall: float | None = field(default=None, kw_only=True)
     base_rate: float | None = field(default=None, kw_only=True)
@@ -81,7 +144,7 @@ class Limit:
             raise InputError(
                 "`advantage`, `success`, `at_most`, `tpr` or `precision` must be given"
             )
-        # What is reached without a release, by a coin that is thrown.
+        # The rate attained without a release, by a coin.
         for name, over, least in (
             ("tpr", "fpr", self.fpr),
             ("precision", "base_rate", self.base_rate),
@@ -103,11 +166,11 @@ class Limit:
 
     @property
     def of_threat(self) -> bool:
-        """Whether it limits more than error rates, so that what is known beforehand matters."""
+        """Whether it limits more than error rates, so that the prior matters."""
         return not (self.advantage is self.success is self.at_most is None)
 
     def kept(self, danger: Threat | ThreatToPeople, guarantee: Guarantee) -> bool:
-        """Tell whether a guarantee keeps the limit."""
+        """Check that a guarantee keeps the limit."""
         if not self._rates_kept(guarantee):
             return False
         if isinstance(danger, ThreatToPeople) and danger.alike is not None:
@@ -121,7 +184,7 @@ class Limit:
         return self.at_most is None or self._count_kept(danger, guarantee, self.at_most)
 
     def _count_kept(self, danger: Threat, guarantee: Guarantee, at_most: int) -> bool:
-        # The formulas first: what they keep needs no programs.
+        # The formulas first: if they suffice, no programs are needed.
         for dear in (False, True) if danger.guesses <= _FEW else (False,):
             bound = best(bounds_on(danger, guarantee, at_most + 1, dear=dear))
             if bound.value <= 1.0 - self.confidence:
@@ -137,13 +200,12 @@ class Limit:
         return kept and precision(guarantee, self.recall, self.base_rate).value <= self.precision
 
     def _one_kept(self, success: float, gained: float) -> bool:
-        """Tell whether the largest success and advantage on one target are allowed."""
         # A success equal to the prior is rounded by a unit in the last place.
         most = (1.0 if limit is None else limit + 1e-15 for limit in (self.success, self.advantage))
         return all(found <= limit for found, limit in zip((success, gained), most, strict=True))
 
     def _kept_by_people(self, people: ThreatToPeople, guarantee: Guarantee) -> bool:
-        """Tell the same of people with a prior each: of every one, and of the count."""
+        """Check the limit for each of several people with their own priors, and for the count."""
         if self.advantage is not None or self.success is not None:
             worst = people.success(guarantee).max(), people.advantage(guarantee).max()
             if not self._one_kept(*map(float, worst)):
@@ -157,7 +219,7 @@ class Limit:
 
 
 def _together(given: Mapping[str, float | None]) -> None:
-    """Refuse a limit of which a part is missing."""
+    """Refuse a limit with a missing part."""
     missing = [f"`{name}`" for name, value in given.items() if value is None]
     if 0 < len(missing) < len(given):
         names = " and ".join(f"`{name}`" for name in given)
@@ -172,16 +234,16 @@ def largest_epsilon(
     adjacency: Adjacency = "replace-one",
     secret: Secret = "value",
 ) -> float:
-    """Give the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
+    """Return the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
 
     Parameters
     ----------
     danger, limit
-        What may happen, and what must not.
+        The threat and the limit on it.
     delta
-        Of the guarantee.
+        Delta of the guarantee.
     adjacency
-        Which neighbours the guarantee is about; what holds for the question is derived.
+        Neighbours of the guarantee, which is converted to the question asked.
     secret
         What the attacker asks; see `narcissus.guarantees.as_asked`.
 
@@ -220,7 +282,7 @@ def largest_mu(
     adjacency: Adjacency = "replace-one",
     secret: Secret = "value",
 ) -> float:
-    """Give the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
+    """Return the largest mu of Gaussian DP that keeps the limit; at most 10^4."""
 
     def make(mu: float) -> Guarantee:
         return as_asked(GaussianDP(mu, adjacency=adjacency), secret)
@@ -238,13 +300,7 @@ def largest(
     *,
     digits: int = 9,
 ) -> float | None:
-    """Give the largest parameter that keeps a limit, by bisection; None if 0 does not.
-
-    Parameters
-    ----------
-    make
-        From a parameter of at least 0 to a guarantee that weakens as it grows.
-    """
+    """Bisect for the largest parameter of ``make`` that keeps a limit; None if not even 0 does."""
     if not limit.kept(danger, make(0.0)):
         return None
     low, high = 0.0, 1.0
@@ -268,22 +324,21 @@ def smallest_noise(
     interval: float = 1e-3,
     secret: Secret = "value",
 ) -> float:
-    """Give the smallest noise multiplier of DP-SGD that keeps the limit, in so many digits.
+    """Return the smallest noise multiplier of DP-SGD that keeps the limit, to ``digits`` digits.
 
-    The number is rounded up to a decimal of so many digits, and *that* decimal was checked: what
-    `narcissus.guarantees.dp_sgd` says of it keeps the limit, and of a decimal a little smaller
-    does not, as far as the accountant's discretisation tells them apart.
+    The number is rounded up to that many digits and the rounded decimal itself is checked: the
+    profile of `narcissus.guarantees.dp_sgd` keeps the limit there, and fails it at a slightly
+    smaller decimal, up to the accountant's discretisation.
 
     Parameters
     ----------
     danger, limit
-        What may happen, and what must not.
+        The threat and the limit on it.
     rate, steps, interval
         See `narcissus.guarantees.dp_sgd`: the profile is dp-accounting's (the extra
         ``accounting``).
     secret
-        What the attacker asks: the value of a replaced record, or the membership of one that is
-        added or removed.
+        The value of a replaced record, or the membership of an added or removed one.
     digits
         Significant digits.
 
@@ -323,7 +378,7 @@ def smallest_noise(
 
 @dataclass(frozen=True)
 class ByValue:
-    """A number for the least, the median and the most likely value of a prior."""
+    """A number for the least likely, the median and the most likely value of a prior."""
 
     least: float
     median: float
@@ -331,13 +386,11 @@ class ByValue:
 
 
 def typical_priors(values: ArrayLike) -> ByValue:
-    """Give the prior mass of the least, the median and the most likely value.
+    """Return the prior mass of the least likely, the median and the most likely value.
 
-    The median value is the one reached when values are counted by mass, from the least likely:
-    half of all targets have a likelier one.
+    The median value is reached when values are counted by mass from the least likely: half of all
+    targets have a likelier one.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, Figure 2.
     """
     row = np.sort(distribution("values", values))
@@ -347,27 +400,17 @@ def typical_priors(values: ArrayLike) -> ByValue:
 
 
 def epsilon_by_value(values: ArrayLike, limit: Limit, *, delta: float = 0.0) -> ByValue:
-    """Give the largest epsilon that keeps the limit, for the typical values of a prior."""
-    priors = typical_priors(values)
-    return ByValue(
-        *(
-            largest_epsilon(threat(prior=p), limit, delta=delta)
-            for p in (priors.least, priors.median, priors.most)
-        )
-    )
+    """Return the largest epsilon that keeps the limit, for the typical values of a prior."""
+    priors = astuple(typical_priors(values))
+    return ByValue(*(largest_epsilon(threat(prior=p), limit, delta=delta) for p in priors))
 
 
 def advantage_by_value(values: ArrayLike, guarantee: Guarantee) -> ByValue:
-    """Give the advantage that a guarantee allows, for the typical values of a prior.
+    """Bound the advantage under a guarantee, for the typical values of a prior.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, Figure 2.
     """
-    priors = typical_priors(values)
+    priors = astuple(typical_priors(values))
     return ByValue(
-        *(
-            advantage(best(bounds_on(threat(prior=p), guarantee)).value, p)
-            for p in (priors.least, priors.median, priors.most)
-        )
+        *(advantage(best(bounds_on(threat(prior=p), guarantee)).value, p) for p in priors)
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from narcissus._outwards import lower, upper
 from narcissus._pandas import pd
-from narcissus.bounds.floor import reached_of_threat
+from narcissus.bounds.at_most import reached_of_threat
 from narcissus.bounds.theorem import About, Question
 from narcissus.bounds.theorems import THEOREMS, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
@@ -30,38 +30,28 @@ _POINTS = 41
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """All bounds for one threat.
+    """All bounds for one threat."""
 
-    Attributes
-    ----------
-    bounds
-        Ours and the published ones, as computed; invalid ones are marked by `Bound.valid`.
-    threat, guarantee
-        What they are about.
-    at_least
-        The count, or None for the success on one target.
-    reached
-        With a count: what some mechanism with the guarantee reaches; None where none is known.
-    """
-
+    # ours and the published ones; invalid ones are marked by `Bound.valid`
     bounds: tuple[Bound, ...]
-    threat: Threat
+    threat: Threat  # `threat`, `guarantee`: Their subject
     guarantee: Guarantee = field(repr=False)
-    at_least: int | None
+    at_least: int | None  # the count, or None for the success on one target
+    # with a count: success attained by some mechanism with the guarantee; None if none is
+    # known
     reached: float | None = None
 
     @property
     def grade(self) -> Grade:
-        """Always 'proved': the best one is a bound that holds."""
+        """Always 'proved': the best one is a valid bound."""
         return "proved"
 
     @property
     def best(self) -> Bound:
-        """The tightest bound that holds."""
+        """The tightest valid bound."""
         return best(list(self.bounds))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the bounds and what they are about."""
         found = {
             "bounds": [b.to_dict() for b in self.bounds],
             "guarantee": self.guarantee.describe(),
@@ -70,7 +60,7 @@ class Comparison(Result):
         return found if self.reached is None else {**found, "reached": self.reached}
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row a bound, tightest first, the invalid ones last."""
+        """Return one row per bound, tightest first, the invalid ones last."""
         rows = [{"bound": b.theorem, "value": b.value, "valid": b.valid} for b in self.bounds]
         frame = pd.DataFrame(rows)
         return frame.sort_values(["valid", "value"], ascending=[False, True], ignore_index=True)
@@ -85,15 +75,7 @@ class Comparison(Result):
         return "\n".join(lines)
 
     def plot(self, ax: Axes | None = None, *, against: str = "prior") -> Axes:
-        """Draw every bound against the prior, or against the guarantee's parameter.
-
-        Parameters
-        ----------
-        ax
-            Where to draw; a new figure if None.
-        against
-            ``"prior"`` or ``"parameter"``.
-        """
+        """Draw every bound ``against`` the ``"prior"``, or the guarantee's ``"parameter"``."""
         axes = _figure(1).axes[0] if ax is None else ax
         if against == "prior":
             _draw(
@@ -150,7 +132,7 @@ class Comparison(Result):
         return bounds_on(danger, guarantee, self.at_least, dear=False)
 
     def _against_prior(self) -> tuple[np.ndarray, list[list[Bound]]]:
-        """Bounds for equal priors on a grid; a whole prior of values has no such axis."""
+        """Compute bounds for equal priors on a grid; a full prior of values has no such axis."""
         # Of in and out the best guess is right half of the time at least.
         least = 0.5 if self.guarantee.secret == "membership" else 0.01
         grid = np.linspace(least, 0.99, _POINTS)
@@ -174,17 +156,9 @@ class Comparison(Result):
 def compare(danger: Threat, guarantee: Guarantee, at_least: int | None = None) -> Comparison:
     """Compute all bounds for one threat.
 
-    Parameters
-    ----------
-    danger
-        See `narcissus.bounds.threat`.
-    guarantee
-        For the question that is asked; see `narcissus.guarantees.as_asked`.
-    at_least
-        The count, or None for the success on one target.
+    ``guarantee`` must be for the question asked (see `narcissus.guarantees.as_asked`); without
+    ``at_least`` the bounds are on the success on one target.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import ApproximateDP
     >>> found = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
     >>> found.best.theorem
@@ -197,7 +171,7 @@ def compare(danger: Threat, guarantee: Guarantee, at_least: int | None = None) -
 
 
 def _family(guarantee: Guarantee) -> tuple[Callable[[float], Guarantee], str, float] | None:
-    """Give how to vary a guarantee's one parameter, its name, and where it stands."""
+    """Return how to vary a guarantee's one parameter, the parameter's name and its value."""
     if isinstance(guarantee, PureDP):
         return PureDP, "epsilon", guarantee.epsilon
     if isinstance(guarantee, ApproximateDP):
@@ -215,7 +189,7 @@ def _family(guarantee: Guarantee) -> tuple[Callable[[float], Guarantee], str, fl
 
 
 def _figure(panels: int) -> Figure:
-    """Make a figure that belongs to no global state."""
+    """Create a figure outside pyplot's global state."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.2 * panels, 4.6), layout="constrained")
@@ -226,7 +200,7 @@ def _figure(panels: int) -> Figure:
 def _draw(
     axes: Axes, grid: np.ndarray, lines: list[list[Bound]], about: About, *, label: str
 ) -> None:
-    """Draw one line a theorem, dashed where it is not a bound."""
+    """Draw one line per theorem, dashed if it is not a valid bound."""
     curves: dict[str, list[tuple[float, Bound]]] = {}
     for x, bounds in zip(grid, lines, strict=True):
         for bound in bounds:

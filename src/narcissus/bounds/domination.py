@@ -1,8 +1,7 @@
-"""The domination theorem: tails for any priors and any success, exact under pure DP.
+"""The domination theorem: tails for any priors and any success criterion, exact under pure DP.
 
-Source: Narcissus theory 4.4.
-
-The linear program behind the domination theorem, for any success.
+At one point of a profile, with all flows open (their cost is counted afterwards), its linear
+program needs no flow variables: a few rows per target, many targets solved at once.
 
 Source: Narcissus theory 4.4.
 """
@@ -14,14 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
 from narcissus._validation import integer, non_negative
-from narcissus.bounds.binomial import upper_tail
+from narcissus.bounds.binomial import PoissonBinomial, upper_tail
 from narcissus.bounds.linear_program import maximise
-from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.rows import likeliest_first, prior_rows, success_matrix
 from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
+from narcissus.bounds.threat import likeliest_first, prior_rows, success_matrix
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
+
+FloatArray = NDArray[np.float64]
 
 _ROUNDS = 200
 
@@ -31,22 +31,10 @@ def dominate(
 ) -> tuple[float, float]:
     """Find a feasible ``(mu, theta)`` of small ``sum mu + rate * sum_k delta_k Theta_k``.
 
-    Parameters
-    ----------
-    prior
-        Shape (V,).
-    success
-        0/1 matrix, shape (V, Z).
-    epsilons, deltas
-        Points of the profile, shape (K,).
-    rate
-        Price of the work, at least 0.
-
-    Returns
-    -------
-    o, work
-        ``sum mu`` and ``sum_k delta_k Theta_k``. They belong to one pair that is feasible within
-        rounding, whatever the solver's tolerance: its flows are repaired and ``mu`` recomputed.
+    ``prior`` has shape (V,), ``success`` is a 0/1 matrix (V, Z), the profile's points have shape
+    (K,), and ``rate`` is the price of the work. Returned are ``o = sum mu`` and the work ``sum_k
+    delta_k Theta_k`` of one pair that is feasible within rounding, whatever the solver's tolerance:
+    its flows are repaired and ``mu`` recomputed.
     """
     inside = prior > 0
     prior, success = prior[inside], np.unique(success[inside], axis=1)
@@ -75,10 +63,10 @@ def _flows(
     rate: float,
     pairs: NDArray[np.int64],
 ) -> FloatArray | None:
-    """Solve for the flows as they arrive, shape (K, pairs, Z); None if the solver finds none.
+    """Solve for the flows on arrival, shape (K, pairs, Z); None if the solver fails.
 
     Variables, all in [0, 1]: ``mu`` (V), ``theta`` (K x pairs), flows (K x pairs x Z). A flow is
-    counted where it arrives, after its multiplication by ``exp(eps)``, so that it stays below 1.
+    counted on arrival, after its multiplication by ``exp(eps)``, so it stays below 1.
     """
     values, guesses = success.shape
     count, k = pairs.shape[0], epsilons.size
@@ -123,10 +111,10 @@ def _repair(
     shrink: FloatArray,
     pairs: NDArray[np.int64],
 ) -> FloatArray:
-    """Cut inflows in place until no value needs more than its prior; give the needs, (V, Z).
+    """Cut inflows in place until no value needs more than its prior; return the needs, (V, Z).
 
-    A cut takes from the sender only ``exp(-eps)`` of what it gives the receiver, so the
-    violations die out.
+    A cut takes from the sender only ``exp(-eps)`` of the receiver's share, so the violations die
+    out.
     """
     into, outof = pairs[:, 1], pairs[:, 0]
     need = prior[:, None] * success
@@ -145,35 +133,26 @@ def _repair(
     return need
 
 
-FloatArray = NDArray[np.float64]
-
-
 def exact_match_optimum(
     priors: ArrayLike, epsilon: float, counts: ArrayLike | None = None
 ) -> FloatArray:
-    """Give the success of the best attacker on the best epsilon-DP mechanism, exact match.
+    """Return the success of the best attacker on the best epsilon-DP mechanism, exact match.
 
-    ``o = max_k e^eps S_k / (e^eps + k - 1)`` with ``S_k`` the mass of the ``k`` likeliest values.
+    ``o = max_k e^eps S_k / (e^eps + k - 1)`` with ``S_k`` the mass of the ``k`` likeliest values;
+    shape (m,), each in [largest prior mass, 1].
+
+    Source: Narcissus theory 4.4 and 4.6. The number of successes among independent targets is
+    stochastically at most a sum of Bernoulli(o_i).
 
     Parameters
     ----------
     priors
-        One distribution a row, shape (m, V) or (V,); zeros pad rows with fewer values.
+        One distribution per row, shape (m, V) or (V,); zeros pad shorter rows.
     epsilon
         Pure DP for a replaced record; at least 0, infinite allowed.
     counts
-        How many values have each probability, shaped as ``priors``; default one. They need not be
-        whole; see `narcissus.bounds.listed`.
-
-    Returns
-    -------
-    array of shape (m,)
-        Each in [largest prior mass, 1].
-
-    Notes
-    -----
-    Source: Narcissus theory 4.4 and 4.6. The number of successes among independent targets is
-    stochastically at most a sum of Bernoulli(o_i).
+        Number of values with each probability, shaped as ``priors``, default one; need not be
+        whole, see `narcissus.bounds.listed`.
 
     Examples
     --------
@@ -192,10 +171,10 @@ def exact_match_optimum(
 def optimum_of_heads(
     heads: FloatArray, epsilon: FloatArray, others: FloatArray | None = None
 ) -> FloatArray:
-    """Give the closed form from ``heads``, the masses of the k likeliest values, shape (m, V).
+    """Compute the closed form from ``heads``, the masses of the k likeliest values, shape (m, V).
 
-    ``epsilon`` has shape (m,). ``others`` holds ``k - 1``, in the shape of ``heads``; default
-    0, 1, 2 ... Written as ``S_k / (1 + (k - 1) e^-eps)``, so nothing overflows.
+    ``epsilon`` has shape (m,); ``others`` holds ``k - 1``, shaped as ``heads``, default 0, 1, 2 ...
+    Written as ``S_k / (1 + (k - 1) e^-eps)``, so nothing overflows.
     """
     fewer = np.arange(heads.shape[1]) if others is None else others
     values = heads / (1.0 + fewer * np.exp(-epsilon)[:, None])
@@ -211,32 +190,30 @@ def domination(
     repeats: ArrayLike | None = None,
     epsilons: ArrayLike | None = None,
 ) -> Bound:
-    """Limit the probability that at least so many independent targets fall.
+    """Bound the probability that at least ``at_least`` independent targets fall.
 
     ``Pr[L >= v] <= Pr[sum_i Bernoulli(o_i) >= v] + sum_k delta_k Theta_k`` for every dominating
-    ``(o_i)`` and the work ``Theta_k`` done at the points of the profile.
+    ``(o_i)`` and its work ``Theta_k`` at the points of the profile.
+
+    Source: Narcissus theory 4.4. Under pure DP it is the exact optimum.
 
     Parameters
     ----------
     priors
-        One distribution a target, shape (n, V); zeros pad rows with fewer values.
+        One distribution per target, shape (n, V); zeros pad shorter rows.
     guarantee
         About replace-one neighbours.
     at_least
         The count ``v``.
     success
-        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right when
-        the value is ``x``, the same for all targets. It takes a linear program per different prior.
+        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
+        value ``x``, the same for all targets. Costs one linear program per distinct prior.
     repeats
-        How many targets each row stands for, shape (n,); default one each.
+        Number of targets per row, shape (n,); default one each.
     epsilons
-        Points of the profile; default the guarantee's tangents. For exact match the best single
-        one is taken in closed form; the linear program shares the work among several (at most
-        8, for up to 6 values and 20 different priors) where that is smaller.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.4. Under pure DP it is the exact optimum.
+        Points of the profile; default the guarantee's tangents. Exact match uses the best single
+        one in closed form; the linear program shares the work among several (at most 8, for up to 6
+        values and 20 distinct priors) if that is smaller.
 
     Examples
     --------
@@ -275,7 +252,7 @@ def _tail_by_domination(
     points: FloatArray,
     larger: FloatArray,
 ) -> float:
-    """Give the smaller of the closed form and the program, where each applies."""
+    """Return the smaller of the closed form and the program, where each applies."""
     n = int(repeats.sum())
     if v <= 0 or v > n:
         return float(v <= 0)
@@ -309,7 +286,7 @@ def _tail_by_domination(
 
 
 def _sum_tail(chances: FloatArray, repeats: NDArray[np.int64], v: int) -> float:
-    """Give ``Pr[sum of Bernoullis >= v]``, ``1 <= v <= n``; the binomial where all are equal."""
+    """Return ``Pr[sum of Bernoullis >= v]``, ``1 <= v <= n``; binomial if all are equal."""
     n, first = int(repeats.sum()), float(chances[0])
     if n > 64 and (chances == first).all():
         return float(upper_tail(n, v, special.logit(first)))
@@ -317,7 +294,7 @@ def _sum_tail(chances: FloatArray, repeats: NDArray[np.int64], v: int) -> float:
 
 
 def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:
-    """Give at most 8 points, spread over those whose delta matters to ``n`` targets."""
+    """Return at most 8 points, spread over those whose delta matters to ``n`` targets."""
     if points.size <= 8:
         return points
     useful = points[n * guarantee.profile(points) > 1e-6]
@@ -325,7 +302,7 @@ def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:
     return useful[np.unique(np.linspace(0, useful.size - 1, 8).round().astype(int))]
 
 
-_LARGEST_CONVOLUTION = 10**7  # targets up to which the distribution of their sum is computed
+_LARGEST_CONVOLUTION = 10**7  # most targets for computing the distribution of their sum
 
 
 def _of_threat(q: Question) -> float:
@@ -345,3 +322,92 @@ DOMINATION = Theorem(
     needs=Needs(values=True, most_targets=_LARGEST_CONVOLUTION),
     own=True,
 )
+
+
+_BLOCK = 20_000  # entries of the success matrices in one program
+
+
+def dominate_point(
+    priors: ArrayLike, success: ArrayLike, epsilon: float
+) -> tuple[FloatArray, FloatArray]:
+    """Find for each target a feasible ``mu`` of least sum at one epsilon, and its work.
+
+    ``priors`` has shape (m, V) or (V,), ``success`` is a 0/1 matrix (V, Z), and ``epsilon`` may be
+    infinite. Returned are ``mu`` (m, V), ``mu_x`` in ``[0, D(x)]`` with sum ``o``, and the work
+    ``Theta`` (m,), to be multiplied by ``delta(epsilon)``. Both are feasible within rounding,
+    whatever the solver's tolerance.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.4. *Proof.* Every ``x`` in a success set ``S`` needs an inflow of
+    ``D(x) - mu_x``, every ``y`` outside can give ``e^-eps mu_y``. Flows exist if and only if
+
+        D(S) - mu(S)  <=  e^-eps mu(not S)        for every success set S,
+
+    which are the program's constraints; ``(D(x) - mu_x) mu_y / mu(not S)`` are such flows, and
+    ``theta_xy`` is the largest of them over the sets that hold ``x`` and not ``y``.
+
+    Examples
+    --------
+    >>> mu, theta = dominate_point([0.7, 0.3], np.eye(2), 1.0)
+    >>> float(mu.sum().round(6)), float(theta[0].round(6))
+    (0.731059, 0.268941)
+    """
+    rows = prior_rows("priors", priors)
+    matrix = success_matrix(success, rows.shape[1])
+    shrink = float(np.exp(-non_negative("epsilon", epsilon, allow_infinite=True)))
+    each = max(1, _BLOCK // matrix.size)
+    parts = [
+        _least_multipliers(rows[a : a + each], matrix, shrink)
+        for a in range(0, rows.shape[0], each)
+    ]
+    mu = np.concatenate(parts)
+    return mu, _work(rows, mu, matrix)
+
+
+def _least_multipliers(rows: FloatArray, success: FloatArray, shrink: float) -> FloatArray:
+    """Solve the programs of several targets as one.
+
+    If the solver fails they are split, so that no target suffers from another's tiny masses; for a
+    single one ``mu = D`` where some guess is right, which fills every success set.
+    """
+    count, values = rows.shape
+    weights = success.T + shrink * (1 - success.T)
+    # mu = D u with u in [0, 1], so that the bounds of the solver are those of the program.
+    scaled = sparse.block_diag([sparse.csr_array(weights * row) for row in rows])
+    found = maximise(
+        -rows.ravel(),
+        -sparse.csr_array(scaled),
+        -(rows @ success).ravel(),
+        sparse.csr_array((0, count * values)),
+        np.zeros(0),
+    )
+    if found is None and count > 1:
+        halves = rows[: count // 2], rows[count // 2 :]
+        return np.concatenate([_least_multipliers(half, success, shrink) for half in halves])
+    if found is None:
+        return rows * success.any(axis=1)
+    mu = rows * np.clip(found.x.reshape(count, values), 0.0, 1.0)
+    # What the tolerance of the solver leaves open: more of mu only helps, so that each set takes
+    # what it is short of from its own values, and no other set is hurt.
+    short = np.maximum(rows @ success - mu @ weights.T, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.where(short > 0, short / ((rows - mu) @ success), 0.0).clip(0.0, 1.0)
+    step = (success[None] * part[:, None, :]).max(axis=2)
+    return mu + step * (rows - mu)
+
+
+def _work(rows: FloatArray, mu: FloatArray, success: FloatArray) -> FloatArray:
+    """Return ``Theta``, the sum over pairs of the largest flow, shape (m,)."""
+    outside = mu @ (1 - success)
+    with np.errstate(divide="ignore"):
+        rate = np.where(outside > 0, 1.0 / outside, 0.0)
+    theta = np.empty(rows.shape[0])
+    for i, (need, give) in enumerate(zip(rows - mu, mu, strict=True)):
+        # rate of the pair (x, y): the largest over the sets with x and without y
+        pair = np.zeros((rows.shape[1], rows.shape[1]))
+        for inside, r in zip(success.T > 0, rate[i], strict=True):
+            block = np.ix_(inside, ~inside)
+            pair[block] = np.maximum(pair[block], r)
+        theta[i] = need @ pair @ give
+    return theta

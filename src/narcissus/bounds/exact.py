@@ -1,6 +1,6 @@
 """The exact optimum of small worlds: a linear program over all mechanisms and all attackers.
 
-It is the yardstick of every bound in this package: `certify` holds a bound against it.
+It is the reference for every bound of this package; see `certify`.
 
 Source: Narcissus theory 4.5.
 """
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from narcissus._validation import integer
 from narcissus.bounds.linear_program import Maximum, maximise
-from narcissus.bounds.rows import prior_rows, success_matrix
+from narcissus.bounds.threat import prior_rows, success_matrix
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound, Grade, Result
@@ -24,36 +24,21 @@ from narcissus.results import Bound, Grade, Result
 FloatArray = NDArray[np.float64]
 
 _LARGEST = 400_000  # variables of the program
-_TOLERANCE = 1e-6  # how far the solver's point may leave its constraints, with room
+_TOLERANCE = 1e-6  # largest violation of the constraints by the solver's point, with room
 
 
 @dataclass(frozen=True)
 class Certificate(Result):
-    """A bound held against the exact optimum of a small world.
+    """Comparison of a bound with the exact optimum of a small world."""
 
-    Attributes
-    ----------
-    holds
-        Whether the bound is at least the optimum, within the solver's tolerance of 1e-6.
-    exact
-        Whether it also equals the optimum within that tolerance.
-    bound
-        The value that was checked.
-    optimum
-        Success of the best attacker on the best mechanism with the guarantee.
-    at_most
-        A proved upper limit of the optimum (from the multipliers of the program).
-    """
-
-    holds: bool
-    exact: bool
-    bound: float
-    optimum: float
-    at_most: float
+    holds: bool  # whether the bound is at least the optimum, within the solver's tolerance of 1e-6
+    exact: bool  # whether it also equals the optimum within that tolerance
+    bound: float  # the value checked
+    optimum: float  # success of the best attacker on the best mechanism with the guarantee
+    at_most: float  # proved upper bound on the optimum (from the program's multipliers)
 
     @property
     def grade(self) -> Grade:
-        """Always 'proved'."""
         return "proved"
 
     def __str__(self) -> str:
@@ -78,33 +63,31 @@ def exact_optimum(
 ) -> Maximum:
     """Find the best mechanism with a guarantee for the best attacker, by linear programming.
 
+    Source: Narcissus theory 4.5: variables ``P_x(z)`` for every data set ``x`` and vector of
+    guesses ``z``; one output per vector suffices.
+
     Parameters
     ----------
     priors
-        One distribution a target, shape (n, V) or (V,); zeros pad.
+        One distribution per target, shape (n, V) or (V,); zeros pad.
     guarantee
         About replace-one neighbours.
     at_least
-        How many targets must fall.
+        Number of targets that must fall.
     success
         None for exact match, else a 0/1 matrix of shape (V, Z), the same for all targets.
     guesses
-        How many of the targets are guessed; the attacker chooses which. Default all.
+        Number of targets guessed, which the attacker chooses; default all.
     shared
-        One guess serves all targets, instead of a guess for each.
+        One guess for all targets, not one per target.
     epsilons
-        Points of the profile to impose; default the guarantee's tangents. With finitely many the
-        optimum can only be larger than under the whole profile.
+        Points of the profile to impose; default the guarantee's tangents. Finitely many can only
+        raise the optimum.
 
     Raises
     ------
     TooLargeError
-        Beyond about three targets with three or four values each.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.5: variables ``P_x(z)`` for every data set ``x`` and vector of
-    guesses ``z``; one output per vector suffices.
+        Above about three targets with three or four values each.
     """
     require_replace_one(guarantee)
     rows = prior_rows("priors", priors)
@@ -137,7 +120,7 @@ def exact_optimum(
 
 
 def _attempts(n: int, guesses: int, made: int, shared: bool) -> list[tuple[int, ...]]:
-    """List the vectors of guesses; ``guesses`` itself stands for abstaining."""
+    """List the vectors of guesses; the value ``guesses`` stands for abstaining."""
     if shared:
         return [(z,) * n for z in range(guesses)]
     vectors: list[tuple[int, ...]] = []
@@ -164,7 +147,7 @@ def _solve(
     first = np.repeat([i for i, _ in pairs], width) * width + np.tile(np.arange(width), len(pairs))
     second = np.repeat([j for _, j in pairs], width) * width + np.tile(np.arange(width), len(pairs))
     rows = np.arange(first.size)
-    # Divided by exp(eps): a slack is what Q_x' must be helped by, and no number exceeds 1.
+    # Divided by exp(eps), so that no number exceeds 1; a slack is the deficit of Q_x'.
     blocks = [
         sparse.csr_array(
             (
@@ -213,17 +196,11 @@ def certify(
     shared: bool = False,
     epsilons: ArrayLike | None = None,
 ) -> Certificate:
-    """Hold a bound against the exact optimum of a small world.
+    """Compare a bound with the exact optimum of a small world.
 
-    Parameters
-    ----------
-    bound
-        A `Bound`, or a number that claims to limit ``Pr[at least v successes]``.
-    priors, guarantee, at_least, success, guesses, shared, epsilons
-        The world; see `exact_optimum`.
+    ``bound`` is a `Bound`, or a number that claims to bound ``Pr[at least v successes]``; the other
+    arguments are those of `exact_optimum`.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import ApproximateDP
     >>> print(certify(0.778868, [[0.5, 0.5]] * 2, ApproximateDP(0.1, 0.01), 1))
     VIOLATED: some mechanism reaches 0.7813619, above the claimed 0.778868

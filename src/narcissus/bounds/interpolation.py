@@ -1,56 +1,412 @@
-"""The interpolation theorem: how many of many independent targets fall, under a whole profile.
+"""The interpolation theorem: the count of fallen independent targets under a whole profile.
 
-The domination theorem charges the full price of each target's leak wherever the count stands. This
-one charges it only as far as the target can still decide: near the count in question.
+The domination theorem charges the full price of each target's leak at every count. This theorem
+charges it only to the extent that the target is still decisive: near the count in question.
+
+Every chance may be split into 0, a coin of chance ``q``, and 1. Between the two ends of the
+interpolation a target of chance 0 or 1 does not move, and the time that identical coins spend at a
+count is known exactly: less than the bound for arbitrary chances. Any points of the profile, one
+per target, and any coin are valid, so a cheap search for the sharpest bound suffices.
 
 Source: Narcissus theory 4.10.
 """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft
+from scipy import fft, special
 
-from narcissus._validation import integer, probabilities
-from narcissus.bounds.domination_point import dominate_point
-from narcissus.bounds.interpolation_search import Multipliers, Search
+from narcissus._validation import fraction, integer, probabilities
+from narcissus.bounds.binomial import PoissonBinomial, mass, upper_tail
+from narcissus.bounds.domination import dominate_point
 from narcissus.bounds.one_target import profile_multipliers
-from narcissus.bounds.poisson_binomial import PoissonBinomial
-from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
+from narcissus.bounds.threat import prior_kinds, prior_rows
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
 from narcissus.results import Bound
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
-_SMALL = 512  # targets up to which all sums are of positive terms, one target after the other
-_NEGLIGIBLE = 1e-17  # tails may be too large by so little, which is quicker
-_ROUNDING = 1e-12  # far above what transforms of numbers up to 1 lose; added where they are used
+MOST_TARGETS = 1024
+"""Targets up to which it is computed: its sums are over two counts at once."""
+
+_FEW_TARGETS = 64  # most targets for sums of positive terms, one target at a time
+_ROUNDED = 1e-11  # far above the error of transforms; added, times the total cost
+_RARE = 36.0  # the law of the counts is kept except for exp(-36), which is far below that
+_LOST = 1e-280  # masses below it have lost digits
+
+
+def split_chances(priors: FloatArray, mu: FloatArray, q: float) -> tuple[FloatArray, FloatArray]:
+    """Split each target's chances ``mu / D`` into the share of coins and the share of ones.
+
+    ``priors`` and ``mu`` have shape (m, V), ``0 <= mu <= D``; a coin has chance ``q`` in (0, 1).
+
+    Returns
+    -------
+    coins, ones
+        Shapes (m,): ``E[m / q if m <= q else (1 - m) / (1 - q)]`` and ``E[(m - q)+ / (1 - q)]``
+        over the target's values; ``q coins + ones`` is the target's ``o``. They are cut to [0, 1]
+        together: an ulp outside would make any law of them nonsense.
+    """
+    chance = np.divide(mu, priors, out=np.zeros_like(mu), where=priors > 0).clip(0.0, 1.0)
+    coin = np.where(chance <= q, chance / q, (1.0 - chance) / (1.0 - q))
+    one = np.maximum(chance - q, 0.0) / (1.0 - q)
+    coins = (priors * coin).sum(axis=1).clip(0.0, 1.0)
+    return coins, np.clip((priors * one).sum(axis=1), 0.0, 1.0 - coins)
+
+
+def coin_tails(
+    optima: ArrayLike, costs: ArrayLike, coins: ArrayLike, ones: ArrayLike, q: float
+) -> FloatArray:
+    """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+
+    ``optima`` holds each target's ``o``, shape (n,); the rest as in `coin_spent`. With the same
+    numbers it never exceeds `narcissus.bounds.interpolation_tails`, except for rounding.
+
+    Source: Narcissus theory 4.10.
+
+    >>> coin_tails([0.7311] * 2, [0.00269] * 2, [1.0] * 2, [0.0] * 2, 0.7311).round(3)[1:3]
+    array([0.931, 0.539])
+    """
+    table = PoissonBinomial(optima).tails()
+    table[1:-1] += coin_spent(costs, coins, ones, q)
+    table = np.minimum.accumulate(np.minimum(table, 1.0))
+    table[0], table[-1] = 1.0, 0.0
+    return table
+
+
+def coin_spent(
+    costs: ArrayLike,
+    coins: ArrayLike,
+    ones: ArrayLike,
+    q: float,
+    *,
+    repeats: ArrayLike | None = None,
+    at_least: int | None = None,
+) -> FloatArray:
+    """Compute the leaks' addition to ``Pr[sum_i Bernoulli(o_i) >= v]``, ``v = 1 .. n`` or one.
+
+    ``sum_i c_i E F_q(h, D)``, with ``h`` the coins and ``D`` the ones among the other targets. The
+    result has shape (n,), or (1,) with ``at_least``.
+
+    Parameters
+    ----------
+    costs
+        Upper bound on the cost of each target's leak, shape (m,); see
+        `narcissus.bounds.interpolation_tails`.
+    coins, ones
+        From `split_chances`, shape (m,).
+    q
+        Chance of a coin, in (0, 1).
+    repeats
+        Number of targets per entry, shape (m,); default one each.
+    at_least
+        A single ``v``; default all.
+
+    Raises
+    ------
+    InputError
+        Shapes differ, numbers are missing or out of range, or there are too many targets.
+    """
+    level = fraction("q", q)
+    c = np.asarray(costs, dtype=np.float64)
+    coin, one = probabilities("coins", coins), probabilities("ones", ones)
+    many = np.ones(c.shape, dtype=np.int64) if repeats is None else np.asarray(repeats)
+    if c.ndim != 1 or not (c.shape == coin.shape == one.shape == many.shape):
+        raise InputError("`costs`, `coins`, `ones` and `repeats` must be vectors of one length")
+    if not (c >= 0).all() or (coin + one > 1.0 + 1e-12).any() or (many < 1).any():
+        raise InputError(
+            "`costs` must be numbers of at least 0, `coins` and `ones` at most 1 together, "
+            "`repeats` at least 1"
+        )
+    n = int(many.sum())
+    if n > MOST_TARGETS:
+        raise InputError(f"`costs` must be of at most {MOST_TARGETS} targets, got {n}")
+    c, one = np.minimum(c, 1.0), np.minimum(one, 1.0 - coin)
+    low, law = (_others if n > _FEW_TARGETS else _few_others)(c, coin, one, many)
+    last = np.array(low) + law.shape - 1
+    counts = np.arange(1, n + 1) if at_least is None else np.array([at_least])
+    first = int(counts[0]) - 1 - int(last[1])  # the least and the most that coins must bring
+    table = occupation(level, (low[0], int(last[0])), (first, int(counts[-1]) - 1 - low[1]))
+    found = _met(law[:, ::-1], table)
+    if n > _FEW_TARGETS:
+        found = found + _ROUNDED * float(c @ many)
+    if np.isnan(found).any():
+        raise InputError("`costs`, `coins` and `ones` give no numbers")
+    return found
+
+
+def _met(law: FloatArray, table: FloatArray) -> FloatArray:
+    """Sum ``law`` times each equally wide stretch of ``table``; negligible negatives are cut."""
+    width = law.shape[1]
+    shifts = table.shape[1] - width + 1
+    law = np.maximum(law, 0.0)
+    if shifts == 1 or width <= _FEW_TARGETS:
+        stretches = np.lib.stride_tricks.sliding_window_view(table, width, axis=1)
+        return np.einsum("hd,hsd->s", law, stretches)
+    wide = fft.next_fast_len(table.shape[1], real=True)
+    # correlation: the wrapped part meets none of the wanted shifts
+    product = np.conj(fft.rfft(law, wide, axis=1)) * fft.rfft(table, wide, axis=1)
+    return np.maximum(fft.irfft(product.sum(axis=0), wide)[:shifts], 0.0)
+
+
+def _few_others(
+    c: FloatArray, coin: FloatArray, one: FloatArray, many: IntArray
+) -> tuple[tuple[int, int], FloatArray]:
+    """Compute `_others` in full, from sums of positive terms."""
+    n = int(many.sum())
+    law, left = np.zeros((2, n + 1, n + 1))
+    law[0, 0] = 1.0
+    for k in np.repeat(np.arange(c.size), many):
+        left = _drawn(left, coin[k], one[k]) + c[k] * law
+        law = _drawn(law, coin[k], one[k])
+    return (0, 0), left[:n, :n]
+
+
+def _drawn(law: FloatArray, coin: float, one: float) -> FloatArray:
+    """Return the law of the counts with one more target."""
+    found = (1.0 - coin - one) * law
+    found[1:] += coin * law[:-1]
+    found[:, 1:] += one * law[:, :-1]
+    return found
+
+
+def _others(
+    c: FloatArray, coin: FloatArray, one: FloatArray, many: IntArray
+) -> tuple[tuple[int, int], FloatArray]:
+    """Return ``sum_i c_i Pr[h = a, D = b among the others]`` where it is not negligible.
+
+    The first counts of coins and of ones come first, then the law, shape (coins, ones), rounded.
+    """
+    n = int(many.sum())
+    (first, size), (other, width) = (_window(p, many, n) for p in (coin, one))
+    x = np.exp(-2j * np.pi * np.arange(size) / size)[:, None]
+    y = np.exp(-2j * np.pi * np.arange(width // 2 + 1) / width)
+    law = np.ones((size, y.size), dtype=np.complex128)
+    left = np.zeros_like(law)
+    for k in range(c.size):
+        factor = (1.0 - coin[k] - one[k]) + coin[k] * x + one[k] * y
+        without = law if many[k] == 1 else law * factor ** (int(many[k]) - 1)
+        left = left * factor ** int(many[k]) + (c[k] * int(many[k])) * without
+        law = without * factor
+    found = fft.irfft(fft.ifft(left, axis=0), width, axis=1)
+    # a count is stored at its remainder modulo the window
+    return (first, other), np.roll(found, (-first, -other), axis=(0, 1))
+
+
+def _window(p: FloatArray, many: IntArray, n: int) -> tuple[int, int]:
+    """Return first count and width holding a sum of trials, except for mass `_RARE` (Bernstein)."""
+    mean, variance = float(p @ many), float((p * (1.0 - p)) @ many)
+    reach = np.sqrt(2.0 * _RARE * variance + (_RARE / 3.0) ** 2) + _RARE / 3.0 + 1.0
+    size = fft.next_fast_len(int(2 * reach) + 2, real=True)
+    if size >= n:  # the others are n - 1
+        return 0, n
+    return int(np.clip(np.floor(mean - size / 2), 0, n - size)), size
+
+
+@lru_cache(maxsize=16)  # the same for every point of a profile
+def occupation(q: float, coins: tuple[int, int], needed: tuple[int, int]) -> FloatArray:
+    """Return ``F_q(h, e)``: the largest share of time that coins spend at the count needed.
+
+    ``coins`` is first and last ``h``; ``needed`` first and last ``e``, the count in question minus
+    the ones. The shape is (last h - first h + 1, last e - first e + 1).
+
+    Notes
+    -----
+    Source: Narcissus theory 4.10. Three regimes; with ``b`` the mass of Bin(h + 1, q) at e + 1:
+
+        e < 0:        int_0^1 (1 - q s)^h (1 - s)^|e| ds
+        0 <= e <= h:  P[Bin(h+1, q) >= e+1] P[Bin(h+1, q) <= e] / ((1 - q) (e + 1) b)
+        e > h:        int_0^1 (1 - (1 - q) s)^h (1 - s)^(e - h) ds
+    """
+    (low, high), (first, last) = coins, needed
+    e = np.arange(first, last + 1)
+    found, mass = np.ones((high - low + 1, e.size)), np.array([1.0])
+    fewer = _survivals(q, high, -first) if first < 0 else [mass] * (high + 1)
+    more = _survivals(1.0 - q, high, last - low) if last > low else [mass] * (high + 1)
+    for h, (before, after) in enumerate(zip(fewer, more, strict=True)):
+        grown = np.zeros(h + 2)
+        grown[:-1] = mass * (1.0 - q)
+        grown[1:] += mass * q
+        mass = grown
+        if h < low:
+            continue
+        row, below, above = found[h - low], e < 0, e > h
+        row[below] = before[-e[below]]
+        row[above] = after[e[above] - h]
+        inside = e[~(below | above)]
+        upper, lower = np.cumsum(mass[::-1])[::-1], np.cumsum(mass)
+        some = np.maximum(mass[inside + 1], _LOST)
+        share = upper[inside + 1] * lower[inside] / ((1.0 - q) * (inside + 1) * some)
+        row[~(below | above)] = np.where(some > _LOST, share, 1.0)  # never more than all the time
+    return np.minimum(found, 1.0)
+
+
+def _survivals(q: float, most: int, last: int) -> list[FloatArray]:
+    """Return ``int_0^1 (1 - q s)^h (1 - s)^j ds`` for h = 0 .. most; each for j = 0 .. last."""
+    row = 1.0 / np.arange(1, last + most + 2)
+    found = [row[: last + 1]]
+    for _ in range(most):
+        row = (1.0 - q) * row[:-1] + q * row[1:]  # 1 - q s = (1 - q) + q (1 - s)
+        found.append(row[: last + 1])
+    return found
+
+
+_FEW_ALIKE = 64  # identical targets from which a sum over one law is quicker
+_FEWEST, _SOME = 16, 100  # most targets for a coin at all points, or at every third
+_ROUNDS = 3  # of the choice of a separate point for every target
+_STEP = 1e-4  # increment for the derivatives of the tail in a target's numbers
+_COINS = (0.25, 0.5)  # tried first, with the mean ``o``, the best if all are alike
+_FINER = (0.1, 0.05)  # steps by which the best of them is moved
+
+
+class Multipliers(NamedTuple):
+    """The theorem's numbers of each target at one point of the profile."""
+
+    priors: FloatArray  # shape (m, V), each row in any order of values
+    mu: FloatArray  # shape (m, V), in the same order
+    optima: FloatArray  # each target's ``o``, the sum of its ``mu``, shape (m,)
+    costs: FloatArray  # upper bound on the cost of its leak, shape (m,)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for one count."""
+
+    # from the index of a point to the theorem's numbers there, for every kind of target
+    at: Callable[[int], Multipliers]
+    points: int  # number of points
+    repeats: IntArray  # number of targets of each kind, shape (m,)
+    at_least: int  # the count ``v``, from 1 to the number of targets
+    # whether the guarantee is one point, which is also tried at larger epsilons
+    one_point: bool = False
+
+    @cached_property
+    def _numbers(self) -> tuple[FloatArray, FloatArray]:
+        """Each kind's ``o`` and cost at every point, shapes (points, m)."""
+        each = [self.at(k)[2:] for k in range(self.points)]
+        return np.array([o for o, _ in each]), np.array([c for _, c in each])
+
+    @cached_property
+    def _own(self) -> IntArray:
+        return np.arange(self.repeats.size)
+
+    def least(self) -> float:
+        """Return the least bound found, in [0, 1]."""
+        found, chosen = self._plain()
+        n = int(self.repeats.sum())
+        if 1 < n <= MOST_TARGETS and self._chosen(chosen)[1].any():
+            found = min(found, *(self._with_coin(start) for start in self._starts(chosen, n)))
+        return min(1.0, max(0.0, found))
+
+    def _starts(self, chosen: IntArray, n: int) -> list[IntArray]:
+        """Return the points at which the search with a coin starts.
+
+        If all points have the same delta, the best one without a coin need not be the best with
+        one.
+        """
+        if not self.one_point:
+            return [chosen]
+        step = 1 if n <= _FEWEST else 3 if n <= _SOME else self.points
+        alike = [np.full_like(chosen, k) for k in range(0, self.points, step)]
+        return [chosen, *(start for start in alike if (start != chosen).any())]
+
+    def _chosen(self, chosen: IntArray) -> tuple[FloatArray, FloatArray]:
+        o, c = self._numbers
+        return o[chosen, self._own], c[chosen, self._own]
+
+    def _tail(self, o: FloatArray) -> float:
+        """Return the chance of at least ``v`` if targets fall independently with chances ``o``."""
+        if (o == o[0]).all():
+            return float(upper_tail(int(self.repeats.sum()), self.at_least, special.logit(o[0])))
+        return PoissonBinomial(np.repeat(o, self.repeats)).tail(self.at_least)
+
+    def _value(self, o: FloatArray, c: FloatArray) -> float:
+        """Return the bound for any chances; it may exceed 1."""
+        n, v = int(self.repeats.sum()), self.at_least
+        if n > _FEW_ALIKE and (o == o[0]).all() and 0 < o[0] < 1:
+            others = np.arange(n)
+            near = mass(n - 1, others, special.logit(o[0])) / (1.0 + np.abs(others - (v - 1)))
+            return self._tail(o) + float(np.minimum(c, 1.0) @ self.repeats) * float(near.sum())
+        who = np.repeat(self._own, self.repeats)
+        return self._tail(o) + float(_added(o[who], np.minimum(c, 1.0)[who])[v - 1])
+
+    def _plain(self) -> tuple[float, IntArray]:
+        """Take the best common point; then let every target choose by the cost of both numbers."""
+        o, c = self._numbers
+        values = [self._value(o[k], c[k]) for k in range(self.points)]
+        k = int(np.argmin(values))
+        best, chosen = values[k], np.full(self.repeats.size, k)
+        for _ in range(_ROUNDS if self.repeats.size > 1 and self.points > 1 else 0):
+            now_o, now_c = self._chosen(chosen)
+            more_o = (self._value(np.minimum(now_o + _STEP, 1.0), now_c) - best) / _STEP
+            more_c = (self._value(now_o, now_c + _STEP) - best) / _STEP
+            other = (more_o * o + more_c * c).argmin(axis=0)
+            value = self._value(*self._chosen(other))
+            if value >= best:
+                break
+            best, chosen = value, other
+        return best, chosen
+
+    def _with_coin(self, chosen: IntArray) -> float:
+        """Split chances by a coin; move the coin and all points while that pays."""
+
+        def value(where: IntArray, q: float) -> float:
+            kinds = self._own
+            parts = {int(k): self.at(int(k)) for k in np.unique(where)}
+            rows = np.array([parts[int(k)].priors[i] for i, k in zip(kinds, where, strict=True)])
+            mu = np.array([parts[int(k)].mu[i] for i, k in zip(kinds, where, strict=True)])
+            o, c = self._chosen(where)
+            split = split_chances(rows, mu, q)
+            spent = coin_spent(c, *split, q, repeats=self.repeats, at_least=self.at_least)
+            return self._tail(o) + float(spent[0])
+
+        even = float(self._chosen(chosen)[0] @ self.repeats / self.repeats.sum())
+        coins = (*_COINS, even) if 0.0 < even < 1.0 else _COINS
+        best, q = min((value(chosen, q), q) for q in coins)
+        for step in (-1, 1):
+            while (moved := chosen + step).min() >= 0 and moved.max() < self.points:
+                other = value(moved, q)
+                if other >= best:
+                    break
+                best, chosen = other, moved
+        for step in _FINER:
+            near = [x for x in (q - step, q + step) if 0.0 < x < 1.0]
+            best, q = min([(best, q), *((value(chosen, x), x) for x in near)])
+        return best
+
+
+_SMALL = 512  # most targets for sums of positive terms, one target at a time
+_NEGLIGIBLE = 1e-17  # allowed excess of tails, for speed
+_ROUNDING = 1e-12  # far above the error of transforms of numbers up to 1; added
 _FEW = 20  # points at which programs are solved, where success is not exact match
 
 
 def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
-    """Limit ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
     ``Pr[R >= v] + sum_i costs_i E[1 / (1 + |R_-i - (v - 1)|)]``, ``R`` the sum of independent
     Bernoulli(``optima_i``) and ``R_-i`` the same without target ``i``.
+
+    Source: Narcissus theory 4.10. Larger numbers are valid too: for targets drawn independently
+    from a population, upper bounds on both means suffice.
 
     Parameters
     ----------
     optima
         Each target's ``o``, shape (n,), in [0, 1].
     costs
-        What each target's leak may cost, at least 0, shape (n,): ``delta Theta`` at one point of
-        the profile, or the sum over a whole profile; see `narcissus.bounds.interpolation`.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.10. Larger numbers than the true ones are valid too, so that for
-    targets drawn independently from a population, upper limits of the means of both will do.
+        Upper bound on the cost of each target's leak, at least 0, shape (n,): ``delta Theta`` at
+        one point of the profile, or the sum over a whole profile; see
+        `narcissus.bounds.interpolation`.
 
     Examples
     --------
@@ -74,20 +430,16 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
 
 
 def _added(o: FloatArray, c: FloatArray) -> FloatArray:
-    """Give what leaks add to the tails for ``v = 1 .. n``."""
+    """Return the contribution of leaks to the tails for ``v = 1 .. n``."""
     if not c.any():
         return np.zeros(o.size)
-    alike = o.size > _SMALL and (o == o[0]).all()
-    return _nearness(_alike(o, c) if alike else _left_out(o, c))
-
-
-def _alike(o: FloatArray, c: FloatArray) -> FloatArray:
-    """Give the same where all fall alike: any one left out leaves the same law."""
-    return float(c.sum()) * (PoissonBinomial(o[1:]).pmf() + _ROUNDING / o.size)
+    if o.size > _SMALL and (o == o[0]).all():  # whichever is left out, the same law is left
+        return _nearness(float(c.sum()) * (PoissonBinomial(o[1:]).pmf() + _ROUNDING / o.size))
+    return _nearness(_left_out(o, c))
 
 
 def _left_out(o: FloatArray, c: FloatArray) -> FloatArray:
-    """Give ``sum_i c_i Pr[R_-i = k]`` for ``k = 0 .. n - 1``, a little more where it is rounded."""
+    """Return ``sum_i c_i Pr[R_-i = k]`` for ``k = 0 .. n - 1``, rounded up slightly."""
     n = o.size
     if n <= _SMALL:
         law, left = np.zeros(n + 1), np.zeros(n + 1)
@@ -115,7 +467,7 @@ def _left_out(o: FloatArray, c: FloatArray) -> FloatArray:
 
 
 def _nearness(weights: FloatArray) -> FloatArray:
-    """Give ``sum_k weights_k / (1 + |k - (v - 1)|)`` for ``v = 1 .. n``, shape (n,)."""
+    """Return ``sum_k weights_k / (1 + |k - (v - 1)|)`` for ``v = 1 .. n``, shape (n,)."""
     n = weights.size
     if n <= _SMALL:
         return _near(n) @ weights
@@ -134,23 +486,10 @@ def _near(n: int) -> FloatArray:
 def target_multipliers(
     priors: ArrayLike, guarantee: Guarantee, epsilon: float, success: ArrayLike | None = None
 ) -> Multipliers:
-    """Give what the theorem takes of each target, at one epsilon of the profile.
+    """Compute the theorem's numbers of each target at one epsilon of the profile.
 
-    Parameters
-    ----------
-    priors
-        One distribution a target, shape (m, V); zeros pad.
-    guarantee
-        About replace-one neighbours.
-    epsilon
-        At least 0.
-    success
-        None for exact match; else a 0/1 matrix, shape (V, Z).
-
-    Notes
-    -----
-    For exact match the costs use the whole profile, and are never above ``delta (1 - o)``; else
-    they are ``delta Theta`` of the domination theorem.
+    For exact match (``success`` None) the costs use the whole profile and are at most
+    ``delta (1 - o)``; else they are ``delta Theta`` of the domination theorem.
     """
     if success is None:
         return Multipliers(*profile_multipliers(priors, guarantee, epsilon))
@@ -169,12 +508,15 @@ def interpolation(
     repeats: ArrayLike | None = None,
     epsilons: ArrayLike | None = None,
 ) -> Bound:
-    """Limit the probability that at least so many independent targets fall.
+    """Bound the probability that at least ``at_least`` independent targets fall.
+
+    Source: Narcissus theory 4.10, with the proof. At the same point it never exceeds
+    `narcissus.bounds.domination`.
 
     Parameters
     ----------
     priors
-        One distribution a target, shape (n, V); zeros pad rows with fewer values.
+        One distribution per target, shape (n, V); zeros pad shorter rows.
     guarantee
         About replace-one neighbours.
     at_least
@@ -182,16 +524,10 @@ def interpolation(
     success
         None for exact match; else a 0/1 matrix, shape (V, Z), the same for all targets.
     repeats
-        How many targets each row stands for, shape (n,); default one each.
+        Number of targets per row, shape (n,); default one each.
     epsilons
-        Points of the profile; default the guarantee's tangents, and larger ones where it has one
-        alone. The best common one is taken,
-        then each target may take its own.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.10, with the proof. At the same point it is never above
-    `narcissus.bounds.domination`.
+        Points of the profile; default the guarantee's tangents, and larger ones if it has only one.
+        After the best common point each target may use its own.
 
     Examples
     --------
@@ -200,14 +536,9 @@ def interpolation(
     0.591314
     """
     require_replace_one(guarantee)
-    rows = prior_rows("priors", priors)
-    v = integer("at_least", at_least)
-    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
-    if counts.shape != (len(rows),) or (counts < 1).any():
-        raise InputError("`repeats` must be whole numbers from 1, one for each prior")
-    rows, back = np.unique(rows, axis=0, return_inverse=True)
+    rows, many = prior_kinds(priors, repeats)
     rows = rows / rows.sum(axis=1, keepdims=True)
-    many = np.bincount(np.ravel(back), weights=counts).astype(np.int64)
+    v = integer("at_least", at_least)
     if epsilons is not None:
         points = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
     else:
@@ -221,7 +552,7 @@ def interpolation(
     at = multipliers if success is None else cache(multipliers)  # the others take programs
     value = 1.0 if v <= 0 else 0.0
     if 0 < v <= n:
-        value = Search(at, points.size, many, v, _added, one_point).least()
+        value = Search(at, points.size, many, v, one_point).least()
     return INTERPOLATION.claim(
         value,
         f"probability that at least {v} of {n} targets fall",

@@ -1,8 +1,8 @@
-"""Linear programs whose answer is a bound whatever the solver's tolerance.
+"""Linear programs whose value is a valid bound whatever the solver's tolerance.
 
-A solver stops within a tolerance of the optimum, on either side of it. By weak duality *any*
-non-negative multipliers of the constraints give an upper bound; the solver's own give one that is
-within rounding of the optimum, so its tolerance costs sharpness and never validity.
+A solver stops within a tolerance of the optimum, on either side. By weak duality *any* non-negative
+multipliers of the constraints yield an upper bound; the solver's are within rounding of the
+optimum, so its tolerance costs sharpness, never validity.
 """
 
 from __future__ import annotations
@@ -20,26 +20,14 @@ Sparse = Any  # the stubs have no type that covers every sparse array and its pr
 
 @dataclass(frozen=True)
 class Maximum:
-    """Largest value of a linear program.
+    """Largest value of a linear program."""
 
-    Attributes
-    ----------
-    bound
-        A proved upper bound, from the multipliers.
-    value
-        What the solver's point reaches.
-    x
-        The solver's point; it may leave the constraints by the solver's tolerance.
-    upper_multipliers, equal_multipliers
-        Prices of the constraints; raising a limit by ``t`` raises the maximum by at most
-        ``t`` times its price.
-    """
-
-    bound: float
-    value: float
-    x: FloatArray
+    bound: float  # proved upper bound, from the multipliers
+    value: float  # value of the solver's point
+    x: FloatArray  # the solver's point; it may violate the constraints by the solver's tolerance
+    # prices: raising a limit by ``t`` raises the maximum by at most ``t`` times
     upper_multipliers: FloatArray
-    equal_multipliers: FloatArray
+    equal_multipliers: FloatArray  # prices of the equalities
 
 
 def maximise(
@@ -51,10 +39,7 @@ def maximise(
 ) -> Maximum | None:
     """Maximise ``gain @ x`` over ``0 <= x <= 1``, ``upper @ x <= limits``, ``equal @ x = sums``.
 
-    Returns
-    -------
-    Maximum or None
-        None if the solver found no answer.
+    None if the solver fails.
     """
     # The stubs know dense matrices only, the function takes sparse ones as documented.
     solve: Any = optimize.linprog

@@ -1,35 +1,38 @@
-"""The one-target optimum of priors with too many values to list: from the likeliest of them.
+"""The one-target optimum of priors with too many values to list.
 
-Of a target's prior the masses of the ``K`` likeliest values are known, and a limit ``tau`` of every
-other. All that is left, ``R``, is then given to ``R / tau`` values of mass ``tau``: the worst prior
-that fits. Its optimum limits that of the prior itself, and is the same once no value left out could
-raise it.
+Known are the masses of a target's ``K`` likeliest values, and an upper bound ``tau`` on every
+other. The rest, ``R``, is assigned to ``R / tau`` values of mass ``tau``: the worst prior that
+fits. Its optimum bounds the prior's, and equals it once no unlisted value could raise it. Or the
+masses by rank follow a formula.
 
-Source: Narcissus theory 4.6.
+Source: Narcissus theory 4.6 and 4.11.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._validation import integer, positive
-from narcissus.bounds.listed_priors import ListedPriors
-from narcissus.bounds.one_target import optimum
-from narcissus.bounds.theorem import Needs, Question, Theorem
-from narcissus.guarantees import Guarantee, PureDP
+from narcissus.bounds.interpolation import LARGEST, interpolation_tails
+from narcissus.bounds.one_target import optimum, profile_cost
+from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
+from narcissus.bounds.threat import ListedPriors, RankedPrior, spread
+from narcissus.guarantees import ApproximateDP, Guarantee, PureDP, require_replace_one
 
 FloatArray = NDArray[np.float64]
 
 MOST_LISTED = 2**19
 """Values of one target's prior that are listed at most."""
 
-_FIRST = 1024  # values that are listed first; eight times as many each time that more are needed
-_CELLS = 2**22  # masses that are held at once
-_DUST = 1e-300  # so little mass that no value of it matters
+_FIRST = 1024  # values listed first; eight times as many at each further step
+_CELLS = 2**22  # masses held at once
+_DUST = 1e-300  # total mass below which no value matters
 
 
 Listing = Callable[[NDArray[np.intp], int, FloatArray], ListedPriors]
@@ -38,33 +41,23 @@ least probability worth listing, to their priors."""
 
 
 def listed_optimum(priors: ListedPriors, guarantee: Guarantee) -> FloatArray:
-    """Limit the success of any attacker on one target, exact match, from the likeliest values.
+    """Bound the success of any attacker on one target, exact match, from the likeliest values.
 
-    Parameters
-    ----------
-    priors
-        See `ListedPriors`.
-    guarantee
-        About replace-one neighbours.
-
-    Returns
-    -------
-    array of shape (m,)
-        Each at least `narcissus.bounds.optimum` of the whole prior.
+    The result has shape (m,); each entry is at least `narcissus.bounds.optimum` of the whole prior.
 
     Notes
     -----
     Source: Narcissus theory 4.6. *Proof.* Let ``h(A, B) = sup_a [A g(a) - B a]`` be the term of a
     guess in the proof of `narcissus.bounds.optimum`, convex in (A, B) and 0 at A = 0. With
-    multipliers ``lambda`` of sum ``Lambda`` the limit is
+    multipliers ``lambda`` of sum ``Lambda`` the bound is
 
         Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z).
 
-    Give an unlisted value of mass ``t tau`` the multiplier ``t lambda_tau``. Its term is at most
-    ``t h(tau - lambda_tau, Lambda - lambda_tau)``, since its arguments are that share of these and
-    the rest of (0, Lambda); and the shares ``t`` sum to ``R / tau``. So the limit of ``R / tau``
-    values of mass ``tau``, whole or not, holds for whatever is there. Under pure DP it reads, with
-    ``S_k`` the mass of the ``k`` likeliest,
+    Assign the multiplier ``t lambda_tau`` to an unlisted value of mass ``t tau``. Its term is at
+    most ``t h(tau - lambda_tau, Lambda - lambda_tau)``: its arguments are the share ``t`` of these
+    plus the rest of (0, Lambda). The shares ``t`` sum to ``R / tau``. So the bound for ``R / tau``
+    values of mass ``tau``, a whole number or not, holds for the actual values. Under pure DP it
+    reads, with ``S_k`` the mass of the ``k`` likeliest,
 
         max( max_{k <= K} e^eps S_k / (e^eps + k - 1),  e^eps / (e^eps + K + R / tau - 1) ).
 
@@ -87,23 +80,14 @@ def _as_asked(
 
 @dataclass(frozen=True, eq=False)
 class OptimumByListing:
-    """Limits of the success on each of many targets, and how much listing more might lower them.
+    """Upper bounds on each target's success, and how much more listing might lower them."""
 
-    Attributes
-    ----------
-    value
-        The limit, shape (m,).
-    left_open
-        By how much it exceeds what it would be if no unlisted value mattered, shape (m,). Under
-        pure DP a 0 says that the value *is* the optimum of the whole prior; else it is an upper
-        limit of it.
-    listed
-        How many values were listed, shape (m,).
-    """
-
-    value: FloatArray
+    value: FloatArray  # the bound, shape (m,)
+    # excess over the bound if no unlisted value mattered, shape (m,). Under pure DP a 0 means
+    # that the value *is* the optimum of the whole prior; otherwise it is an upper bound on
+    # it.
     left_open: FloatArray
-    listed: NDArray[np.intp]
+    listed: NDArray[np.intp]  # number of values listed, shape (m,)
 
 
 def optimum_by_listing(
@@ -113,27 +97,24 @@ def optimum_by_listing(
     most: int = MOST_LISTED,
     tolerance: float = 1e-5,
 ) -> OptimumByListing:
-    """List values of each target's prior until the limit of the success on it is settled.
+    """List values of each target's prior until the bound on its success is settled.
+
+    Source: Narcissus theory 4.6. Under pure DP ``e^eps S_k / (e^eps + k - 1)`` rises with ``k``
+    exactly as long as the next value exceeds ``e^-eps`` times it, so values below ``e^-eps`` times
+    the current maximum need not be listed.
 
     Parameters
     ----------
     listing
         Lists the likeliest values; see `Listing`.
     targets
-        How many there are.
+        Number of targets.
     guarantee
         About replace-one neighbours.
     most
-        Values listed of one target at most. Where it is reached the limit holds, and says less.
+        Largest number of values listed per target; if reached, the bound holds but is looser.
     tolerance
-        Below how much left open more values are not listed, under guarantees other than pure DP;
-        under pure DP it is 0.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.6. Under pure DP ``e^eps S_k / (e^eps + k - 1)`` rises with ``k``
-    exactly as long as the next value is above ``e^-eps`` times it, so that values below ``e^-eps``
-    times what is already reached need not be listed.
+        Largest ``left_open`` at which listing stops; 0 under pure DP.
     """
     bound = integer("most", most, low=1)
     pure = isinstance(guarantee, PureDP)
@@ -160,7 +141,7 @@ def optimum_by_listing(
 
 
 def _reach(guarantee: Guarantee, slack: float) -> float:
-    """Give how far below what is reached, in logarithms, a value must be for it not to matter."""
+    """Return the log ratio below the current maximum at which a value cannot matter."""
     if isinstance(guarantee, PureDP):
         return guarantee.epsilon
     return guarantee.epsilon_beyond(float(guarantee.profile(np.inf)) + slack)
@@ -183,5 +164,102 @@ LISTED = Theorem(
     about=("success",),
     limit=_of_threat,
     needs=Needs(likeliest=True),
+    own=True,
+)
+
+
+def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
+    """Return the success of the best attacker on the best mechanism, exact match.
+
+    Exact under pure and approximate DP; otherwise an upper bound as by `narcissus.bounds.optimum`,
+    for a prior of about a thousand groups of values (`narcissus.bounds.threat.spread`). Under
+    (epsilon, delta): ``delta + (1 - delta) max_k e^eps S_k / (e^eps + k - 1)``, ``S_k`` the mass of
+    the ``k`` likeliest values. It rises with ``k`` as long as ``S_k < p_{k+1} (e^eps - 1 + k)`` and
+    never again after, so bisection finds the best ``k``.
+
+    Source: Narcissus theory 4.6 and 4.11.
+
+    Parameters
+    ----------
+    prior
+        Prior of the secret, such as `narcissus.priors.Zipf`.
+    guarantee
+        About replace-one neighbours.
+
+    Examples
+    --------
+    >>> from narcissus.priors import Zipf
+    >>> round(ranked_optimum(Zipf(1.2, 10**9), ApproximateDP(3.0, 1e-5)), 10)
+    0.3143734043
+    >>> from narcissus.guarantees import GaussianDP
+    >>> curve = GaussianDP.from_epsilon_delta(10.0, 1e-5)
+    >>> round(ranked_optimum(Zipf(1.1, 10**9), curve), 9)
+    0.2028339
+    """
+    require_replace_one(guarantee)
+    if not isinstance(guarantee, PureDP | ApproximateDP):
+        masses, counts = spread(prior)
+        return float(optimum(masses, guarantee, counts=counts)[0])
+    delta = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
+    shrink = math.exp(-guarantee.epsilon)
+
+    def rises(k: int) -> bool:
+        if k == prior.n:
+            return False
+        # divided by e^eps, so that nothing overflows
+        return shrink * prior.head(k) < prior.probability(k + 1) * (1.0 + shrink * (k - 1))
+
+    low, high = 0, prior.n  # it rises at `low` (or it is 0), and not at `high`
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if rises(middle) else (low, middle)
+    pure = prior.head(high) / (1.0 + (high - 1) * shrink)
+    return min(1.0, delta + (1.0 - delta) * pure)
+
+
+@lru_cache(maxsize=4)
+def ranked_tails(prior: RankedPrior, guarantee: Guarantee, n: int) -> FloatArray:
+    """Bound ``Pr[at least v of n targets fall]``, ``v = 0 .. n + 1``, shape (n + 2,).
+
+    The interpolation theorem at several points of the profile; under pure DP the exact optimum,
+    each target attacked separately. The ``n`` targets are independent, each with this prior.
+    """
+    require_replace_one(guarantee)
+    if isinstance(guarantee, PureDP):
+        exact = np.full(n, ranked_optimum(prior, guarantee))
+        return interpolation_tails(exact, np.zeros(n))
+    masses, counts = spread(prior)
+    least = np.ones(n + 2)
+    for epsilon in points_of(guarantee):
+        base, cost = profile_cost(masses, guarantee, float(epsilon), counts)
+        tails = interpolation_tails(np.full(n, base[0]), np.full(n, cost[0]))
+        least = np.minimum(least, tails)
+    return least
+
+
+def _ranked(q: Question) -> RankedPrior:
+    assert q.threat.ranked is not None
+    return q.threat.ranked
+
+
+RANKED = Theorem(
+    id="one-target-optimum-ranked",
+    source="Narcissus theory 4.11",
+    title="one-target optimum, by rank",
+    says="The success on one target whose values are too many to list, their masses a formula.",
+    about=("success",),
+    limit=lambda q: ranked_optimum(_ranked(q), q.guarantee),
+    needs=Needs(ranked=True),
+    own=True,
+)
+
+RANKED_TAIL = Theorem(
+    id="interpolation-ranked",
+    source="Narcissus theory 4.10",
+    title="interpolation, by rank",
+    says="A tail of targets whose values are too many to list, their masses a formula.",
+    about=("tail",),
+    limit=lambda q: float(ranked_tails(_ranked(q), q.guarantee, q.n)[q.v]),
+    needs=Needs(ranked=True, most_targets=LARGEST),
     own=True,
 )

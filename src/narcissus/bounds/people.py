@@ -1,4 +1,4 @@
-"""Many people, each with a prior of their own: how many fall, and what each of them risks.
+"""Many people, each with their own prior: the number who fall, and the risk of each.
 
 Source: Narcissus theory 4.6 for one person, 4.4 and 4.10 for the count.
 """
@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from narcissus._validation import between, integer
-from narcissus.bounds.at_most import at_most
+from narcissus.bounds.at_most import at_most, reached, reached_number
 from narcissus.bounds.domination import DOMINATION
-from narcissus.bounds.floor import reached, reached_number
 from narcissus.bounds.interpolation import (
     INTERPOLATION,
     LARGEST,
@@ -24,10 +23,9 @@ from narcissus.bounds.interpolation import (
     interpolation_tails,
 )
 from narcissus.bounds.one_target import OPTIMUM, profile_cost
-from narcissus.bounds.rows import prior_rows
 from narcissus.bounds.theorem import Theorem, points_of
 from narcissus.bounds.theorems import best, bounds_on, each_success
-from narcissus.bounds.threat import Threat, threat
+from narcissus.bounds.threat import Threat, prior_rows, threat
 from narcissus.errors import TooLargeError
 from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 from narcissus.results import Bound, NotAssessed
@@ -35,26 +33,25 @@ from narcissus.results import Bound, NotAssessed
 FloatArray = NDArray[np.float64]
 
 MOST_PEOPLE = 1_000_000
-"""Most people whose count is limited: each point of a profile takes a sum over all counts."""
+"""Most people whose count is bounded: each point of a profile costs a sum over all counts."""
 
 MOST_REACHED = 2_000
-"""Most people for whom it is said what some mechanism reaches: some seconds."""
+"""Most people for the bound from below: some seconds."""
 
-_CELLS = 2**22  # prior probabilities that are looked at together
-_FEW = 1000  # people up to which every point of the profile is tried for the count
-_OWN = 200  # people up to which each of them takes a point of the profile of their own
-_FEW_PRIORS = 20  # different ones up to which every theorem is asked about each
-_BEST = 3  # points that are tried beyond, those that promise most for so many people
+_CELLS = 2**22  # prior probabilities per block
+_FEW = 1000  # most people for trying every point of the profile
+_OWN = 200  # most people for one point of the profile per person
+_FEW_PRIORS = 20  # most distinct priors for applying every theorem to each
+_BEST = 3  # points tried above `_FEW` people, the most promising ones
 
 
 class ThreatToPeople:
-    """People with a prior each, all of whom are attacked; a guess must name the very value.
+    """People with a prior each, all of whom are attacked; a guess must name the exact value.
 
     Parameters
     ----------
     priors
-        One distribution a person, shape (n, V); zeros pad. They are kept once where several
-        people have the same.
+        One distribution per person, shape (n, V); zeros pad. Equal ones are stored once.
 
     Examples
     --------
@@ -81,35 +78,35 @@ class ThreatToPeople:
 
     @property
     def n(self) -> int:
-        """How many people there are."""
+        """Number of people."""
         return self._who.size
 
     @property
     def values(self) -> int:
-        """How many values each person's record may have."""
+        """Number of values of each person's record."""
         return self._rows.shape[1]
 
     @cached_property
     def prior(self) -> FloatArray:
-        """The chance of the best guess about each without the release, shape (n,)."""
+        """Success of the best guess about each person without the release, shape (n,)."""
         return self._rows.max(axis=1)[self._who]
 
     @cached_property
     def alike(self) -> Threat | None:
-        """The same threat as one to targets with one prior, where all people have the same."""
+        """The same threat with a single prior, if all people have the same."""
         if len(self._rows) > 1 or self.n > LARGEST:
             return None
         return threat(values=self._rows[0], targets=self.n)
 
     @cached_property
     def _no_likelier(self) -> Threat:
-        """What may happen at most: to all of them as to those with the likeliest guess."""
+        """A dominating threat: all people as vulnerable as the one with the likeliest guess."""
         kappa = float((self._rows**2).sum(axis=1).min())
         most = float(self._rows[:, 0].max())
         return threat(prior=most, inseparable=min(kappa, 1.0), targets=self.n)
 
     def success(self, guarantee: Guarantee) -> FloatArray:
-        """Limit the chance that each falls, shape (n,); the mean limits the mean share."""
+        """Bound the chance that each person falls, shape (n,); the mean bounds the mean share."""
         if self._last is None or self._last[0] != guarantee:
             if len(self._rows) <= _FEW_PRIORS:
                 each = [best(bounds_on(threat(values=row), guarantee)).value for row in self._rows]
@@ -120,34 +117,27 @@ class ThreatToPeople:
         return self._last[1].copy()
 
     def advantage(self, guarantee: Guarantee) -> FloatArray:
-        """Limit each one's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""
+        """Bound each person's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""
         left = 1.0 - self.prior
         gained = self.success(guarantee) - self.prior
-        # A success that equals the prior but for rounding is no advantage.
+        # A success equal to the prior up to rounding is no advantage.
         gained[gained <= 4 * np.finfo(float).eps] = 0.0
         return np.divide(gained, left, out=np.zeros(self.n), where=left > 0)
 
     def mean(self, guarantee: Guarantee) -> Bound:
-        """Limit the mean share of people that fall."""
+        """Bound the mean share of people who fall."""
         value = math.fsum(self.success(guarantee)) / self.n
         return OPTIMUM.claim(
             value, f"mean share of {self.n} people that fall", self._assumptions(guarantee)
         )
 
     def tails(self, guarantee: Guarantee, about: float = 0.05) -> FloatArray:
-        """Limit ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+        """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
-        Parameters
-        ----------
-        guarantee
-            About replace-one neighbours.
-        about
-            Where the table is to be sharp, for many people: near a chance of so much.
+        With many people the table is sharpest near a probability of ``about``.
 
-        Notes
-        -----
-        Source: Narcissus theory 4.10; each of some points of the profile gives a table that
-        holds, and so does the least of them. Under pure DP it is the exact optimum.
+        Source: Narcissus theory 4.10; several points of the profile yield a valid table each, and
+        so does their minimum. Under pure DP it is the exact optimum.
         """
         require_replace_one(guarantee)
         if isinstance(guarantee, PureDP):
@@ -164,13 +154,13 @@ class ThreatToPeople:
         return least
 
     def tail(self, guarantee: Guarantee, at_least: int) -> Bound:
-        """Limit the chance that at least so many fall."""
+        """Bound the chance that at least ``at_least`` people fall."""
         v = integer("at_least", at_least)
         if self.alike is not None:
             return best(bounds_on(self.alike, guarantee, v))
         value = float(v <= 0)
         if 0 < v <= self.n:
-            # each of these tables holds; for many people it is sharp near one chance
+            # each of these tables is valid; with many people it is sharp near one chance
             value = min(float(self.tails(guarantee, about)[v]) for about in (0.5, 0.05, 1e-6))
             value = min(value, self._own(guarantee, v))
         claim = self._theorem(guarantee).claim(
@@ -182,11 +172,11 @@ class ThreatToPeople:
         return best([claim, *bounds_on(self._no_likelier, guarantee, v, dear=few)])
 
     def at_most(self, guarantee: Guarantee, confidence: float) -> Bound:
-        """Give the number of people that is not exceeded with a confidence, in [0, 1)."""
+        """Bound the number of people who fall, with a confidence in [0, 1)."""
         if self.alike is not None:
             return at_most(self.alike, guarantee, confidence)
         allowed = 1.0 - between("confidence", confidence, 0, 1, open_high=True)
-        # that more than all fall has no chance: the last entry is 0
+        # the last entry is 0: no more than all can fall
         number = int(np.argmax(self.tails(guarantee, allowed) <= allowed)) - 1
         while number > 0 and self._own(guarantee, number) <= allowed:
             number -= 1
@@ -202,13 +192,13 @@ class ThreatToPeople:
         return claim if claim.value < self.n else replace(claim, theorem="every one may fall")
 
     def reached(self, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
-        """Give the chance of at least so many that some mechanism with the guarantee reaches."""
+        """Return the chance of at least ``at_least`` under some mechanism with the guarantee."""
         if self.n > MOST_REACHED:
             return self._too_many()
         return reached(self._rows, guarantee, at_least, repeats=self._repeats)
 
     def reached_number(self, guarantee: Guarantee, confidence: float) -> int | NotAssessed:
-        """Give the number that some mechanism does not stay below with more than a confidence."""
+        """Return the number that some mechanism stays below with at most ``confidence``."""
         if self.n > MOST_REACHED:
             return self._too_many()
         return reached_number(self._rows, guarantee, confidence, repeats=self._repeats)
@@ -220,7 +210,7 @@ class ThreatToPeople:
         )
 
     def _own(self, guarantee: Guarantee, v: int) -> float:
-        """Limit the chance of at least ``v``, each person at a point of their own; 1 for many."""
+        """Bound the chance of at least ``v``, one point per person; 1 for many people."""
         if self.n > _OWN or isinstance(guarantee, PureDP):
             return 1.0
         return interpolation(self._rows, guarantee, v, repeats=self._repeats).value
@@ -230,12 +220,12 @@ class ThreatToPeople:
         return [self._rows[start : start + size] for start in range(0, len(self._rows), size)]
 
     def _numbers(self, guarantee: Guarantee, epsilon: float) -> tuple[FloatArray, FloatArray]:
-        """Give ``o`` and the cost of each different prior at one point of the profile."""
+        """Return ``o`` and the cost of each distinct prior at one point of the profile."""
         found = [profile_cost(rows, guarantee, epsilon) for rows in self._blocks()]
         return np.concatenate([o for o, _ in found]), np.concatenate([c for _, c in found])
 
     def _reach(self, guarantee: Guarantee, epsilon: float, about: float) -> float:
-        """Give roughly which number is exceeded with a chance of ``about``: it only chooses."""
+        """Estimate the number exceeded with chance ``about``; used to choose points only."""
         some = np.linspace(0, self.n - 1, _FEW).astype(np.intp)
         o, cost = profile_cost(self._rows[self._who[some]], guarantee, epsilon)
         scale = self.n / _FEW

@@ -14,16 +14,15 @@ from scipy import sparse
 from narcissus._validation import integer, probabilities
 from narcissus.bounds.binomial import mass, tail_over_mass, upper_tail
 from narcissus.bounds.linear_program import maximise
-from narcissus.bounds.odds import log_odds
-from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.theorem import Needs, Question, Theorem, log_odds
 from narcissus.bounds.threat import Threat
 from narcissus.guarantees import Guarantee, require_replace_one
 
 FloatArray = NDArray[np.float64]
 
-PROGRAM_POINTS = 40  # tangents that the program uses where none are named
-LARGEST_PROGRAM = 1000  # guesses up to which the program is solved for one tail
-_POINTS = 200  # tangents among which the closed form takes the best
+PROGRAM_POINTS = 40  # default number of tangents of the program
+LARGEST_PROGRAM = 1000  # most guesses for solving the program for one tail
+_POINTS = 200  # tangents tried by the closed form
 _UNDERFLOWS = 1e-290  # tails below it have lost digits, or soon will
 
 
@@ -37,37 +36,29 @@ def swap_tail(
     guesses: int | None = None,
     inseparable: ArrayLike = 0.0,
 ) -> FloatArray:
-    """Limit the probability of at least ``v`` successes under (epsilon, delta)-DP, closed form.
+    """Bound the probability of at least ``v`` successes under (epsilon, delta)-DP, in closed form.
 
     ``B + c (n delta / v) B (1 - B) / b`` with ``B`` and ``b`` the tail and the mass at ``v`` of
     binomial(r, beta), ``beta = expit(logit p + epsilon)``, ``c = (1 - kappa) / (1 - p)``; 1 where
     ``c (n delta / v) B / b`` exceeds 1.
+
+    Source: Narcissus theory 4.3.
 
     Parameters
     ----------
     n
         Number of targets.
     prior
-        Limit of the prior success of every attempt that the attack can make; broadcasts.
+        Upper bound on the prior success of every possible attempt; broadcasts.
     epsilon, delta
         For a replaced record; broadcast.
     at_least
         The count ``v``.
     guesses
-        How many guesses ``r`` are made, fixed before the release is seen; the rest abstain.
-        Default ``n``.
+        Number of guesses ``r``, fixed before the release is seen; the rest abstain. Default ``n``.
     inseparable
-        ``kappa``: probability that no guess tells two independent draws of a target apart (at
-        least the collision probability); 0 is always valid. Broadcasts.
-
-    Returns
-    -------
-    array of the broadcast shape
-        In [0, 1].
-
-    Notes
-    -----
-    Source: Narcissus theory 4.3.
+        ``kappa``: probability that no guess separates two independent draws of a target (at least
+        the collision probability); 0 is always valid. Broadcasts.
 
     Examples
     --------
@@ -102,10 +93,12 @@ def swap_tail(
 def swap_program(
     threat: Threat, guarantee: Guarantee, at_least: int, *, epsilons: ArrayLike | None = None
 ) -> float:
-    """Limit the tail under many points of a profile at once, by a linear program.
+    """Bound the tail under many points of a profile at once, by a linear program.
 
     Maximises ``sum_{j >= v} w_j`` over distributions ``w`` of the count with, for every point,
     ``sum_j max(0, (1-p)(j+1) w_{j+1} - e^eps p (r-j) w_j) <= n (1-kappa) delta``.
+
+    Source: Narcissus theory 4.3.
 
     Parameters
     ----------
@@ -116,11 +109,7 @@ def swap_program(
     at_least
         The count ``v``.
     epsilons
-        Points of the profile to use; default 40 tangents. More only tighten.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.3.
+        Points of the profile; default 40 tangents. More only tighten.
     """
     require_replace_one(guarantee)
     n, r, p, kappa = threat.targets, threat.guesses, threat.prior, threat.inseparable
@@ -138,11 +127,11 @@ def swap_program(
     return min(value, float(closed.min()), 1.0)
 
 
-@lru_cache(maxsize=16)  # a number of targets and the chance of exceeding it ask for the same tail
+@lru_cache(maxsize=16)  # a number of targets and the chance of exceeding it need the same tail
 def _solve(
     n: int, p: float, r: int, v: int, *, points: tuple[float, ...], limits: tuple[float, ...]
 ) -> float:
-    """Solve the program; rows are divided by ``n`` and by ``exp(eps)`` where that exceeds 1."""
+    """Solve the program; rows are divided by ``n``, and by ``exp(eps)`` if it exceeds 1."""
     where = np.array(points)
     k = where.size
     j = np.arange(r)
@@ -177,21 +166,20 @@ def _solve(
 
 
 def _closed(q: Question) -> float:
-    """Take the best single point of the profile."""
-    points = q.guarantee.tangents(_POINTS)
-    kappa = q.threat.inseparable
-    found = swap_tail(
-        q.n, q.p, points, q.guarantee.profile(points), q.v, guesses=q.r, inseparable=kappa
-    )
-    return float(found.min())
+    """Use the best single point of the profile."""
+    return _least(q, q.guarantee.tangents(_POINTS))
 
 
 def _one_target(q: Question) -> float:
-    """Take the best point of the profile, its other half included."""
+    """Use the best point of the profile, including negative epsilons."""
     points = q.guarantee.tangents(2 * _POINTS)
-    points = np.concatenate([-points[::-1], points])
-    kappa = q.threat.inseparable
-    return float(swap_tail(1, q.p, points, q.guarantee.profile(points), 1, inseparable=kappa).min())
+    return _least(q, np.concatenate([-points[::-1], points]))
+
+
+def _least(q: Question, points: FloatArray) -> float:
+    deltas, kappa = q.guarantee.profile(points), q.threat.inseparable
+    found = swap_tail(q.n, q.p, points, deltas, q.v, guesses=q.r, inseparable=kappa)
+    return float(found.min())
 
 
 SWAP = Theorem(

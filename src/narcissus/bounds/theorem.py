@@ -1,4 +1,4 @@
-"""A theorem that limits an attacker, as an object: what it says, what it needs, its limit."""
+"""A theorem that bounds any attacker: its statement, its needs, its bound."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from narcissus._validation import integer
-from narcissus.bounds.odds import log_odds
+from narcissus._validation import integer, probabilities
 from narcissus.bounds.threat import Threat
 from narcissus.errors import InputError
 from narcissus.guarantees import (
@@ -25,6 +25,22 @@ from narcissus.results import Bound, NotAssessed
 
 FloatArray = NDArray[np.float64]
 
+
+def log_odds(prior: ArrayLike) -> FloatArray:
+    """Return ``log(prior / (1 - prior))``, infinite at 0 and 1."""
+    return special.logit(probabilities("prior", prior))
+
+
+def posterior(prior: ArrayLike, epsilon: ArrayLike) -> FloatArray:
+    """Return ``expit(logit(prior) + epsilon)``: success odds times ``exp(epsilon)``.
+
+    Shapes broadcast; accurate for priors of 1e-300 and epsilons of 1e4.
+
+    Source: Swanberg et al. 2025, Theorem 3.2.
+    """
+    return special.expit(log_odds(prior) + np.asarray(epsilon, dtype=np.float64))
+
+
 ForPeople = Callable[[ArrayLike, Guarantee, ArrayLike | None], FloatArray]
 """From priors, a guarantee and a success matrix (None for exact match) to numbers."""
 
@@ -36,11 +52,10 @@ ONE_POINT = (PureDP, ApproximateDP)  # guarantees that are one point (epsilon, d
 
 
 def points_of(guarantee: Guarantee, count: int = 40, larger: int = 9) -> FloatArray:
-    """Give epsilons of at least 0, rising, at which a limit of many targets is worth trying.
+    """Return rising epsilons, at least 0, at which a bound on many targets is worth evaluating.
 
-    The guarantee's tangents, and where a delta is left at the last of them, about so many
-    ``larger`` ones: what is (epsilon, delta)-private is so at every larger epsilon, where less may
-    be spent on leaks.
+    The guarantee's tangents and, if delta is positive at the last of them, about ``larger`` bigger
+    ones: (epsilon, delta)-DP holds at every larger epsilon, where leaks may cost less.
     """
     points = np.unique(np.maximum(guarantee.tangents(count), 0.0))
     if float(guarantee.profile(points[-1])) <= 1e-12:
@@ -51,22 +66,12 @@ def points_of(guarantee: Guarantee, count: int = 40, larger: int = 9) -> FloatAr
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be limited: a threat under a guarantee, and how many targets fall.
+    """The quantity to bound: a threat under a guarantee, and the number of targets that fall."""
 
-    Attributes
-    ----------
-    threat
-        See `narcissus.bounds.threat`.
-    guarantee
-        About replace-one neighbours, or one of which membership is asked; see
-        `narcissus.guarantees.as_asked`.
-    at_least
-        The count, or None for the success on one target.
-    """
-
-    threat: Threat
+    threat: Threat  # see `narcissus.bounds.threat`
+    # about replace-one neighbours, or for membership; see `narcissus.guarantees.as_asked`
     guarantee: Guarantee
-    at_least: int | None = None
+    at_least: int | None = None  # the count, or None for the success on one target
 
     def __post_init__(self) -> None:
         require_replace_one(self.guarantee)
@@ -77,24 +82,24 @@ class Question:
 
     @property
     def about(self) -> About:
-        """Which of the kinds of limits is asked for."""
+        """The kind of bound wanted."""
         if self.at_least is not None:
             return "tail"
         return "success" if self.threat.columns is None else "columns"
 
     @property
     def n(self) -> int:
-        """How many targets there are; the success on one target is a tail with ``n = v = 1``."""
+        """Number of targets; the success on one target is a tail with ``n = v = 1``."""
         return 1 if self.at_least is None else self.threat.targets
 
     @property
     def r(self) -> int:
-        """How many of them are guessed."""
+        """Number of targets guessed."""
         return 1 if self.at_least is None else self.threat.guesses
 
     @property
     def v(self) -> int:
-        """How many fall."""
+        """Number of targets that fall."""
         return 1 if self.at_least is None else self.at_least
 
     @property
@@ -121,7 +126,7 @@ class Question:
 
     @property
     def quantity(self) -> str:
-        """What is limited, in words."""
+        """The bounded quantity, in words."""
         if self.threat.columns is not None:
             return f"mean share of {len(self.threat.columns)} columns of one target"
         if self.at_least is None:
@@ -131,52 +136,33 @@ class Question:
 
 @dataclass(frozen=True)
 class Needs:
-    """What must be so for a theorem to say something, or to hold.
+    """Conditions for a theorem to apply, or to hold."""
 
-    Attributes
-    ----------
-    guarantee
-        Kinds of guarantees, any of which will do.
-    values
-        The whole prior of a target's value must be known, or the worst one (see `threat`).
-    likeliest
-        The likeliest values must be known, and a limit of the others (see `threat_of_likeliest`).
-    ranked
-        The masses of the values must be known by rank (see `threat_of_ranked`).
-    exact_match, uniform
-        A guess must name the very value; and the values must be equally likely.
-    prior
-        The prior success that it is about; None for any.
-    inseparable
-        The least ``kappa``.
-    several_points
-        The guarantee must say more than one point (epsilon, delta) does.
-    not_pure
-        The guarantee must not be pure DP, where nothing is gained over a closed form.
-    formula
-        The trade-off function must be a formula, not the envelope of a profile.
-    most_values, most_targets, most_guesses, most_at_least
-        Sizes up to which it is computed; None for any.
-    at_least
-        The only count that it is about; None for any.
-    """
-
+    # kinds of guarantees, any one of which suffices
     guarantee: tuple[type[Guarantee], ...] = (Guarantee,)
+    # the whole prior of a target's value, or the worst one, must be known (see `threat`)
     values: bool = False
+    # the likeliest values and an upper bound on the others must be known
+    # (`threat_of_likeliest`)
     likeliest: bool = False
-    ranked: bool = False
+    ranked: bool = False  # the masses of the values by rank must be known (see `threat_of_ranked`)
+    # `exact_match`, `uniform`: A guess must name the exact value; the values must be equally
+    # likely
     exact_match: bool = False
     uniform: bool = False
-    prior: float | None = None
-    inseparable: float = 0.0
-    several_points: bool = False
+    prior: float | None = None  # the only prior success to which it applies; None for any
+    inseparable: float = 0.0  # the least ``kappa``
+    several_points: bool = False  # the guarantee must imply more than one point (epsilon, delta)
+    # the guarantee must not be pure DP, where nothing is gained over a closed form
     not_pure: bool = False
-    formula: bool = False
+    formula: bool = False  # the trade-off function must be a formula, not the envelope of a profile
+    # `most_values`, `most_targets`, `most_guesses`, `most_at_least`: Sizes up to which it is
+    # computed; None for any
     most_values: int | None = None
     most_targets: int | None = None
     most_guesses: int | None = None
     most_at_least: int | None = None
-    at_least: int | None = None
+    at_least: int | None = None  # the only count to which it applies; None for any
 
     @property
     def whole(self) -> bool:
@@ -184,11 +170,17 @@ class Needs:
         return self.values or self.likeliest or self.ranked
 
     def lacking(self, q: Question) -> str | None:
-        """Say the first thing that a question lacks; None if nothing."""
+        """Describe the first need that a question does not meet; None if all are met."""
         threat, guarantee = q.threat, q.guarantee
         kinds = " or ".join(kind.__name__ for kind in self.guarantee)
         size = 0 if threat.values is None else len(threat.values)
         pure, curve = isinstance(guarantee, PureDP), not isinstance(guarantee, ProfileGuarantee)
+        sizes = (
+            (self.most_values, size, "at most {} values"),
+            (self.most_targets, q.n, "at most {} targets"),
+            (self.most_guesses, q.r, "at most {} guesses"),
+            (self.most_at_least, q.v, "a count of at most {}"),
+        )
         checks = (
             (isinstance(guarantee, self.guarantee), f"a guarantee of the kind {kinds}"),
             (not self.values or size > 0, "the whole prior of a target's value"),
@@ -206,22 +198,7 @@ class Needs:
             (threat.inseparable >= self.inseparable, f"kappa of at least {self.inseparable:g}"),
             (not self.not_pure or not pure, "a guarantee other than pure DP"),
             (not self.formula or curve, "a guarantee whose trade-off function is a formula"),
-            (
-                self.most_values is None or size <= self.most_values,
-                f"at most {self.most_values} values",
-            ),
-            (
-                self.most_targets is None or q.n <= self.most_targets,
-                f"at most {self.most_targets} targets",
-            ),
-            (
-                self.most_guesses is None or q.r <= self.most_guesses,
-                f"at most {self.most_guesses} guesses",
-            ),
-            (
-                self.most_at_least is None or q.v <= self.most_at_least,
-                f"a count of at most {self.most_at_least}",
-            ),
+            *((most is None or found <= most, what.format(most)) for most, found, what in sizes),
             (self.at_least in (None, q.v), f"the count {self.at_least}"),
             (
                 not self.several_points or guarantee.tangents(2).size > 1,
@@ -233,92 +210,60 @@ class Needs:
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem:
-    """A statement that limits every attacker, for given needs.
+    """A statement that bounds any attacker, under given needs."""
 
-    Attributes
-    ----------
-    id
-        Short name, the same for ever: ``"swap"``.
-    source
-        The paper and its number: ``"Swanberg et al. 2025, Theorem 3.2"``.
-    title
-        What it is called, where the source alone does not tell.
-    says
-        What it says, in one sentence.
-    about
-        What it limits: the success on one target, a tail of many, or both.
-    limit
-        The limit for a `Question` that meets the needs, with a count from 1 to the number of
-        guesses. It need not be cut off at 1, nor at the prior.
-    needs
-        Without which it says nothing.
-    holds
-        What else must be so for it to hold: where it is not, its number is shown for comparison
-        only. None for a published statement that is false.
-    why
-        Why it does not hold, where it does not.
-    independent
-        Whether a tail needs targets that are independent.
-    inseparable
-        Whether it uses ``kappa``.
-    also
-        What else it assumes, in words.
-    dear
-        Whether it takes more than a formula: a linear program, a long recursion.
-    audits
-        Whether audits in one run test by it. Its tail must then rise with the guarantee.
-    own
-        Whether it is this project's own result.
-    each
-        Limits the success on each of many people at once: from their priors, shape (m, V), the
-        guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables
-        take the least of all theorems that offer it. None if it is not offered.
-    tails
-        Limits the chance that at least v of many people fall, for all v at once: from the same
-        three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it beside
-        the domination theorem, which they ask at points of the guarantee that they choose
-        beforehand. None if it is not offered.
-    """
-
-    id: str
-    source: str
-    title: str = ""
-    says: str
+    id: str  # short permanent name: ``"swap"``
+    source: str  # the paper and its number: ``"Swanberg et al. 2025, Theorem 3.2"``.
+    title: str = ""  # its name, if the source alone is not clear
+    says: str  # the statement, in one sentence
+    # the bounded quantity: the success on one target, a tail of many, or both
     about: tuple[About, ...]
+    # the bound for a `Question` that meets the needs, with a count from 1 to the number of
+    # guesses. It need not be cut off at 1, nor at the prior.
     limit: Callable[[Question], float]
-    needs: Needs = Needs()
+    needs: Needs = Needs()  # conditions without which it does not apply
+    # further conditions for validity: elsewhere its number is shown for comparison only. None
+    # for a false published statement.
     holds: Needs | None = Needs()
-    why: str = ""
-    independent: bool = True
-    inseparable: bool = False
-    also: tuple[str, ...] = ()
-    dear: bool = False
+    why: str = ""  # the reason where it does not hold
+    independent: bool = True  # whether a tail needs independent targets
+    inseparable: bool = False  # whether it uses ``kappa``
+    also: tuple[str, ...] = ()  # further assumptions, in words
+    dear: bool = False  # whether it costs more than a formula: a linear program, a long recursion
+    # whether audits in one run test by it. Its tail must then rise with the guarantee.
     audits: bool = False
-    own: bool = False
+    own: bool = False  # whether it is this project's own result
+    # bounds the success on each of many people at once: from their priors, shape (m, V), the
+    # guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables
+    # use the minimum over all theorems that offer it. None if not offered.
     each: ForPeople | None = None
+    # bounds the chance that at least v of many people fall, for all v at once: from the same
+    # three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it next
+    # to the domination theorem, which they evaluate at points of the guarantee chosen
+    # beforehand. None if not offered.
     tails: ForPeople | None = None
 
     @property
     def statement(self) -> str:
-        """The source and the title, as reports name it."""
+        """Source and title, as in reports."""
         return f"{self.source} ({self.title})" if self.title else self.source
 
     def by(self, how: str) -> Theorem:
-        """Give the same theorem, its title saying how it was computed."""
+        """Return the same theorem with ``how`` it was computed in its title."""
         return replace(self, title=f"{self.title}, {how}" if self.title else how)
 
     def lacks(self, q: Question) -> str | None:
-        """Say what the theorem needs and the question lacks; None if it can answer."""
+        """Describe the first unmet need of a question; None if the theorem applies."""
         if q.about not in self.about:
             return f"a question about the {' or the '.join(self.about)}"
         return self.needs.lacking(q)
 
     def valid(self, q: Question) -> bool:
-        """Tell whether it holds for a question that meets the needs."""
+        """Check that it holds for a question that meets the needs."""
         return self.holds is not None and self.holds.lacking(q) is None
 
     def value(self, q: Question) -> float:
-        """Give the limit of a question that meets the needs, in [0, 1]."""
+        """Return the bound for a question that meets the needs, in [0, 1]."""
         if q.v <= 0 or q.v > q.r:
             return float(q.v <= 0)
         value = min(1.0, max(0.0, self.limit(q)))
@@ -328,7 +273,7 @@ class Theorem:
     def bound(
         self, threat: Threat, guarantee: Guarantee, at_least: int | None = None
     ) -> Bound | NotAssessed:
-        """Give the limit with what it rests on, or what the theorem lacks.
+        """Return the bound with its assumptions, or the unmet need.
 
         Parameters
         ----------
@@ -342,7 +287,7 @@ class Theorem:
         return self.answer(Question(threat, guarantee, at_least))
 
     def answer(self, q: Question) -> Bound | NotAssessed:
-        """Give the limit with what it rests on, or what the theorem lacks."""
+        """Return the bound with its assumptions, or the unmet need."""
         lacking = self.lacks(q)
         if lacking is not None:
             return NotAssessed(q.quantity, f"{self.statement} needs {lacking}")
@@ -351,11 +296,11 @@ class Theorem:
     def claim(
         self, value: float, quantity: str, assumptions: tuple[str, ...], *, valid: bool = True
     ) -> Bound:
-        """Give a number as a bound by this theorem, computed wherever."""
+        """Return a number computed elsewhere as a bound by this theorem."""
         return Bound(value, quantity, self.statement, assumptions, valid, self.id)
 
     def assumptions(self, q: Question) -> tuple[str, ...]:
-        """Say what the limit rests on."""
+        """List the assumptions of the bound."""
         said = [q.guarantee.describe()]
         if q.about == "tail" and self.independent:
             said.append("the targets' values are independent given what the attacker knows")

@@ -1,8 +1,8 @@
-"""The registry of theorems that limit an attacker, and the one choice among them.
+"""The registry of theorems that bound any attacker, and the choice of the best bound.
 
 `narcissus bound`, `refute`, `protect`, `compare` and audits of tables take their theorems from
-`THEOREMS`, and the number that they rest on is `best`'s. A theorem is one file that makes a
-`narcissus.bounds.Theorem`, and one line in `THEOREMS`:
+`THEOREMS` and their number from `best`. A theorem is a `narcissus.bounds.Theorem` in a file of its
+family, and one line in `THEOREMS`:
 
 >>> import math
 >>> from narcissus.bounds import Needs, Theorem
@@ -17,7 +17,7 @@
 ...     independent=False,
 ... )
 
-What it cannot say something about it answers with what it needs, and its bounds name it:
+Its bounds name it, and it answers other questions with its unmet need:
 
 >>> from narcissus.bounds import threat
 >>> from narcissus.guarantees import ApproximateDP, GaussianDP
@@ -30,9 +30,8 @@ PROVED: probability that at least 2 of 10 targets fall at most 0.140915
 >>> print(UNION.bound(ten, GaussianDP(1.0), 2).reason)
 Example 2026, Theorem 1 needs a guarantee of the kind PureDP or ApproximateDP
 
-`tests/bounds/test_theorems.py` holds every theorem of the registry against the best of all
-mechanisms in small worlds, so that one that does not hold is found; one with ``holds=None`` needs
-a counterexample there.
+`tests/bounds/test_theorems.py` compares every theorem of the registry with the best of all
+mechanisms in small worlds, so false ones are found; ``holds=None`` needs a counterexample there.
 """
 
 from __future__ import annotations
@@ -43,21 +42,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from narcissus._validation import probability
-from narcissus.bounds.columns import COLUMNS
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.interpolation import INTERPOLATION
-from narcissus.bounds.listed import LISTED
-from narcissus.bounds.one_run import F_DP_ONE_RUN, ONE_RUN
-from narcissus.bounds.one_target import OPTIMUM
-from narcissus.bounds.one_target_program import OPTIMUM_PROGRAM
+from narcissus.bounds.listed import LISTED, RANKED, RANKED_TAIL
+from narcissus.bounds.one_target import COLUMNS, OPTIMUM, OPTIMUM_PROGRAM
 from narcissus.bounds.published import (
     BALLE,
     BAYES_RISK,
     COHEN,
     COROLLARY_3_4,
     DISTRIBUTIONAL,
+    F_DP_ONE_RUN,
     HAYES,
     HUMPHRIES,
+    ONE_RUN,
     RENYI,
     STOCK,
     THEOREM_3_2,
@@ -65,7 +63,6 @@ from narcissus.bounds.published import (
     THEOREM_3_5,
     YEOM,
 )
-from narcissus.bounds.ranked import RANKED, RANKED_TAIL
 from narcissus.bounds.swap import ONE_TARGET, SWAP, SWAP_PROGRAM
 from narcissus.bounds.theorem import Question, Theorem
 from narcissus.bounds.threat import Threat
@@ -114,7 +111,7 @@ _OF_THE_PACKAGE = frozenset(THEOREMS)
 def bounds_on(
     threat: Threat, guarantee: Guarantee, at_least: int | None = None, *, dear: bool = True
 ) -> list[Bound]:
-    """List what every theorem that applies says, in the order of the registry.
+    """List the bounds of all theorems that apply, in the order of the registry.
 
     Parameters
     ----------
@@ -125,7 +122,7 @@ def bounds_on(
     at_least
         The count, or None for the success on one target.
     dear
-        Off leaves out the theorems that take linear programs and long recursions.
+        False leaves out theorems that cost linear programs or long recursions.
     """
     q = Question(threat, guarantee, at_least)
     asked = [t.answer(q) for t in THEOREMS.values() if dear or not t.dear]
@@ -133,10 +130,8 @@ def bounds_on(
 
 
 def best(bounds: Iterable[Bound]) -> Bound:
-    """Give the tightest of the bounds that hold.
+    """Return the tightest valid bound.
 
-    Examples
-    --------
     >>> from narcissus.bounds import threat
     >>> from narcissus.guarantees import PureDP
     >>> best(bounds_on(threat(values=[0.7, 0.2, 0.1]), PureDP(1.0))).value
@@ -149,63 +144,51 @@ def best(bounds: Iterable[Bound]) -> Bound:
 
 
 def from_outside() -> dict[str, Theorem]:
-    """Give the theorems that were added to `THEOREMS` in this process: no other one has them."""
+    """Return the theorems added to `THEOREMS` in this process; other processes lack them."""
     return {name: one for name, one in THEOREMS.items() if name not in _OF_THE_PACKAGE}
 
 
 def for_each(guarantee: Guarantee) -> list[Theorem]:
-    """List the theorems that limit the success on each of many people at once; see `each_success`.
-
-    Nothing is asked of the threat by them but the people's priors.
-    """
-    return [
-        theorem
-        for theorem in THEOREMS.values()
-        if theorem.each is not None
-        and theorem.holds is not None
-        and isinstance(guarantee, theorem.needs.guarantee)
-    ]
+    """List the theorems with `each`, which need only the people's priors; see `each_success`."""
+    return [theorem for theorem in _valid_under(guarantee) if theorem.each is not None]
 
 
 def of_tails(guarantee: Guarantee) -> list[Theorem]:
-    """List the theorems that limit how many of many people fall at once: ``tails``."""
+    """List the theorems with ``tails``: bounds on all counts of many people at once."""
+    return [theorem for theorem in _valid_under(guarantee) if theorem.tails is not None]
+
+
+def _valid_under(guarantee: Guarantee) -> list[Theorem]:
     return [
         theorem
         for theorem in THEOREMS.values()
-        if theorem.tails is not None
-        and theorem.holds is not None
-        and isinstance(guarantee, theorem.needs.guarantee)
+        if theorem.holds is not None and isinstance(guarantee, theorem.needs.guarantee)
     ]
 
 
 def each_success(
     priors: ArrayLike, guarantee: Guarantee, success: ArrayLike | None = None
 ) -> FloatArray:
-    """Limit the success on each of many people: the least of what the theorems say.
+    """Bound the success on each of many people by the minimum over all theorems.
+
+    The result has shape (m,); each entry depends on that person's prior alone.
 
     Parameters
     ----------
     priors
-        One distribution a person, shape (m, V); zeros pad.
+        One distribution per person, shape (m, V); zeros pad.
     guarantee
         About replace-one neighbours.
     success
         None for exact match; else a 0/1 matrix, shape (V, Z).
-
-    Returns
-    -------
-    array of shape (m,)
-        Each a function of that person's prior alone.
     """
     limits = [t.each(priors, guarantee, success) for t in for_each(guarantee) if t.each]
     return np.minimum.reduce(limits)
 
 
 def advantage(success: float, prior: float) -> float:
-    """Give ``(success - prior) / (1 - prior)``; 0 for a prior of 1.
+    """Return ``(success - prior) / (1 - prior)``; 0 for a prior of 1.
 
-    Notes
-    -----
     Source: Swanberg et al. 2025, section 4 (Narcissus theory 4.8).
     """
     p = probability("prior", prior)

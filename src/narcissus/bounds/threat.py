@@ -1,71 +1,254 @@
-"""What the attacker knows beforehand, how many targets there are, and what counts as success."""
+"""The threat: the attacker's prior knowledge, the number of targets, the success criterion.
+
+Priors are rows of probabilities; or, with too many values to list, the likeliest values with an
+upper bound on the others, or masses by rank that follow a formula.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import distribution, integer, probability
-from narcissus.bounds.listed_priors import ListedPriors
-from narcissus.bounds.ranked_prior import RankedPrior
-from narcissus.bounds.rows import success_matrix
+from narcissus._validation import distribution, integer, probabilities, probability
 from narcissus.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
+
+def prior_rows(name: str, priors: ArrayLike, counts: ArrayLike | None = None) -> FloatArray:
+    """Convert ``priors`` to an array of shape (m, V) whose rows are distributions.
+
+    A vector is one row; zeros pad shorter rows. With ``counts`` each entry stands for that many
+    values.
+    """
+    rows = np.atleast_2d(probabilities(name, priors))
+    if rows.ndim != 2 or rows.size == 0:
+        raise InputError(f"`{name}` must be one distribution a row, got shape {rows.shape}")
+    totals = rows.sum(axis=1) if counts is None else (rows * count_rows(counts, rows)).sum(axis=1)
+    bad = np.flatnonzero(np.abs(totals - 1.0) > 1e-9)
+    if bad.size:
+        raise InputError(
+            f"`{name}` must sum to 1 within 1e-09 in every row, "
+            f"got {float(totals[bad[0]])!r} in row {bad[0]}"
+        )
+    return rows
+
+
+def count_rows(counts: ArrayLike, rows: FloatArray) -> FloatArray:
+    """Convert ``counts``, the number of values per entry of ``rows``, to an array of its shape.
+
+    Each is at least 1, or 0 at padding; they need not be whole.
+    """
+    numbers = np.atleast_2d(np.asarray(counts, dtype=np.float64))
+    if numbers.shape != rows.shape or not (np.isfinite(numbers) & (numbers >= 0)).all():
+        raise InputError(
+            f"`counts` must be a finite number for each of the {rows.shape} prior probabilities, "
+            f"got shape {numbers.shape}"
+        )
+    if ((numbers < 1) & (numbers * rows > 0)).any():
+        raise InputError("`counts` must be at least 1 for every probability above 0")
+    return numbers
+
+
+def likeliest_first(
+    rows: FloatArray, counts: ArrayLike | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Sort each row from its largest entry on, with its counts, if any."""
+    if counts is None:
+        return -np.sort(-rows, axis=1), None
+    order = np.argsort(-rows, axis=1, kind="stable")
+    many = np.take_along_axis(count_rows(counts, rows), order, axis=1)
+    return np.take_along_axis(rows, order, axis=1), many
+
+
+def prior_kinds(
+    priors: ArrayLike, repeats: ArrayLike | None
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return the distinct priors and their multiplicities."""
+    rows = prior_rows("priors", priors)
+    counts = np.ones(len(rows), dtype=np.int64) if repeats is None else np.asarray(repeats)
+    if counts.shape != (len(rows),) or (counts < 1).any():
+        raise InputError("`repeats` must be whole numbers from 1, one for each prior")
+    different, back = np.unique(rows, axis=0, return_inverse=True)
+    return different, np.bincount(np.ravel(back), weights=counts).astype(np.int64)
+
+
+def success_matrix(success: ArrayLike, values: int) -> FloatArray:
+    """Convert ``success`` to a 0/1 array of shape (values, Z) without repeated guesses."""
+    matrix = probabilities("success", success)
+    if matrix.ndim != 2 or matrix.shape[0] != values or matrix.shape[1] == 0:
+        raise InputError(
+            f"`success` must have one row for each of the {values} values and one column a guess, "
+            f"got shape {matrix.shape}"
+        )
+    if not np.isin(matrix, (0.0, 1.0)).all():
+        raise InputError("`success` must hold only 0 and 1")
+    return np.unique(matrix, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class ListedPriors:
+    """The likeliest values of several targets' priors, and an upper bound on all others.
+
+    Raises
+    ------
+    InputError
+        Shapes do not match, a mass sum exceeds 1 or falls short of it although all values are
+        listed, or an unlisted value may be likelier than a listed one.
+    """
+
+    masses: FloatArray  # prior probabilities of the listed values, shape (m, K); zeros pad
+    # upper bound on every other value's probability, shape (m,); at most the smallest of the
+    # masses, and 0 if all values are listed
+    unlisted: FloatArray
+
+    def __post_init__(self) -> None:
+        masses = np.atleast_2d(probabilities("masses", self.masses))
+        unlisted = np.atleast_1d(probabilities("unlisted", self.unlisted))
+        if masses.ndim != 2 or masses.size == 0 or unlisted.shape != (len(masses),):
+            raise InputError(
+                "`masses` must have one row a target and `unlisted` one number a target, "
+                f"got shapes {masses.shape} and {unlisted.shape}"
+            )
+        total = masses.sum(axis=1)
+        if (total > 1 + 1e-9).any() or ((total < 1 - 1e-9) & (unlisted == 0)).any():
+            raise InputError(
+                "`masses` must sum to at most 1, and to 1 where no value is left out, "
+                f"got sums from {total.min():.12g} to {total.max():.12g}"
+            )
+        least = np.where(masses > 0, masses, np.inf).min(axis=1)
+        if (unlisted > least * (1 + 1e-6)).any():
+            raise InputError("`unlisted` must not be above the smallest of the masses")
+        object.__setattr__(self, "masses", masses)
+        object.__setattr__(self, "unlisted", unlisted)
+
+    def with_rest(self, each: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return masses and counts of the prior whose unlisted values have mass ``each`` (m,).
+
+        Shapes (m, K + 1), as for `narcissus.bounds.optimum`; the counts need not be whole.
+        """
+        rest = np.maximum(1.0 - self.masses.sum(axis=1), 0.0)
+        share = np.minimum(each, rest)
+        counts = np.divide(rest, share, out=np.zeros_like(rest), where=share > 0)
+        masses = np.column_stack([self.masses, share])
+        return masses, np.column_stack([(self.masses > 0).astype(np.float64), counts])
+
+
+SINGLE = 4096  # likeliest values kept as they are; the others are grouped
+_GROWTH = 1.005  # from the first to the last rank of a group
+_ALIKE = 1e-12  # masses of smaller relative difference are merged
+
+
+class RankedPrior(Protocol):
+    """A distribution of a secret, by the ranks of its values from the likeliest on.
+
+    It must be hashable, as results computed from it are cached.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of values."""
+        ...
+
+    def probability(self, rank: int) -> float:
+        """Return the probability of the value of a rank, from 1; it falls with the rank."""
+        ...
+
+    def head(self, k: int) -> float:
+        """Return the total probability of the ``k`` likeliest values, ``0 <= k <= n``."""
+        ...
+
+    def collision(self) -> float:
+        """Return the probability that two independent draws are equal."""
+        ...
+
+    def describe(self) -> str:
+        """Describe the distribution in words."""
+        ...
+
+
+@lru_cache(maxsize=16)
+def spread(prior: RankedPrior) -> tuple[FloatArray, FloatArray]:
+    """Return masses and counts, shapes (1, K), of a prior that is at least as easy to guess.
+
+    The likeliest values are kept. Of each group of further ranks, from ``a`` to ``b``, some values
+    get the mass of rank ``a`` and the others the mass of ``b``, in numbers that preserve the
+    group's mass. The counts need not be whole, as in `narcissus.bounds.optimum`.
+
+    Notes
+    -----
+    Source: Narcissus theory 4.11. *Proof.* With multipliers ``lambda`` of sum ``Lambda`` the bound
+    on the success is ``Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z)``, ``h`` jointly convex
+    (`narcissus.bounds.listed_optimum`). A value of mass ``t p_a + (1-t) p_b`` gets the multiplier
+    ``t lambda_a + (1-t) lambda_b``: its term is at most ``t`` times the term of ``p_a`` plus
+    ``1-t`` times the term of ``p_b``. So any bound for the spread prior by its multipliers, on one
+    target or on a count, holds for the prior itself.
+    """
+    ends = _ends(prior.n)
+    heads = [prior.head(end) for end in ends]
+    masses: list[float] = []
+    counts: list[float] = []
+    for a, b, mass in zip(ends[:-1], ends[1:], np.diff(heads).tolist(), strict=True):
+        size, high, low = b - a, prior.probability(a + 1), prior.probability(b)
+        many = size if high - low <= _ALIKE * high else (mass - size * low) / (high - low)
+        if size in (1, many):
+            masses.append(high)
+            counts.append(size)
+        elif 1 <= many <= size - 1:
+            masses += [high, low]
+            counts += [many, size - many]
+        else:  # rounding: all that the group has, in values of its likeliest
+            masses.append(high)
+            counts.append(max(1.0, mass / high))
+    rows, many_each = np.array([masses]), np.array([counts], dtype=np.float64)
+    return rows / float((rows * many_each).sum()), many_each
+
+
+def _ends(n: int) -> list[int]:
+    """Return the last rank of each group, from 0 on."""
+    ends = list(range(min(n, SINGLE) + 1))
+    while ends[-1] < n:
+        ends.append(min(n, int(ends[-1] * _GROWTH)))
+    if len(ends) > SINGLE + 2 and ends[-1] - ends[-2] < SINGLE * (_GROWTH - 1):
+        del ends[-2]  # the last group is no smaller than the others
+    return ends
+
+
 _MOST_TARGETS = 10**10  # more than there are people
-_MOST_VALUES = 1000  # of a worst prior that is written out
+_MOST_VALUES = 1000  # most values of an explicit worst prior
 
 
 @dataclass(frozen=True)
 class Threat:
-    """What the attacker knows beforehand, how many targets there are, and what counts.
+    """The attacker's prior knowledge, the number of targets, and the success criterion."""
 
-    Attributes
-    ----------
-    prior
-        Prior success of the best attempt on each target; from ``values`` if they are given.
-    values
-        The prior of each target's value, if it is known; more is proved then. For exact match
-        the worst one with that best guess if only ``prior`` is known; see `threat`.
-    success
-        0/1 matrix (values x guesses): when a guess is right; None for exact match.
-    targets
-        How many independent targets.
-    guesses
-        How many of them are guessed, fixed before the release is seen.
-    inseparable
-        ``kappa`` of theory 4.3; from ``values`` if they are given.
-    exact_match
-        Whether success means naming the very value.
-    known
-        Whether ``values`` is the prior as it is, and not the worst one that fits what is known.
-    likeliest, unlisted
-        Where only these are known: the probabilities of the likeliest values, and what no other
-        exceeds; see `threat_of_likeliest`.
-    columns
-        Where the target has several unknown columns, and success is the share of them that is
-        right: each column's distribution; see `threat_of_columns`.
-    ranked
-        Where the values are too many to list and their masses by rank are a formula; see
-        `threat_of_ranked`.
-    """
-
+    # prior success of the best attempt on each target; from ``values`` if they are given
     prior: float
+    # the prior of each target's value, if known, which sharpens bounds. For exact match with
+    # only ``prior`` known, the worst one with that best guess; see `threat`.
     values: tuple[float, ...] | None
+    # 0/1 matrix (values x guesses) of right guesses; None for exact match
     success: tuple[tuple[float, ...], ...] | None
-    targets: int
-    guesses: int
-    inseparable: float
-    exact_match: bool
-    known: bool
+    targets: int  # number of independent targets
+    guesses: int  # number of them guessed, fixed before the release is seen
+    inseparable: float  # ``kappa`` of theory 4.3; from ``values`` if they are given
+    exact_match: bool  # whether success means naming the exact value
+    known: bool  # whether ``values`` is the actual prior, not the worst one that fits
+    # `likeliest`, `unlisted`: If only these are known: the probabilities of the likeliest
+    # values, and an upper bound on every other; see `threat_of_likeliest`
     likeliest: tuple[float, ...] | None = None
     unlisted: float = 0.0
+    # if the target has several unknown columns, and success is the share guessed correctly:
+    # each column's distribution; see `threat_of_columns`
     columns: tuple[tuple[float, ...], ...] | None = None
+    # if the values are too many to list, the formula of their masses by rank; see
+    # `threat_of_ranked`
     ranked: RankedPrior | None = None
 
     @property
@@ -76,7 +259,7 @@ class Threat:
 
     @property
     def about_prior(self) -> str:
-        """What is assumed of the prior where the whole of it is used."""
+        """The assumption about the prior where all of it is used."""
         if self.columns is not None:
             return "each column's distribution given what the attacker knows is as given"
         if self.ranked is not None:
@@ -107,28 +290,27 @@ def threat(
     Parameters
     ----------
     prior
-        Limit of the prior success of every attempt on one target; or ``values``. An attempt may
-        cover several values, unless ``exact_match`` is on.
+        Upper bound on the prior success of every attempt on one target; or ``values``. An attempt
+        may cover several values, unless ``exact_match``.
     values
         The distribution of each target's value, shape (V,), in the order of the values.
     success
         With ``values``: 0/1 matrix, shape (V, Z); None for exact match.
     within
-        With ``values``: a guess is right if at most so many places from the value; 0 is exact
+        With ``values``: largest distance in places of a right guess from the value; 0 is exact
         match.
     targets, guesses, inseparable
-        See `Threat`; ``inseparable`` is computed where ``values`` are given or success is exact
-        match, else 0.
+        See `Threat`; ``inseparable`` is computed from ``values`` or for exact match, else 0.
     exact_match
-        With ``prior``: success means naming the very value, as in membership. With ``values`` it
+        With ``prior``: success means naming the exact value, as in membership. With ``values`` it
         follows from ``success`` and ``within``.
 
     Notes
     -----
-    *Exact match from the best guess alone.* What the best attacker reaches is, for each mechanism
-    and attacker, linear in each target's prior, hence convex once the best are taken. So among
-    the priors without a value above ``p`` it is largest at a corner: as many values of mass ``p``
-    as fit, and one with the rest. A bound for that prior holds for all of them.
+    *Exact match from the best guess alone.* For each mechanism and attacker the success is linear
+    in each target's prior, so its maximum over mechanisms and attackers is convex. Among the priors
+    without a value above ``p`` it is therefore largest at a corner: as many values of mass ``p`` as
+    fit, and one with the rest. A bound for that prior holds for all of them.
 
     Examples
     --------
@@ -160,20 +342,20 @@ def threat(
 
 
 def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
-    """Describe a threat to values that are too many to list.
+    """Describe a threat with too many values to list.
 
     Parameters
     ----------
     priors
-        The likeliest values of one target; the others are alike. A guess must name the very value.
+        The likeliest values of one target; the others are alike. A guess must name the exact value.
     targets
-        How many independent targets.
+        Number of independent targets.
 
     Notes
     -----
-    The priors that fit have the corners "the listed values, as many as fit of the largest
-    probability that others may have, and one with the rest", whichever they are: so a bound for
-    that prior holds for all of them, as for `threat`'s exact match.
+    The priors that fit have the corners "the listed values, as many as fit of the largest unlisted
+    probability, and one with the rest", in any arrangement: a bound for that prior holds for all of
+    them, as for `threat`'s exact match.
     """
     if len(priors.masses) != 1:
         raise InputError(f"`priors` must be of one target, got {len(priors.masses)}")
@@ -200,13 +382,13 @@ def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
 
 
 def threat_of_ranked(prior: RankedPrior, *, targets: int = 1, guesses: int | None = None) -> Threat:
-    """Describe a threat to a secret whose masses by rank are a formula, such as Zipf's law.
+    """Describe a threat to a secret whose masses by rank follow a formula, such as Zipf's law.
 
     Parameters
     ----------
     prior
-        Of each target, such as `narcissus.priors.Zipf`; of any number of values. A guess must
-        name the very value. Up to a thousand values are listed.
+        Prior of each target, such as `narcissus.priors.Zipf`; up to a thousand values are listed. A
+        guess must name the exact value.
     targets, guesses
         See `Threat`.
     """
@@ -224,13 +406,13 @@ def threat_of_ranked(prior: RankedPrior, *, targets: int = 1, guesses: int | Non
 
 
 def threat_of_columns(columns: Sequence[ArrayLike]) -> Threat:
-    """Describe a threat to several columns of one target, of which as many as possible are guessed.
+    """Describe a threat to several columns of one target; success is the share guessed correctly.
 
     Parameters
     ----------
     columns
-        Each unknown column's distribution given all that the attacker knows; the columns may
-        depend on one another in whatever way.
+        Each unknown column's distribution given the attacker's prior knowledge; the columns may
+        depend on each other in any way.
     """
     if not columns:
         raise InputError("`columns` must hold at least one distribution")
@@ -242,7 +424,7 @@ def threat_of_columns(columns: Sequence[ArrayLike]) -> Threat:
 
 
 def _when_right(values: int, success: ArrayLike | None, within: int | None) -> FloatArray:
-    """Give the 0/1 matrix of the criterion, shape (V, Z)."""
+    """Return the 0/1 matrix of the criterion, shape (V, Z)."""
     if within is None:
         return np.eye(values) if success is None else success_matrix(success, values)
     if success is not None:
@@ -253,14 +435,13 @@ def _when_right(values: int, success: ArrayLike | None, within: int | None) -> F
 
 
 def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) -> Threat:
-    """Describe the threat to targets whose whole prior is known."""
     # One guess for each value, in whatever order.
     exact = matrix.shape == (row.size, row.size) and all(
         bool((matrix.sum(axis=axis) == 1).all()) for axis in (0, 1)
     )
-    # Some guess is right for x and wrong for y: only then does the swap tell anything.
+    # Some guess is right for x and wrong for y: only then is the swap informative.
     told = matrix @ (1.0 - matrix.T) > 0
-    # Correctly rounded sums: the order in which a processor adds is no part of the threat.
+    # Correctly rounded sums, independent of the order of addition.
     prior = max(math.fsum(row[right]) for right in (matrix > 0).T)
     return Threat(
         min(1.0, prior),
@@ -275,13 +456,13 @@ def _of_values(row: FloatArray, matrix: FloatArray, targets: int, guesses: int) 
 
 
 def _worst_prior(p: float) -> tuple[tuple[float, ...] | None, float]:
-    """Give the corner of all priors without a value above ``p``, and its collision probability.
+    """Return the corner of all priors without a value above ``p``, and its collision probability.
 
     None for a prior of too many values to write out.
     """
-    if p < 1e-300:  # so many values that none is ever drawn twice
+    if p < 1e-300:  # too many values for any to be drawn twice
         return None, 0.0
-    # Where 1 / p is whole but for rounding there is no rest.
+    # Where 1 / p is whole up to rounding there is no rest.
     near = round(1.0 / p)
     whole = abs(near * p - 1.0) <= near * np.finfo(float).eps
     full = near if whole else math.floor(1.0 / p)

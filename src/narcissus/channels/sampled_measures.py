@@ -30,7 +30,7 @@ from narcissus.channels.paid_ahead import MIXED, Paid
 from narcissus.channels.prior_draws import EXHAUSTED, Draws
 from narcissus.channels.samples import Samples
 from narcissus.errors import InputError
-from narcissus.evidence.mean import mean_limits
+from narcissus.evidence.betting import mean_limits
 
 GRID = 300
 """Points of either grid; a finer one could only lower the limit."""

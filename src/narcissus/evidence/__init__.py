@@ -1,23 +1,39 @@
-"""Evidence from runs: confidence limits, refutation, anytime-valid tests. The only statistics."""
+"""Statistics of runs: confidence limits, refutation, anytime-valid tests."""
 
-from narcissus.evidence.advantage import advantage_limits
-from narcissus.evidence.approximate import studentised_limits
-from narcissus.evidence.differences import difference_limits
-from narcissus.evidence.enclosed import Envelope, PeopleSums, enclosed_limits
-from narcissus.evidence.estimated_prior import estimated_tail, upper_priors
-from narcissus.evidence.families import each_confidence, first_in_sequence
-from narcissus.evidence.intervals import clopper_pearson
-from narcissus.evidence.mean import mean_limits
-from narcissus.evidence.order import median_limits
-from narcissus.evidence.planning import narrowest_limits, trials_for
-from narcissus.evidence.population import population_mean_upper, population_tail
+from narcissus.evidence.betting import (
+    Bets,
+    advantage_limits,
+    anytime_limits,
+    difference_limits,
+    mean_limits,
+)
+from narcissus.evidence.intervals import (
+    clopper_pearson,
+    each_confidence,
+    first_in_sequence,
+    median_limits,
+    narrowest_limits,
+    studentised_limits,
+    trials_for,
+)
+from narcissus.evidence.population import (
+    Envelope,
+    PeopleSums,
+    enclosed_limits,
+    estimated_tail,
+    population_mean_upper,
+    population_tail,
+    upper_priors,
+)
 from narcissus.evidence.randomness import RandomnessTests, randomness_tests
 from narcissus.evidence.refutation import Method, Refutation, refute
 from narcissus.evidence.roc import RocBand, roc_band
-from narcissus.evidence.scores import refute_scores
-from narcissus.evidence.sequential import Bets, anytime_limits
-from narcissus.evidence.unequal import refute_guesses, refute_priors
-from narcissus.evidence.unequal_scores import refute_prior_scores
+from narcissus.evidence.scores import (
+    refute_guesses,
+    refute_prior_scores,
+    refute_priors,
+    refute_scores,
+)
 
 __all__ = [
     "Bets",

@@ -1,80 +1,178 @@
-"""Gamblers who bet against a claim: the machinery of every limit with a fixed number of trials.
+"""Limits and tests by betting: for a fixed number of trials, and valid at every stopping time.
 
-A claim says that a payoff has mean 0. A gambler starts with one unit, stakes on each trial what
-the trials before it suggest, and gains the stake times the payoff. If the claim holds, the capital
-is a supermartingale that is never negative, and by Ville's inequality it ever reaches
-``1 / error`` with probability at most ``error``; so is the average of several capitals. A claim
-whose gamblers get there is refused.
+A claim states that a payoff has mean 0. A gambler starts with one unit, chooses the stake of each
+trial from the trials before it, and gains the stake times the payoff. Under the claim the capital
+is a non-negative supermartingale, so by Ville's inequality it ever reaches ``1 / error`` with
+probability at most ``error``; so does the average of several capitals. A claim against which the
+gamblers reach that is rejected. So the run may be inspected after every trial, stopped at will, or
+continued, with stakes that do not depend on the number of trials: the gambler of `Bets` spreads the
+unit over a fixed ladder of stakes and never moves it between them, which is close to the best stake
+in hindsight.
 
-Source: Waudby-Smith and Ramdas 2023, Theorem 3 (predictable plug-in stakes); Ville 1939.
+Source: Waudby-Smith and Ramdas 2023, Theorem 3 (predictable plug-in stakes); Ville 1939. The ladder
+is a universal portfolio (Cover 1991) on a grid.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from narcissus.evidence.sequential import log_mean
+from narcissus._validation import fraction, integer, same_trials, unit_vector
+from narcissus.errors import InputError
+from narcissus.results import Estimate
 
 FloatArray = NDArray[np.float64]
+
+# Shares of the largest stake that cannot lose everything; the smallest detects 1e-4 of the range.
+LADDER = 0.98 * 2.0 ** -np.arange(14)
+
+
+class Bets:
+    """Capital of a gambler who bets that the mean of a sequence is above 0.
+
+    Parameters
+    ----------
+    lowest
+        The smallest possible value, below 0; known before the first trial.
+    """
+
+    def __init__(self, lowest: float) -> None:
+        if not lowest < 0:
+            raise InputError(f"`lowest` must be below 0, got {lowest!r}")
+        self.stakes = LADDER / -lowest
+        self.logs = np.zeros(len(LADDER))
+
+    def update(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Bet on more trials; return the log capital after each, shape (trials,)."""
+        array = np.asarray(values, dtype=np.float64)
+        steps = np.log1p(self.stakes[:, None] * array)
+        path = self.logs[:, None] + np.cumsum(steps, axis=1)
+        if array.size:
+            self.logs = path[:, -1].copy()
+        return log_mean(path)
+
+    def add_counts(self, values: ArrayLike, counts: ArrayLike) -> float:
+        """Bet on many trials at once, given each value's count; return the log capital.
+
+        The final capital does not depend on the order of the trials.
+        """
+        array, times = np.asarray(values, dtype=np.float64), np.asarray(counts, dtype=np.float64)
+        self.logs = self.logs + np.log1p(self.stakes[:, None] * array) @ times
+        return float(log_mean(self.logs[:, None])[0])
+
+
+def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log of the mean over the first axis of capitals given as logs."""
+    top = logs.max(axis=0)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return safe + np.log(np.exp(logs - safe).mean(axis=0))
+
+
+def compress(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the distinct values and their counts."""
+    kept, counts = np.unique(values, return_counts=True)
+    return kept, counts.astype(np.int64)
+
+
+def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
+    """Compute limits on the mean of independent values in [0, 1], valid at any stopping time.
+
+    The run may be inspected after every trial and stopped for any reason in the past. Wider than
+    `narcissus.mean_limits`, which needs the number of trials fixed beforehand.
+
+    Parameters
+    ----------
+    values
+        One value per trial, shape (trials,), each in [0, 1].
+    confidence
+        Level in (0, 1) of both limits together.
+    quantity
+        The averaged quantity, in words.
+
+    Examples
+    --------
+    >>> anytime_limits([0.0, 1.0] * 200).low < 0.5 < anytime_limits([0.0, 1.0] * 200).high
+    True
+    """
+    array = unit_vector("values", values)
+    level = fraction("confidence", confidence)
+    kept, counts = compress(array)
+    mean = float(array.mean())
+    hurdle = math.log(2 / (1 - level))
+
+    def above(claim: float) -> float:
+        return Bets(-claim).add_counts(kept - claim, counts)
+
+    def below(claim: float) -> float:
+        return Bets(claim - 1).add_counts(claim - kept, counts)
+
+    low = _edge(above, hurdle, inside=mean, outside=0.0) if mean > 0 else 0.0
+    high = _edge(below, hurdle, inside=mean, outside=1.0) if mean < 1 else 1.0
+    return Estimate(mean, low, high, level, array.size, quantity, method="anytime betting")
+
+
+def _edge(
+    capital: Callable[[float], float], hurdle: float, *, inside: float, outside: float
+) -> float:
+    """Bisect for the end of the interval; err outwards.
+
+    Against the sample mean a gambler never wins, so the inside is never rejected.
+    """
+    near, far = inside, outside
+    if far == 0.0:
+        # Claims too small to be worth a bisection step are rejected if the smallest one is.
+        tiny = 1e-300
+        if capital(tiny) < hurdle:
+            return 0.0
+        near, far = inside, tiny
+    elif capital(1 - 1e-16) < hurdle:
+        return 1.0
+    for _ in range(60):
+        middle = (near + far) / 2
+        if far < near * 0.25:  # by factors; the product of the two may be too small for a float
+            middle = math.sqrt(near * far) or math.sqrt(near) * math.sqrt(far)
+        if capital(middle) >= hurdle:
+            far = middle
+        else:
+            near = middle
+    return far if outside != 0.0 or far > 1e-299 else 0.0
+
 
 _STEPS = 40  # halvings of the range of claims
 
 
 @dataclass(frozen=True)
 class Temper:
-    """How a gambler bets.
+    """The betting style of a gambler."""
 
-    Attributes
-    ----------
-    variance
-        What they expect at the start, as a part of .25, which values in [0, 1] can have at most.
-    most
-        Share of their capital that one trial can lose them at most, below 1. The paper takes 1/2
-        or 3/4; values that vary little (shares of many people) need bolder stakes.
-    capital
-        Their part of the unit.
-    """
-
+    # initially expected variance, as a share of .25, the maximum for values in [0, 1]
     variance: float
+    # largest share of the capital that one trial can lose, below 1. The paper uses 1/2 or
+    # 3/4; values that vary little (shares of many people) need bolder stakes.
     most: float
-    capital: float = 1.0
+    capital: float = 1.0  # share of the initial unit
 
 
 @dataclass(frozen=True)
 class Gamblers:
-    """Gamblers who share one unit.
+    """Gamblers who share one unit of capital."""
 
-    Attributes
-    ----------
-    stakes
-        What each puts on a trial for a unit of payoff, shape (gamblers, trials); a trial's stakes
-        depend on the trials before it alone.
-    boldness
-        Share of the capital that each risks on one trial at most, shape (gamblers, 1).
-    capital
-        What each starts with, shape (gamblers, 1); together 1.
-    hurdle
-        Log of the capital of all at which a claim is refused: ``-log(error)``.
-    """
-
+    # stake per unit of payoff, shape (gamblers, trials); it depends on earlier trials only
     stakes: FloatArray
-    boldness: FloatArray
-    capital: FloatArray
-    hurdle: float
+    boldness: FloatArray  # largest share of the capital risked on one trial, shape (gamblers, 1)
+    capital: FloatArray  # initial capital, shape (gamblers, 1), with sum 1
+    hurdle: float  # log of the total capital at which a claim is rejected: ``-log(error)``
 
     def refuse(self, payoffs: FloatArray, loss: float | FloatArray) -> bool:
-        """Say whether a claim is refused.
+        """Test a claim by the payoffs per unit, shape (trials,), and their largest ``loss``.
 
-        Parameters
-        ----------
-        payoffs
-            What a unit at stake gains on each trial, shape (trials,).
-        loss
-            The most that it could have lost; a number, or one for each trial.
+        ``loss`` is a number, or one per trial.
         """
         with np.errstate(divide="ignore"):
             bets = np.minimum(self.stakes, self.boldness / loss)
@@ -89,10 +187,10 @@ class Gamblers:
         low: float,
         high: float,
     ) -> float:
-        """Give the largest refused claim in [low, high]; ``low`` if none is.
+        """Return the largest rejected claim in [low, high]; ``low`` if there is none.
 
-        The capital must fall as the claim grows: so it does where ``payoffs`` and
-        ``payoffs / loss`` fall. The bisection ends on the refused side: limits err outwards.
+        The capital must fall as the claim grows, as it does if ``payoffs`` and ``payoffs / loss``
+        fall. The bisection ends on the rejected side: limits err outwards.
         """
 
         def refused(claim: float) -> bool:
@@ -110,11 +208,11 @@ class Gamblers:
 
 
 def usual(people: int) -> tuple[Temper, ...]:
-    """Give how gamblers bet on a mean over so many independent targets.
+    """Return the gamblers for a mean over ``people`` independent targets.
 
-    The first expects at the start the variance that one value in [0, 1] can have at most, .25.
-    Where a trial is the mean over several targets, a second, bold one expects ``.25 / people``.
-    Whether the targets are independent decides how well it bets, not whether the limits hold.
+    The first initially expects variance .25, the maximum for a value in [0, 1]. If a trial averages
+    several targets, a second, bold one expects ``.25 / people``. Independence of the targets
+    affects how well it bets, not whether the limits hold.
     """
     if people == 1:
         return (Temper(1.0, 0.9),)
@@ -129,23 +227,12 @@ def plug_in(
     tempers: Sequence[Temper],
     hurdle: float,
 ) -> Gamblers:
-    """Give gamblers for payoffs ``values - claim * weights``, or for their opposites.
+    """Create gamblers for payoffs ``values - claim * weights``, or for their negatives.
 
-    Parameters
-    ----------
-    values, weights
-        One a trial, shape (trials,).
-    middle
-        The claim that is expected at the start.
-    tempers
-        How each of them bets.
-    hurdle
-        See `Gamblers`.
+    ``values`` and ``weights`` have shape (trials,); ``middle`` is the initially expected claim.
 
-    Notes
-    -----
-    Source: Waudby-Smith and Ramdas 2023, Equation 26 (for a fixed number of trials). Gamblers
-    besides the first are ours.
+    Source: Waudby-Smith and Ramdas 2023, Equation 26 (for a fixed number of trials). Gamblers other
+    than the first are ours.
     """
     n = values.size
     counts = np.arange(1, n + 1)
@@ -159,3 +246,150 @@ def plug_in(
     boldness = np.array([temper.most for temper in tempers])[:, None]
     capital = np.array([temper.capital for temper in tempers])[:, None]
     return Gamblers(np.array(stakes), boldness, capital, hurdle)
+
+
+def mean_limits(
+    values: ArrayLike, *, confidence: float = 0.95, people: int = 1, quantity: str = ""
+) -> Estimate:
+    """Compute confidence limits on the mean of independent values in [0, 1] of any distribution.
+
+    By betting (Waudby-Smith and Ramdas 2023, Theorem 3, the hedged capital with predictable plug-in
+    stakes): a mean is rejected once gamblers against it have multiplied their capital by ``2 / (1 -
+    confidence)``. Close to the normal limits with many trials; with few no valid limits can be
+    narrow, see `narrowest_limits`.
+
+    The number of trials, the confidence and ``people`` must be fixed before the first trial is
+    seen: the stakes depend on them. For a run that may stop early see `anytime_limits`.
+
+    Parameters
+    ----------
+    values
+        One value per trial, shape (trials,), each in [0, 1]; trials independent and alike, in the
+        order of play (the stakes of a trial depend on the ones before it).
+    confidence
+        Level in (0, 1) of both limits together.
+    people
+        Number of independent targets averaged per trial. Any is valid; the right one is sharpest.
+    quantity
+        The averaged quantity, in words.
+
+    Examples
+    --------
+    >>> mean_limits([0.4, 0.6] * 50).low < 0.5 < mean_limits([0.4, 0.6] * 50).high
+    True
+    """
+    array = unit_vector("values", values)
+    level = fraction("confidence", confidence)
+    some = integer("people", people, low=1)
+    mean = float(array.mean())
+    hurdle = math.log(2 / (1 - level))
+    gamblers = plug_in(array, np.ones_like(array), middle=0.5, tempers=usual(some), hurdle=hurdle)
+
+    def edge(seen: np.ndarray) -> float:
+        return gamblers.refused_up_to(lambda m: seen - m, lambda m: m, 0.0, 1.0)
+
+    # A run that drifts can reject its own mean; the limits are widened to include it.
+    low, high = min(mean, edge(array)), max(mean, 1 - edge(1 - array))
+    return Estimate(mean, low, high, level, array.size, quantity, method="betting")
+
+
+def difference_limits(
+    shares: ArrayLike,
+    others: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    people: int = 1,
+    quantity: str = "",
+) -> Estimate:
+    """Compute confidence limits on the mean of paired differences ``shares - others``.
+
+    The differences are mapped to [0, 1] for `mean_limits`; the same must be fixed beforehand.
+
+    Parameters
+    ----------
+    shares, others
+        One value per trial, shape (trials,), each in [0, 1].
+    confidence, people, quantity
+        As for `mean_limits`.
+
+    Examples
+    --------
+    >>> found = difference_limits([0.6] * 200, [0.4] * 200, people=100)
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.2, 0.177, 0.216)
+    """
+    first, second = unit_vector("shares", shares), unit_vector("others", others)
+    same_trials(shares=first, others=second)
+    found = mean_limits(
+        (first - second + 1) / 2, confidence=confidence, people=people, quantity=quantity
+    )
+    assert found.low is not None
+    assert found.high is not None
+    return replace(
+        found,
+        value=float((first - second).mean()),
+        low=2 * found.low - 1,
+        high=2 * found.high - 1,
+    )
+
+
+def advantage_limits(
+    shares: ArrayLike,
+    baselines: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    people: int = 1,
+    quantity: str = "",
+) -> Estimate:
+    """Compute confidence limits on the advantage ``(E[share] - E[baseline]) / (1 - E[baseline])``.
+
+    0 is no gain over the baseline, 1 is all that the baseline leaves. The mean baseline is unknown,
+    and dividing by its estimate invalidates the limits. The advantage ``a`` solves ``E[share -
+    baseline - a (1 - baseline)] = 0``: gamblers bet against each ``a``, and the limits enclose
+    those not rejected. As ``baseline`` is at most 1, the payoff falls with ``a``, so the accepted
+    set is an interval. An advantage below -1 counts as -1.
+
+    The number of trials, the confidence and ``people`` must be fixed beforehand, as for
+    `mean_limits`.
+
+    Parameters
+    ----------
+    shares
+        Recovered share per trial in [0, 1], shape (trials,).
+    baselines
+        Baseline of the same trials (the same people), in [0, 1]; an exact chance, or a count.
+    confidence
+        Level in (0, 1) of both limits together.
+    people
+        Number of independent targets averaged per trial; see `mean_limits`.
+    quantity
+        The estimated quantity, in words.
+
+    Examples
+    --------
+    >>> found = advantage_limits([0.9, 0.5] * 100, [0.8, 0.0] * 100)
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.5, 0.465, 0.518)
+    """
+    won, fair = unit_vector("shares", shares), unit_vector("baselines", baselines)
+    same_trials(shares=won, baselines=fair)
+    level = fraction("confidence", confidence)
+    some = integer("people", people, low=1)
+    room, missed = 1 - fair, 1 - won
+    hurdle = math.log(2 / (1 - level))
+    gamblers = plug_in(won - fair, room, middle=0.0, tempers=usual(some), hurdle=hurdle)
+    # A unit at stake loses most where the share is 0 and the baseline 1: one unit.
+    low = gamblers.refused_up_to(lambda a: won - fair - a * room, lambda _: 1.0, -1.0, 1.0)
+    # The other way, in b = 1 - a: E[missed - b room] = 0, and a unit loses at most b.
+    high = 1 - gamblers.refused_up_to(lambda b: missed - b * room, lambda b: b, 0.0, 2.0)
+    left = float(room.mean())
+    value = float(np.clip((won - fair).mean() / left, -1, 1)) if left > 0 else 0.0
+    return Estimate(
+        value,
+        min(value, low),
+        max(value, high),
+        level,
+        won.size,
+        quantity or "advantage over the baseline",
+        method="betting",
+    )

@@ -1,31 +1,60 @@
-"""Limits in closed form that hold at every number of independent trials."""
+"""Limits in closed form, their levels for several claims or dependent tests, and planning.
+
+A claim selected as the best among ``k`` holds at the level of one only if its limit was computed
+for all ``k``: the family is everything that was selected *from*, groups times attacks times
+settings. The union bound (Bonferroni) covers arbitrarily dependent claims. Claims tested in an
+order fixed beforehand, up to the first failure, need no correction: a false claim is made only if
+the first false one of the list passes its test, which is one test (fixed-sequence testing; Maurer,
+Hothorn and Lehmacher 1995).
+
+For dependent tests of one claim, such as folds that share their shadows: if at least ``k`` of ``n``
+valid p-values are at most ``c``, this had a chance of at most ``c n / k``: in expectation at most
+``c n`` of them are, and Markov's inequality does the rest (Rueger 1978). ``k`` near half costs a
+factor of two in the level and tolerates failure of half the tests. Multiplying as if the tests were
+independent, or pooling their trials, may reject true claims far too often.
+"""
 
 from __future__ import annotations
 
-from scipy import special
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
-from narcissus._validation import fraction, integer
-from narcissus.results import Estimate
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, special
+
+from narcissus._validation import (
+    between,
+    fraction,
+    integer,
+    non_negative,
+    positive,
+    probability,
+    real,
+    same_trials,
+)
+from narcissus.errors import InputError
+from narcissus.results import Approximate, Estimate
+
+FloatArray = NDArray[np.float64]
 
 
 def clopper_pearson(
     successes: int, trials: int, *, confidence: float = 0.95, quantity: str = ""
 ) -> Estimate:
-    """Limit a success probability from independent trials, exactly (Clopper and Pearson 1934).
+    """Compute exact limits on a success probability (Clopper and Pearson 1934).
 
     Parameters
     ----------
     successes, trials
-        How many of how many independent trials succeeded; ``0 <= successes <= trials``.
+        ``0 <= successes <= trials``.
     confidence
-        Level in (0, 1); each side gets half of what is left.
+        Level in (0, 1); each side gets half of the error.
     quantity
-        What succeeded, in words.
-
-    Returns
-    -------
-    Estimate
-        With ``low`` and ``high`` in [0, 1].
+        The event, in words.
 
     Examples
     --------
@@ -45,3 +74,439 @@ def clopper_pearson(
     return Estimate(
         successes / trials, low, high, level, trials, quantity, method="Clopper-Pearson"
     )
+
+
+def median_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
+    """Compute confidence limits on the median of independent values, whatever their distribution.
+
+    Two order statistics (Thompson 1936): the number of values at most the median is stochastically
+    at least binomial with chance 1/2. So the limits hold for every median if there are several, and
+    with ties. With few trials they are far narrower than valid limits on the mean, since outliers
+    do not affect a median.
+
+    Parameters
+    ----------
+    values
+        One value per trial, shape (trials,), trials independent and alike.
+    confidence
+        Level in (0, 1) of both limits together.
+    quantity
+        The quantity, in words.
+
+    Returns
+    -------
+    Estimate
+        Without limits if there are too few values: at level .95 six are needed.
+
+    Examples
+    --------
+    >>> found = median_limits(range(1, 21))
+    >>> found.value, found.low, found.high
+    (10.5, 6.0, 15.0)
+    """
+    array = np.sort(np.asarray(values, dtype=np.float64))
+    if array.ndim != 1 or array.size == 0:
+        raise InputError(f"`values` must be a non-empty vector, got shape {array.shape}")
+    real("values", array[-1])  # NaN is sorted to the end
+    level = fraction("confidence", confidence)
+    n = array.size
+    # The k-th smallest is above the median only if fewer than k values are at most the median.
+    chances = scipy.stats.binom.cdf(np.arange(n), n, 0.5)
+    k = int(np.searchsorted(chances, (1 - level) / 2, side="right"))
+    middle = float(np.median(array))
+    if k == 0:
+        few = f"{n} trials are too few for limits of a median at this level"
+        return Estimate(middle, None, None, level, n, quantity, "order statistics", few)
+    low, high = float(array[k - 1]), float(array[n - k])
+    return Estimate(middle, low, high, level, n, quantity, "order statistics")
+
+
+def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the narrowest limits of any valid method on a mean of values in [0, 1].
+
+    Even if every observed value is ``mean``: values that are 0 with chance
+    ``1 - (error / 2)^(1 / trials)``, else ``mean``, look the same with chance ``error / 2``, so no
+    method may reject their mean. The same above, with 1 for 0.
+
+    Parameters
+    ----------
+    mean
+        Mean of the values, in [0, 1].
+    trials
+        Independent trials, at least 1.
+    confidence
+        Level in (0, 1) of both limits together.
+
+    Returns
+    -------
+    tuple
+        The highest lower limit and the lowest upper limit.
+
+    Examples
+    --------
+    >>> low, high = narrowest_limits(0.87, 100)
+    >>> round(0.87 - low, 4), round(high - 0.87, 4)
+    (0.0315, 0.0047)
+    """
+    x, n = probability("mean", mean), integer("trials", trials, low=1)
+    level = fraction("confidence", confidence)
+    kept = ((1 - level) / 2) ** (1 / n)
+    return x * kept, 1 - (1 - x) * kept
+
+
+def trials_for(
+    distance: float, variance: float, *, room: float = 1.0, confidence: float = 0.95
+) -> int:
+    """Estimate the trials needed for a limit on a mean within ``distance``; never a claim.
+
+    The minimum for any valid limit if all values are equal (see `narrowest_limits`), plus
+    ``2 log(2 / error) variance / distance^2`` for their spread. To decide whether a mean is below a
+    threshold, ``distance`` is the gap between the estimate and the threshold.
+
+    Parameters
+    ----------
+    distance
+        Between the estimate and its limit, above 0.
+    variance
+        Variance of one trial's value.
+    room
+        Distance of the mean from the end of the range on the side of the limit: ``1 - mean`` for an
+        upper limit, ``mean`` for a lower one, 1 if unknown.
+    confidence
+        Level in (0, 1) of both limits together.
+
+    Examples
+    --------
+    >>> trials_for(0.0315, 0.0, room=0.87)
+    101
+    >>> trials_for(0.01, 0.25)
+    18812
+    """
+    reach, room = positive("distance", distance), positive("room", room)
+    spread = non_negative("variance", variance)
+    level = fraction("confidence", confidence)
+    hurdle = math.log(2 / (1 - level))
+    if reach >= room:
+        return 1
+    alike = hurdle / -math.log1p(-reach / room)
+    return math.ceil(alike + 2 * hurdle * spread / reach**2)
+
+
+def each_confidence(confidence: float, family: int) -> float:
+    """Return the level of each of ``family`` limits at which all hold at once with ``confidence``.
+
+    ``family``, the number of claims selected from, must be fixed before the trials are seen.
+
+    >>> round(each_confidence(0.95, 10), 4)
+    0.995
+    """
+    level = fraction("confidence", confidence)
+    return 1 - (1 - level) / integer("family", family, low=1)
+
+
+def first_in_sequence(passed: Iterable[bool]) -> int:
+    """Count the leading claims of a sequence that pass; all hold at the level of one.
+
+    Parameters
+    ----------
+    passed
+        Whether each claim passes its test at the full level, in an order fixed before the trials
+        were seen: settings from most noise to least.
+
+    Examples
+    --------
+    >>> first_in_sequence([True, True, False, True])
+    2
+    """
+    return sum(1 for _ in takewhile(bool, passed))
+
+
+def half_of(tests: int) -> int:
+    """Return the number of tests that must reject: half of them, rounded up."""
+    return (integer("tests", tests, low=1) + 1) // 2
+
+
+def confidence_of_each(confidence: float, tests: int) -> float:
+    """Return the level of each test at which half of them reject wrongly with the error of one.
+
+    >>> confidence_of_each(0.95, 1), round(confidence_of_each(0.95, 8), 6)
+    (0.95, 0.975)
+    """
+    level = fraction("confidence", confidence)
+    return 1 - (1 - level) * half_of(tests) / tests
+
+
+def refused_by_half(limits: Sequence[float]) -> float:
+    """Return the largest lower limit supported by half of the tests, at `confidence_of_each`.
+
+    >>> refused_by_half([0.1, 3.0, 0.5, 0.4])
+    0.5
+    """
+    if not limits:
+        raise InputError("`limits` must hold at least one")
+    return sorted(limits, reverse=True)[half_of(len(limits)) - 1]
+
+
+def p_value_of_half(p_values: Sequence[float]) -> float:
+    """Combine arbitrarily dependent p-values: about twice their median.
+
+    >>> p_value_of_half([0.01, 0.2, 0.03, 0.9])
+    0.06
+    """
+    if not p_values:
+        raise InputError("`p_values` must hold at least one")
+    count, need = len(p_values), half_of(len(p_values))
+    return min(1.0, count / need * sorted(p_values)[need - 1])
+
+
+_ALIKE = 1e-9  # surprises that differ by less show nothing of their slope
+
+
+def studentised_limits(
+    values: ArrayLike,
+    surprises: ArrayLike | None = None,
+    *,
+    confidence: float = 0.95,
+    quantity: str = "",
+) -> Approximate:
+    """Compute Student's t limits on a mean over trials, with an optional control variate.
+
+    The level is exact for normal values, and close for means over many people. A control variate
+    removes the luck that the values share with a quantity of known mean: the hits of the best guess
+    without the release, minus their exact chance, on the same people. The mean is then the
+    intercept of the regression of the values on the surprises, with one degree of freedom less.
+    Valid limits gain nothing from it: values minus their luck have a wider range, and with trials
+    of 100 people the range, not the spread, determines valid limits up to some thousands of trials
+    (with the control 1.3 to 2 times as wide at 20 to 400 trials).
+
+    Parameters
+    ----------
+    values
+        One value per trial, shape (trials,), at least two; with ``surprises`` at least three.
+    surprises
+        The control's outcome in each trial minus its known mean, shape (trials,).
+    confidence
+        Nominal level in (0, 1).
+    quantity
+        The averaged quantity, in words.
+
+    Examples
+    --------
+    >>> round(studentised_limits([1.0, 2.0, 3.0]).low, 9)
+    -0.484137712
+    >>> studentised_limits([1.1, 0.9, 1.6, 1.4], [0.1, -0.1, 0.6, 0.4]).value
+    1.0
+    """
+    array = _vector("values", values, 2)
+    plain = _student(float(array.mean()), array - array.mean(), 1, confidence, quantity)
+    if surprises is None:
+        return plain
+    luck = _vector("surprises", surprises, 3)
+    same_trials(values=array, surprises=luck)
+    if np.ptp(luck) < _ALIKE:
+        return plain
+    spread = luck - luck.mean()
+    slope = float(spread @ array) / float(spread @ spread)
+    # The intercept moves with the slope too, by as much as the mean surprise is off.
+    grown = math.sqrt(1 + array.size * luck.mean() ** 2 / float(spread @ spread))
+    return _student(
+        float(array.mean() - slope * luck.mean()),
+        (array - array.mean() - slope * spread) * grown,
+        2,
+        confidence,
+        quantity,
+        how=", control variate",
+    )
+
+
+def _student(
+    mean: float, rest: FloatArray, fitted: int, confidence: float, quantity: str, *, how: str = ""
+) -> Approximate:
+    level = fraction("confidence", confidence)
+    free = rest.size - fitted
+    error = math.sqrt(float(rest @ rest) / free / rest.size)
+    reach = float(special.stdtrit(free, (1 + level) / 2)) * error
+    return Approximate(
+        mean, mean - reach, mean + reach, level, rest.size, quantity, f"Student's t{how}"
+    )
+
+
+def _vector(name: str, values: ArrayLike, fewest: int) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size < fewest or not np.isfinite(array).all():
+        raise InputError(
+            f"`{name}` must be a vector of at least {fewest} numbers, got shape {array.shape}; "
+            "play more trials"
+        )
+    return array
+
+
+NUISANCE = 0.05
+"""Share of the error that is kept for the limits of the other sample's chance."""
+_POINTS = 33  # of the other sample's chance; the p-value is smooth on a wider scale
+_REACH = 1e-12  # chance of what is left out of a sum, counted as if it were against the claim
+_CLOSE = 1e-6  # how near a limit is found, on the safe side
+
+
+@dataclass(frozen=True)
+class TwoSamples:
+    """Successes in two samples of independent people.
+
+    >>> found = TwoSamples(90, 100, 60, 100)
+    >>> found.fisher < 1e-5
+    True
+    >>> limits = found.excess(confidence=0.95)
+    >>> round(limits.value, 2), round(limits.low, 2), round(limits.high, 2)
+    (0.3, 0.16, 0.43)
+    """
+
+    # `successes`, `trials`: Counts of the sample in question; ``0 <= successes <= trials``,
+    # ``trials >= 1``
+    successes: int
+    trials: int
+    others: int  # `others`, `other_trials`: Counts of the comparison sample
+    other_trials: int
+
+    def __post_init__(self) -> None:
+        integer("trials", self.trials, low=1)
+        integer("successes", self.successes, low=0, high=self.trials)
+        integer("other_trials", self.other_trials, low=1)
+        integer("others", self.others, low=0, high=self.other_trials)
+
+    @property
+    def reversed(self) -> TwoSamples:
+        """The same with the samples exchanged."""
+        return TwoSamples(self.others, self.other_trials, self.successes, self.trials)
+
+    @property
+    def difference(self) -> float:
+        """Share of successes minus the other share, in [-1, 1]."""
+        return self.successes / self.trials - self.others / self.other_trials
+
+    @property
+    def fisher(self) -> float:
+        """One-sided p-value that successes are no more frequent than in the other sample.
+
+        Exact given the total number of successes (Fisher 1935): valid if all people are
+        exchangeable, as after a random split, under any other dependence.
+        """
+        together = self.trials + self.other_trials
+        found = self.successes + self.others
+        return float(scipy.stats.hypergeom.sf(self.successes - 1, together, found, self.trials))
+
+    def p_value(self, excess: float, *, error: float) -> float:
+        """Compute the p-value of "the chance is at most the other sample's plus ``excess``".
+
+        Exact for two independent binomial counts: the largest chance of a difference as large as
+        observed, over the other sample's chance within its Clopper-Pearson limits, plus the error
+        of those limits (Berger and Boos 1994). At an excess of at least 0 it is at least Fisher's,
+        so rejection here implies rejection there. ``excess`` is in [-1, 1]; ``error``, the level of
+        the intended test in (0, 1), of which `NUISANCE` goes to the limits, must be fixed
+        beforehand.
+        """
+        excess = between("excess", excess, -1, 1)
+        kept = NUISANCE * fraction("error", error)
+        found = self._tail(excess, self._chances(kept)) + kept
+        return min(1.0, max(found, self.fisher) if excess >= 0 else found)
+
+    def _chances(self, kept: float) -> tuple[float, float]:
+        limits = clopper_pearson(self.others, self.other_trials, confidence=1 - kept)
+        return limits.low or 0.0, 1.0 if limits.high is None else limits.high
+
+    def _tail(self, excess: float, chances: tuple[float, float]) -> float:
+        """Return the largest chance of such a difference at this ``excess`` of one chance."""
+        first, last = max(chances[0], -excess), chances[1]
+        if first > last:  # no chance is so far below any of these
+            return 0.0
+        q = np.linspace(first, last, _POINTS)
+        low = scipy.stats.binom.ppf(_REACH, self.other_trials, first)
+        high = scipy.stats.binom.isf(_REACH, self.other_trials, last)
+        others = np.arange(low, high + 1)
+        # so many successes make a difference as large as the one found; whole numbers first
+        needed = np.ceil(
+            self.successes + (others - self.others) * self.trials / self.other_trials - 1e-9
+        ).clip(0, self.trials + 1)
+        tails = special.betainc(
+            needed.clip(1, self.trials),
+            self.trials + 1 - needed.clip(1, self.trials),
+            np.clip(q + excess, 0, 1)[:, None],
+        )
+        tails[:, needed == 0] = 1
+        tails[:, needed > self.trials] = 0
+        mass = _masses(others, self.other_trials, q[:, None])
+        return float((mass * tails).sum(axis=1).max()) + 2 * _REACH
+
+    def excess(self, *, confidence: float = 0.95, quantity: str = "") -> Estimate:
+        """Compute limits on the chance minus the other sample's, by `p_value` on either side.
+
+        The lower limit is above 0 only if Fisher's test rejects at the level of that side;
+        ``confidence`` covers both limits and must be fixed beforehand.
+        """
+        error = (1 - fraction("confidence", confidence)) / 2
+        low, high = self._lower(error), -self.reversed._lower(error)
+        value = self.difference
+        return Estimate(
+            value,
+            min(low, value),
+            max(high, value),
+            confidence,
+            self.trials + self.other_trials,
+            quantity or "excess over the other sample",
+            method="exact unconditional test, and Fisher's at 0",
+        )
+
+    def _lower(self, error: float) -> float:
+        """Return the largest excess rejected at this error, at least -1."""
+        kept = NUISANCE * error
+        chances = self._chances(kept)
+
+        def beyond(excess: float) -> float:
+            return self._tail(excess, chances) + kept - error
+
+        if beyond(-1.0) > 0:
+            return -1.0
+        top = self.difference
+        if beyond(top) <= 0:
+            return top
+        low = max(-1.0, float(optimize.brentq(beyond, -1.0, top, xtol=_CLOSE)) - _CLOSE)
+        return min(low, 0.0) if self.fisher > error else low
+
+    def detectable(self, excess: float, *, error: float) -> float | None:
+        """Return the smallest difference that would have been rejected, the other sample as it was.
+
+        In (-1, 1]; None if not even success of all would have been rejected.
+        """
+        low, high = 0, self.trials
+        if not self._with(high).refuses(excess, error=error):
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            if self._with(middle).refuses(excess, error=error):
+                high = middle
+            else:
+                low = middle + 1
+        return self._with(high).difference
+
+    def _with(self, successes: int) -> TwoSamples:
+        return TwoSamples(successes, self.trials, self.others, self.other_trials)
+
+    def refuses(self, excess: float, *, error: float) -> bool:
+        """Check whether the test of `p_value` rejects at its level."""
+        return self.p_value(excess, error=error) < error
+
+
+def _masses(counts: np.ndarray, trials: int, chance: np.ndarray) -> np.ndarray:
+    """Compute binomial probabilities; three times faster than SciPy's."""
+    ways = -special.betaln(counts + 1, trials - counts + 1) - math.log(trials + 1)
+    return np.exp(ways + special.xlogy(counts, chance) + special.xlog1py(trials - counts, -chance))
+
+
+def standard_score(found: TwoSamples) -> float:
+    """Return the difference in standard errors under equality: to select by, never to decide.
+
+    >>> round(standard_score(TwoSamples(60, 100, 50, 100)), 3)
+    1.421
+    """
+    pooled = (found.successes + found.others) / (found.trials + found.other_trials)
+    spread = math.sqrt(pooled * (1 - pooled) * (1 / found.trials + 1 / found.other_trials))
+    return found.difference / spread if spread > 0 else 0.0

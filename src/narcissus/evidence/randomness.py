@@ -1,14 +1,14 @@
-"""Statistical tests of whether bits are random, each with a p-value that is exact.
+"""Statistical tests of the randomness of bits, each with an exact p-value.
 
-What each test counts has a law for fair and independent bits that can be written out, so that
-nothing is approximated: the chance to reject random bits at a level is at most that level, whatever
-their number. Not rejecting shows nothing: a string from a good generator passes all of them.
+The law of each test statistic for fair and independent bits is written out, so nothing is
+approximated: the chance to reject random bits at a level is at most that level, at every length.
+Not rejecting shows nothing: the output of a good generator passes all tests.
 
 Source: Cohen et al. 2024, section D.4.2; the choice follows NIST SP 800-22 and Knuth, The Art of
 Computer Programming 2, section 3.3.2. That sums modulo two of neighbouring bits are fair and
 independent, which makes serial tests exact: Narcissus theory 7.
 
-The linear complexity of strings of bits: the shortest register with linear feedback for each.
+Linear complexity: the length of the shortest linear feedback shift register per string.
 
 Source: Massey 1969; the law for random strings: Rueppel 1986, Analysis and Design of Stream
 Ciphers, proposition 4.3.
@@ -31,19 +31,10 @@ from narcissus.results import Grade, Result
 
 
 def linear_complexity(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Give the length of the shortest register with linear feedback that prints each string.
+    """Return the length of each string's shortest linear feedback shift register.
 
-    Parameters
-    ----------
-    bits
-        Strings, shape (count, n).
+    The algorithm of Berlekamp and Massey for all strings at once, 64 coefficients per word.
 
-    Notes
-    -----
-    The algorithm of Berlekamp and Massey for all strings at once, 64 coefficients a word.
-
-    Examples
-    --------
     >>> linear_complexity(np.array([[0, 0, 0, 1], [1, 0, 1, 0]], dtype=np.uint8)).tolist()
     [4, 2]
     """
@@ -74,10 +65,8 @@ def _shifted(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def law_of_linear_complexity(n: int) -> NDArray[np.float64]:
-    """Give the chance that the linear complexity of ``n`` random bits is 0, 1, .., n.
+    """Return the chance that the linear complexity of ``n`` random bits is 0, 1, .., n.
 
-    Examples
-    --------
     >>> law_of_linear_complexity(2).tolist()
     [0.25, 0.5, 0.25]
     """
@@ -105,19 +94,19 @@ _SMALLEST = 1e-300
 
 
 def fair_sum(ones: ArrayLike, bits: int) -> Floats:
-    """Give the two-sided p-value of so many ones among fair and independent bits."""
+    """Return the two-sided p-value of the number of ones among fair and independent bits."""
     low = np.minimum(ones, bits - np.asarray(ones))
     return np.minimum(1.0, 2 * special.bdtr(low.astype(np.float64), bits, 0.5))
 
 
 def _two_sided(values: NDArray[Any], law: Floats) -> Floats:
-    """Give the two-sided p-value of values 0, 1, .. of a law."""
+    """Return the two-sided p-value of values 0, 1, .. of a law."""
     below, above = np.cumsum(law), np.cumsum(law[::-1])[::-1]
     return np.minimum(1.0, 2 * np.minimum(below, above)[values])
 
 
 def _smallest(each: Floats) -> Floats:
-    """Put the p-values of several tests, last axis, together (Bonferroni)."""
+    """Combine the p-values of several tests, last axis (Bonferroni)."""
     return np.minimum(1.0, each.min(axis=-1) * each.shape[-1])
 
 
@@ -132,13 +121,7 @@ def runs(bits: Bits) -> Floats:
 
 
 def window_sums(bits: Bits, width: int = WINDOW) -> tuple[NDArray[np.int64], int]:
-    """Count, for each odd mask of a window, in how many windows the masked bits sum to an odd one.
-
-    Returns
-    -------
-    tuple
-        Counts, shape (count, 2^(width - 1)), for the masks 1, 3, 5, ..; of how many windows.
-    """
+    """Count odd sums per mask 1, 3, 5, .. of a window, (count, 2^(width - 1)); and the windows."""
     windows = bits.shape[1] - width + 1
     codes = np.zeros((len(bits), windows), dtype=np.int64)
     for at in range(width):
@@ -152,13 +135,13 @@ def window_sums(bits: Bits, width: int = WINDOW) -> tuple[NDArray[np.int64], int
 
 
 def serial(bits: Bits) -> Floats:
-    """Look at windows of eight bits: the sums of every choice of bits that has the first."""
+    """Test windows of eight bits: the sums of every choice of bits that includes the first."""
     odd, windows = window_sums(bits)
     return _smallest(fair_sum(odd[:, 1:], windows))  # the first is the frequency
 
 
 def disagreements(bits: Bits, lags: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the places where a bit differs from the one so far before it, shape (count, lags)."""
+    """Count the places where a bit differs from the one ``lag`` before, (count, lags)."""
     n = bits.shape[1]
     found = np.empty((len(bits), len(lags)), dtype=np.int64)
     for at in range(0, len(bits), 256):
@@ -170,7 +153,7 @@ def disagreements(bits: Bits, lags: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def autocorrelation(bits: Bits) -> Floats:
-    """Compare bits that are eight places apart and more, up to 256 or half of the length."""
+    """Compare bits at least eight places apart, up to 256 or half of the length."""
     n = bits.shape[1]
     lags = np.arange(WINDOW, min(LAGS, n // 2) + 1)
     odd = disagreements(bits, lags)
@@ -180,7 +163,7 @@ def autocorrelation(bits: Bits) -> Floats:
 
 @cache
 def _law_of_blocks(blocks: int) -> Floats:
-    """Give the law of the sum over blocks of the squared excess of ones, by a Fourier transform."""
+    """Compute the law of the summed squared excess of ones per block, by a Fourier transform."""
     ones = np.arange(BLOCK + 1)
     one = np.bincount((ones - BLOCK // 2) ** 2, special.comb(BLOCK, ones) / 2.0**BLOCK)
     size = blocks * (len(one) - 1) + 1
@@ -190,7 +173,7 @@ def _law_of_blocks(blocks: int) -> Floats:
 
 
 def block_frequency(bits: Bits) -> Floats:
-    """Count the ones in blocks of 64 bits: whether they are shared out too unevenly, or evenly."""
+    """Count the ones in blocks of 64 bits: distributed too unevenly, or too evenly."""
     blocks = bits.shape[1] // BLOCK
     ones = bits[:, : blocks * BLOCK].reshape(len(bits), blocks, BLOCK).sum(axis=2, dtype=np.int64)
     value = ((ones - BLOCK // 2) ** 2).sum(axis=1)
@@ -200,9 +183,9 @@ def block_frequency(bits: Bits) -> Floats:
 
 @cache
 def _longer(n: int, limit: int) -> float:
-    """Give the chance that some run of equal bits among ``n`` is longer than ``limit``.
+    """Return the chance that some run of equal bits among ``n`` is longer than ``limit``.
 
-    Such a run is one of ``limit`` bits or more, among the ``n - 1`` changes, that are none.
+    Such a run is one of at least ``limit`` zeros among the ``n - 1`` changes.
     """
     if limit < 1:
         return 1.0
@@ -230,7 +213,7 @@ def longest_run(bits: Bits) -> Floats:
 
 
 def word_length(n: int) -> int:
-    """Give the longest words of which four pairs or more are expected to be alike in ``n`` bits."""
+    """Return the longest word length with at least four expected coincident pairs in ``n`` bits."""
     size = 2
     while (n // (size + 1)) * (n // (size + 1) - 1) / 2 / 2 ** (size + 1) >= 4:
         size += 1
@@ -239,7 +222,7 @@ def word_length(n: int) -> int:
 
 @cache
 def _law_of_different(words: int, kinds: int) -> Floats:
-    """Give the law of how many of some random words are different."""
+    """Return the law of the number of distinct values among random words."""
     law = np.zeros(words + 1)
     law[0] = 1.0
     share = np.arange(words + 1) / kinds
@@ -249,7 +232,7 @@ def _law_of_different(words: int, kinds: int) -> Floats:
 
 
 def birthdays(bits: Bits) -> Floats:
-    """Cut the string into words, and count how many are different: birthdays that coincide."""
+    """Cut the string into words and count the distinct ones: birthday coincidences."""
     size = word_length(bits.shape[1])
     words = bits.shape[1] // size
     table = bits[:, : words * size].reshape(len(bits), words, size).astype(np.int64)
@@ -259,7 +242,7 @@ def birthdays(bits: Bits) -> Floats:
 
 
 def linear(bits: Bits) -> Floats:
-    """Find the shortest register with linear feedback that prints the first 1,024 bits."""
+    """Compute the linear complexity of the first 1,024 bits."""
     first = np.ascontiguousarray(bits[:, :REGISTER])
     return _two_sided(linear_complexity(first), law_of_linear_complexity(first.shape[1]))
 
@@ -281,29 +264,19 @@ TESTS: Mapping[str, Callable[[Bits], Floats]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class RandomnessTests(Result):
-    """What statistical tests say of a string of bits.
+    """Results of statistical tests on a string of bits."""
 
-    Attributes
-    ----------
-    bits
-        How many there are.
-    p_values
-        By test: the chance that random bits look as odd to it, at most.
-    adjusted
-        The same for all tests together (Holm): at most once in twenty is any of them below .05 for
-        random bits.
-    p_value
-        The smallest adjusted one.
-    """
-
-    bits: int
+    bits: int  # number of bits
+    # by test: upper bound on the chance that random bits look as unusual
     p_values: dict[str, float]
+    # the same for all tests together (Holm): for random bits any is below .05 at most once in
+    # twenty
     adjusted: dict[str, float]
-    p_value: float
+    p_value: float  # the smallest adjusted one
 
     @property
     def grade(self) -> Grade:
-        """Always 'proved': the laws are exact, of what random bits do; nothing else is said."""
+        """Always 'proved': the laws for random bits are exact; nothing else is claimed."""
         return "proved"
 
     def __str__(self) -> str:
@@ -317,8 +290,6 @@ class RandomnessTests(Result):
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Adjust p-values for their number, whatever their dependence (Holm 1979).
 
-    Examples
-    --------
     >>> holm({"a": 0.25, "b": 0.01})
     {'a': 0.25, 'b': 0.02}
     """
@@ -336,12 +307,12 @@ def randomness_tests(bits: ArrayLike) -> RandomnessTests:
     Parameters
     ----------
     bits
-        Zeros and ones, shape (n,), 128 at least; of a file: ``np.unpackbits``.
+        Zeros and ones, shape (n,), at least 128; for a file: ``np.unpackbits``.
 
     Raises
     ------
     InputError
-        There are fewer, or others than zeros and ones.
+        There are fewer, or values other than zeros and ones.
 
     Examples
     --------
@@ -355,13 +326,7 @@ def randomness_tests(bits: ArrayLike) -> RandomnessTests:
 
 
 def strings_of_bits(given: Any) -> Bits:
-    """Take strings of bits, shape (count, n), as the tests do.
-
-    Raises
-    ------
-    InputError
-        They are too short, or no bits.
-    """
+    """Convert to strings of bits, shape (count, n); refuse short strings and non-bits."""
     table = np.asarray(given)
     if table.ndim != 2 or table.shape[1] < SHORTEST:
         raise InputError(

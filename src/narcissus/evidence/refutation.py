@@ -1,12 +1,16 @@
-"""What an audit's counts refute: the largest epsilon, or mu, that they contradict.
+"""Refutation: the largest epsilon, or mu, that an audit's counts contradict.
 
-The audit plants ``m`` canaries whose secret values are drawn independently and uniformly, lets an
-attack guess ``r`` of them after seeing one release, and counts ``v`` right guesses. Drawing
-exactly half of the canaries into the data in place of a coin each is nearly harmless. One of each
-*pair* is not, if each half of a pair is counted: there the pairs are the canaries, with two values
-each (which of the two is in).
+The audit plants ``m`` canaries with independent uniform secret values, has an attack guess ``r`` of
+them from one release, and counts ``v`` right guesses. Drawing exactly half of the canaries into the
+data, not a coin each, is nearly harmless. Drawing one of each *pair* is not, if each half of a pair
+is counted: there the pairs are the canaries, with two values each (which of the two is in).
 
-Source: Narcissus theory 4.3 (the bound), 4.7 (the published ones), 5 (refutation).
+Or many independent runs have a secret each, drawn from a prior, uniform or not, and an attack names
+it. Under a guarantee each run succeeds with probability at most the optimum for that prior, given
+any results of the others, so the number of successes is at most binomial.
+
+Source: Narcissus theory 4.3 (the bound), 4.6 (the optimum for any prior), 4.7 (the published ones),
+5 (refutation).
 """
 
 from __future__ import annotations
@@ -16,10 +20,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from numpy.typing import ArrayLike
+from scipy import special
+
 from narcissus._outwards import lower
-from narcissus._validation import between, non_negative, one_of
-from narcissus.bounds import THEOREMS, Question, Theorem, Threat, swap_tail, threat
-from narcissus.bounds.one_run import counts
+from narcissus._validation import between, distribution, integer, non_negative, one_of
+from narcissus.bounds import THEOREMS, Question, Theorem, Threat, optimum, swap_tail, threat
+from narcissus.bounds.published import counts
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP, Secret
 from narcissus.results import Grade, Result
@@ -43,87 +50,50 @@ ABOUT_CHOICE = (
 
 @dataclass(frozen=True)
 class Method:
-    """What one method makes of the counts.
+    """The result of one method for the counts."""
 
-    Attributes
-    ----------
-    id, name
-        The theorem in the registry `narcissus.bounds.THEOREMS`, and its source.
-    epsilon
-        The largest epsilon that it refutes; 0 if none.
-    p_value
-        Its p-value against the claimed epsilon.
-    valid
-        Whether its theorem holds; the others are shown for comparison only.
-    """
-
-    id: str
+    id: str  # `id`, `name`: The theorem in the registry `narcissus.bounds.THEOREMS`, and its source
     name: str
-    epsilon: float
-    p_value: float
-    valid: bool = True
+    epsilon: float  # the largest epsilon refuted; 0 if none
+    p_value: float  # its p-value against the claimed epsilon
+    valid: bool = True  # whether its theorem holds; the others are for comparison only
 
 
 @dataclass(frozen=True)
 class Refutation(Result):
-    """The guarantees that an audit refutes.
+    """The guarantees refuted by an audit."""
 
-    Attributes
-    ----------
-    epsilon
-        Every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted; 0 means none is.
-    mu
-        Every mu'-Gaussian DP with ``mu' < mu`` is refuted.
-    noise
-        A Gaussian mechanism has a noise multiplier of at most this, in clipping norms: ``2 / mu``
-        of a value, since a replaced record moves it by two, ``1 / mu`` of membership; infinite if
-        nothing is refuted.
-    p_value
-        Against the claimed epsilon (with delta): the probability of so many right guesses is at
-        most this.
-    confidence
-        Level: what holds is refuted with probability at most ``1 - confidence``.
-    delta, claimed
-        The delta assumed, and the epsilon that the p-values are about.
-    canaries, guesses, correct, values
-        The counts.
-    methods
-        Every method's answer, ours first.
-    guesses_chosen
-        Whether the number of guesses was chosen ``"before"`` or ``"after"`` the release was seen.
-    assumptions
-        What the refutation rests on.
-    chosen_on
-        How many further canaries chose the threshold; 0 for given counts.
-    secret
-        What was guessed; see `asked`.
-    """
-
+    # every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted; 0 if none is
     epsilon: float
-    mu: float
+    mu: float  # every mu'-Gaussian DP with ``mu' < mu`` is refuted
+    # upper limit on a Gaussian mechanism's noise multiplier, in clipping norms: ``2 / mu``
+    # for a value, since a replaced record moves it by two, ``1 / mu`` for membership;
+    # infinite if nothing is refuted
     noise: float
+    # against the claimed epsilon (with delta): upper bound on the probability of at least
+    # this number of right guesses
     p_value: float
-    confidence: float
-    delta: float
+    confidence: float  # level: true claims are refuted with probability at most ``1 - confidence``
+    delta: float  # `delta`, `claimed`: The delta assumed, and the epsilon of the p-values
     claimed: float
-    canaries: int
+    canaries: int  # `canaries`, `guesses`, `correct`, `values`: The counts
     guesses: int
     correct: int
     values: int
-    methods: tuple[Method, ...]
+    methods: tuple[Method, ...]  # every method's result, ours first
+    # whether the number of guesses was chosen ``"before"`` or ``"after"`` the release was
+    # seen
     guesses_chosen: Chosen
-    assumptions: tuple[str, ...]
+    assumptions: tuple[str, ...]  # assumptions of the refutation
+    # number of further canaries used to choose the threshold; 0 for given counts
     chosen_on: int = 0
-    secret: Secret = "value"
+    secret: Secret = "value"  # what was guessed; see `asked`
 
     def asked(self, secret: Secret) -> Refutation:
-        """Give what the counts refute where this was guessed.
+        """Return the refutation for guesses of ``secret``.
 
-        Parameters
-        ----------
-        secret
-            ``"value"``: which value a canary has; what is refuted is about replaced records.
-            ``"membership"``: whether a canary is in the data; about added and removed ones.
+        ``"value"``, a canary's value, refutes claims about replaced records; ``"membership"``,
+        whether a canary is in the data, about added and removed ones.
         """
         if secret == "membership" and self.values != 2:
             raise InputError(f"`values` must be 2 for membership, in and out; got {self.values}")
@@ -133,14 +103,13 @@ class Refutation(Result):
 
     @property
     def question(self) -> str:
-        """What was guessed, and whom the guarantee that is refuted is about."""
+        """What was guessed, and the neighbours of the refuted guarantee."""
         if self.secret == "value":
             return "what value a canary has; what is refuted is about replaced records"
         return "whether a canary is in the data; what is refuted is about added and removed records"
 
     @property
     def grade(self) -> Grade:
-        """Always 'sampled'."""
         return "sampled"
 
     def __str__(self) -> str:
@@ -162,6 +131,80 @@ class Refutation(Result):
         return "\n".join([head, *(f"  assuming {said}" for said in self.assumptions)])
 
 
+PValue = Callable[[float], float]
+"""From an epsilon (with the delta of the claim) to a p-value that rises with it."""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A claim about a mechanism, checked, and the tests of it."""
+
+    delta: float
+    level: float
+    claimed: float
+
+    @classmethod
+    def of(cls, delta: float, confidence: float, claimed: float) -> Claimed:
+        return cls(
+            between("delta", delta, 0, 1, open_high=True),
+            between("confidence", confidence, 0, 1, open_low=True, open_high=True),
+            non_negative("claimed", claimed),
+        )
+
+    @property
+    def alpha(self) -> float:
+        return 1.0 - self.level
+
+    def at(self, epsilon: float) -> Guarantee:
+        return ApproximateDP(epsilon, self.delta) if self.delta > 0 else PureDP(epsilon)
+
+    def method(
+        self,
+        theorem: Theorem,
+        p_value: PValue,
+        tolerance: float,
+        factor: int,
+        *,
+        valid: bool = True,
+    ) -> Method:
+        """Find the epsilon refuted by one test, its p-values multiplied by ``factor``."""
+        return Method(
+            theorem.id,
+            theorem.statement,
+            largest_refuted(p_value, self.alpha / factor, tolerance),
+            min(1.0, factor * p_value(self.claimed)),
+            valid,
+        )
+
+    def refutation(
+        self,
+        methods: tuple[Method, ...],
+        mu: float,
+        *,
+        counts: tuple[int, int, int, int],
+        assumptions: tuple[str, ...],
+        chosen: Chosen = "before",
+    ) -> Refutation:
+        m, r, v, values = counts
+        valid = [method for method in methods if method.valid]
+        return Refutation(
+            epsilon=max(method.epsilon for method in valid),
+            mu=mu,
+            noise=2.0 / mu if mu > 0 else math.inf,
+            p_value=min(method.p_value for method in valid),
+            confidence=self.level,
+            delta=self.delta,
+            claimed=self.claimed,
+            canaries=m,
+            guesses=r,
+            correct=v,
+            values=values,
+            methods=methods,
+            guesses_chosen=chosen,
+            assumptions=assumptions,
+        )
+
+
 def refute(
     canaries: int,
     guesses: int,
@@ -173,34 +216,32 @@ def refute(
     claimed: float = 0.0,
     guesses_chosen: Chosen = "before",
 ) -> Refutation:
-    """Find the largest epsilon, and mu, that an audit's counts refute.
+    """Find the largest epsilon, and mu, refuted by an audit's counts.
+
+    Source: Narcissus theory 4.3: the tail bound is the exact optimum for uniform secrets, so no
+    argument from (epsilon, delta) alone refutes more. For comparison: Steinke, Nasr and Jagielski
+    2023 and Mahloujifar, Melis and Chaudhuri 2024.
 
     Parameters
     ----------
     canaries
-        How many records had a secret value, drawn uniformly and independently; for membership, in
-        or out by a fair coin: then the answer's `Refutation.asked` says what is refuted.
+        Number of records with a secret value, drawn uniformly and independently; for membership, in
+        or out by a fair coin: then `Refutation.asked` of the result is the refutation.
     guesses
-        How many of them the attack guessed; see ``guesses_chosen``.
+        Number of canaries guessed; see ``guesses_chosen``.
     correct
-        How many guesses were right.
+        Number of right guesses.
     values
-        How many values a secret has; 2 for membership, and for pairs of which one is in.
+        Number of values of a secret; 2 for membership, and for pairs of which one is in.
     delta
         The delta of the claim, in [0, 1).
     confidence
         Level in (0, 1).
     claimed
-        The epsilon that the p-values are about; default 0, "the release says nothing".
+        The epsilon of the p-values; default 0, "the release reveals nothing".
     guesses_chosen
         ``"before"`` if the number of guesses was fixed before the release was seen. ``"after"``
-        tests at half the level where ``delta`` is above 0, and mu always; see `level_factor`.
-
-    Notes
-    -----
-    Source: Narcissus theory 4.3: the tail bound is the exact optimum for uniform secrets, so that
-    no argument from (epsilon, delta) alone refutes more. Beside it Steinke, Nasr and Jagielski
-    2023 and Mahloujifar, Melis and Chaudhuri 2024.
+        tests at half the level if ``delta`` is above 0, and mu always; see `level_factor`.
 
     Examples
     --------
@@ -209,81 +250,55 @@ def refute(
     0.695
     """
     m, r, v, k = counts(canaries, guesses, correct, values)
-    allowed = between("delta", delta, 0, 1, open_high=True)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    claim = non_negative("claimed", claimed)
-    chosen = one_of("guesses_chosen", guesses_chosen, get_args(Chosen))
-    alpha, late = 1.0 - level, chosen == "after"
+    asked = Claimed.of(delta, confidence, claimed)
+    late = one_of("guesses_chosen", guesses_chosen, get_args(Chosen)) == "after"
     danger = threat(prior=1 / k, exact_match=True, targets=m, guesses=r)
-    factor = level_factor(allowed, after=late)
-    methods = _methods(danger, v, delta=allowed, alpha=alpha, claim=claim, factor=factor)
-    valid = [method for method in methods if method.valid]
+    methods = _methods(danger, v, asked, level_factor(asked.delta, after=late))
     if late:
-        mu = mu_at_one_point(m, r, v, k, alpha / 2, delta=allowed or alpha / (2 * m))
+        point = asked.delta or asked.alpha / (2 * m)
+        mu = mu_at_one_point(m, r, v, k, asked.alpha / 2, delta=point)
     else:
-        mu = refuted_mu(danger, v, alpha)
-    return Refutation(
-        epsilon=max(method.epsilon for method in valid),
-        mu=mu,
-        noise=2.0 / mu if mu > 0 else math.inf,
-        p_value=min(method.p_value for method in valid),
-        confidence=level,
-        delta=allowed,
-        claimed=claim,
-        canaries=m,
-        guesses=r,
-        correct=v,
-        values=k,
-        methods=methods,
-        guesses_chosen="after" if late else "before",
-        assumptions=(UNIFORM, ABOUT_CHOICE, _said_of_guesses(chosen, allowed)),
+        mu = refuted_mu(danger, v, asked.alpha)
+    return asked.refutation(
+        methods,
+        mu,
+        counts=(m, r, v, k),
+        assumptions=(UNIFORM, ABOUT_CHOICE, _said_of_guesses(asked.delta, late=late)),
+        chosen="after" if late else "before",
     )
 
 
-def _tests(danger: Threat, guarantee: Guarantee, v: int) -> list[Theorem]:
-    """List the theorems by which audits test such a guarantee, those of one formula first."""
-    asked = Question(danger, guarantee, v)
+def _tests(asked: Question) -> list[Theorem]:
+    """List the theorems by which audits test such a guarantee, single formulas first."""
     usable = [
         theorem
         for theorem in THEOREMS.values()
         if theorem.audits
         and theorem.lacks(asked) is None
-        and not (theorem.needs.several_points and danger.guesses > _LARGEST_PROGRAM)
+        and not (theorem.needs.several_points and asked.r > _LARGEST_PROGRAM)
     ]
     return sorted(usable, key=lambda theorem: theorem.dear)
 
 
-def _methods(
-    danger: Threat, v: int, *, delta: float, alpha: float, claim: float, factor: int
-) -> tuple[Method, ...]:
-    """Ask every theorem which epsilon it refutes; p-values are multiplied by ``factor``.
+def _methods(danger: Threat, v: int, asked: Claimed, factor: int) -> tuple[Method, ...]:
+    """Find the epsilon refuted by every theorem; p-values are multiplied by ``factor``.
 
-    The least of several tails that hold is one that holds, so that they share one level.
+    The minimum of several valid tails is valid, so the theorems share one level.
     """
-
-    def claimed(epsilon: float) -> Guarantee:
-        return ApproximateDP(epsilon, delta) if delta > 0 else PureDP(epsilon)
-
+    claim = Question(danger, asked.at(asked.claimed), v)
     found: list[Method] = []
-    for theorem in _tests(danger, claimed(claim), v):
+    for theorem in _tests(claim):
 
         def p_value(epsilon: float, theorem: Theorem = theorem) -> float:
-            return theorem.value(Question(danger, claimed(epsilon), v))
+            return theorem.value(Question(danger, asked.at(epsilon), v))
 
-        found.append(
-            Method(
-                theorem.id,
-                theorem.statement,
-                largest_refuted(p_value, alpha / factor, 1e-4 if theorem.dear else 1e-9),
-                min(1.0, factor * p_value(claim)),
-                theorem.valid(Question(danger, claimed(claim), v)),
-            )
-        )
+        tolerance = 1e-4 if theorem.dear else 1e-9
+        found.append(asked.method(theorem, p_value, tolerance, factor, valid=theorem.valid(claim)))
     return tuple(found)
 
 
 def level_factor(delta: float, *, after: bool) -> int:
-    """Give what p-values are multiplied by: 2 where guesses chosen late could spend delta twice.
+    """Return the factor of p-values: 2 where guesses chosen late could spend delta twice.
 
     Notes
     -----
@@ -299,8 +314,8 @@ def level_factor(delta: float, *, after: bool) -> int:
     return 2 if after and delta > 0 else 1
 
 
-def _said_of_guesses(chosen: str, delta: float) -> str:
-    if chosen == "before":
+def _said_of_guesses(delta: float, *, late: bool) -> str:
+    if not late:
         return (
             "the number of guesses was fixed before the release was seen (chosen after it, "
             "the level is up to twice as large where delta is above 0)"
@@ -313,26 +328,23 @@ def _said_of_guesses(chosen: str, delta: float) -> str:
 def closed_p_value(
     m: int, r: int, v: int, epsilon: float, delta: float, *, values: int = 2
 ) -> float:
-    """Give the largest probability of ``v`` right guesses under (epsilon, delta)-DP."""
+    """Return the largest probability of ``v`` right guesses under (epsilon, delta)-DP."""
     share = 1.0 / values
     return float(swap_tail(m, share, epsilon, delta, v, guesses=r, inseparable=share))
 
 
 def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
-    """Find the largest mu refuted: by the formulas, refined by what is dearer.
+    """Find the largest mu refuted: by formulas, refined by costlier methods.
 
-    Up to some hundreds of guesses two methods that hold at many points refine it, at each mu the
-    smaller p-value of the two: the published recursion over the whole curve, and the program over
-    tangents.
+    Up to some hundreds of guesses two methods that hold at many points refine it, the smaller
+    p-value of the two at each mu: the published recursion over the whole curve, and the program
+    over tangents.
     """
-    tests = [
-        theorem
-        for theorem in _tests(danger, GaussianDP(1.0), v)
-        if theorem.valid(Question(danger, GaussianDP(1.0), v))
-    ]
+    like = Question(danger, GaussianDP(1.0), v)
+    tests = [theorem for theorem in _tests(like) if theorem.valid(like)]
 
     def p_value(mu: float, *, dear: bool) -> float:
-        """Give the first p-value that refutes, or the smallest."""
+        """Return the first p-value that rejects, or the smallest."""
         asked, least = Question(danger, GaussianDP(mu), v), 1.0
         for theorem in tests:
             if theorem.dear == dear and least > alpha:
@@ -349,7 +361,7 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
 
 
 def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: float) -> float:
-    """Find the largest mu refuted by the one point of its profile at ``delta``."""
+    """Find the largest mu refuted by the single point of its profile at ``delta``."""
 
     def p_value(mu: float) -> float:
         epsilon = GaussianDP(mu).epsilon_beyond(delta)
@@ -366,9 +378,9 @@ def largest_refuted(
     start: float = 0.0,
     largest: float = _LARGEST_EPSILON,
 ) -> float:
-    """Find the largest parameter whose p-value is at most ``alpha``; ``start`` if none is.
+    """Find the largest parameter whose p-value is at most ``alpha``; ``start`` if there is none.
 
-    The p-value must rise with the parameter. The refuted end of the last bracket is returned.
+    The p-value must rise with the parameter. The rejected end of the last bracket is returned.
     """
     if p_value(start) > alpha:
         return start
@@ -382,3 +394,44 @@ def largest_refuted(
         middle = (low + high) / 2
         low, high = (middle, high) if p_value(middle) <= alpha else (low, middle)
     return low
+
+
+@dataclass(frozen=True)
+class RefutedByRuns:
+    """The guarantees refuted by an attack's successes, each singly at the same confidence."""
+
+    # every (epsilon', delta)-DP with ``epsilon' < epsilon`` is refuted, about replacing the
+    # secret; 0 if none is
+    epsilon: float
+    mu: float  # every mu'-Gaussian DP with ``mu' < mu`` is refuted
+
+
+def refuted_by_runs(
+    prior: ArrayLike,
+    runs: int,
+    correct: int,
+    *,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+) -> RefutedByRuns:
+    """Find the largest epsilon, and mu, refuted by the successes of independent runs.
+
+    All runs draw their secret from ``prior``, shape (values,); ``delta`` belongs to the epsilon.
+
+    >>> found = refuted_by_runs([0.5, 0.3, 0.2], 1000, 700)
+    >>> round(found.epsilon, 3)
+    1.425
+    """
+    chances = distribution("prior", prior)
+    n = integer("runs", runs, low=1)
+    k = integer("correct", correct, low=0, high=n)
+    asked = Claimed.of(delta, confidence, 0.0)
+
+    def p_value(guarantee: Guarantee) -> float:
+        share = min(1.0, float(optimum(chances, guarantee)[0]))
+        return 1.0 if k == 0 else float(special.betainc(k, n - k + 1, share))
+
+    def largest(kind: Callable[[float], Guarantee]) -> float:
+        return largest_refuted(lambda x: p_value(kind(x)), asked.alpha, 1e-6, largest=100.0)
+
+    return RefutedByRuns(largest(asked.at), largest(GaussianDP))

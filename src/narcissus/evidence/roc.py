@@ -1,11 +1,11 @@
 """A ROC curve with limits that hold at all thresholds at once, down to the lowest rates.
 
-At each of some ranks the share of scores above an order statistic has a beta distribution, whatever
-the scores' own (ties only help). Limits at all those ranks share the error (Bonferroni); between
-two of them the curve is monotone. The ranks lie half a standard deviation apart, so
-that limits are about as narrow as those of Clopper and Pearson with a level divided among some
-hundreds, near 0 as well. The band of Dvoretzky, Kiefer, Wolfowitz and
-Massart has one width everywhere: at a rate of 0.001 it says nothing below a million scores.
+At selected ranks the share of scores above an order statistic has a beta distribution, whatever the
+scores' distribution (ties only help). Limits at all those ranks share the error (Bonferroni);
+between two ranks the curve is monotone. The ranks lie half a standard deviation apart, so the
+limits are about as narrow as Clopper and Pearson's with a level divided among some hundreds, near 0
+as well. The band of Dvoretzky, Kiefer, Wolfowitz and Massart has one width everywhere: at a rate of
+0.001 it is vacuous below a million scores.
 """
 
 from __future__ import annotations
@@ -29,48 +29,36 @@ _BAND = "beta limits at all thresholds at once"
 
 @dataclass(frozen=True, eq=False)
 class RocBand(Result):
-    """Rates of an attack at every threshold, with limits that hold together.
+    """Rates of an attack at every threshold, with simultaneous limits."""
 
-    Attributes
-    ----------
-    thresholds
-        From high to low, shape (k,): scores at least as large are called in. The first is
-        infinite: nothing is.
-    false_positives, true_positives
-        The rates found, shape (k,).
-    fpr_low, fpr_high, tpr_low, tpr_high
-        Their limits, shape (k,) each.
-    confidence
-        Level of all limits together.
-    outside, inside
-        Scores of non-members and of members.
-    taken_independent
-        Whether the scores were only taken to be independent; the limits are approximate then.
-    """
-
+    # from high to low, shape (k,): scores at least as large are called in. The first is
+    # infinite.
     thresholds: FloatArray
+    # `false_positives`, `true_positives`: The observed rates, shape (k,)
     false_positives: FloatArray
     true_positives: FloatArray
+    # `fpr_low`, `fpr_high`, `tpr_low`, `tpr_high`: Their limits, shape (k,) each
     fpr_low: FloatArray
     fpr_high: FloatArray
     tpr_low: FloatArray
     tpr_high: FloatArray
-    confidence: float
-    outside: int
+    confidence: float  # level of all limits together
+    outside: int  # `outside`, `inside`: Scores of non-members and of members
     inside: int
+    # whether the independence of the scores is only assumed; the limits are then approximate
     taken_independent: bool
 
     @property
     def grade(self) -> Grade:
-        """'sampled', or 'approximate' where independence was only taken."""
+        """'sampled', or 'approximate' if independence is only assumed."""
         return "approximate" if self.taken_independent else "sampled"
 
     def tpr_at(self, fpr: float) -> Estimate | Approximate:
-        """Give the largest true-positive rate at a false-positive rate of at most ``fpr``.
+        """Return the largest true-positive rate at a false-positive rate of at most ``fpr``.
 
-        The limits hold for every ``fpr`` at once. The lower one is the limit at a threshold whose
-        false-positive rate is at most ``fpr`` for sure; 0 where there are too few non-members to
-        know of any.
+        The limits hold for every ``fpr`` at once. The lower one is taken at a threshold whose
+        false-positive rate is certainly at most ``fpr``; 0 if there are too few non-members to find
+        one.
         """
         most = probability("fpr", fpr)
         value = float(self.true_positives[self.false_positives <= most].max())
@@ -94,19 +82,19 @@ def roc_band(
     members_known: bool = False,
     taken_independent: bool = False,
 ) -> RocBand:
-    """Limit both rates of an attack at every threshold at once.
+    """Compute simultaneous limits on both rates of an attack at all thresholds.
 
     Parameters
     ----------
     inside, outside
-        Scores of members and of non-members, vectors; larger: more likely in. Each independent
-        and alike.
+        Scores of members and of non-members, vectors; larger means more likely in. Each independent
+        and identically distributed.
     confidence
         Level in (0, 1) of all limits together.
     members_known
-        Whether ``inside`` is everybody whom the true-positive rate is about: it is then known.
+        Whether ``inside`` is the whole population of the true-positive rate, which is then known.
     taken_independent
-        Say that independence is only taken; the result is graded approximate.
+        Whether independence is only assumed; the result is then graded approximate.
 
     Examples
     --------
@@ -141,26 +129,16 @@ def roc_band(
 
 
 def exceedance_limits(count: int, error: float) -> tuple[FloatArray, FloatArray]:
-    """Limit the chance of a value above a threshold, by how many of ``count`` values are.
+    """Compute limits on the chance of a value above a threshold, by the number of values there.
 
-    Parameters
-    ----------
-    count
-        Independent values, at least 1.
-    error
-        Chance that the limits fail at any threshold.
-
-    Returns
-    -------
-    low, high
-        By the number of values at or above the threshold, shape (count + 1,) each.
+    The limits, shape (count + 1,) each, fail with chance ``error`` at any threshold together.
 
     Notes
     -----
-    The k-th largest of ``count`` values is exceeded with a chance whose law is that of the k-th
-    smallest of as many uniform numbers, beta(k, count - k + 1); with ties it is reached with at
-    least, and exceeded with at most, such a chance. Both limits of each rank get their share of
-    the error, so all hold at once; a number between two ranks takes the nearer safe one.
+    The k-th largest of ``count`` values is exceeded with a chance distributed like the k-th
+    smallest of ``count`` uniform numbers, beta(k, count - k + 1); with ties it is reached with at
+    least, and exceeded with at most, such a chance. Both limits of each rank get their share of the
+    error, so all hold at once; a number between two ranks uses the nearer safe one.
     """
     n, left = integer("count", count, low=1), fraction("error", error)
     ranks = _ranks(n)

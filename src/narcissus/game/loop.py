@@ -17,7 +17,7 @@ import numpy as np
 from narcissus._random import RandomSource, entropy_of
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
-from narcissus.evidence.sequential import log_mean
+from narcissus.evidence.betting import log_mean
 from narcissus.game.block import Arrays, Seat
 from narcissus.game.outcome import BlockScores, Play, packed, remarks, summary, unpacked
 from narcissus.game.plan import BlockPlayer, OneStream, plan, seats_of

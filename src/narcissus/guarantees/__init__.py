@@ -1,7 +1,6 @@
-"""What is known about a mechanism from outside: guarantees and their two views."""
+"""Privacy guarantees of a mechanism, each as a privacy profile and as a trade-off function."""
 
 from narcissus.guarantees.accounted import dp_sgd, from_event, from_privacy_loss
-from narcissus.guarantees.approximate import ApproximateDP
 from narcissus.guarantees.base import (
     Adjacency,
     Guarantee,
@@ -9,8 +8,6 @@ from narcissus.guarantees.base import (
     Secret,
     require_replace_one,
 )
-from narcissus.guarantees.bayes_security import BayesSecurity
-from narcissus.guarantees.composed import optimal_composition
 from narcissus.guarantees.conversions import (
     as_approximate,
     as_asked,
@@ -19,13 +16,23 @@ from narcissus.guarantees.conversions import (
     as_replace_one,
     as_zero_concentrated,
 )
-from narcissus.guarantees.curve import ProfileCurve
-from narcissus.guarantees.files import read_losses, read_profile
-from narcissus.guarantees.gaussian import GaussianDP
-from narcissus.guarantees.losses import from_losses, from_losses_of_orders
-from narcissus.guarantees.orders import from_orders
-from narcissus.guarantees.pure import PureDP
-from narcissus.guarantees.renyi import RenyiDP, ZeroConcentratedDP
+from narcissus.guarantees.curves import (
+    ProfileCurve,
+    from_losses,
+    from_losses_of_orders,
+    from_orders,
+    optimal_composition,
+    read_losses,
+    read_profile,
+)
+from narcissus.guarantees.parametric import (
+    ApproximateDP,
+    BayesSecurity,
+    GaussianDP,
+    PureDP,
+    RenyiDP,
+    ZeroConcentratedDP,
+)
 
 __all__ = [
     "Adjacency",

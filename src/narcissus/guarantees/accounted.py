@@ -1,10 +1,8 @@
 """Guarantees from dp-accounting's privacy loss distributions: DP-SGD and compositions.
 
-Only deltas are read off. The lower tail of the distributions' probability masses carries spurious
-mass, and a trade-off curve read off it can fall below the diagonal.
-
-The distributions are composed by FFT in 64 bits, so that a delta may come out too small, even 0:
-what rounding can take off one is added to all.
+Only deltas are read off: the lower tail of the probability masses carries spurious mass, and a
+trade-off curve from it can fall below the diagonal. Composition by FFT in 64 bits can return a
+delta too small, even 0; the largest possible rounding loss of a delta is added to each.
 """
 
 from __future__ import annotations
@@ -23,12 +21,12 @@ from narcissus._outwards import upper
 from narcissus._validation import integer, non_negative, positive, probability
 from narcissus.errors import InputError
 from narcissus.guarantees.base import NEGLIGIBLE_DELTA, Adjacency, Secret
-from narcissus.guarantees.curve import ProfileCurve
+from narcissus.guarantees.curves import ProfileCurve
 
 _POINTS = 2000
 _INTERVAL = 1e-4
-# Beyond it dp-accounting multiplies exp(epsilon) by masses of 1e-300 and gives NaN. The profile
-# cannot rise after its last point, so that stopping is valid.
+# Beyond it dp-accounting multiplies exp(epsilon) by masses of 1e-300 and returns NaN. The profile
+# cannot rise after its last point, so stopping is valid.
 _FARTHEST = 600.0
 _PURPOSE = "A guarantee by privacy loss distributions"
 _EPS = float(np.finfo(np.float64).eps)
@@ -37,20 +35,20 @@ _EPS = float(np.finfo(np.float64).eps)
 def from_privacy_loss(
     distribution: Any, *, adjacency: Adjacency, points: int = _POINTS, rounding: float = 1e-9
 ) -> ProfileCurve:
-    """Take the profile of a privacy loss distribution of dp-accounting.
+    """Read the profile off a privacy loss distribution of dp-accounting.
 
     Parameters
     ----------
     distribution
-        Any object with ``get_delta_for_epsilon``, which must accept a sorted list and be
-        pessimistic, as dp-accounting's are by default.
+        Any object with ``get_delta_for_epsilon`` that accepts a sorted list and is pessimistic, as
+        dp-accounting's are by default.
     adjacency
-        Which neighbours the distribution was made for; nothing in it tells.
+        The neighbours the distribution was computed for, which it does not record.
     points
-        How many points of the profile to read; chords between them are valid limits.
+        Number of points of the profile to read; chords between them are valid bounds.
     rounding
-        What rounding may have taken off a delta; at least 0, and added to each. The default is
-        above what FFTs lose in a thousand steps of DP-SGD; 0 for deltas that no transform made.
+        Largest rounding loss of a delta, at least 0; added to each. The default exceeds the loss of
+        FFTs over a thousand steps of DP-SGD; 0 for deltas computed without a transform.
     """
     lost = non_negative("rounding", rounding)
 
@@ -63,7 +61,7 @@ def from_privacy_loss(
     high = min(high, _FARTHEST)
     where = np.linspace(0.0, high, integer("points", points, low=2))
     deltas = np.asarray(distribution.get_delta_for_epsilon(where.tolist()), dtype=np.float64)
-    # A delta below what rounding loses is rounding: which digits it has is no statement.
+    # A delta below the rounding error is noise: its digits mean nothing.
     deltas = np.clip(np.maximum(deltas, lost) + lost, 0.0, 1.0)
     return ProfileCurve(tuple(where.tolist()), tuple(deltas.tolist()), adjacency=adjacency)
 
@@ -71,17 +69,16 @@ def from_privacy_loss(
 def from_event(
     event: Any, *, adjacency: Adjacency = "replace-one", interval: float = _INTERVAL
 ) -> ProfileCurve:
-    """Account for a ``dp_accounting.DpEvent`` (compositions included).
+    """Account for a ``dp_accounting.DpEvent``, compositions included.
 
     Parameters
     ----------
     event
-        What the mechanism does.
+        Description of the mechanism.
     adjacency
         ``"replace-one"`` (default) or ``"add-remove"``.
     interval
-        Privacy losses are rounded up to multiples of it: valid at every size, sharper and slower
-        the smaller it is.
+        Losses are rounded up to multiples of it: always valid; smaller is sharper and slower.
 
     Raises
     ------
@@ -107,19 +104,19 @@ def from_event(
     if any(one._contains_non_dp_event for one, _ in parts):
         return ProfileCurve((0.0,), (1.0,), adjacency=adjacency)
     composed = [one._pld if times == 1 else one._pld.self_compose(times) for one, times in parts]
-    # Where several are joined, tails are cut where noise says: its limit must not hang on that.
+    # Where several are joined, noise decides where tails are cut: the bound must not depend on it.
     size = sum(max(pmf.size for pmf in _both(one)) for one in composed)
     whole = reduce(lambda one, other: one.compose(other), composed) if composed else fresh()._pld
     # a delta is a sum over all losses
     lost = 4 * _EPS * size
     for one, times in parts:
         lost += max(_lost(pmf, times, whole, size) for pmf in _both(one._pld))
-    # Of one figure: a step's own masses are rounded otherwise by another processor.
+    # One digit: other processors round a step's masses differently.
     return from_privacy_loss(whole, adjacency=adjacency, rounding=float(upper(lost, 1)))
 
 
 def _parts(events: Any, event: Any, times: int) -> Iterator[tuple[Any, int]]:
-    """Yield what an event is composed of, and how often each."""
+    """Yield the components of an event with their multiplicities."""
     if isinstance(event, events.SelfComposedDpEvent):
         yield from _parts(events, event.event, times * event.count)
     elif isinstance(event, events.ComposedDpEvent):
@@ -132,16 +129,16 @@ def _parts(events: Any, event: Any, times: int) -> Iterator[tuple[Any, int]]:
 
 
 def _lost(pmf: Any, times: int, whole: Any, size: int) -> float:
-    """Limit what rounding takes off a delta in composing so many of one step.
+    """Bound the rounding loss of a delta in the composition of ``times`` copies of one step.
 
     Each term of a transform of N masses, which sum to 1, is right to ``c = 4 eps log2 N`` (Higham
-    2002, section 24.1, with room for radix 11), so that its power ``F^n`` is to ``n c |F|^(n-1)``
-    and a mass to their mean. A delta sums N masses, with weights in [0, 1]: ``n c`` times the sum
-    of all ``|F|^(n-1)``; by Cauchy and Schwarz also times ``sqrt(N)`` and the 2-norm of one step.
-    A step's masses are second differences of its deltas over the interval, and what is rounded is
-    ``eps`` times the first ones, ``min(Pr[loss > l], e^l)`` each; a mass at ``-l`` counts only
-    where the other steps lose ``l``: at most ``delta(l)`` of the whole. What several parts lose
-    adds up.
+    2002, section 24.1, with room for radix 11), so its power ``F^n`` is right to ``n c |F|^(n-1)``,
+    and a mass to the mean of these errors. A delta sums N masses, with weights in [0, 1]: ``n c``
+    times the sum of all ``|F|^(n-1)``; by Cauchy and Schwarz also times ``sqrt(N)`` and the 2-norm
+    of one step. A step's masses are second differences of its deltas over the interval; the
+    rounding errors are ``eps`` times the first differences, ``min(Pr[loss > l], e^l)`` each. A mass
+    at ``-l`` counts only where the other steps lose ``l``: at most ``delta(l)`` of the whole. The
+    losses of several parts add up.
     """
     step = pmf.to_dense_pmf()
     mass = np.asarray(step._probs, dtype=np.float64)
@@ -158,7 +155,7 @@ def _lost(pmf: Any, times: int, whole: Any, size: int) -> float:
 
 
 def _both(distribution: Any) -> tuple[Any, Any]:
-    """Give the masses of removing and of adding a record."""
+    """Return the masses for removing and for adding a record."""
     return distribution._pmf_remove, distribution._pmf_add
 
 
@@ -171,31 +168,28 @@ def dp_sgd(
     secret: Secret = "value",
     interval: float = _INTERVAL,
 ) -> ProfileCurve:
-    """Account for DP-SGD, Poisson-sampled Gaussian steps, for the question that is asked.
+    """Account for DP-SGD (Poisson-sampled Gaussian steps) for a value or for membership.
+
+    Source: dp-accounting's privacy loss distributions (Doroshenko et al. 2022). The discretised
+    losses are pessimistic, so the profile is a valid bound. For added and removed records it is the
+    worse of both orders at each epsilon, and `power` follows ``min(f, f^-1)``, made convex (Dong,
+    Roth and Su 2022, Theorem 4.2).
 
     Parameters
     ----------
     noise
-        Noise multiplier: standard deviation over the clipping norm; above 0. A replaced record
-        moves a step by up to two clipping norms, an added or removed one by up to one.
+        Noise multiplier, standard deviation over clipping norm; above 0. A replaced record moves a
+        step by up to two clipping norms, an added or removed one by up to one.
     rate
         Sampling rate in [0, 1].
     steps
-        How many steps; at least 1.
+        Number of steps, at least 1.
     adjacency
-        ``"replace-one"`` or ``"add-remove"``; left out, that of the question: ``"replace-one"`` for
-        a value, ``"add-remove"`` for membership.
+        ``"replace-one"`` (default for a value) or ``"add-remove"`` (default for membership).
     secret
-        What is asked: ``"value"`` (default) or ``"membership"``.
+        What the attacker asks: ``"value"`` (default) or ``"membership"``.
     interval
         See `from_event`.
-
-    Notes
-    -----
-    Source: dp-accounting's privacy loss distributions (Doroshenko et al. 2022). Its discretised
-    losses are pessimistic, so the profile is a valid limit. Of added and removed records it is the
-    worse of both orders at each epsilon, and `power` so that of ``min(f, f^-1)``, made convex
-    (Dong, Roth and Su 2022, Theorem 4.2).
     """
     events = optional("dp_accounting", extra="accounting", purpose=_PURPOSE).dp_event
     sigma = positive("noise", noise)

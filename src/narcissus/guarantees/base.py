@@ -1,16 +1,16 @@
-"""What every guarantee offers: a privacy profile and a trade-off function, two views of one thing.
+"""Base class of guarantees: a privacy profile and a trade-off function, two views of one object.
 
-A guarantee speaks about any two neighbouring data sets in *both* directions, so its trade-off
-function is symmetric and its profile obeys
-``profile(-e) = 1 - exp(-e) + exp(-e) * profile(e)``.
+A guarantee covers neighbouring data sets in *both* directions. Its trade-off function is therefore
+symmetric, and ``profile(-e) = 1 - exp(-e) + exp(-e) * profile(e)``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,17 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._validation import one_of, probabilities
 from narcissus.errors import InputError
 
-Adjacency = Literal["replace-one", "add-remove"]
-Secret = Literal["value", "membership"]
-"""What an attacker asks: what value a person's record has, or whether it is in the data."""
 FloatArray = NDArray[np.float64]
 
-# Below this a point of the profile adds nothing that a 64-bit probability could show.
+Adjacency = Literal["replace-one", "add-remove"]
+Secret = Literal["value", "membership"]
+"""The attacker's question: the value of a person's record, or whether it is in the data."""
+# Below this a point of the profile adds nothing visible in a 64-bit probability.
 NEGLIGIBLE_DELTA = 1e-13
 
 
 def epsilons(name: str, values: ArrayLike) -> FloatArray:
-    """Give ``values`` as an array of epsilons: any real or infinite number, no NaN."""
+    """Convert ``values`` to an array of epsilons: real or infinite numbers, no NaN."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -40,33 +40,33 @@ def epsilons(name: str, values: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class Guarantee(ABC):
-    """What is known about a mechanism from outside.
+    """A privacy guarantee of a mechanism; a subclass names the checks of its parameters."""
 
-    Attributes
-    ----------
-    adjacency
-        Which data sets are neighbours: ``"replace-one"`` (one record has another value) or
-        ``"add-remove"`` (one record is there or not). A bound on the value of a record needs
-        replaced ones; see `require_replace_one`.
-    secret
-        What the attacker asks, ``"value"`` or ``"membership"``; see
-        `narcissus.guarantees.as_asked`.
-    converted_from
-        What was known, where this follows from a guarantee about other neighbours; see
-        `narcissus.guarantees.as_replace_one`. It takes no part in comparisons.
-    """
+    _checks: ClassVar[dict[str, Callable[[str, Any], float]]] = {}
 
+    def __init_subclass__(cls, **checks: Callable[[str, Any], float]) -> None:
+        cls._checks = {**cls._checks, **checks}
+
+    # neighbouring data sets: ``"replace-one"`` (one record has another value) or ``"add-
+    # remove"`` (one record is present or not). Bounds on a record's value need the former;
+    # see `require_replace_one`.
     adjacency: Adjacency = field(default="replace-one", kw_only=True)
+    # what the attacker asks, ``"value"`` or ``"membership"``; see
+    # `narcissus.guarantees.as_asked`
     secret: Secret = field(default="value", kw_only=True, repr=False)
+    # the original guarantee, if this one was derived for other neighbours; ignored in
+    # comparisons. See `narcissus.guarantees.as_replace_one`.
     converted_from: str = field(default="", kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         one_of("adjacency", self.adjacency, get_args(Adjacency))
         one_of("secret", self.secret, get_args(Secret))
+        for name, checked in self._checks.items():
+            object.__setattr__(self, name, checked(name, getattr(self, name)))
 
     @property
     def question(self) -> str:
-        """What the attacker asks, in words."""
+        """The attacker's question, in words."""
         if self.secret == "value":
             return "what value a person's record has"
         place = "" if self.adjacency == "add-remove" else ", or another in its place"
@@ -74,12 +74,12 @@ class Guarantee(ABC):
 
     @property
     def around(self) -> dict[str, Any]:
-        """The neighbours and the secret, as arguments of another guarantee about the same."""
+        """Adjacency and secret, as keyword arguments of another guarantee."""
         return {"adjacency": self.adjacency, "secret": self.secret}
 
     @property
     def neighbours(self) -> str:
-        """The neighbours in words, with what it was converted from, if anything."""
+        """The neighbours in words, with the guarantee this was converted from, if any."""
         if self.secret == "membership":
             two = "in or out" if self.adjacency == "add-remove" else "in, or another in its place"
             return f"{self.adjacency} neighbours: the record is {two}"
@@ -92,55 +92,39 @@ class Guarantee(ABC):
 
     @abstractmethod
     def profile(self, epsilon: ArrayLike) -> FloatArray:
-        """Give the smallest delta with which (epsilon, delta)-DP follows.
+        """Return the smallest delta for which (epsilon, delta)-DP follows.
 
-        Parameters
-        ----------
-        epsilon
-            Any shape; negative and infinite values are allowed.
-
-        Returns
-        -------
-        array of the same shape
-            In [0, 1], at least ``1 - exp(epsilon)``.
+        ``epsilon`` may be negative or infinite, any shape; the result is at least 1 - e^epsilon.
         """
 
     @abstractmethod
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Give the least false negative rate of a test with false positive rate ``alpha``.
+        """Return the smallest false-negative rate of a test with false-positive rate ``alpha``.
 
-        Parameters
-        ----------
-        alpha
-            Any shape, in [0, 1].
-
-        Returns
-        -------
-        array of the same shape
-            In [0, 1 - alpha], convex and non-increasing in ``alpha``.
+        ``alpha`` is in [0, 1], any shape. The result is in [0, 1 - alpha], convex and
+        non-increasing.
         """
 
     @abstractmethod
     def describe(self) -> str:
-        """Say the guarantee in words, with its adjacency."""
+        """Describe the guarantee and its adjacency in words."""
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``1 - trade_off(alpha)``, the largest true positive rate; any shape.
+        """Return ``1 - trade_off(alpha)``, the largest true-positive rate; any shape.
 
-        Guarantees override it where ``1 - trade_off`` would lose the digits of a tiny rate.
+        Subclasses override it where ``1 - trade_off`` would lose the digits of a tiny rate.
         """
         return 1.0 - self.trade_off(alpha)
 
     def least_alpha(self, power: ArrayLike) -> FloatArray:
-        """Give the least false positive rate of a test with that true positive rate; any shape.
+        """Return the smallest false-positive rate at true-positive rate ``power``; any shape.
 
-        The inverse of `power`; since the trade-off function is symmetric it is
-        ``trade_off(1 - power)``.
+        The inverse of `power`; as the trade-off function is symmetric, ``trade_off(1 - power)``.
         """
         return self.trade_off(1.0 - alphas(power))
 
     def epsilon_beyond(self, delta: float) -> float:
-        """Give about the smallest epsilon whose delta is at most ``delta``; 1e300 if none."""
+        """Return about the smallest epsilon whose delta is at most ``delta``; 1e300 if none."""
         low, high = 0.0, 1.0
         while float(self.profile(high)) > delta and high < 1e300:
             low, high = high, 2 * high
@@ -155,26 +139,26 @@ class Guarantee(ABC):
         return min(high, 1e300)
 
     def tangents(self, count: int = 40) -> FloatArray:
-        """Give epsilons at which the profile is worth using, at most ``count`` of them.
+        """Return at most ``count`` epsilons, equally spaced from 0 until delta is negligible.
 
-        Equally spaced from 0 to where the profile becomes negligible. Each point is a statement
-        (epsilon, delta)-DP of its own, so that any choice is valid and more only tighten.
+        Each point is an (epsilon, delta)-DP statement by itself: any choice is valid, more only
+        tighten.
         """
         return np.linspace(0.0, self._negligible, count)
 
     @cached_property
     def _negligible(self) -> float:
-        """Where delta becomes negligible; it takes a hundred profiles to find."""
+        """Epsilon where delta becomes negligible; costs about a hundred profile evaluations."""
         return self.epsilon_beyond(NEGLIGIBLE_DELTA)
 
 
 class ProfileGuarantee(Guarantee):
-    """A guarantee whose trade-off function is what its profile implies."""
+    """A guarantee whose trade-off function is derived from its profile."""
 
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``min_e [profile(e) + exp(e) alpha]``, by search over ``e``; any shape.
+        """Return ``min_e [profile(e) + exp(e) alpha]``, by search over ``e``; any shape.
 
-        Every ``e`` gives a valid limit, so that an unfinished search costs sharpness only.
+        Every ``e`` is a valid bound, so an unfinished search costs sharpness only.
         """
         rate = alphas(alpha)
         end = self.epsilon_beyond(1e-300)
@@ -195,12 +179,12 @@ class ProfileGuarantee(Guarantee):
         return np.maximum(best, rate)
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
-        """Give ``max_e [1 - profile(e) - exp(e) alpha]``; any shape."""
+        """Return ``max_e [1 - profile(e) - exp(e) alpha]``; any shape."""
         return 1.0 - self.power(alpha)
 
 
 def mirrored(epsilon: FloatArray, at_size: FloatArray) -> FloatArray:
-    """Give the profile at ``epsilon`` from its values ``at_size`` at ``abs(epsilon)``.
+    """Extend a profile to negative epsilons from its values ``at_size`` at ``abs(epsilon)``.
 
     Both directions hold, so ``profile(-e) = 1 - exp(-e) + exp(-e) profile(e)``.
     """
@@ -211,21 +195,21 @@ def mirrored(epsilon: FloatArray, at_size: FloatArray) -> FloatArray:
 
 
 def alphas(values: ArrayLike) -> FloatArray:
-    """Give ``values`` as an array of false positive rates in [0, 1]."""
+    """Convert ``values`` to an array of false-positive rates in [0, 1]."""
     return probabilities("alpha", values)
 
 
 def require_replace_one(guarantee: Guarantee) -> None:
-    """Refuse a guarantee about added or removed records where a value is asked.
+    """Refuse a guarantee about added or removed records for a question about a value.
 
-    A guarantee of which membership is asked holds as it is, whichever neighbours it is about:
-    the two data sets that are told apart, with the record and without it, are such neighbours.
+    A guarantee for membership passes with any neighbours: the two data sets the attacker
+    distinguishes, with and without the record, are themselves neighbours.
 
     Raises
     ------
     InputError
-        With the factor: replacing is removing and adding, so epsilon doubles and delta is
-        multiplied by ``1 + exp(epsilon)``; the mu of Gaussian DP doubles.
+        With the conversion: a replacement is a removal and an addition, so epsilon and the mu of
+        Gaussian DP double, and delta is multiplied by ``1 + exp(epsilon)``.
     """
     if guarantee.adjacency != "replace-one" and guarantee.secret != "membership":
         raise InputError(

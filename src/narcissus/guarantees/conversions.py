@@ -12,13 +12,13 @@ from scipy import special
 
 from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
-from narcissus.guarantees.approximate import ApproximateDP
 from narcissus.guarantees.base import Guarantee, Secret
-from narcissus.guarantees.bayes_security import BayesSecurity
-from narcissus.guarantees.gaussian import GaussianDP
-from narcissus.guarantees.orders import one_after_another
-from narcissus.guarantees.pure import PureDP
-from narcissus.guarantees.renyi import (
+from narcissus.guarantees.curves import one_after_another
+from narcissus.guarantees.parametric import (
+    ApproximateDP,
+    BayesSecurity,
+    GaussianDP,
+    PureDP,
     RenyiDP,
     ZeroConcentratedDP,
     bernoulli_divergence,
@@ -29,19 +29,19 @@ from narcissus.guarantees.renyi import (
 def as_approximate(
     guarantee: Guarantee, *, epsilon: float | None = None, delta: float | None = None
 ) -> ApproximateDP:
-    """Give the (epsilon, delta)-DP that follows: the least delta, or the least epsilon.
+    """Derive (epsilon, delta)-DP: the smallest delta, or the smallest epsilon.
 
     Parameters
     ----------
     guarantee
-        Any.
+        Any guarantee.
     epsilon, delta
         Exactly one of them; the other is computed.
 
     Raises
     ------
     InputError
-        Both or none are given, or no epsilon reaches ``delta``.
+        Both or neither are given, or no epsilon reaches ``delta``.
 
     Examples
     --------
@@ -73,13 +73,11 @@ def as_approximate(
 
 
 def as_gaussian(guarantee: Guarantee) -> GaussianDP:
-    """Give the Gaussian DP that follows; only pure and Gaussian DP imply any.
+    """Derive Gaussian DP; only pure and Gaussian DP imply any.
 
-    Notes
-    -----
-    Source: Dong, Roth and Su 2022; the trade-off function of pure DP is highest above the Gaussian
-    one at its fixed point ``1 / (1 + exp(epsilon))``, which gives
-    ``mu = 2 Phi^-1(exp(epsilon) / (1 + exp(epsilon)))``.
+    Source: Dong, Roth and Su 2022. The trade-off function of pure DP exceeds the Gaussian one most
+    at its fixed point ``1 / (1 + exp(epsilon))``: ``mu = 2 Phi^-1(exp(epsilon) / (1 +
+    exp(epsilon)))``.
     """
     if isinstance(guarantee, GaussianDP):
         return guarantee
@@ -94,10 +92,8 @@ def as_gaussian(guarantee: Guarantee) -> GaussianDP:
 
 
 def as_renyi(guarantee: Guarantee, alpha: float) -> RenyiDP:
-    """Give the Renyi DP of order ``alpha`` that follows.
+    """Derive Renyi DP of order ``alpha``.
 
-    Notes
-    -----
     Source: Mironov 2017: randomized response for pure DP (Proposition 5), ``alpha mu^2 / 2`` for
     Gaussian DP, ``alpha rho`` for zCDP.
     """
@@ -120,10 +116,8 @@ def as_renyi(guarantee: Guarantee, alpha: float) -> RenyiDP:
 
 
 def as_zero_concentrated(guarantee: Guarantee) -> ZeroConcentratedDP:
-    """Give the zCDP that follows: ``epsilon^2 / 2`` for pure DP, ``mu^2 / 2`` for Gaussian DP.
+    """Derive zCDP: ``epsilon^2 / 2`` from pure DP, ``mu^2 / 2`` from Gaussian DP.
 
-    Notes
-    -----
     Source: Bun and Steinke 2016, Propositions 1.4 and 1.6.
     """
     rho = guarantee.epsilon**2 / 2 if isinstance(guarantee, PureDP) else _rho(guarantee)
@@ -133,20 +127,16 @@ def as_zero_concentrated(guarantee: Guarantee) -> ZeroConcentratedDP:
 
 
 def as_replace_one(guarantee: Guarantee) -> Guarantee:
-    """Give what holds for a replaced record when the guarantee is about added or removed ones.
+    """Convert a guarantee about added or removed records to one about a replaced record.
 
-    Replacing is removing and adding: epsilon and mu double, rho is multiplied by 4, and the
-    profile becomes ``min over e1 + e2 = e of delta(e1) + exp(e1) delta(e2)``. What comes out says
-    what it was converted from.
+    A replacement is a removal and an addition: epsilon and mu double, rho is multiplied by 4, and
+    the profile becomes ``min over e1 + e2 = e of delta(e1) + exp(e1) delta(e2)``. The result
+    records the original guarantee.
 
-    Notes
-    -----
     Source: Dwork and Roth 2014, Theorem 2.2 (the profile form is its proof); Dong, Roth and Su
     2022, Theorem 2.14 (Gaussian); Bun and Steinke 2016, Proposition 1.9 (zCDP); Mironov 2017,
     Proposition 11 with Hoelder exponents ``(alpha - 1, (alpha - 1)/(alpha - 2))`` (Renyi).
 
-    Examples
-    --------
     >>> as_replace_one(PureDP(0.5, adjacency="add-remove")).describe().split(", ")[0]
     'pure DP with epsilon 1 (replace-one neighbours'
     """
@@ -161,21 +151,19 @@ def as_replace_one(guarantee: Guarantee) -> Guarantee:
 
 
 def as_asked(guarantee: Guarantee, secret: Secret) -> Guarantee:
-    """Give what holds for the question that an attacker asks.
+    """Convert a guarantee to the attacker's question.
+
+    Source: Narcissus theory 3. Membership is a secret with two values whose data sets are
+    neighbours, so no third data set lies between them.
 
     Parameters
     ----------
     guarantee
-        About whichever neighbours.
+        About any neighbours.
     secret
-        ``"value"``: what value a record has; of a guarantee about added and removed records that
-        is `as_replace_one`. ``"membership"``: whether a record is in the data; the guarantee holds
-        as it is. One about replaced records then tells of "this record, or another in its place".
-
-    Notes
-    -----
-    Source: Narcissus theory 3. Membership is a secret with two values, and the data sets that have
-    them are neighbours: no step leads over a third one.
+        ``"value"``, the value of a record: a guarantee about added and removed records is converted
+        by `as_replace_one`. ``"membership"``, whether a record is in the data: the guarantee holds
+        as it is; with replaced records the question is "this record, or another in its place".
 
     Examples
     --------
@@ -225,7 +213,7 @@ _TWICE: dict[type[Guarantee], Callable[[Any], Guarantee]] = {
 
 
 def _rho(guarantee: Guarantee) -> float | None:
-    """Give the rho that a guarantee implies at every order, if it is of that kind."""
+    """Return the rho implied at every order, or None if the guarantee implies none."""
     if isinstance(guarantee, ZeroConcentratedDP):
         return guarantee.rho
     if isinstance(guarantee, GaussianDP):

@@ -4,7 +4,7 @@ Targets that are nobody's shadows are audited together: given the shadows, every
 fresh, the models trained on them together keep what one keeps about one coin, and so all canaries
 of all targets are one audit. Where every model is a target in turn, one target's attack has used
 the coins of the others. Each fold is then an audit of its own, and what half of them refute at half
-the error is refuted, however they depend (`narcissus.evidence.dependent`). Counting the folds'
+the error is refuted, however they depend (`narcissus.evidence.intervals`). Counting the folds'
 guesses together would not hold.
 """
 
@@ -23,7 +23,7 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer, one_of, probability
 from narcissus.errors import InputError
 from narcissus.evidence import Refutation, refute_prior_scores, refute_scores
-from narcissus.evidence.dependent import confidence_of_each, p_value_of_half, refused_by_half
+from narcissus.evidence.intervals import confidence_of_each, p_value_of_half, refused_by_half
 from narcissus.evidence.roc import RocBand, roc_band
 from narcissus.membership.across import RateAcrossModels, rates_across_models
 from narcissus.membership.attacks import ATTACKS, attack_scores

@@ -16,7 +16,7 @@ from scipy import special
 
 from narcissus._options import FilledIn
 from narcissus._validation import between, fraction, integer, probability
-from narcissus.evidence.sequential import Bets, log_mean
+from narcissus.evidence.betting import Bets, log_mean
 from narcissus.success.claim import Claim
 from narcissus.worlds.base import is_derived
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from narcissus._arrays import first_largest
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.evidence.two_samples import TwoSamples, standard_score
+from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import GivenFiles
 from narcissus.synthetic.keys import keys_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.evidence.two_samples import TwoSamples
+from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.files import MOST_CODES, GivenFiles
 
 RiskName = Literal["inference", "singling out", "linkability"]

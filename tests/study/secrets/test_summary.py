@@ -6,7 +6,7 @@ import pytest
 import narcissus
 from narcissus.bounds import optimum
 from narcissus.evidence import clopper_pearson
-from narcissus.evidence.independent_runs import refuted_by_runs
+from narcissus.evidence.refutation import refuted_by_runs
 from narcissus.game.outcome import BlockScores
 from narcissus.guarantees import GaussianDP
 from narcissus.study.secrets.kind import settings_of, summarised

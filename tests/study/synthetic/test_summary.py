@@ -6,7 +6,7 @@ import pytest
 
 import narcissus
 from narcissus.evidence import clopper_pearson
-from narcissus.evidence.two_samples import TwoSamples
+from narcissus.evidence.intervals import TwoSamples
 from narcissus.study.synthetic.kind import Levels, summarised
 from narcissus.study.synthetic.schema import ExcessThreshold
 from narcissus.synthetic import FileThreat, assess_file, read_files

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from narcissus.bounds.poisson_binomial import PoissonBinomial
+from narcissus.bounds.binomial import PoissonBinomial
 from narcissus.evidence import (
     advantage_limits,
     difference_limits,

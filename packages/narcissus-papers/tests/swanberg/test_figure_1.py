@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy import optimize, stats
 
-from narcissus.bounds.one_run import f_dp_one_run_p_value
+from narcissus.bounds.published import f_dp_one_run_p_value
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
 from narcissus_papers import ITEMS, Given
 from narcissus_papers.swanberg import figure_1

@@ -16,7 +16,7 @@ from narcissus._version import __version__
 from narcissus.bounds import best, bounds_on, threat
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence
-from narcissus.evidence.independent_runs import refuted_by_runs
+from narcissus.evidence.refutation import refuted_by_runs
 from narcissus.extraction import FineTune, NgramDpSgd
 from narcissus.extraction.secret_training import TrainsOnSecrets
 from narcissus.findings import Finding, contradictions

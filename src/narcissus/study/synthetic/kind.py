@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
-from narcissus.evidence.two_samples import TwoSamples
+from narcissus.evidence.intervals import TwoSamples
 from narcissus.observer import Observer
 from narcissus.results import NotAssessed
 from narcissus.study.kinds import Outcome, RunOptions

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.bounds import THEOREMS, Theorem, interpolation_tails
-from narcissus.bounds.columns import COLUMNS
+from narcissus.bounds.one_target import COLUMNS
 from narcissus.bounds.theorems import of_tails
 from narcissus.evidence import mean_limits, population_mean_upper
 from narcissus.guarantees import Guarantee

@@ -1,6 +1,6 @@
 """Bounds on the mean share of columns, where each unknown column counts by itself.
 
-The theorem is `narcissus.bounds.columns`: the release has its guarantee for each column alone,
+The theorem is `narcissus.bounds.one_target`: the release has its guarantee for each column alone,
 however the columns depend on one another and whatever the attacker uses. So the bound on the
 success on one column, from its own distribution, is averaged over the columns. Nothing follows for
 the number of columns right at once, and nothing is proved of it here.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.table import Targets
 from narcissus.bounds import Theorem
-from narcissus.bounds.columns import COLUMNS
+from narcissus.bounds.one_target import COLUMNS
 from narcissus.guarantees import Guarantee
 from narcissus.knowledge import FactoredTargets
 from narcissus.study.table import proofs

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from narcissus._arrays import first_largest
 from narcissus._random import child
-from narcissus.bounds.poisson_binomial import PoissonBinomial
+from narcissus.bounds.binomial import PoissonBinomial
 from narcissus.evidence import each_confidence, first_in_sequence
 from narcissus.findings import contradictions, weakest
 from narcissus.knowledge import FactoredTargets

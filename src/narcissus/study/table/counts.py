@@ -22,8 +22,8 @@ from narcissus.bounds import (
     split_chances,
     threat,
 )
+from narcissus.bounds.binomial import PoissonBinomial
 from narcissus.bounds.interpolation import target_multipliers
-from narcissus.bounds.poisson_binomial import PoissonBinomial
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.results import Bound, NotAssessed
 

@@ -40,7 +40,7 @@ from narcissus.evidence import (
     mean_limits,
     narrowest_limits,
 )
-from narcissus.evidence.enclosed import OF_PEOPLE
+from narcissus.evidence.population import OF_PEOPLE
 from narcissus.results import Estimate
 from narcissus.study.table.enclosure import (
     FALL,

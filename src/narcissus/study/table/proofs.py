@@ -23,12 +23,10 @@ from narcissus.bounds import (
     posterior,
     swap_tail,
 )
-from narcissus.bounds.domination import DOMINATION
-from narcissus.bounds.domination_point import dominate_point
+from narcissus.bounds.domination import DOMINATION, dominate_point
 from narcissus.bounds.interpolation import INTERPOLATION
-from narcissus.bounds.one_target import profile_multipliers
+from narcissus.bounds.one_target import optimum_at_points, profile_multipliers
 from narcissus.bounds.published import COROLLARY_3_4, THEOREM_3_2
-from narcissus.bounds.single_guess import optimum_at_points
 from narcissus.bounds.theorems import for_each, of_tails
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, PureDP

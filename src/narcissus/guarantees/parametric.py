@@ -1,0 +1,536 @@
+"""Guarantees of one or two parameters: pure, approximate, Gaussian, Renyi and zero-concentrated DP.
+
+Bayes security of the channel from one record is one of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import optimize, special
+
+from narcissus._validation import between, non_negative, probability, real
+from narcissus.errors import InputError
+from narcissus.guarantees.base import (
+    Adjacency,
+    FloatArray,
+    Guarantee,
+    ProfileGuarantee,
+    alphas,
+    epsilons,
+    mirrored,
+)
+from narcissus.guarantees.curves import ProfileCurve
+
+
+def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatArray:
+    """Return the profile of randomized response at ``epsilon_0``, the worst under pure DP.
+
+    ``max(0, 1 - e^e, (e^e0 - e^e) / (1 + e^e0))``, written so that nothing overflows or cancels.
+    """
+    with np.errstate(over="ignore"):
+        floor = -np.expm1(epsilon)
+        middle = -np.expm1(epsilon - epsilon_0) * special.expit(epsilon_0)
+    return np.maximum(np.maximum(floor, middle), 0.0)
+
+
+def _log_grown(rate: FloatArray, epsilon: float, *, missed: bool = False) -> FloatArray:
+    """Return the log of ``min(1, e^epsilon rate)``, or of the same with ``1 - rate``."""
+    with np.errstate(divide="ignore"):
+        return np.minimum((np.log1p(-rate) if missed else np.log(rate)) + epsilon, 0.0)
+
+
+@dataclass(frozen=True)
+class PureDP(Guarantee, epsilon=non_negative):
+    """Pure differential privacy: ``P(E) <= exp(epsilon) P'(E)`` for every event.
+
+    Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
+
+    Parameters
+    ----------
+    epsilon
+        At least 0 and finite.
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+
+    Examples
+    --------
+    >>> round(float(PureDP(1.0).profile(0.0)), 6)
+    0.462117
+    """
+
+    epsilon: float
+
+    def profile(self, epsilon: ArrayLike) -> FloatArray:
+        return randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``min(1, e^epsilon alpha, 1 - e^-epsilon (1 - alpha))``; any shape."""
+        rate = alphas(alpha)
+        steep = np.exp(_log_grown(rate, self.epsilon))
+        return np.minimum(steep, 1.0 - np.exp(-self.epsilon) * (1.0 - rate))
+
+    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``max(0, 1 - e^epsilon alpha, e^-epsilon (1 - alpha))``; any shape."""
+        rate = alphas(alpha)
+        steep = -np.expm1(_log_grown(rate, self.epsilon))
+        return np.maximum(steep, np.exp(-self.epsilon) * (1.0 - rate))
+
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Return ``max(e^-epsilon power, 1 - e^epsilon (1 - power))``; any shape."""
+        rate = alphas(power)
+        steep = -np.expm1(_log_grown(rate, self.epsilon, missed=True))
+        return np.maximum(np.exp(-self.epsilon) * rate, steep)
+
+    def tangents(self, count: int = 40) -> FloatArray:
+        """Return ``[epsilon]``: this one point implies the whole profile."""
+        return np.array([self.epsilon])
+
+    def describe(self) -> str:
+        return f"pure DP with epsilon {self.epsilon:g} ({self.neighbours})"
+
+
+@dataclass(frozen=True)
+class ApproximateDP(Guarantee, epsilon=non_negative, delta=probability):
+    """Approximate differential privacy: ``P(E) <= exp(epsilon) P'(E) + delta`` for every event.
+
+    Source: Dwork et al. 2006; trade-off function: Wasserman and Zhou 2010.
+
+    Parameters
+    ----------
+    epsilon
+        At least 0 and finite.
+    delta
+        In [0, 1].
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+    """
+
+    epsilon: float
+    delta: float
+
+    def profile(self, epsilon: ArrayLike) -> FloatArray:
+        """Return delta; at worst all is revealed with ``delta``, else randomized response."""
+        pure = randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
+        return self.delta + (1.0 - self.delta) * pure
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``min(1, delta + e^epsilon alpha, 1 - e^-epsilon (1 - delta - alpha))``."""
+        rate = alphas(alpha)
+        steep = self.delta + np.exp(_log_grown(rate, self.epsilon))
+        flat = 1.0 - np.exp(-self.epsilon) * np.maximum(1.0 - self.delta - rate, 0.0)
+        return np.minimum(steep, flat)
+
+    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha))``."""
+        rate = alphas(alpha)
+        steep = 1.0 - self.delta - np.exp(_log_grown(rate, self.epsilon))
+        flat = np.exp(-self.epsilon) * (1.0 - self.delta - rate)
+        return np.maximum(np.maximum(steep, flat), 0.0)
+
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Return ``max(0, e^-epsilon (power - delta), 1 - delta - e^epsilon (1 - power))``."""
+        rate = alphas(power)
+        flat = np.exp(-self.epsilon) * np.maximum(rate - self.delta, 0.0)
+        steep = -np.expm1(_log_grown(rate, self.epsilon, missed=True))
+        return np.maximum(flat, steep - self.delta)
+
+    def tangents(self, count: int = 40) -> FloatArray:
+        """Return ``[epsilon]``: this one point implies the whole profile."""
+        return np.array([self.epsilon])
+
+    def describe(self) -> str:
+        return (
+            f"approximate DP with epsilon {self.epsilon:g} and delta {self.delta:g} "
+            f"({self.neighbours})"
+        )
+
+
+@dataclass(frozen=True)
+class BayesSecurity(Guarantee, beta_star=probability):
+    """Bayes security of the channel from one record, the others fixed.
+
+    Equivalent to (0, 1 - beta_star)-DP: the total variation distance between any two values of the
+    record is at most ``1 - beta_star``.
+
+    Source: Chatzikokolakis et al., Proposition 2.
+
+    Parameters
+    ----------
+    beta_star
+        In [0, 1]; 1 reveals nothing. A value computed over whole data sets implies it; the converse
+        is only ``beta_star >= 1 - n delta``.
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+    """
+
+    beta_star: float
+
+    @property
+    def as_approximate(self) -> ApproximateDP:
+        """The equivalent (0, 1 - beta_star)-DP."""
+        return ApproximateDP(0.0, 1.0 - self.beta_star, adjacency=self.adjacency)
+
+    def profile(self, epsilon: ArrayLike) -> FloatArray:
+        """Return ``1 - beta_star`` for every epsilon of at least 0; any shape."""
+        return self.as_approximate.profile(epsilon)
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``min(1, alpha + 1 - beta_star)``; any shape."""
+        return self.as_approximate.power(alpha)
+
+    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``max(0, beta_star - alpha)``; any shape."""
+        return self.as_approximate.trade_off(alpha)
+
+    def tangents(self, count: int = 40) -> FloatArray:
+        """Return ``[0]``: this one point implies the whole profile."""
+        return self.as_approximate.tangents(count)
+
+    def describe(self) -> str:
+        return f"Bayes security with beta* {self.beta_star:g} ({self.neighbours})"
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_FRACTION = ((4.0, 10.0, 40), (10.0, 16.0, 20), (16.0, np.inf, 16))
+"""Ranges of the continued fraction and their numbers of steps; more change no digit."""
+_SQRT_2 = math.sqrt(2.0)
+_SQRT_2_PI = math.sqrt(2.0 * math.pi)
+
+
+@dataclass(frozen=True)
+class GaussianDP(Guarantee, mu=non_negative):
+    """Gaussian DP: at least as hard to distinguish as N(0, 1) and N(mu, 1).
+
+    Source: Dong, Roth and Su 2022, Definition 2.6 and Corollary 2.13.
+
+    Parameters
+    ----------
+    mu
+        At least 0 and finite. A Gaussian mechanism with L2 sensitivity ``D`` and noise ``sigma``
+        has ``mu = D / sigma``.
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+
+    Examples
+    --------
+    >>> round(float(GaussianDP(1.0).profile(0.0)), 6)
+    0.382925
+    """
+
+    mu: float
+
+    @classmethod
+    def from_epsilon_delta(
+        cls, epsilon: float, delta: float, *, adjacency: Adjacency = "replace-one"
+    ) -> Self:
+        """Return the largest mu under which (epsilon, delta)-DP holds.
+
+        Exact calibration of the Gaussian mechanism (Balle and Wang 2018, Theorem 8), to the last
+        digits even for a delta of 1e-300; ``epsilon`` at least 0 and finite, ``delta`` in (0, 1).
+        """
+        target = non_negative("epsilon", epsilon)
+        allowed = between("delta", delta, 0, 1, open_low=True, open_high=True)
+
+        def excess(log_mu: float) -> float:
+            found = float(_profile(np.asarray(target), math.exp(log_mu)))
+            return (math.log(found) if found > 0 else -1e4) - math.log(allowed)
+
+        low, high = 0.0, 0.0
+        while excess(high) < 0:
+            high += 1.0
+        while excess(low) > 0:
+            low -= 1.0
+        root = optimize.brentq(excess, low, high, xtol=1e-15, rtol=1e-15, maxiter=500)
+        return cls(math.exp(root), adjacency=adjacency)
+
+    def profile(self, epsilon: ArrayLike) -> FloatArray:
+        """Return ``Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)``; any shape, tails included."""
+        return _profile(epsilons("epsilon", epsilon), self.mu)
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``Phi(Phi^-1(alpha) + mu)``; any shape."""
+        return special.ndtr(special.ndtri(alphas(alpha)) + self.mu)
+
+    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+        """Return ``Phi(Phi^-1(1 - alpha) - mu)``; any shape."""
+        return special.ndtr(-special.ndtri(alphas(alpha)) - self.mu)
+
+    def least_alpha(self, power: ArrayLike) -> FloatArray:
+        """Return ``Phi(Phi^-1(power) - mu)``; any shape."""
+        return special.ndtr(special.ndtri(alphas(power)) - self.mu)
+
+    def describe(self) -> str:
+        return f"Gaussian DP with mu {self.mu:g} ({self.neighbours})"
+
+
+def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
+    """Compute the profile of N(0, 1) against N(mu, 1), relatively accurate at every epsilon.
+
+    With ``x = e/mu - mu/2`` and the Mills ratio ``M`` both terms share the factor ``phi(x)``:
+    ``delta = phi(x) (M(x) - M(x + mu))``. For small ``mu`` the difference cancels and is computed
+    as the integral of ``-M'(y) = 1 - y M(y)``.
+    """
+    size = np.abs(epsilon)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        if mu == 0:
+            positive = np.zeros_like(size)
+        else:
+            x = size / mu - mu / 2
+            density = np.exp(-0.5 * np.square(x)) / _SQRT_2_PI
+            if mu < 2:
+                middles = x[..., None] + mu * (1 + _NODES) / 2
+                slopes = np.zeros_like(middles)
+                some = density > 0  # no mass is left elsewhere
+                slopes[some] = _mills_slope(middles[some])
+                positive = density * (mu / 2) * (slopes @ _WEIGHTS)
+            else:
+                right = density * _mills(x + mu)
+                # M overflows far on the left, where Phi(-x) is near 1 and nothing cancels.
+                near = np.where(x < -1, 0.0, x)
+                positive = np.where(
+                    x < -1, special.ndtr(-x) - right, density * _mills(near) - right
+                )
+            positive = np.where(density > 0, positive, np.where(x < 0, 1.0, 0.0))
+    return mirrored(epsilon, positive)
+
+
+def _mills(x: FloatArray) -> FloatArray:
+    """Compute the Mills ratio ``(1 - Phi(x)) / phi(x)``."""
+    return math.sqrt(math.pi / 2) * special.erfcx(x / _SQRT_2)
+
+
+def _mills_slope(x: FloatArray) -> FloatArray:
+    """Compute ``1 - x M(x)``, minus the slope of the Mills ratio ``M``, for ``x > -2``.
+
+    It falls like ``1/x^2``, so above 4 it comes from the continued fraction ``M = 1/(x + 1/(x +
+    2/(x + ...)))``, in which nothing cancels: ``1 - x M = M / (x + 2/(x + ...))``.
+    """
+    slope = 1.0 - x * (ratio := _mills(x))
+    for low, high, steps in _FRACTION:
+        here = (x > low) & (x <= high)
+        far = x[here]
+        fraction = far.copy()
+        for step in range(steps, 1, -1):
+            fraction = far + step / fraction
+        slope[here] = ratio[here] / fraction
+    return slope
+
+
+_ROUNDED = 1e-13, 4e-16  # above the rounding error of a divergence, relative and per order
+_SERIES = 24  # terms, each at most a fifth of the one before
+
+
+def bernoulli_divergence(
+    q: FloatArray, p: FloatArray, alpha: float, apart: ArrayLike | None = None
+) -> FloatArray:
+    """Compute the Renyi divergence of Bernoulli(q) from Bernoulli(p) to the last digits.
+
+    ``apart`` is ``q - p`` where it is known more precisely than by subtraction. With ``u = q/p -
+    1``, also for the complements, the moment of order ``alpha`` exceeds 1 by the mean of ``(1 +
+    u)^alpha - 1 - alpha u``. Its terms are never negative, so nothing cancels, however close the
+    order is to 1 or the two distributions to each other.
+    """
+    less, apart = alpha - 1, q - p if apart is None else np.asarray(apart)
+    with np.errstate(all="ignore"):
+        hit = np.where(p > 0, p * _excess(apart / p, alpha), np.where(q > 0, np.inf, 0.0))
+        miss = np.where(p < 1, (1 - p) * _excess(-apart / (1 - p), alpha), 0.0)
+        near = np.log1p(less * (hit + np.where((p < 1) | (q == 1), miss, np.inf))) / less
+        # Powers that overflow are far from 1, where logarithms lose nothing.
+        hit = np.where(q > 0, alpha * np.log(q) - less * np.log(p), -np.inf)
+        miss = np.where(q < 1, alpha * np.log1p(-q) - less * np.log1p(-p), -np.inf)
+        far = np.logaddexp(hit, miss) / less
+    return np.where(np.isfinite(near), near, far)
+
+
+def _excess(u: FloatArray, alpha: float) -> FloatArray:
+    """Compute ``((1 + u)^alpha - 1 - alpha u) / (alpha - 1)`` for ``u >= -1``, at least 0."""
+    less = alpha - 1
+    value = (1 + u) * np.expm1(less * np.log1p(u)) / less - u
+    value = np.where(u == -1, 1.0, value)
+    small = (np.abs(u) < 1e-2) & (alpha * np.abs(u) < 0.5)
+    if small.any():
+        x, sum_ = u[small], np.zeros(int(small.sum()))
+        for k in range(_SERIES, 1, -1):  # the binomial series, from its last term
+            sum_ = 1 + (alpha - k) / (k + 1) * x * sum_
+        value[small] = alpha / 2 * x * x * sum_
+    return value
+
+
+def largest_rate(p: FloatArray, alpha: float, gamma: float, *, both: bool) -> FloatArray:
+    """Return the largest ``q >= p`` whose divergence from ``p`` is at most ``gamma``, any shape.
+
+    With ``both`` the divergence of ``p`` from ``q`` must be at most ``gamma`` too. Bisection over
+    the log odds returns the refused end of the last bracket, and slightly more than ``gamma`` is
+    allowed, so rounding errs upwards.
+    """
+    p = np.asarray(p, dtype=np.float64)
+    inner = (p > 0) & (p < 1)
+    rate = np.where(inner, p, 0.5)
+    low = special.logit(rate)
+    high = np.maximum(low, 40.0)
+    limit = gamma * (1 + _ROUNDED[0] + _ROUNDED[1] * alpha)
+    for _ in range(64):
+        middle = (low + high) / 2
+        q = np.maximum(special.expit(middle), rate)
+        allowed = bernoulli_divergence(q, rate, alpha) <= limit
+        if both:
+            allowed &= bernoulli_divergence(rate, q, alpha) <= limit
+        low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
+    found = np.where(high >= 40.0, 1.0, np.maximum(special.expit(high), p))
+    return np.where(inner, found, p)
+
+
+@dataclass(frozen=True)
+class RenyiDP(Guarantee, alpha=lambda _, value: order(value), gamma=non_negative):
+    """Renyi differential privacy of one order, in both directions.
+
+    Source: Mironov 2017. The profile is Canonne, Kamath and Steinke 2020, Proposition 12, or less;
+    the trade-off function is the whole region of two-point distributions within the divergence
+    (Narcissus theory 4.6).
+
+    Parameters
+    ----------
+    alpha
+        The order, above 1 and finite.
+    gamma
+        Upper bound on the Renyi divergence, at least 0.
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+    """
+
+    alpha: float
+    gamma: float
+
+    def profile(self, epsilon: ArrayLike) -> FloatArray:
+        """Return the smaller of two bounds; any shape.
+
+        ``exp((alpha - 1)(gamma - e)) (1 - 1/alpha)^(alpha - 1) / alpha``, and chords between
+        tangent points of the trade-off function.
+        """
+        e = epsilons("epsilon", epsilon)
+        size = np.abs(e)
+        closed = _conversion(size, np.asarray(self.alpha - 1), self.gamma)
+        return mirrored(e, np.minimum(closed, self._region.profile(size)))
+
+    @cached_property
+    def _region(self) -> ProfileCurve:
+        return ProfileCurve(*_tangent_points(self.alpha, self.gamma, 600))
+
+    def power(self, alpha: ArrayLike) -> FloatArray:
+        """Return the largest rate within the divergence in both directions; any shape."""
+        return largest_rate(alphas(alpha), self.alpha, self.gamma, both=True)
+
+    def trade_off(self, alpha: ArrayLike) -> FloatArray:
+        return 1.0 - self.power(alpha)
+
+    def describe(self) -> str:
+        return f"Renyi DP of order {self.alpha:g} with gamma {self.gamma:g} ({self.neighbours})"
+
+
+@dataclass(frozen=True)
+class ZeroConcentratedDP(ProfileGuarantee, rho=non_negative):
+    """Zero-concentrated DP: Renyi divergence at most ``rho alpha`` at every order above 1.
+
+    Source: Bun and Steinke 2016; the profile is the minimum over orders of Canonne, Kamath and
+    Steinke 2020, Proposition 12, or less, as for `RenyiDP`.
+
+    Parameters
+    ----------
+    rho
+        At least 0 and finite.
+    adjacency
+        ``"replace-one"`` (default) or ``"add-remove"``.
+    """
+
+    rho: float
+
+    def profile(self, epsilon: ArrayLike) -> FloatArray:
+        """Return the smallest conversion over the orders; any shape."""
+        e = epsilons("epsilon", epsilon)
+        size = np.abs(e)
+        # The exponent's slope (2 a - 1) rho - e + log(1 - 1/a) rises in a: bisect for its root
+        # over log(a - 1). Any order is valid, so the last one is right wherever it lies.
+        low, high = np.full(size.shape, -60.0), np.full(size.shape, 60.0)
+        for _ in range(70):
+            middle = (low + high) / 2
+            excess = np.exp(middle)
+            with np.errstate(over="ignore"):
+                slope = (2 * excess + 1) * self.rho - size + middle - np.log1p(excess)
+            low, high = np.where(slope < 0, middle, low), np.where(slope < 0, high, middle)
+        less = np.exp((low + high) / 2)
+        found = _conversion(size, less, self.rho * (1 + less))
+        return mirrored(e, np.minimum(found, self._region.profile(size)))
+
+    @cached_property
+    def _region(self) -> ProfileCurve:
+        """Upper bounds from single orders; more orders only tighten."""
+        orders = 1 + np.logspace(-2, 3, 21)
+        parts = [_tangent_points(float(a), self.rho * float(a), 150) for a in orders]
+        return ProfileCurve(
+            tuple(e for points, _ in parts for e in points),
+            tuple(d for _, deltas in parts for d in deltas),
+        )
+
+    def describe(self) -> str:
+        return f"zero-concentrated DP with rho {self.rho:g} ({self.neighbours})"
+
+
+def _tangent_points(
+    alpha: float, gamma: float, count: int
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return points (epsilon, delta) from tangents of the region of two-point distributions.
+
+    With ``x = ln((b / a) (1 - a) / (1 - b))`` the boundary ``D(b || a) = gamma`` has the slope
+    ``(1 - 1/alpha) (b / a) (1 - exp(-alpha x)) / (1 - exp(-(alpha - 1) x))``, and the tangent
+    meets ``a = 0`` at ``b / alpha (1 - m n)``, ``m = (1 - exp(-x)) / x``, ``n = y / (exp(y) - 1)``
+    at ``y = (alpha - 1) x``, both taken from 1 on.
+    """
+    if gamma == 0:
+        return (0.0,), (0.0,)
+    a = special.expit(np.linspace(-60.0, 4.0, count))
+    b = largest_rate(a, alpha, gamma, both=False)
+    inside = (b > a) & (b < 1)
+    a, b = a[inside], b[inside]
+    less, apart = alpha - 1, b - a
+    x = np.log1p(apart / a) - np.log1p(-apart / (1 - a))
+    y = less * x
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+        slope = less / alpha * (b / a) * np.expm1(-alpha * x) / np.expm1(-y)
+        late = np.where(y > 50, 1.0, _past_line(y) / np.expm1(y))
+    deltas = b / alpha * (_past_line(-x) - np.expm1(-x) * late) / x
+    used = slope >= 1
+    if not used.any():
+        return (0.0,), (1.0,)
+    return tuple(np.log(slope[used]).tolist()), tuple(np.clip(deltas[used], 0.0, 1.0).tolist())
+
+
+def _past_line(z: FloatArray) -> FloatArray:
+    """Compute ``exp(z) - 1 - z``, at least 0, to the last digits even near 0."""
+    with np.errstate(over="ignore", under="ignore"):
+        series = z * z / 2 * (1 + z / 3 * (1 + z / 4 * (1 + z / 5 * (1 + z / 6 * (1 + z / 7)))))
+        return np.where(np.abs(z) < 1e-2, series, np.expm1(z) - z)
+
+
+def order(value: float) -> float:
+    """Check the order of a Renyi divergence."""
+    alpha = real("alpha", value)
+    if not (1 < alpha < np.inf):
+        raise InputError(f"`alpha` must be above 1 and finite, got {value!r}")
+    return alpha
+
+
+def _conversion(size: FloatArray, less: FloatArray, gamma: float | FloatArray) -> FloatArray:
+    """Return the delta of Canonne, Kamath and Steinke 2020, Proposition 12, at most 1.
+
+    ``less`` is the order minus 1. The proposition holds for every real epsilon, since it bounds
+    ``max(0, 1 - exp(epsilon - loss))`` by a multiple of ``exp((alpha - 1) loss)`` pointwise.
+    """
+    with np.errstate(under="ignore", over="ignore", invalid="ignore"):
+        exponent = less * (gamma - size - np.log1p(1 / less)) - np.log1p(less)
+    return np.exp(np.minimum(np.nan_to_num(exponent, nan=-np.inf), 0.0))
