@@ -1,4 +1,4 @@
-"""The generic Bayes attacker, as an attack that can be named in a study."""
+"""The generic Bayes attacker, under a name that a study can use."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from narcissus.worlds.base import Batch
 
 @dataclass(frozen=True)
 class Bayes:
-    """The best attacker there is, for a world that can be written out.
+    """The best attacker of a world that can be written out.
 
     Parameters
     ----------
     epsilon
-        The ``epsilon`` of the statement that is attacked.
+        The ``epsilon`` of the statement under attack.
     limit
         Largest number of (data set, release) pairs to write out.
     """
@@ -32,7 +32,7 @@ class Bayes:
         integer("limit", self.limit, low=1)
 
     def prepare(self, game: Any) -> Any:
-        """Write the game out and give its best attacker."""
+        """Write the game out and return its best attacker."""
         return write_out(game, limit=self.limit).attacker(self.epsilon)
 
     def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Any:

@@ -1,4 +1,4 @@
-"""The attacker with the largest gap, found among guesses that come block by block."""
+"""Search for the attacker with the largest gap, over guesses that come in blocks."""
 
 from __future__ import annotations
 
@@ -14,38 +14,22 @@ from narcissus._arrays import TIE
 
 @dataclass(frozen=True)
 class Guesses:
-    """Some guesses against all releases, for one thing that the attacker was told.
+    """A block of guesses against all releases, for one value of what the attacker is told."""
 
-    Attributes
-    ----------
-    told
-        Index of what was told.
-    guesses
-        Numbers of the guesses, shape (g,).
-    success, baseline
-        ``s(y, z)`` and ``b(y, z)``, shape (g, Y).
-    """
-
-    told: int
-    guesses: NDArray[np.int64]
-    success: NDArray[np.float64]
-    baseline: NDArray[np.float64]
+    told: int  # index of that value
+    guesses: NDArray[np.int64]  # numbers of the guesses, shape (g,)
+    success: NDArray[np.float64]  # s(y, z), shape (g, Y)
+    baseline: NDArray[np.float64]  # b(y, z), shape (g, Y)
 
 
 @dataclass(frozen=True)
 class Best:
-    """The attacker with the largest gap at an epsilon, as it is found block by block.
+    """The attacker with the largest gap at an epsilon, updated block by block.
 
-    Attributes
-    ----------
-    epsilon
-        Which resilience it attacks.
-    gain, success, baseline
-        What each release adds to ``success - e^epsilon baseline``, and to each of the two: for
-        each thing that may be told, shape (Y,).
-    guess
-        Number of the best guess for each release, -1 for none; without meaning where attempts
-        are put together from several.
+    ``gain``, ``success`` and ``baseline`` hold what each release adds to
+    ``success - e^epsilon baseline`` and to its two terms, by what is told, each of shape (Y,).
+    ``guess`` is the number of the best guess for each release, -1 for none; it has no meaning where
+    attempts are put together from several guesses.
     """
 
     epsilon: float
@@ -58,7 +42,7 @@ class Best:
     def nothing(
         cls, epsilon: float, told: Sequence[int], width: int, *, abstain: bool = True
     ) -> Best:
-        """Start with the attacker who makes no attempt, or who must make one yet."""
+        """Start with the attacker who makes no attempt, or who still has to make one."""
         start = 0.0 if abstain else -math.inf
         return cls(
             epsilon,
@@ -69,7 +53,7 @@ class Best:
         )
 
     def add(self, block: Guesses, *, additive: bool) -> None:
-        """Take some more guesses into account."""
+        """Update the best attacker with a block of guesses."""
         k, releases = block.told, np.arange(block.success.shape[1])
         factor = math.exp(self.epsilon)
         value = block.success - factor * block.baseline
@@ -94,7 +78,7 @@ class Best:
         self.guess[k][better] = block.guesses[chosen]
 
     def asking(self, leaves: Callable[[NDArray[np.float64]], NDArray[np.bool_]]) -> Best:
-        """Keep, of whole conversations, those that the best questions lead to."""
+        """Keep, of whole conversations, those to which the best questions lead."""
         kept = {k: leaves(gain) for k, gain in self.gain.items()}
         return Best(
             self.epsilon,
@@ -106,12 +90,12 @@ class Best:
 
     @property
     def delta(self) -> float:
-        """What the attacker gains in all; at least 0, since no delta is less."""
+        """Total gain of the attacker, at least 0."""
         return max(0.0, _total(self.gain))
 
     @property
     def rates(self) -> tuple[float, float]:
-        """Its success and its baseline."""
+        """Return its success and its baseline."""
         return _total(self.success), _total(self.baseline)
 
 

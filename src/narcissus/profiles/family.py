@@ -1,4 +1,4 @@
-"""Every distribution of a family written out: what holds for all holds for the worst."""
+"""Every distribution of a family written out; a statement for all is one for the worst."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SAID = {
 
 
 def number(delta: float, spec: str = ".6g") -> str:
-    """Write an exact delta; 0 may be one that is lost, and is not written as 0.
+    """Format an exact delta; 0 may stand for a lost positive one, and is not written as 0.
 
-    Chances below 1e-308 are lost, and a gain that is the difference of two numbers that agree in
-    all digits: `ROUNDING` is more than both.
+    Chances below 1e-308 are lost, and so is a gain that is the difference of two numbers equal in
+    all digits: `ROUNDING` exceeds both.
     """
     return format(delta, spec) if delta else f"<{ROUNDING:g}"
 
@@ -41,32 +41,22 @@ def _name(part: Any) -> str:
 
 @dataclass(frozen=True)
 class Worst:
-    """The distribution of a family on which some attacker has the largest gap.
+    """The distribution of a family on which some attacker has the largest gap."""
 
-    Attributes
-    ----------
-    member
-        Its name; empty where there is one distribution only.
-    exact
-        Its game, written out.
-    best
-        Its best attacker.
-    """
-
-    member: str
-    exact: WrittenOut
-    best: Best
+    member: str  # its name; empty where there is only one distribution
+    exact: WrittenOut  # its game, written out
+    best: Best  # its best attacker
 
 
 @dataclass(frozen=True)
 class WrittenFamily:
-    """The games of all distributions of a family, written out; of one distribution, that one."""
+    """The games of all distributions of a family, written out, or of a single distribution."""
 
     members: dict[str, WrittenOut]
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the answers take as given: that parts of the user's own are as they say."""
+        """What the answers assume about parts of the user's own."""
         found = [
             text.format(_name(part))
             for name, text in _SAID.items()
@@ -78,9 +68,9 @@ class WrittenFamily:
         return tuple(dict.fromkeys(found))
 
     def worst(self, epsilons: Sequence[float]) -> list[Worst]:
-        """Give the worst distribution at each epsilon; of several, the first.
+        """Find the worst distribution at each epsilon; the first among equals.
 
-        At ``-math.inf`` the baseline counts for nothing: that is the largest success there is.
+        At ``-math.inf`` the baseline counts for nothing: the success is the largest there is.
         """
         found: list[Worst] = []
         for name, exact in self.members.items():
@@ -93,7 +83,7 @@ class WrittenFamily:
         return found
 
     def sizes(self) -> dict[str, int]:
-        """Give how much was written out: all data sets, the most releases and guesses of one."""
+        """Count what was written out: all data sets, most releases and guesses of a member."""
         members = self.members.values()
         return {
             "data_sets": sum(len(exact.enumeration.data) for exact in members),
@@ -102,11 +92,11 @@ class WrittenFamily:
         }
 
     def delta(self, epsilon: float) -> float:
-        """Give the smallest delta with which the mechanism is resilient for every member."""
+        """Compute the smallest delta with which the mechanism is resilient for every member."""
         return max(exact.delta(epsilon) for exact in self.members.values())
 
     def epsilon(self, delta: float) -> float:
-        """Give the smallest epsilon with which it is; infinite if there is none."""
+        """Compute the smallest epsilon with delta enough for every member; infinite if none is."""
         return max(exact.epsilon(delta) for exact in self.members.values())
 
 
@@ -118,14 +108,14 @@ def write_out_family(
     Parameters
     ----------
     game, abstain
-        As for `write_out`, but for the world, which may be a family.
+        As for `write_out`, except that the world may be a family.
     limit, work
-        As for `write_out`, of all distributions together.
+        As for `write_out`, for all distributions together.
 
     Raises
     ------
     TooLargeError
-        One of them, or all of them together, are too large.
+        One of them, or all together, are too large.
     """
     members: dict[str, WrittenOut] = {}
     games = game.members()

@@ -1,4 +1,4 @@
-"""Memorized information: what a release tells about the data beyond the distribution."""
+"""Memorized information: what a release reveals about the data beyond the distribution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from narcissus.worlds.base import members
 
 
 def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> float:
-    """Give ``I(S; M(S) | Nature)`` in bits, exactly.
+    """Compute ``I(S; M(S) | Nature)`` in bits, exactly.
 
     Parameters
     ----------

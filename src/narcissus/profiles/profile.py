@@ -1,4 +1,4 @@
-"""The exact resilience profile of a mechanism, for small worlds, and the smallest parameter."""
+"""The exact resilience profile of a mechanism in a small world, and the smallest parameter."""
 
 from __future__ import annotations
 
@@ -33,45 +33,26 @@ TOGETHER = 100
 
 @dataclass(frozen=True)
 class Profile(Result):
-    """``delta(epsilon)``: with which delta a mechanism is resilient, against every attacker.
+    """``delta(epsilon)``: the least delta with which a mechanism resists every attacker."""
 
-    Attributes
-    ----------
-    epsilon
-        Where it was computed.
-    delta
-        The exact profile there.
-    success, baseline
-        For each epsilon, success and own baseline of the attacker with the largest gap
-        ``success - e^epsilon baseline``; others may succeed more often.
-    best_success
-        The largest success of any attacker, whatever its baseline.
-    member
-        For each epsilon, the distribution of the family where delta is largest; empty names where
-        there is one distribution only.
-    data_sets, releases, guesses
-        How many were written out; of a family, the data sets of all, and the most of one.
-    exact
-        The game written out, of the distribution that is worst at the first epsilon.
-    family
-        The games of all distributions.
-    """
-
-    epsilon: tuple[float, ...]
-    delta: tuple[float, ...]
+    epsilon: tuple[float, ...]  # where it was computed
+    delta: tuple[float, ...]  # the exact profile there
+    # of the attacker with the largest gap; others may succeed more often
     success: tuple[float, ...]
-    baseline: tuple[float, ...]
-    best_success: float
+    baseline: tuple[float, ...]  # own baseline of that attacker
+    best_success: float  # the largest success of any attacker, whatever its baseline
+    # for each epsilon the worst distribution of the family; "" where there is only one
     member: tuple[str, ...]
-    data_sets: int
-    releases: int
-    guesses: int
+    data_sets: int  # number written out, of all members together
+    releases: int  # the most of one member
+    guesses: int  # the most of one member
+    # the game written out, of the worst distribution at the first epsilon
     exact: WrittenOut = field(repr=False, compare=False)
-    family: WrittenFamily = field(repr=False, compare=False)
+    family: WrittenFamily = field(repr=False, compare=False)  # the games of all distributions
 
     @property
     def grade(self) -> Grade:
-        """'proved': every attacker is covered, for every distribution of the world.
+        """'proved': every attacker and every distribution of the world is covered.
 
         'proved if' where parts are the user's own: `assumptions` says what must be true of them.
         """
@@ -79,34 +60,34 @@ class Profile(Result):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the profile takes as given of parts of the user's own."""
+        """What the profile assumes about parts of the user's own."""
         return self.family.assumptions
 
     def delta_at(self, epsilon: float) -> float:
-        """Give ``delta(epsilon)`` at any epsilon."""
+        """Compute ``delta(epsilon)`` at any epsilon."""
         return self.family.delta(epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """Give the smallest epsilon that is resilient with ``delta``."""
+        """Compute the smallest epsilon whose delta is at most ``delta``."""
         return self.family.epsilon(delta)
 
     def attacker(self, epsilon: float = 0.0) -> Any:
-        """Give the best attacker at an epsilon; it can be played.
+        """Return the best attacker at an epsilon, ready to play.
 
-        For a family it finds the best attacker of each distribution that it is played on.
+        For a family it adapts to each distribution on which it is played.
         """
         if len(self.family.members) > 1:
             return Bayes(epsilon, LIMIT)
         return self.exact.attacker(epsilon)
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the profile as a data frame, a row for each epsilon."""
+        """Return the profile as a data frame, a row for each epsilon."""
         return pd.DataFrame(self.curve())
 
     def curve(self) -> list[dict[str, Any]]:
-        """Give the profile as rows: epsilon, delta, success and baseline of the attacker.
+        """Return the profile as rows: epsilon, delta, success and baseline of the attacker.
 
-        Of a family, with the distribution where delta is largest.
+        For a family each row names the worst distribution.
         """
         columns = (self.epsilon, self.delta, self.success, self.baseline, self.member)
         return [
@@ -115,9 +96,9 @@ class Profile(Result):
         ]
 
     def table(self, epsilon: float = 0.0, *, rows: int = 20) -> list[dict[str, Any]]:
-        """Give what the best attacker does: the releases that gain most, with its attempt.
+        """Return the releases at which the best attacker gains most, with its attempt at each.
 
-        The attempt of a membership attacker is the list of records of which it says "in".
+        The attempt of a membership attacker is the list of records that it claims are in.
         """
         from narcissus.success.relations.base import take
 
@@ -137,7 +118,7 @@ class Profile(Result):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         return {
             "epsilon": list(self.epsilon),
             "delta": list(self.delta),
@@ -177,7 +158,7 @@ class Profile(Result):
         return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the profile; give the axes."""
+        """Draw the profile and return the axes."""
         if ax is None:
             from matplotlib.figure import Figure
 
@@ -195,7 +176,7 @@ def _one(batch: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Give a release or an attempt as JSON can hold it."""
+    """Convert a release or an attempt to what JSON can hold."""
     if isinstance(value, np.ndarray | np.generic):
         return _shown(value.tolist())
     if isinstance(value, list | tuple):
@@ -228,7 +209,7 @@ def profile(
     Raises
     ------
     TooLargeError
-        The game is too large; `sampled_profile` gives an estimate instead.
+        The game is too large; `sampled_profile` estimates it instead.
 
     Notes
     -----
@@ -268,7 +249,7 @@ def profile(
 
 
 def game_of(game: Any) -> Game:
-    """Give the game of a study of the kind "game", or the game itself."""
+    """Return the game of a study of the kind "game", or the game itself."""
     if isinstance(game, Game):
         return game
     build = getattr(getattr(game, "settings", None), "build", None)
@@ -280,32 +261,18 @@ def game_of(game: Any) -> Game:
 
 @dataclass(frozen=True)
 class Smallest(Result):
-    """The smallest value of a mechanism's parameter that meets a target.
+    """The smallest value of a mechanism's parameter that meets a target."""
 
-    Attributes
-    ----------
-    value
-        The value; None if none of those tried meets the target.
-    delta
-        Exact worst ``delta(epsilon)`` at that value (at the last one, if none meets it).
-    tried
-        How many values were tried.
-    assumptions
-        What the answer takes as given of parts of the user's own.
-    undecided
-        Values before it of which it is not known whether they are enough: of those between rates
-        that nobody looked at only.
-    """
-
-    value: float | None
-    delta: float
-    tried: int
-    assumptions: tuple[str, ...] = ()
+    value: float | None  # None if none of the values tried meets the target
+    delta: float  # exact worst ``delta(epsilon)`` at that value (at the last one, if none meets it)
+    tried: int  # number of values tried
+    assumptions: tuple[str, ...] = ()  # what the answer assumes about parts of the user's own
+    # earlier values not decided, since rates between the examined ones remain open
     undecided: int = 0
 
     @property
     def grade(self) -> Grade:
-        """'proved' for the games that were given; 'proved if' where parts are the user's own."""
+        """'proved' for the given games; 'proved if' where parts are the user's own."""
         return "proved if" if self.assumptions else "proved"
 
 
@@ -323,8 +290,7 @@ def smallest(
     Parameters
     ----------
     games
-        Gives the game, or several that must all be resilient (such as one for each prior), for a
-        value of the parameter.
+        Maps a value to its game, or to several that must all be resilient (one for each prior).
     values
         Values to try, in order.
     epsilon, delta
@@ -332,7 +298,7 @@ def smallest(
     limit
         Largest number of (data set, release) pairs of a game.
     executor
-        Who writes the games out, where that takes long; None is this process.
+        Writes the games out, where that takes long; None is this process.
 
     Notes
     -----
@@ -363,9 +329,9 @@ def smallest(
 def _made(
     games: Callable[[float], Game | Sequence[Game]], values: Sequence[float]
 ) -> tuple[list[Sequence[Game]], InputError | None]:
-    """Give the games of values, and the error of the first that is refused.
+    """Return the games of values, and the error of the first that is refused.
 
-    It matters only if none before that value is enough.
+    The error matters only if no earlier value is enough.
     """
     made: list[Sequence[Game]] = []
     for value in values:
@@ -379,7 +345,7 @@ def _made(
 
 @dataclass(frozen=True)
 class _Judge:
-    """Writes out the games of a value, given by its place: the worst delta, and what it assumes."""
+    """Worst delta, with its assumptions, of the games of a value, passed by its position."""
 
     games: Sequence[Sequence[Game]]
     epsilon: float

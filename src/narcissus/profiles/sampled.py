@@ -1,4 +1,4 @@
-"""The resilience profile of a mechanism from below, for worlds too large to write out."""
+"""Estimates from below of the resilience profile, for worlds too large to write out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_DRAWS = 1_000_000
 
 @dataclass(frozen=True)
 class _Sampled:
-    """A world of some data sets that were drawn from another one, all alike.
+    """A world of data sets drawn from another one, all equally likely.
 
     Where the draw decides on the fresh data set as well, as in a world of pairs, ``pairs`` holds
     the numbers of both and ``weight`` how often they came together.
@@ -72,15 +72,14 @@ def sampled_profile(
     """Estimate the profile of a large game from below, by sampling releases.
 
     The best attacker of a world of ``draws`` sampled data sets is learned, then played against
-    fresh ones: what it gains, ``success - e^epsilon baseline``, is at most ``delta(epsilon)``. So
-    the lower limits hold for the profile; there is no upper limit, since a better attacker may
-    exist, and ``high`` is None.
+    fresh ones. Its gain, ``success - e^epsilon baseline``, is at most ``delta(epsilon)``, so the
+    lower limits hold for the profile. A better attacker may exist: ``high`` is None.
 
     Parameters
     ----------
     game
-        Its world need not be small; mechanism and relation must be ones that can be written out
-        for the data sets that are sampled. Families and side information are not sampled.
+        Mechanism and relation must be ones that can be written out for the sampled data sets.
+        Families and side information are not sampled.
     epsilon
         Where to estimate.
     draws
@@ -94,7 +93,7 @@ def sampled_profile(
     rng
         Seed.
     executor
-        Who plays, where that takes long; None is this process.
+        Plays the games, where that takes long; None is this process.
     """
     game = game_of(game).single("a profile by sampling")
     if game.side is not None:
@@ -116,7 +115,7 @@ def sampled_profile(
 
 
 def _some(world: World, draws: int, rng: np.random.Generator, limit: int) -> _Sampled:
-    """Draw data sets, with their fresh ones where the draw decides on these."""
+    """Draw data sets, with their fresh ones where the draw decides on both."""
     drawn = world.draw(draws, rng)
     fresh = None if drawn.nature is None else world.fresh(drawn, rng)
     # The same again, whatever is drawn: then it belongs to the draw.
@@ -136,7 +135,7 @@ def _some(world: World, draws: int, rng: np.random.Generator, limit: int) -> _Sa
 
 @dataclass(frozen=True)
 class _Played:
-    """Plays the attacker that was learned for an epsilon, given by its place."""
+    """Play of the attacker learned for an epsilon, which is passed by its position."""
 
     game: Game
     learned: WrittenOut

@@ -1,4 +1,4 @@
-"""The two data sets and the event that show best that a mechanism is not differentially private."""
+"""The two data sets and the event that are the best evidence against differential privacy."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ class WorstEvent(Result):
         return "proved"
 
     def game(self, *, uniform: bool = False) -> Game:
-        """Give the game whose best attacker gains what is said, over the pair or a uniform one."""
+        """Return the game in which the best attacker has that gain, over the pair or a uniform one."""
         world = Finite([[0], [1]]) if uniform else Pairs([[[0], [1]]])
         return Game(world, through_channel(self.rows.tolist()), OneOfPair(2))
 
     def study(self, *, uniform: bool = False, names: tuple[str, str] | None = None) -> str:
-        """Write the game as a study file, whose statement asks for what the theorem promises.
+        """Write the game as a study file, whose statement is the theorem's.
 
-        ``narcissus audit`` plays it and ``narcissus profile`` gives its exact profile.
+        ``narcissus audit`` plays it and ``narcissus profile`` computes its exact profile.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class WorstEvent(Result):
             Whether the data set is one of the two by a fair coin (Theorem E.1), and drawn anew for
             the baseline, instead of the other one of the pair (Theorem A.4).
         names
-            What both data sets are called; None: their numbers.
+            Names of the two data sets; None: their numbers.
         """
         zero, one = names or (f"data set {self.pair[0]}", f"data set {self.pair[1]}")
         theorem = "E.1 (2)" if uniform else "A.4 (2)"
@@ -123,7 +123,7 @@ delta = {low!r}
 def worst_event(
     matrix: Any, epsilon: float, *, neighbours: Iterable[tuple[int, int]] | None = None
 ) -> WorstEvent:
-    """Find the neighbouring data sets and the event that show best that privacy fails.
+    """Find the neighbouring data sets and the event that are the best evidence against privacy.
 
     Parameters
     ----------
@@ -132,12 +132,12 @@ def worst_event(
     epsilon
         Of the privacy, at least 0.
     neighbours
-        Pairs of numbers of rows that are neighbours, in any order; None: all rows are.
+        Pairs of row numbers that are neighbours, in any order; None: all pairs are.
 
     Raises
     ------
     InputError
-        There are no neighbours, or a pair is none of rows.
+        There are no neighbours, or a pair names no row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The neighbouring data sets of a game that show best that its mechanism is not private."""
+"""The neighbouring data sets of a game that are the best evidence against privacy."""
 
 from __future__ import annotations
 
@@ -27,27 +27,13 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class WorstNeighbours(Result):
-    """The two neighbouring data sets of a game where its mechanism is least private.
+    """The two neighbouring data sets of a game where its mechanism is least private."""
 
-    Attributes
-    ----------
-    event
-        Pair, event, and what it breaks, by numbers.
-    data
-        Both data sets.
-    releases
-        Every release of the event.
-    pairs
-        How many pairs of neighbours there are.
-    assumptions
-        What the answer takes as given of parts of the user's own.
-    """
-
-    event: WorstEvent
-    data: tuple[Any, Any]
-    releases: tuple[Any, ...]
-    pairs: int
-    assumptions: tuple[str, ...] = ()
+    event: WorstEvent  # pair, event, and what it breaks, by numbers
+    data: tuple[Any, Any]  # both data sets
+    releases: tuple[Any, ...]  # every release of the event
+    pairs: int  # number of pairs of neighbours
+    assumptions: tuple[str, ...] = ()  # what the answer assumes about parts of the user's own
 
     @property
     def grade(self) -> Grade:
@@ -56,11 +42,11 @@ class WorstNeighbours(Result):
 
     @property
     def private(self) -> bool:
-        """Whether nothing but rounding speaks against (epsilon, 0)-differential privacy."""
+        """Whether only rounding contradicts (epsilon, 0)-differential privacy."""
         return self.event.delta <= ROUNDING
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         event = self.event
         return {
             "epsilon": event.epsilon,
@@ -102,13 +88,13 @@ class WorstNeighbours(Result):
 
 
 def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> WorstNeighbours:
-    """Find the neighbours and the event that show best that a game's mechanism is not private.
+    """Find the neighbours and the event that are the best evidence that a mechanism is not private.
 
     Parameters
     ----------
     game
-        Of a world of pairs, these are the neighbours; of any other, all of its data sets that
-        differ in one record. Of a family, those of every member.
+        Neighbours are the pairs of a world of pairs; of any other, all data sets that differ in one
+        record. For a family, those of every member.
     epsilon
         Of the privacy, at least 0.
     limit
@@ -159,7 +145,7 @@ def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> Worst
 
 
 def _all_of(game: Game) -> tuple[NDArray[Any], Numbers]:
-    """Give all data sets of a game, and the numbers of those that are neighbours."""
+    """Return all data sets of a game, and the number pairs of neighbours."""
     sets: list[NDArray[Any]] = []
     found: Numbers = []
     start = 0
@@ -176,7 +162,7 @@ def _all_of(game: Game) -> tuple[NDArray[Any], Numbers]:
 
 
 def _neighbours(world: Any) -> tuple[NDArray[Any], Numbers]:
-    """Give the data sets of one world, and which are neighbours: in a world of pairs, the pairs."""
+    """Return the data sets of one world, and the number pairs of neighbours."""
     world = world.pairs if isinstance(world, RandomNeighbours) else world
     if isinstance(world, Pairs):
         data = world.sets.reshape(-1, *world.sets.shape[2:])

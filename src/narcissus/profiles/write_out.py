@@ -39,8 +39,8 @@ def write_out(
     Parameters
     ----------
     game
-        World, mechanism and relation must be ones that can be written out; the world must be one
-        distribution (of a family, write the members out).
+        World, mechanism and relation must be ones that can be written out, and the world one
+        distribution (for a family, write the members out).
     limit
         Largest number of (data set, release) pairs.
     work
@@ -61,7 +61,7 @@ def write_out(
 
 
 def require_true(written: Iterable[WrittenOut]) -> None:
-    """Refuse a relation that holds for no data set and no attempt of any of some games."""
+    """Refuse a relation that holds for no data set and no attempt in any of the games."""
     name = ""
     for exact in written:
         if any(block.success.any() or block.baseline.any() for block in exact.blocks()):
@@ -123,9 +123,9 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
 
 
 def _enumerate(game: Game, limit: int) -> tuple[Enumeration, int | None]:
-    """Write out the data sets, up to their order where release and attempt do not see it.
+    """Write out the data sets, up to their order where release and attempt do not depend on it.
 
-    Then with how many records in front are told apart.
+    In that case also return how many records in front are told apart.
     """
     places = getattr(game.relation, "coordinates", None)
     if (
@@ -146,7 +146,7 @@ def _enumerate(game: Game, limit: int) -> tuple[Enumeration, int | None]:
 
 
 def amount(size: int) -> str:
-    """Write a number of things, which may have thousands of digits."""
+    """Format a count, which may have thousands of digits."""
     return f"{size:,}" if size < 10**15 else f"about 10^{math.log10(size):.0f}"
 
 

@@ -1,4 +1,4 @@
-"""A game with all its data sets, releases and guesses, and the best attacker of it."""
+"""A game with all its data sets, releases and guesses, and its best attacker."""
 
 from __future__ import annotations
 
@@ -30,33 +30,17 @@ _KEPT = 10_000_000
 
 @dataclass(frozen=True)
 class WrittenOut:
-    """A game with all its data sets, releases and guesses.
-
-    Attributes
-    ----------
-    game
-        The game.
-    enumeration
-        All data sets, split by what the attacker is told.
-    channel
-        All releases, with their probability for each data set.
-    guesses
-        All attempts worth making.
-    count
-        How many those are.
-    abstain
-        Whether an attacker may make no attempt; membership predicates always may.
-    places
-        Records in front that are told apart, where data sets are written out up to the order of
-        all others and attempts are about those in front; None: all data sets are.
-    """
+    """A game with all its data sets, releases and guesses."""
 
     game: Game
-    enumeration: Enumeration
-    channel: ReleaseChannel
-    guesses: Any
-    count: int
+    enumeration: Enumeration  # all data sets, split by what the attacker is told
+    channel: ReleaseChannel  # all releases, with their probability for each data set
+    guesses: Any  # all attempts worth making
+    count: int  # number of guesses
+    # whether an attacker may make no attempt; membership predicates always may
     abstain: bool = True
+    # records in front that are told apart, where data sets are written out up to the order of
+    # all others; None: all
     places: int | None = None
 
     @property
@@ -71,7 +55,7 @@ class WrittenOut:
 
     @cached_property
     def told(self) -> list[int]:
-        """What may be told, as indices."""
+        """Indices of the values that the attacker may be told."""
         return [int(k) for k in np.unique(self.enumeration.known)]
 
     @cached_property
@@ -84,14 +68,14 @@ class WrittenOut:
         return np.concatenate(parts)
 
     def parts(self) -> Iterator[NDArray[np.int64]]:
-        """Go through the numbers of all guesses, as many at a time as are held at once."""
+        """Yield the numbers of all guesses, in blocks that fit into memory."""
         wide = max(len(self.enumeration.data), self.channel.matrix.shape[1])
         step = max(1, _CHUNK // wide)
         for start in range(0, self.count, step):
             yield np.arange(start, min(self.count, start + step))
 
     def blocks(self) -> Iterable[Guesses]:
-        """Go through all guesses, some at a time; kept for another time where they are few."""
+        """Yield all guesses in blocks; a small game keeps them for the next call."""
         if self.count * self.channel.matrix.shape[1] * len(self.told) <= _KEPT:
             return self._kept
         return self._blocks()
@@ -121,7 +105,7 @@ class WrittenOut:
                 yield Guesses(k, part, success, baseline)
 
     def sweep(self, epsilons: Sequence[float]) -> list[Best]:
-        """Give the best attacker at each epsilon, any real numbers, in one pass.
+        """Compute the best attacker at each epsilon, any real numbers, in one pass.
 
         Membership predicates are put together record by record: there the maximum over guesses
         becomes a sum of what is positive.
@@ -135,15 +119,15 @@ class WrittenOut:
         return found
 
     def deltas(self, epsilons: Sequence[float]) -> NDArray[np.float64]:
-        """Give ``delta(epsilon)`` at each epsilon, any real numbers."""
+        """Compute ``delta(epsilon)`` at each epsilon, any real numbers."""
         return np.asarray([best.delta for best in self.sweep(epsilons)])
 
     def delta(self, epsilon: float) -> float:
-        """Give ``delta(epsilon)``: the smallest delta with which the mechanism is resilient."""
+        """Compute ``delta(epsilon)``, the smallest delta with which the mechanism is resilient."""
         return float(self.deltas([non_negative("epsilon", epsilon)])[0])
 
     def epsilon(self, delta: float) -> float:
-        """Give the smallest epsilon with ``delta(epsilon) <= delta``; infinite if there is none."""
+        """Compute the smallest epsilon with ``delta(epsilon) <= delta``; infinite if none has."""
         probability("delta", delta)
         if self.delta(0.0) <= delta:
             return 0.0
@@ -158,7 +142,7 @@ class WrittenOut:
         return high
 
     def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
-        """Give the best attempt for each release: (told, release, guess or -1, what it gains)."""
+        """Return the best attempt for each release: (told, release, guess or -1, gain)."""
         best = self.sweep([epsilon])[0]
         return [
             (k, y, int(best.guess[k][y]), float(best.gain[k][y]))
@@ -167,7 +151,7 @@ class WrittenOut:
         ]
 
     def attacker(self, epsilon: float) -> Any:
-        """Give the best attacker against resilience at an epsilon, ready to play.
+        """Return the best attacker at an epsilon, ready to play.
 
         Raises
         ------
@@ -194,7 +178,7 @@ class WrittenOut:
         return BestPredicate(self.guesses, masks)
 
     def rates(self, epsilon: float) -> tuple[float, float]:
-        """Give exact success and baseline of the attacker with the largest gap at an epsilon.
+        """Compute exact success and baseline of the attacker with the largest gap at an epsilon.
 
         At ``-math.inf`` the baseline counts for nothing: the success is the largest there is.
         """
@@ -202,7 +186,7 @@ class WrittenOut:
         return best.rates
 
     def robust(self, epsilon: float) -> tuple[float, float]:
-        """Give the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline.
+        """Compute the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline.
 
         Cohen et al. 2024, Definition 1.4: best success with the release, less ``e^epsilon`` times
         the best fixed guess.
@@ -216,11 +200,11 @@ class WrittenOut:
         return max(0.0, success - math.exp(epsilon) * best), best
 
     def beyond(self, tau: float) -> float:
-        """Give the exact least ``epsilon`` of the threshold baseline ``tau`` (Definition 1.5)."""
+        """Compute the exact least ``epsilon`` of the threshold baseline (Definition 1.5)."""
         return self.light(self.fixed, tau)
 
     def light(self, weights: NDArray[np.float64], limit: float) -> float:
-        """Give the best success of attempts whose weight is at most a limit."""
+        """Compute the best success of attempts whose weight is at most a limit."""
         top: dict[int, NDArray[np.float64]] = {}
         for block in self.blocks():
             allowed = weights[block.guesses] <= limit * (1 + SAME)

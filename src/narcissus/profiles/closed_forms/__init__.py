@@ -1,4 +1,4 @@
-"""Closed forms of the Bayesian settings: what holds at every size, without a list of data sets.
+"""Closed forms for the Bayesian settings, valid at every size, without a list of data sets.
 
 Source: Kaplan et al. 2025.
 """

@@ -1,4 +1,4 @@
-"""What an average says of rows with uniform rates: bits that it remembers, and how far off it is.
+"""Averages of rows with uniform rates: the bits memorized, and the error.
 
 Source: Kaplan et al. 2025, Definitions 1.1 and 3.2.
 """
@@ -14,10 +14,10 @@ from narcissus._validation import fraction, integer, positive
 
 
 def average_bits(n: int, d: int) -> float:
-    """Give ``I(S; average | rates)`` in bits, of the exact average of ``n`` rows.
+    """Compute ``I(S; average | rates)`` in bits, for the exact average of ``n`` rows.
 
-    ``d`` times the mean entropy of ``Bin(n, p)`` over uniform ``p``. The Tardos prior with a
-    population so large that no row of it is drawn twice has this as its limit.
+    It is ``d`` times the mean entropy of ``Bin(n, p)`` over uniform ``p``, and the limit of the
+    Tardos prior for a population so large that no row is drawn twice.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def average_bits(n: int, d: int) -> float:
 
 
 def noise_error(n: int, d: int, epsilon: float, beta: float) -> float:
-    """Give the ``alpha`` with which the noisy average solves the marginals problem.
+    """Compute the ``alpha`` with which the noisy average solves the marginals problem.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def noise_error(n: int, d: int, epsilon: float, beta: float) -> float:
     epsilon
         Privacy of one attribute: Laplace noise of scale ``1 / (epsilon n)``.
     beta
-        Chance that some marginal is farther off than ``alpha``; exactly that, whatever the data.
+        Exact chance, for all data, that some marginal is off by more than ``alpha``.
 
     Notes
     -----

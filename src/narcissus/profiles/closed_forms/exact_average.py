@@ -1,7 +1,7 @@
 """The exact average under the Tardos prior against every attacker, in time polynomial in ``d``.
 
-What an attempt is worth depends on its columns only by how many rows have the attempted bit, so
-averages are counted by their histograms, attempts by how often they side with the fewer rows.
+The gain of an attempt depends on its columns only by how many rows have the attempted bit. So
+averages are counted by histograms, attempts by how often they side with the fewer rows.
 
 Source: Kaplan et al. 2025, Definitions 3.1 and 3.3, with the relation "a row of the data".
 """
@@ -27,19 +27,14 @@ def exact_average_delta(
     n: int,
     epsilon: float | Fraction = 0.0,
 ) -> Fraction | float:
-    """Give the least delta with which the exact average is safe, against every attacker.
+    """Compute the least delta with which the exact average is resilient, against every attacker.
 
     Parameters
     ----------
     N, d, n
         Rows of the population, attributes, rows of the data set.
     epsilon
-        Of the statement. At 0 the answer is exact, else as exact as ``e^epsilon``.
-
-    Returns
-    -------
-    Fraction
-        Or a float where ``epsilon`` is above 0.
+        Of the statement. At 0 the answer is an exact fraction, above a float.
 
     Raises
     ------
@@ -73,7 +68,7 @@ def exact_average_delta(
 
 
 class _Worth:
-    """Success less the baseline of an attempt, given how many rows have its bit in each column."""
+    """Success minus the baseline of an attempt, given how many rows have its bit in each column."""
 
     def __init__(self, population: int, n: int, factor: Fraction) -> None:
         overlaps = range(max(0, 2 * n - population), n + 1)
@@ -90,16 +85,16 @@ class _Worth:
         self.power = cache(self._power)
 
     def _power(self, i: int, f: int, ones: int, times: int) -> Fraction:
-        """Give the chance that ``i`` rows and ``f`` new ones have the bit that ``ones`` rows have.
+        """Compute the chance that ``i`` rows and ``f`` new ones have the bit of ``ones`` rows.
 
-        In each of some columns: arrangements are uniform, and rates follow the Beta law.
+        In each of ``times`` columns: arrangements are uniform, and rates follow the Beta law.
         """
         old = Fraction(comb(ones, i), comb(self.n, i))
         new = Fraction(comb(ones + f, f), comb(self.n + 1 + f, f))
         return (old * new) ** times
 
     def of(self, columns: tuple[tuple[int, int], ...]) -> Fraction:
-        """Give the worth; ``columns`` are pairs of a number of rows and of columns with it."""
+        """Compute it; ``columns`` are pairs: a number of rows, and how many columns have it."""
         total = Fraction(0)
         for (i, f), weight in self.terms.items():
             product = weight
@@ -134,7 +129,7 @@ def _counts(
 
 
 def _chance(n: int, d: int, histogram: tuple[int, ...]) -> Fraction:
-    """Give the chance of the averages of a histogram: counts are uniform on ``0 .. n``."""
+    """Compute the chance of the averages of a histogram: counts are uniform on ``0 .. n``."""
     ways = math.factorial(d)
     for m, h in enumerate(histogram):
         ways = ways // math.factorial(h) * (1 if 2 * m == n else 2) ** h

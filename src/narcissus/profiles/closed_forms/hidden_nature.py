@@ -1,7 +1,7 @@
-"""Small worlds whose distribution is hidden, against every attacker, in rationals.
+"""Small worlds with a hidden distribution against every attacker, in rational numbers.
 
-No distribution is listed: the chance of a data set, and that of a row in fresh data given the data
-set, have closed forms. Data sets are multisets of rows, since no release here sees their order.
+No distribution is listed: the chances of a data set, and of a row of fresh data given the data
+set, have closed forms. Data sets are multisets of rows, since no release here depends on order.
 
 Source: Kaplan et al. 2025, Definition 3.3 and Example 1.5.
 """
@@ -42,12 +42,12 @@ class SmallTardos:
         integer("N", self.N, low=self.n)
 
     def chance(self, rows: Rows) -> Fraction:
-        """Give ``n! / prod e! prod_j B(c_j + 1, n - c_j + 1)`` for ``c_j`` ones in column j."""
+        """Compute ``n! / prod e! prod_j B(c_j + 1, n - c_j + 1)`` for ``c_j`` ones in column j."""
         columns = ((self.n + 1) * comb(self.n, sum(column)) for column in zip(*rows, strict=True))
         return Fraction(_orders(rows), math.prod(columns))
 
     def fresh(self, row: Row, rows: Rows) -> Fraction:
-        """Give the chance: fresh data share some rows, and others have the same rates."""
+        """Compute the chance in fresh data: some rows are shared, others have the same rates."""
         n, copies = self.n, rows.count(row)
         fits = [
             sum(a == b for a in column)
@@ -81,7 +81,7 @@ class SmallSuperset:
         integer("size", self.size, low=1, high=2**self.d)
 
     def chance(self, rows: Rows) -> Fraction:
-        """Give the chance: of all sets, those with the different rows among them."""
+        """Compute the chance: the share of all sets that contain the different rows."""
         seen, all_rows = len(set(rows)), 2**self.d
         return Fraction(
             _orders(rows) * math.perm(self.size, seen),
@@ -89,7 +89,7 @@ class SmallSuperset:
         )
 
     def fresh(self, row: Row, rows: Rows) -> Fraction:
-        """Give the chance: a row of the set is drawn, and this one is, or may be, of the set."""
+        """Compute the chance in fresh data of a row that is, or may be, in the hidden set."""
         drawn = 1 - (1 - Fraction(1, self.size)) ** self.n
         seen, all_rows = len(set(rows)), 2**self.d
         if row in rows:
@@ -104,14 +104,14 @@ HiddenNature = SmallTardos | SmallSuperset
 def small_delta(
     world: HiddenNature, release: Callable[[Rows], Hashable], epsilon: float = 0.0
 ) -> Fraction:
-    """Give the least delta with which a release is safe: an attempt is a row of the data.
+    """Compute the least delta with which a release is resilient; an attempt is a row of the data.
 
     Parameters
     ----------
     world
         Its data sets are listed.
     release
-        What is released of a data set, without coins, whatever the order of its rows.
+        Deterministic function of a data set that ignores the order of its rows.
     epsilon
         Of the statement; at 0 the answer is exact.
 

@@ -1,4 +1,4 @@
-"""Columns that are neither nearly all zeros nor nearly all ones, and what surprisal they leave.
+"""Lukewarm columns, neither nearly all zeros nor nearly all ones, and the surprisal they leave.
 
 Source: Kaplan et al. 2025, Claim 4.9.
 """
@@ -15,12 +15,12 @@ from narcissus.bounds.binomial import log_mass
 
 
 def least_surprisal(n: int, d: int, lukewarm: int) -> float:
-    """Give the least surprisal of a row, in bits, given others with some lukewarm columns.
+    """Compute the least surprisal of a row, in bits, given the others and their lukewarm columns.
 
     Parameters
     ----------
     n, d
-        Rows of the data set, the row among them, and attributes.
+        Rows of the data set, this row included, and attributes.
     lukewarm
         Columns in which ``n / 4`` to ``3 n / 4`` of the other ``n - 1`` rows have a one.
 
@@ -37,19 +37,19 @@ def least_surprisal(n: int, d: int, lukewarm: int) -> float:
 
 
 def log2_few_lukewarm(n: int, d: int, fewer_than: int) -> float:
-    """Give the base 2 logarithm of the chance of too few lukewarm columns.
+    """Compute the base 2 logarithm of the chance of too few lukewarm columns.
 
     Parameters
     ----------
     n, d
         Rows and attributes.
     fewer_than
-        How many are wanted; the paper wants ``d / 5``, rounded up.
+        Number of lukewarm columns required; ``d / 5``, rounded up, in the paper.
 
     Notes
     -----
     The number of ones among the other rows is uniform on ``0 .. n - 1`` and columns are
-    independent, so the lukewarm ones are binomial.
+    independent, so the number of lukewarm columns is binomial.
     """
     n, d = integer("n", n, low=2), integer("d", d, low=1)
     fewer_than = integer("fewer_than", fewer_than, low=0, high=d)

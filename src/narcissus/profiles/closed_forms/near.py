@@ -1,4 +1,4 @@
-"""From how many attributes on nobody comes near a row of an average, under the Tardos prior.
+"""Dimensions at which no attacker comes near a row of an average, under the Tardos prior.
 
 Given the average, the ones of each column sit at random rows, and a column with ``c`` ones
 disagrees with the attempt in a given row with chance at least ``min(c, n - c) / n``; a union bound
@@ -24,7 +24,7 @@ LEAST = sys.float_info.min
 
 
 def places(gamma: float | Fraction, d: int) -> int:
-    """Give ``floor(gamma d)``: exactly for a rational, else as the relation `hamming` counts.
+    """Compute ``floor(gamma d)``: exactly for a rational, else as the relation `hamming` counts.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def places(gamma: float | Fraction, d: int) -> int:
 
 
 def disagreement(n: int) -> Fraction:
-    """Give the chance that a row of ``n`` disagrees with the likelier bit of its column.
+    """Compute the chance that a row of ``n`` disagrees with the likelier bit of its column.
 
     It is the mean of ``min(c, n - c) / n`` over the number of ones ``c``, uniform on ``0 .. n``:
     ``n / (4 (n + 1))`` for even ``n``, ``(n - 1) / (4 n)`` for odd.
@@ -50,7 +50,7 @@ def disagreement(n: int) -> Fraction:
 
 
 def limit_given_rows(n: int, d: int, gamma: float | Fraction, known: int = 0) -> float:
-    """Bound the chance to come near an unknown row, of an attacker who knows some of the rows.
+    """Bound the chance to come near an unknown row, for an attacker who knows some of the rows.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ def limit_given_rows(n: int, d: int, gamma: float | Fraction, known: int = 0) ->
     gamma
         Share of the attributes that may differ.
     known
-        How many rows of the data set the attacker is told, below ``n``. Rows near a known one
-        count for nothing: fresh data holds the known ones as well.
+        Number of known rows of the data set, below ``n``. Rows near a known one do not count: fresh
+        data hold the known ones as well.
 
     Returns
     -------
@@ -90,25 +90,25 @@ def limit_given_rows(n: int, d: int, gamma: float | Fraction, known: int = 0) ->
 
 
 def dimensions(n: int, gamma: float | Fraction, delta: float) -> tuple[int, int]:
-    """Give the first ``d`` at which nobody comes near a row, and that from which all are.
+    """Find the first ``d`` whose bound is at most delta, and the first from which all are.
 
     Parameters
     ----------
     n, gamma
         As for `limit_given_rows`.
     delta
-        What the bound shall be at most, in (0, 1).
+        Largest accepted bound, in (0, 1).
 
     Returns
     -------
     tuple
-        They differ since ``floor(gamma d)`` jumps: while it rests the bound falls. About
+        The two differ because ``floor(gamma d)`` jumps: between jumps the bound falls. About
         ``ln(n / delta) / KL(gamma | q)``, which no larger ``d`` exceeds (Chernoff).
 
     Raises
     ------
     InputError
-        ``gamma`` is at least `disagreement`: the bound says nothing, however many the attributes.
+        ``gamma`` is at least `disagreement`: the bound is void for all numbers of attributes.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def dimensions(n: int, gamma: float | Fraction, delta: float) -> tuple[int, int]
 
 
 def _first(good: Callable[[int], bool], low: int, high: int) -> int:
-    """Give the first good ``d`` of a block, the one after it where none is."""
+    """Return the first good ``d`` of a block, or the one after the block."""
     high += 1
     while low < high:
         middle = (low + high) // 2

@@ -1,8 +1,8 @@
-"""Averages under the Tardos prior in the sense of surprisal: all attackers, all side information.
+"""Averages under the Tardos prior by surprisal: all attackers, all side information.
 
 A row that counts keeps a share ``xi`` of its surprisal, ``P(z | K, S') <= P(z | S')^xi`` for the
-other rows ``S'``. ``P(z | S')`` and the release factor over columns, so what one release can give
-away is a product over columns, of `Column.reach` each. Proof: Narcissus theory 8.1.
+other rows ``S'``. ``P(z | S')`` and the release factor over columns, so the most that one release
+reveals is a product over columns, of `Column.reach` each. Proof: Narcissus theory 8.1.
 
 Source: Kaplan et al. 2025, Lemma 4.8, Definition 4.11 and Remark 4.5.
 """
@@ -28,12 +28,8 @@ _STEPS, _ROUNDS = 41, 5  # of the search for the best split: any point of it is 
 class Column:
     """One column of a noisy average of ``n`` rows, whose rate is uniform on [0, 1].
 
-    Parameters
-    ----------
-    n
-        Rows of the data set.
-    epsilon
-        Privacy of one attribute: Laplace noise of scale ``1 / (epsilon n)``. Infinite: no noise.
+    ``epsilon`` is the privacy of one attribute, Laplace noise of scale ``1 / (epsilon n)``;
+    infinite for no noise.
     """
 
     n: int
@@ -49,7 +45,7 @@ class Column:
         return np.arange(1, self.n + 1) / (self.n + 1)
 
     def parts(self, share: float) -> tuple[float, float]:
-        """Give ``G`` and ``H - G``: what the likelier bit gives away, and the other one.
+        """Compute ``G`` and ``H - G``: what the likelier bit reveals, and the other one.
 
         With ``A = a^xi`` and ``B = (1 - a)^xi``, ``G = E_a int max(A f_1, B f_0)`` and ``H - G``
         the integral of the smaller one, ``f_c`` the density of the release for a last bit ``c``.
@@ -62,15 +58,15 @@ class Column:
         return float((one + zero - smaller).mean()), float(smaller.mean())
 
     def reach(self, share: float) -> float:
-        """Give ``G`` for a share ``xi`` of the surprisal, in (0, 2]."""
+        """Compute ``G`` for a share ``xi`` of the surprisal, in (0, 2]."""
         return self.parts(share)[0]
 
     def moment(self, power: float) -> float:
-        """Give the mean of ``2^(-power h)``, ``h`` the surprisal of one bit of a new row."""
+        """Compute the mean of ``2^(-power h)``, ``h`` the surprisal of one bit of a new row."""
         return float(2 * (self.chances ** (power + 1)).mean())
 
     def stranger(self) -> float:
-        """Give the chance that a bit guessed from the release and the other rows fits a stranger.
+        """Compute the chance that a bit guessed from release and other rows fits a stranger.
 
         The guess is the likelier bit; the stranger is another row of the same rates.
         """
@@ -101,9 +97,9 @@ def log2_delta(
     share
         xi, in [0, 1].
     places
-        How many of the ``d`` bits may differ, ``floor(gamma d)``.
+        Number of the ``d`` bits that may differ, ``floor(gamma d)``.
     bits
-        Bits of surprisal that a row must keep besides, whatever it had.
+        Bits of surprisal that a row must keep in addition, whatever it had.
 
     Returns
     -------
@@ -136,7 +132,7 @@ def log2_delta(
 
 
 def _given_away(column: Column, d: int, share: float, places: int) -> float:
-    """Give the base 2 logarithm of ``Z``: what the release gives away of one row that counts."""
+    """Compute the base 2 logarithm of ``Z``: the most the release reveals of one such row."""
     larger, smaller = column.parts(share)
     if places == 0:
         return d * math.log2(larger)
@@ -147,7 +143,7 @@ def _given_away(column: Column, d: int, share: float, places: int) -> float:
 
 
 def _split(column: Column, d: int, share: float, places: int) -> float:
-    """Give the least of ``log2(2^(s t) E[2^(-s h)] + 2^(-u t) Z_(xi-u))`` on a grid of s, u.
+    """Compute the least of ``log2(2^(s t) E[2^(-s h)] + 2^(-u t) Z_(xi-u))`` on a grid of s, u.
 
     ``Pr[h < t]`` is at most the first term for every ``s > 0``. The best ``t`` makes the terms
     ``u : s``; both are then ``u A + s B`` over ``s + u``, ``A`` and ``B`` the logarithms.

@@ -1,4 +1,4 @@
-"""Two criteria: whoever comes near a row of an average comes nearly as near to fresh data.
+"""Two criteria: an attempt near a row of an average is nearly as near to a row of fresh data.
 
 Source: Kaplan et al. 2025, Lemma 3.7, with its constants computed. Proof: Narcissus theory 8.2.
 """
@@ -22,16 +22,16 @@ _NEAR = 1e-4  # how far the bound may be above the largest value found, relative
 
 
 def two_criteria_limit(n: int, d: int, near: int, looser: int) -> float:
-    """Bound delta at every epsilon where the fresh data may be farther away than the data.
+    """Bound delta at every epsilon where the criterion is looser for fresh data than for the data.
 
     Parameters
     ----------
     n, d
         Rows and attributes. The population may have any number of rows, ``n`` or more.
     near
-        How many bits of the row may differ, ``floor(gamma d)``.
+        Number of bits in which a row of the data may differ, ``floor(gamma d)``.
     looser
-        How many bits of a fresh row may, at least as many.
+        Number of bits in which a fresh row may differ, at least ``near``.
 
     Notes
     -----
@@ -83,7 +83,7 @@ def _missed(n: int, d: int, looser: int, mean: Floats) -> Floats:
 
 
 def looser_gamma(n: int, d: int, gamma: float | Fraction, delta: float) -> Fraction:
-    """Give the least share of places, for fresh data, at which the bound is at most delta.
+    """Compute the least share of places for fresh data at which the bound is at most delta.
 
     Parameters
     ----------
