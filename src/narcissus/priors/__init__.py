@@ -1,4 +1,4 @@
-"""What the attacker knows beforehand: distributions of records."""
+"""Prior knowledge of the attacker: distributions of records."""
 
 from narcissus.priors.base import RecordPrior
 from narcissus.priors.bayesian_network import BayesianNetwork, fit_bayesian_network

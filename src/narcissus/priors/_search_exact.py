@@ -16,20 +16,12 @@ TIE = 1e-6
 
 
 def best_structure(d: int, max_parents: int, score: Score) -> Parents:
-    """Give the parents of the highest total score among all directed acyclic graphs.
+    """Find the parents of the highest total score among all directed acyclic graphs.
 
-    Every acyclic graph has a last column, all of whose parents are among the others; so the best
-    graph over a set of columns is the best over the set without its last one, and that one's best
-    parents in the rest. Time and memory grow as ``d * 2**d``.
-
-    Parameters
-    ----------
-    d
-        Number of columns.
-    max_parents
-        Most parents of a column.
-    score
-        Score of a column given its parents (rising positions); higher is better.
+    ``score`` rates a column given its parents (rising positions); higher is better. Every acyclic
+    graph has a last column, all of whose parents are among the others; so the best graph over a set
+    of columns is the best over the set without its last one, and that one's best parents in the
+    rest. Time and memory grow as ``d * 2**d``.
 
     Notes
     -----
@@ -75,7 +67,7 @@ def _families(
 
 
 def _best_within(d: int, families: list[tuple[int, tuple[int, ...], float]]) -> NDArray[np.float64]:
-    """Give the best score of a column's parents within every set of columns, by bit mask."""
+    """Compute the best score of a column's parents within every set of columns, by bit mask."""
     best = np.full(2**d, -np.inf)
     for mask, _, value in families:
         best[mask] = value
@@ -86,7 +78,7 @@ def _best_within(d: int, families: list[tuple[int, tuple[int, ...], float]]) -> 
 
 
 def _choose(families: list[tuple[int, tuple[int, ...], float]], allowed: int) -> tuple[int, ...]:
-    """Give the best parent set within ``allowed``, the smallest and first among equals."""
+    """Return the best parent set within ``allowed``, the smallest and first among equals."""
     chosen: tuple[int, ...] = ()
     best = -np.inf
     for mask, parents, value in families:

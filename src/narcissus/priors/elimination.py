@@ -1,12 +1,12 @@
-"""Exact answers about many unknown columns from their factors, by eliminating one after the other.
+"""Exact answers about many unknown columns from their factors, by variable elimination.
 
-Eliminating a column leaves a table of what it is worth given the columns that it was tied to. Read
+Eliminating a column leaves a table of its contribution given the columns that it was tied to. Read
 backwards these tables are a *chain*: each column given columns that come before it. Summed out, the
-chain is the joint distribution (`log_partition`, `marginals`, `sample`); maximised out, it says of
-every beginning how likely its best continuation is (`most_likely`, and
+chain is the joint distribution (`log_partition`, `marginals`, `sample`); maximised out, it has for
+every beginning the probability of its best continuation (`most_likely`, and
 `narcissus.priors.likeliest`).
 
-Answers that depend on the known columns alone are given by row of the factors: index them with
+Answers that depend on the known columns alone are by row of the factors: index them with
 ``factors.rows`` for one a person.
 
 Source: Koller and Friedman 2009, Probabilistic Graphical Models, chapters 9, 10 and 13.
@@ -37,26 +37,19 @@ How = Literal["sum", "max"]
 class Chain:
     """The weights of some rows of factors as a product, each column given earlier ones.
 
-    ``weight(x) = exp(total + sum of a table each at x)``.
-
-    Attributes
-    ----------
-    steps
-        The columns in the order in which they are drawn, each with those it depends on.
-    tables
-        For each step, shape (rows or 1, size of each given column ..., own size): one row where all
-        rows have the same. Summed out: the logarithm of the column's probability given those
-        before. Maximised out: by how much the logarithm of the best completion falls, at most 0.
-    total
-        Logarithm of the sum, or of the largest, of all weights; shape (rows,).
+    ``weight(x) = exp(total + sum of a table each at x)``. A table has shape (rows or 1, size of
+    each given column ..., own size), one row where all rows have the same. Summed out: the
+    logarithm of the column's probability given those before. Maximised out: by how much the
+    logarithm of the best completion falls, at most 0.
     """
 
+    # the columns in the order in which they are drawn, with those they depend on
     steps: tuple[Step, ...]
-    tables: tuple[Floats, ...]
-    total: Floats
+    tables: tuple[Floats, ...]  # one for each step
+    total: Floats  # logarithm of the sum, or of the largest, of all weights; shape (rows,)
 
     def table(self, number: int, row: NDArray[np.integer]) -> Floats:
-        """Give a step's table for each of some rows, shape (number of rows, ...)."""
+        """Return a step's table for each of some rows, shape (number of rows, ...)."""
         table = self.tables[number]
         return table[row if len(table) > 1 else np.zeros_like(row)]
 
@@ -64,25 +57,9 @@ class Chain:
 def chains(factors: Factors, how: How, copies: int = 1) -> Iterator[tuple[slice, Chain]]:
     """Eliminate all columns, for as many rows at a time as fit into memory.
 
-    Parameters
-    ----------
-    factors
-        See `Factors`.
-    how
-        Whether columns are summed or maximised out.
-    copies
-        How many numbers the caller holds for each number of a chain.
-
-    Yields
-    ------
-    Rows and their chain.
-
-    Raises
-    ------
-    TooLargeError
-        Too many columns are tied together; see `elimination_order`.
-    InputError
-        Every joint value of some row is impossible.
+    The caller holds ``copies`` numbers for each number of a chain. Raises `TooLargeError` where too
+    many columns are tied together (see `elimination_order`), `InputError` where every joint value
+    of some row is impossible.
     """
     steps = elimination_order(factors.shape, factors.scopes)
     width = sum(step.cells(factors.shape) for step in steps)
@@ -105,7 +82,6 @@ def chains(factors: Factors, how: How, copies: int = 1) -> Iterator[tuple[slice,
 
 
 def row_count(factors: Factors) -> int:
-    """Give the number of rows of factors."""
     if factors.tables:
         return len(factors.tables[0])
     return int(factors.rows.max(initial=-1)) + 1
@@ -139,10 +115,9 @@ def _eliminate(
 
 
 def spread(table: Floats, scope: Sequence[int], onto: Sequence[int]) -> Floats:
-    """Lay a table of some columns along the axes of more, with size 1 for those that it lacks.
+    """Lay a table (rows, size of each column of ``scope`` ...) along the axes of ``onto``.
 
-    ``table`` has shape (rows, size of each column of ``scope`` ...), the answer (rows, one axis for
-    each column of ``onto`` ...).
+    Axes that it lacks have size 1.
     """
     kept = [c for c in onto if c in scope]
     axes = [1 + list(scope).index(c) for c in kept]
@@ -152,7 +127,6 @@ def spread(table: Floats, scope: Sequence[int], onto: Sequence[int]) -> Floats:
 
 
 def _log_sum(table: Floats) -> Floats:
-    """Give the logarithm of the sum of the exponentials along the last axis."""
     top = table.max(axis=-1)
     shift = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
@@ -160,32 +134,21 @@ def _log_sum(table: Floats) -> Floats:
 
 
 def log_partition(factors: Factors) -> Floats:
-    """Give the logarithm of the sum of all weights, shape (rows,).
-
-    Raises
-    ------
-    TooLargeError, InputError
-        See `chains`; the same for all functions here.
-    """
+    """Compute the logarithm of the sum of all weights, shape (rows,); see `chains` for errors."""
     return np.concatenate([np.empty(0), *(chain.total for _, chain in chains(factors, "sum"))])
 
 
 def log_probability(factors: Factors, values: ArrayLike) -> Floats:
-    """Give the logarithm of the probability of one joint value for each person, shape (n,).
+    """Compute the logarithm of the probability of one joint value for each person, shape (n,).
 
-    Parameters
-    ----------
-    factors
-        See `Factors`.
-    values
-        Value numbers of the unknown columns, shape (n, columns).
+    ``values`` are value numbers of the unknown columns, shape (n, columns).
     """
     split = check_values(factors, values)
     return factors.log_weights(split) - log_partition(factors)[factors.rows]
 
 
 def marginals(factors: Factors) -> tuple[Floats, ...]:
-    """Give each column's exact distribution given the known ones, shapes (rows, size)."""
+    """Compute each column's exact distribution given the known ones, shapes (rows, size)."""
     count = row_count(factors)
     answer = tuple(np.empty((count, size)) for size in factors.shape)
     for part, chain in chains(factors, "sum", copies=3):
@@ -206,7 +169,7 @@ def marginals(factors: Factors) -> tuple[Floats, ...]:
 
 
 def most_likely(factors: Factors) -> Codes:
-    """Give the joint value of the largest probability, shape (rows, columns)."""
+    """Find the joint value of the largest probability, shape (rows, columns)."""
     answer = np.zeros((row_count(factors), len(factors.shape)), dtype=np.int32)
     for part, chain in chains(factors, "max"):
         row = np.arange(part.stop - part.start)
@@ -241,7 +204,7 @@ def sample(factors: Factors, draws: int, *, rng: RandomSource = None) -> Codes:
 
 
 def check_values(factors: Factors, values: ArrayLike) -> NDArray[np.intp]:
-    """Give one joint value a person as an array of shape (n, columns), or refuse it."""
+    """Check one joint value a person, and return them as an array of shape (n, columns)."""
     split = np.asarray(values)
     wanted = (factors.people, len(factors.shape))
     if split.shape != wanted or not np.issubdtype(split.dtype, np.integer):

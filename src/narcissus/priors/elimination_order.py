@@ -1,4 +1,4 @@
-"""In which order columns are summed out of a product of factors, so that the tables stay small."""
+"""The order in which columns are summed out of a product of factors, chosen for small tables."""
 
 from __future__ import annotations
 
@@ -17,26 +17,18 @@ _Score = Callable[[_Graph, int, Sequence[int]], tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Step:
-    """One column that leaves, and what it depends on when it does.
-
-    Attributes
-    ----------
-    column
-        The column that is summed out.
-    given
-        The columns still there that share a factor with it, ascending.
-    """
+    """One column that is summed out, and the columns it depends on at that point."""
 
     column: int
-    given: tuple[int, ...]
+    given: tuple[int, ...]  # the columns still there that share a factor with it, ascending
 
     @property
     def clique(self) -> tuple[int, ...]:
-        """All columns that the step looks at, the one that leaves last."""
+        """All columns of the step, the one that leaves last."""
         return (*self.given, self.column)
 
     def cells(self, shape: Sequence[int]) -> int:
-        """Give the number of joint values that the step looks at."""
+        """Count the joint values of the step."""
         return prod(shape[c] for c in self.clique)
 
 
@@ -45,19 +37,8 @@ def elimination_order(shape: Sequence[int], scopes: Iterable[Sequence[int]]) -> 
 
     They take next the column that adds the fewest links between its neighbours (min-fill), those
     links weighted by the sizes of what they join, or the column whose step is smallest. The best
-    order of all is hard to find (NP-hard).
-
-    Parameters
-    ----------
-    shape
-        Sizes of the columns.
-    scopes
-        For each factor the columns that it looks at.
-
-    Raises
-    ------
-    TooLargeError
-        Some step of the best order found would look at more than `MAX_CLIQUE` joint values.
+    order of all is hard to find (NP-hard). ``scopes`` are the columns of each factor. Raises
+    `TooLargeError` if a step of the best order found has more than `MAX_CLIQUE` joint values.
 
     Notes
     -----

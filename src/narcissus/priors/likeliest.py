@@ -19,24 +19,16 @@ _LISTED = 2_000_000  # values of several rows that are listed at once
 
 @dataclass(frozen=True, eq=False)
 class Likeliest:
-    """The likeliest joint values of each row of factors.
+    """The likeliest joint values of each row of factors."""
 
-    Attributes
-    ----------
-    starts
-        Where each row's values begin, and the end of the last; shape (rows + 1,).
-    values
-        Value numbers of the unknown columns, shape (listed, columns); each row's likeliest first.
-    log_probabilities
-        Their natural logarithms, shape (listed,).
-    unlisted
-        For each row the logarithm of the largest probability that is not listed, shape (rows,);
-        minus infinity where every possible joint value is.
-    """
-
+    # where each row's values begin, and the end of the last; shape (rows + 1,)
     starts: NDArray[np.intp]
+    # value numbers of the unknown columns, shape (listed, columns); each row's likeliest
+    # first
     values: Codes
-    log_probabilities: Floats
+    log_probabilities: Floats  # natural logarithms, shape (listed,)
+    # for each row the log of the largest probability not listed, shape (rows,); minus
+    # infinity where every possible joint value is listed
     unlisted: Floats
 
 
@@ -45,29 +37,15 @@ def likeliest(
 ) -> Likeliest:
     """List the joint values of probability at least ``least``, at most the ``most`` likeliest.
 
-    Parameters
-    ----------
-    factors
-        See `Factors`.
-    most
-        At least 1.
-    least
-        For each of the rows, or for all.
-    rows
-        Which rows of the factors are asked for; default all, in their order.
+    ``least`` is a number for each of ``rows``, or one for all; ``rows`` are by default all rows of
+    the factors. Errors are those of `narcissus.priors.elimination.chains`.
 
-    Raises
-    ------
-    TooLargeError, InputError
-        See `narcissus.priors.elimination.chains`.
-
-    Notes
-    -----
-    The chain of the maximised columns says of every beginning of a joint value how likely its best
-    completion is. So a beginning below ``least`` is left out with all that follows; and of more
-    than ``most`` beginnings only the best ``most`` are followed, since each of these leads to a
-    value of its own that is at least as likely as all that the others lead to. No search ever
-    returns with nothing, and the best beginning left out is the likeliest value not listed.
+    Notes ----- The chain of the maximised columns has for every beginning of a joint value the
+    probability of its best completion. So a beginning below ``least`` is left out with all that
+    follows. Of more than ``most`` beginnings only the best ``most`` are followed, since each of
+    these leads to a value of its own that is at least as likely as all that the others lead to. No
+    search ever returns with nothing, and the best beginning left out is the likeliest value not
+    listed.
     """
     bound = integer("most", most, low=1)
     count = row_count(factors)
@@ -88,7 +66,7 @@ def likeliest(
 
 
 def listing(factors: Factors) -> Listing:
-    """Give what lists the likeliest joint values for `narcissus.bounds.optimum_by_listing`.
+    """Return a lister of the likeliest joint values for `narcissus.bounds.optimum_by_listing`.
 
     Its targets are the rows of the factors.
     """
@@ -107,7 +85,7 @@ def listing(factors: Factors) -> Listing:
 
 @dataclass
 class _Beginnings:
-    """Beginnings of joint values: whose, which, and how likely their best completion is."""
+    """Beginnings of joint values: rows, values, and the probability of the best completion."""
 
     row: NDArray[np.intp]
     values: Codes
@@ -117,7 +95,6 @@ class _Beginnings:
 def _search(
     chain: Chain, rows: NDArray[np.intp], scale: Floats, least: Floats, most: int
 ) -> Likeliest:
-    """List the likeliest values of some rows of a chain."""
     columns = len(chain.steps)
     here = _Beginnings(
         np.arange(rows.size),
@@ -149,9 +126,9 @@ def _search(
 
 
 def _best(some: _Beginnings, most: int, floor: Floats, unlisted: Floats) -> _Beginnings:
-    """Keep each row's ``most`` best; what falls below the last of them need not be followed.
+    """Keep each row's ``most`` best; whatever is below the last of them need not be followed.
 
-    The rows stand in ascending order.
+    The rows are in ascending order.
     """
     counts = np.bincount(some.row, minlength=floor.size)
     if counts.max(initial=0) <= most:
@@ -170,7 +147,7 @@ def _best(some: _Beginnings, most: int, floor: Floats, unlisted: Floats) -> _Beg
 
 
 def _pruned(some: _Beginnings, keep: NDArray[np.bool_], unlisted: Floats) -> _Beginnings:
-    """Leave some out, and note the best of these."""
+    """Leave some out, and record the best of these."""
     np.maximum.at(unlisted, some.row[~keep], some.score[~keep])
     return _Beginnings(some.row[keep], some.values[keep], some.score[keep])
 
@@ -187,7 +164,6 @@ def _together(parts: list[_Beginnings], none: _Beginnings) -> _Beginnings:
 
 
 def _joined(parts: list[Likeliest], columns: int) -> Likeliest:
-    """Put the lists of consecutive rows behind one another."""
     counts = [np.diff(p.starts) for p in parts]
     return Likeliest(
         np.cumsum(np.concatenate([np.zeros(1, dtype=np.intp), *counts])),

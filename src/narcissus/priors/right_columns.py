@@ -1,4 +1,4 @@
-"""How many columns of a guess are right: its exact law, without listing joint values."""
+"""The exact law of the number of right columns of a guess, without listing joint values."""
 
 from __future__ import annotations
 
@@ -11,22 +11,11 @@ from narcissus.priors.factors import Factors, Floats
 
 
 def right_columns(factors: Factors, guesses: ArrayLike, last: ArrayLike | None = None) -> Floats:
-    """Give the law of the number of right columns of each person's guess.
+    """Compute the law of the number of right columns of each person's guess, (n, columns + 1).
 
-    Parameters
-    ----------
-    factors
-        See `Factors`.
-    guesses
-        Value numbers of the unknown columns, shape (n, columns).
-    last
-        Where a guess covers several values, the last of them in each column, as `guesses` is the
-        first: any of these is right. None: only the value that is guessed.
-
-    Returns
-    -------
-    array of shape (n, columns + 1)
-        The chance that exactly 0, 1, ... columns are right.
+    ``guesses`` are value numbers of the unknown columns, shape (n, columns). Where a guess covers
+    several values, it is the first and ``last`` the last of them in each column; any of these is
+    right.
 
     Notes
     -----
@@ -56,7 +45,7 @@ def right_columns(factors: Factors, guesses: ArrayLike, last: ArrayLike | None =
 def at_least_right(
     factors: Factors, guesses: ArrayLike, at_least: int, last: ArrayLike | None = None
 ) -> Floats:
-    """Give the chance that at least so many columns of each person's guess are right, (n,).
+    """Compute the chance of at least ``at_least`` right columns of each guess, shape (n,).
 
     See `right_columns`.
     """
@@ -65,7 +54,6 @@ def at_least_right(
 
 
 def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray, last: np.ndarray) -> Floats:
-    """Give the laws of some people's guesses, shape (people, columns + 1)."""
     # Messages by the columns that they depend on; the number of right columns is their last axis.
     waiting: list[tuple[tuple[int, ...], Floats]] = []
     for number in reversed(range(len(chain.steps))):
@@ -95,7 +83,7 @@ def widen(message: Floats, given: tuple[int, ...], onto: tuple[int, ...]) -> Flo
 
 
 def sum_law(a: Floats, b: Floats) -> Floats:
-    """Give the law of the sum of two independent counts, along the last axes."""
+    """Compute the law of the sum of two independent counts, along the last axes."""
     shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
     answer = np.zeros((*shape, a.shape[-1] + b.shape[-1] - 1))
     for k in range(b.shape[-1]):

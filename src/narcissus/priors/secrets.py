@@ -1,4 +1,4 @@
-"""How a secret is drawn: few enough values to be written out, the likeliest first or as listed.
+"""Priors of a secret with few enough values to be written out, likeliest first or as listed.
 
 A model that is trained on a secret holds a number for each of its values, so distributions over
 very many values (nine digits) are scaled down, as published.
@@ -35,24 +35,13 @@ _PII = (0.525, 0.15, 0.09, 0.065, 0.05, 0.04, 0.03, 0.02, 0.017, 0.013)
 
 @dataclass(frozen=True)
 class SecretPrior:
-    """How a secret is drawn.
+    """The distribution of a secret over at least two values."""
 
-    Attributes
-    ----------
-    chances
-        Probability of each value; they sum to 1.
-    values
-        What the values are, as many; empty where they are numbers only.
-    words
-        What it is, for a reader: "Zipf, s = 1.1".
-    """
-
-    chances: tuple[float, ...]
-    values: tuple[str, ...] = ()
-    words: str = "listed"
+    chances: tuple[float, ...]  # probability of each value; they sum to 1
+    values: tuple[str, ...] = ()  # texts of the values, one each; empty where they are only numbers
+    words: str = "listed"  # description for a reader, such as "Zipf, s = 1.1"
 
     def __post_init__(self) -> None:
-        """Refuse what is no distribution over at least two different values."""
         distribution("chances", self.chances)
         integer("number of values", len(self.chances), low=2, high=MOST)
         if self.values and len(set(self.values)) != len(self.chances):
@@ -62,7 +51,7 @@ class SecretPrior:
 
     @classmethod
     def weighed(cls, weights: ArrayLike, values: Sequence[str], words: str) -> Self:
-        """Make one of weights that need not sum to 1."""
+        """Build one from weights that need not sum to 1."""
         found = np.asarray(weights, dtype=np.float64)
         return cls(tuple((found / found.sum()).tolist()), tuple(values), words)
 
@@ -78,12 +67,12 @@ class SecretPrior:
 
 
 def uniform_secret(n: int = 10) -> SecretPrior:
-    """Draw each of some values alike: canaries as they are commonly planted.
+    """Draw each value with the same probability, as canaries are commonly planted.
 
     Parameters
     ----------
     n
-        How many values.
+        Number of values.
     """
     count = integer("n", n, low=2, high=MOST)
     return SecretPrior.weighed(np.ones(count), (), f"uniform over {count}")
@@ -97,7 +86,7 @@ def zipf_secret(s: float = 1.1, n: int = 10) -> SecretPrior:
     s
         Exponent, at least 0.
     n
-        How many values.
+        Number of values.
     """
     law = Zipf(s, integer("n", n, low=2, high=MOST))
     chances = [law.probability(rank) for rank in range(1, n + 1)]
@@ -109,15 +98,15 @@ def names_secret(
     n: int | None = None,
     folder: Annotated[str, FilledIn()] = ".",
 ) -> SecretPrior:
-    """Draw a name as often as a list says: of a file, or 100 first names of the US census of 1990.
+    """Draw a name by its frequency in a file, or in the 100 first names of the US census of 1990.
 
     Parameters
     ----------
     file
-        A name a line, as often as it occurs, or `name,weight`. Left out: the 50 commonest first
-        names of women and of men each, as if there were as many of either.
+        A name a line, repeated as often as it occurs, or `name,weight`. Left out: the 50 commonest
+        first names each of women and men, with equal numbers of both.
     n
-        Only so many, the commonest, whose shares are scaled up to 1; all if left out.
+        Keep only this many, the commonest, with shares scaled up to 1; all if left out.
     """
     path = _SHIPPED if file is None else Path(folder) / file
     weights = _read_names(path)
@@ -133,7 +122,7 @@ def names_secret(
 
 
 def pii_secret() -> SecretPrior:
-    """Draw one of ten as uneven as names in their context are: .525 for the likeliest.
+    """Draw one of ten values as uneven as names in their context: .525 for the likeliest.
 
     The published prior over ten is not printed; this one has its likeliest value, and the others
     are assumed.
@@ -142,26 +131,20 @@ def pii_secret() -> SecretPrior:
 
 
 def listed_secret(chances: Sequence[float], values: Sequence[str] = ()) -> SecretPrior:
-    """Draw by probabilities that the study lists.
+    """Draw by probabilities listed in the study.
 
     Parameters
     ----------
     chances
         Probability of each value; they sum to 1.
     values
-        What the values are, as many different texts; left out, they are numbers.
+        Different texts, one for each value; left out, the values are numbers.
     """
     return SecretPrior(tuple(chances), tuple(values), f"listed over {len(chances)}")
 
 
 def read_values(path: Path) -> list[tuple[str, float]]:
-    """Read a value a line, or ``value,weight``; a first line whose weight is a word is a heading.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or a weight is no number above 0.
-    """
+    """Read a value a line, or ``value,weight``; a first line whose weight is a word is skipped."""
     with parsing(path, "a list of values, one a line"), open_text(path, largest=_LARGEST) as file:
         lines = [line for line in csv.reader(file) if line and line[0].strip()]
     found: list[tuple[str, float]] = []

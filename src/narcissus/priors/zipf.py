@@ -1,4 +1,4 @@
-"""Zipf's law over very many values, of which none is listed.
+"""Zipf's law over very many values, none of them listed.
 
 Passwords, names and other popular secrets follow it roughly. Source: Narcissus theory 4.11.
 """
@@ -19,14 +19,9 @@ LARGEST = 10**15
 
 
 def harmonic(n: int, s: float) -> float:
-    """Give ``sum_{k = 1 .. n} k^-s``, with a relative error of a few 1e-16 for any ``n``.
+    """Compute ``sum_{k = 1 .. n} k^-s``, with a relative error of a few 1e-16 for any ``n``.
 
-    Parameters
-    ----------
-    n
-        At least 0.
-    s
-        At least 0; 1 included.
+    Both arguments are at least 0, and ``s = 1`` is allowed.
 
     Notes
     -----
@@ -58,14 +53,14 @@ def harmonic(n: int, s: float) -> float:
 
 @dataclass(frozen=True)
 class Zipf:
-    """The value of rank ``k`` has probability ``k^-s / sum_j j^-s``.
+    """The law in which the value of rank ``k`` has probability ``k^-s / sum_j j^-s``.
 
     Parameters
     ----------
     s
         Exponent, at least 0; 0 is uniform.
     n
-        How many values, from 1 to 10^15.
+        Number of values, from 1 to 10^15.
 
     Examples
     --------
@@ -78,13 +73,12 @@ class Zipf:
     n: int
 
     def __post_init__(self) -> None:
-        """Refuse what is no such law."""
         non_negative("s", self.s)
         integer("n", self.n, low=1, high=LARGEST)
 
     @classmethod
     def of(cls, s: float, n: float) -> Zipf:
-        """Make it of a number of values that was written as a float, such as 1e9."""
+        """Build one from a number of values written as a float, such as 1e9."""
         return cls(s, integer("n", n, low=1, high=LARGEST))
 
     @cached_property
@@ -92,23 +86,23 @@ class Zipf:
         return harmonic(self.n, self.s)
 
     def probability(self, rank: int) -> float:
-        """Give the probability of the value of a rank, from 1."""
+        """Compute the probability of the value of a rank, from 1."""
         return float(integer("rank", rank, low=1, high=self.n)) ** -self.s / self._total
 
     def head(self, k: int) -> float:
-        """Give the probability of the ``k`` likeliest values together, ``0 <= k <= n``."""
+        """Compute the probability of the ``k`` likeliest values together, ``0 <= k <= n``."""
         return min(1.0, harmonic(integer("k", k, low=0, high=self.n), self.s) / self._total)
 
     def collision(self) -> float:
-        """Give the probability that two independent draws are the same value."""
+        """Compute the probability that two independent draws are the same value."""
         return min(1.0, harmonic(self.n, 2 * self.s) / self._total**2)
 
     def describe(self) -> str:
-        """Say the distribution in words."""
+        """Describe the distribution in words."""
         return f"Zipf's law with exponent {self.s:g} over {self.n:,} values"
 
     def rank_at(self, share: float) -> int:
-        """Give the least ``k`` whose `head` is at least a share in (0, 1]: the quantile by mass."""
+        """Find the least ``k`` whose `head` is at least a share in (0, 1]: the quantile by mass."""
         wanted = between("share", share, 0, 1, open_low=True)
         low, high = 0, self.n
         while high - low > 1:
@@ -117,7 +111,7 @@ class Zipf:
         return high
 
     def percentile(self, share: float) -> int:
-        """Give the rank that so large a share of the *values* is as likely as, or less.
+        """Find the rank such that a share of the *values* is at most as likely.
 
         The least likely value is at 0, the median by count at 1/2, the likeliest at 1.
         """

@@ -66,7 +66,7 @@ class WorstEvent(Result):
         return "proved"
 
     def game(self, *, uniform: bool = False) -> Game:
-        """Return the game in which the best attacker has that gain, over the pair or a uniform one."""
+        """Return the game in which the best attacker has that gain, over either pair."""
         world = Finite([[0], [1]]) if uniform else Pairs([[[0], [1]]])
         return Game(world, through_channel(self.rows.tolist()), OneOfPair(2))
 

@@ -1,4 +1,4 @@
-"""A table of more people than are held row by row: its distinct records and their counts."""
+"""A table with too many people to hold row by row: its distinct records and their counts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MOST_CELLS = 250_000_000
 
 
 class CountedTable(Table):
-    """A table whose rows have no order: distinct records, and how many people have each.
+    """A table without row order: distinct records, and how many people have each.
 
-    Whatever stands for a `Table` may be one. What looks at `records` and `counts` needs no more
-    memory than these; `codes` writes all rows out, as long as they are not too many.
+    It can replace any `Table`. Code that uses `records` and `counts` needs no more memory than
+    these; `codes` writes all rows out, if they are not too many.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class CountedTable(Table):
     records
         Shape (records, columns), all different; cell (i, j) is a position in ``labels[j]``.
     counts
-        How many people have each record, shape (records,), above 0.
+        People with each record, shape (records,), above 0.
 
     Raises
     ------
@@ -86,12 +86,11 @@ class CountedTable(Table):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many people have each of them, shape (records,)."""
+        """Number of people with each record, shape (records,)."""
         return self._counts
 
     @property
     def rows(self) -> int:
-        """Number of people."""
         return self._rows
 
     @property
@@ -123,7 +122,7 @@ class CountedTable(Table):
         return content.hexdigest()
 
     def select(self, columns: Iterable[str]) -> CountedTable:
-        """Give the table of these columns only, in this order, with its own distinct records."""
+        """Return the table of these columns only, in this order, with its own distinct records."""
         keep = [self.index(name) for name in columns]
         if not keep:
             raise InputError("`columns` must name at least one column")

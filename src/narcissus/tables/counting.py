@@ -1,4 +1,4 @@
-"""Count the distinct records of a table as its parts are read, with the codes of a whole one."""
+"""Counts of the distinct records of a table read in parts, coded as if it were held whole."""
 
 from __future__ import annotations
 
@@ -21,30 +21,17 @@ from narcissus.tables.tally import RawColumn, ValueTally
 
 @dataclass(frozen=True)
 class Reading:
-    """How values become codes, whether a table is held whole or read in parts.
+    """How values become codes, whether a table is held whole or read in parts."""
 
-    Attributes
-    ----------
-    bins
-        How to bin columns of numbers, by name.
-    missing
-        "refuse", "drop" or "category".
-    max_values
-        Most labels of a column.
-    dropped
-        Columns that are left out.
-    read_as
-        How to read the values of columns, by name, where that is declared.
-    """
-
-    bins: Mapping[str, Bins]
-    missing: str
-    max_values: int
-    dropped: Sequence[str]
+    bins: Mapping[str, Bins]  # of columns of numbers, by name
+    missing: str  # "refuse", "drop" or "category"
+    max_values: int  # most labels of a column
+    dropped: Sequence[str]  # columns that are left out
+    # declared ways to read columns, by name
     read_as: Mapping[str, ReadAs] = field(default_factory=dict[str, ReadAs])
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse bins of columns that are not there, and what says how to read these."""
+        """Refuse bins, and declared ways of reading, of columns that do not exist."""
         for argument, named in (("bins", self.bins), ("read_as", self.read_as)):
             for column in [name for name in named if name not in names]:
                 is_dropped = column in self.dropped
@@ -52,7 +39,7 @@ class Reading:
                 raise InputError(f"`{argument}` names the column `{column}`: {reason}")
 
     def codings(self, name: str, tallies: Sequence[ValueTally]) -> list[Coding]:
-        """Say what becomes of the values of each column, or why the table cannot be used."""
+        """Code each column's values; raise where the table cannot be used."""
         if self.missing == "refuse":
             _refuse_missing(name, tallies)
         if self.missing == "drop" and tallies[0].rows == 0:
@@ -64,7 +51,7 @@ class Reading:
         ]
 
     def notes(self, tallies: Sequence[ValueTally], codings: Sequence[Coding]) -> dict[str, str]:
-        """Say which columns mostly of numbers are read as text, by name."""
+        """Return the warnings about columns mostly of numbers that are read as text, by name."""
         found = {
             t.name: mixed(t, c, self.bins.get(t.name), of_files=self.read_as.get(t.name) == LABELS)
             for t, c in zip(tallies, codings, strict=True)
@@ -81,21 +68,8 @@ def complete(part: Sequence[RawColumn]) -> list[RawColumn]:
 def count_records(parts: Parts, reading: Reading, observer: Observer) -> CountedTable:
     """Read a table twice: its values, column by column, then its records.
 
-    Parameters
-    ----------
-    parts
-        The table.
-    reading
-        How values become codes.
-    observer
-        Hears of the rows.
-
-    Raises
-    ------
-    InputError
-        As for a table that is held whole; or the file changed between the two times.
-    TooLargeError
-        There are too many different values or records to keep.
+    Raises `InputError` as for a table held whole, or where the file changed in between, and
+    `TooLargeError` for too many different values or records.
     """
     tallies: list[ValueTally] = []
     for part in _told(parts, reading, parts.rows, "values", observer):
@@ -139,7 +113,7 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
 def _told(
     parts: Parts, reading: Reading, rows: int | None, what: str, observer: Observer
 ) -> Iterator[list[RawColumn]]:
-    """Give the parts, and tell how many rows have been read."""
+    """Yield the parts, and report how many rows have been read."""
     if rows is None:
         observer.note(f"counting the rows of {parts.name}")
     else:

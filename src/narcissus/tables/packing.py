@@ -1,4 +1,4 @@
-"""Records as numbers: mixed-radix keys, and the distinct ones counted in bounded memory."""
+"""Records as mixed-radix keys, and the distinct ones counted in bounded memory."""
 
 from __future__ import annotations
 
@@ -23,21 +23,16 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Packing:
-    """Records of columns with so many values each, as one word of 64 bits or several.
+    """Records of columns with given numbers of values, as one word of 64 bits or several.
 
     Keys are in the order of the records: by the first column, then the second.
-
-    Attributes
-    ----------
-    sizes
-        Number of values of each column.
     """
 
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # number of values of each column
 
     @cached_property
     def words(self) -> list[range]:
-        """The columns of each word: as many as fit, and room for a rank in all but the first."""
+        """The columns of each word: as many as fit, with room for a rank in all but the first."""
         words, first, radix = list[range](), 0, 1
         for column, size in enumerate(self.sizes):
             if radix * size > (2**_LATER if words else 2**64):
@@ -47,7 +42,7 @@ class Packing:
         return [*words, range(first, len(self.sizes))]
 
     def pack(self, columns: Sequence[NDArray[np.integer]]) -> Keys:
-        """Give the keys of records, shape (n, words); each column is of shape (n,)."""
+        """Compute the keys of records, shape (n, words), from columns of shape (n,)."""
         keys = np.zeros((len(columns[0]), len(self.words)), dtype=np.uint64, order="F")
         for word, own in enumerate(self.words):
             for column in own:
@@ -56,7 +51,7 @@ class Packing:
         return keys
 
     def unpack(self, keys: Keys) -> NDArray[np.unsignedinteger]:
-        """Give the records of keys, shape (n, columns), in the smallest type that holds them."""
+        """Restore the records of keys, shape (n, columns), in the smallest type that holds them."""
         kind = np.min_scalar_type(max(self.sizes) - 1)
         codes = np.empty((len(keys), len(self.sizes)), dtype=kind, order="F")
         for word, own in zip(keys.T, self.words, strict=True):
@@ -67,7 +62,6 @@ class Packing:
 
 
 def _order(keys: Keys, kind: Literal["quicksort", "stable"]) -> NDArray[np.intp]:
-    """Give the places of the keys in rising order, shape (n,)."""
     order = np.argsort(keys[:, 0], kind=kind)
     for word in range(1, keys.shape[1]):
         # the rank among the words before is as good as these, and leaves room for the next
@@ -81,15 +75,7 @@ def _order(keys: Keys, kind: Literal["quicksort", "stable"]) -> NDArray[np.intp]
 
 
 def tallied(keys: Keys, counts: Counts | None = None) -> tuple[Keys, Counts]:
-    """Give the distinct keys, rising, and how often each comes.
-
-    Parameters
-    ----------
-    keys
-        Shape (n, words).
-    counts
-        How often each of them comes, shape (n,); None is once.
-    """
+    """Return the distinct keys, rising, and how often each comes; by default once each."""
     if keys.shape[1] == 1 and counts is None:
         keys = np.sort(keys, axis=0)
     else:  # sorted runs one after the other are merged in linear time by a stable sort
@@ -107,22 +93,14 @@ def tallied(keys: Keys, counts: Counts | None = None) -> tuple[Keys, Counts]:
 def tallied_columns(
     columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], counts: Counts
 ) -> tuple[NDArray[np.unsignedinteger], Counts]:
-    """Give the distinct records of some columns, and how often each comes."""
+    """Return the distinct records of some columns, and how often each comes."""
     packing = Packing(tuple(sizes))
     keys, totals = tallied(packing.pack(columns), counts)
     return packing.unpack(keys), totals
 
 
 class Distinct:
-    """The distinct records of those that were added, and how often each came.
-
-    Parameters
-    ----------
-    sizes
-        Number of values of each column.
-    expected
-        Rows that there will be.
-    """
+    """The distinct records added so far, and how often each came; ``expected`` rows will come."""
 
     def __init__(self, sizes: Sequence[int], expected: int) -> None:
         self.expected = expected
@@ -136,13 +114,7 @@ class Distinct:
         self._waiting = 0
 
     def add(self, columns: Sequence[NDArray[np.integer]]) -> None:
-        """Count further records: codes of each column, each of shape (n,).
-
-        Raises
-        ------
-        TooLargeError
-            There are too many distinct ones to keep.
-        """
+        """Count further records: codes of each column, each of shape (n,)."""
         if not len(columns[0]):
             return
         keys, counts = tallied(self.packing.pack(columns))
@@ -154,7 +126,7 @@ class Distinct:
             self._merge()
 
     def records(self) -> tuple[NDArray[np.unsignedinteger], Counts]:
-        """Give the distinct records in their order, shape (m, columns), and their counts."""
+        """Return the distinct records in their order, shape (m, columns), and their counts."""
         self._merge()
         return self.packing.unpack(self._keys[0]), self._counts[0]
 

@@ -1,4 +1,4 @@
-"""Where tables come from: text files, Parquet, packages and data frames, all as raw columns."""
+"""Sources of tables: text files, Parquet, packages and data frames, all as raw columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_source(
     drop: Sequence[str],
     max_rows: int,
 ) -> tuple[str, list[RawColumn]]:
-    """Read the kept columns of a source; give what to call it in messages, and the columns."""
+    """Read the kept columns of a source; return its name for messages, and the columns."""
     if is_frame(source):
         return "the data frame", _from_frame("the data frame", source, choose, drop, max_rows)
     if isinstance(source, str) and source.startswith("statsmodels:"):
@@ -54,7 +54,7 @@ def open_source(
 
 
 def is_parquet(path: Path) -> bool:
-    """See that there is a file that may be a table; tell Parquet from text by its name."""
+    """Check that a file exists and may be a table; distinguish Parquet from text by its suffix."""
     _check_file(path)
     if path.name.lower().endswith(_PARQUET):
         return True
@@ -96,7 +96,6 @@ def _check_cells(name: str, rows: int, columns: int) -> None:
 
 
 def too_many_rows(name: str, max_rows: int, rows: int | None = None) -> TooLargeError:
-    """Give the error for a table with more rows than are read."""
     found = f"{rows:,} rows" if rows is not None else "more rows"
     return TooLargeError(
         f"{name} has {found}; at most {max_rows:,} are read: give a sample of the rows, "
@@ -107,7 +106,7 @@ def too_many_rows(name: str, max_rows: int, rows: int | None = None) -> TooLarge
 def kept_columns(
     names: Sequence[str], choose: Sequence[str] | None, drop: Sequence[str]
 ) -> list[int]:
-    """Give the positions of the columns to keep, after checking all names."""
+    """Return the positions of the columns to keep, after checking all names."""
     known = set(names)
     for name in (*(choose or ()), *drop):
         if name not in known:
@@ -120,7 +119,7 @@ def kept_columns(
 
 
 def has_index(names: Sequence[str]) -> bool:
-    """Say whether only the first column has no name: then it is an index that was written along.
+    """Check whether only the first column has no name: an index that was saved with the table.
 
     pandas calls it "Unnamed: 0" when it reads it again.
     """
@@ -170,7 +169,7 @@ def _from_text(
 def chooser(
     name: str, choose: Sequence[str] | None, drop: Sequence[str]
 ) -> Callable[[list[str]], list[int]]:
-    """Give what checks the names of a table's columns and says which are kept."""
+    """Return a function that checks the names of all columns and returns the kept positions."""
 
     def chosen(names: list[str]) -> list[int]:
         left = [*drop, names[0]] if choose is None and has_index(names) else drop
@@ -197,7 +196,7 @@ def _from_frame(
 def frame_columns(
     source: str, frame: pd.DataFrame, choose: Sequence[str] | None, drop: Sequence[str]
 ) -> list[int]:
-    """Give the positions of the columns of a data frame to keep, or say why it cannot be read."""
+    """Return the positions of the columns of a data frame to keep, after checking it."""
     names = [str(column) for column in frame.columns]
     if not names:
         raise InputError(f"{source} is empty")
@@ -208,7 +207,7 @@ def frame_columns(
 
 
 def factorized(source: str, frame: pd.DataFrame, kept: Sequence[int]) -> list[RawColumn]:
-    """Give columns of a data frame with their different values numbered."""
+    """Convert the kept columns of a data frame to codes of their different values."""
     columns: list[RawColumn] = []
     for j in kept:
         name = str(frame.columns[j])
@@ -250,9 +249,9 @@ def _from_parquet(
 def parquet_columns(
     name: str, frame: pd.DataFrame, wanted: Sequence[str], choose: Sequence[str] | None
 ) -> list[int]:
-    """Give the positions of the columns in what was read of a Parquet file.
+    """Return the positions of the kept columns in a frame read from a Parquet file.
 
-    What pandas wrote as the index of a frame is none, unless it is chosen: then that is told.
+    The index that pandas stored is not a column, unless it is chosen: then the error says so.
     """
     place = {str(column): j for j, column in enumerate(frame.columns)}
     for column in wanted if choose is not None else ():

@@ -30,21 +30,9 @@ def text_parts(
 ) -> Generator[list[RawColumn]]:
     """Yield the kept columns of a delimited text file, many rows at a time.
 
-    Parameters
-    ----------
-    path
-        The file; unpacked where its name ends in .gz.
-    choose
-        Called with the names of all columns; gives the positions of those to keep, or raises.
-    largest
-        Most bytes of text, unpacked.
-
-    Raises
-    ------
-    InputError
-        It is no such file; the message says what is wrong, and in which line.
-    TooLargeError
-        It has more bytes, or a line that no table has.
+    ``choose`` maps the names of all columns to the positions to keep, or raises. A file that ends
+    in .gz is unpacked; ``largest`` limits its unpacked bytes. An `InputError` names the line at
+    fault, a `TooLargeError` is for more bytes, or for a line longer than any table has.
     """
     with _readable(path), open_text(path, largest=largest) as stream:
         yield from _parse(str(path), stream, choose)
@@ -52,7 +40,7 @@ def text_parts(
 
 @contextmanager
 def _readable(path: Path) -> Generator[None]:
-    """Turn what reading a text file raises into one message."""
+    """Turn the exceptions of reading a text file into one message."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -66,7 +54,7 @@ def _readable(path: Path) -> Generator[None]:
 
 
 def _delimiter(name: str, header: str) -> str:
-    """Give the delimiter by the file's name, or what the header uses instead of commas."""
+    """Return the delimiter by the file's suffix, or the one that the header uses."""
     if name.lower().removesuffix(".gz").endswith(".tsv"):
         return "\t"
     return next((mark for mark in ",;\t" if mark in header), ",")
@@ -106,7 +94,7 @@ def _quoted_well(name: str, lines: Iterable[str], delimiter: str) -> Iterator[st
     """Pass lines on; refuse a quote in a cell that does not begin with one.
 
     The standard library takes such a quote for a letter: the cell ``1"x"`` would be a value, and
-    no number any more. What follows a closing quote it checks itself.
+    no longer a number. It checks itself what follows a closing quote.
     """
     is_inside = False
     for number, line in enumerate(lines, start=1):
@@ -125,7 +113,7 @@ def _quoted_well(name: str, lines: Iterable[str], delimiter: str) -> Iterator[st
 
 
 def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
-    """Yield rows in chunks, all as wide as the header; blank lines are passed over."""
+    """Yield rows in chunks, all as wide as the header; blank lines are skipped."""
     most = max(1, _CHUNK // width)
     lines, rows = reader.line_num, 0
     is_exact = True  # a quoted cell may hold line breaks: then only rows can be counted
@@ -147,7 +135,7 @@ def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
 
 
 def _well_formed(name: str, reader: Any) -> Iterator[list[str]]:
-    """Yield rows; name the line that is none."""
+    """Yield rows; name the malformed line."""
     try:
         yield from reader
     except csv.Error as error:
@@ -157,7 +145,7 @@ def _well_formed(name: str, reader: Any) -> Iterator[list[str]]:
 
 
 def _numbered(name: str, cells: Sequence[str]) -> RawColumn:
-    """Give a column with its different values numbered, without the blanks around them."""
+    """Convert cells, stripped of blanks, to codes of their different values."""
     # A dictionary that numbers each new value makes one pass over the cells enough.
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
