@@ -1,4 +1,4 @@
-"""Limits of what an attacker gains over its own baseline."""
+"""Limits of an attacker's gain over its own baseline."""
 
 from __future__ import annotations
 
@@ -16,23 +16,11 @@ _LARGEST = 1e5
 def gap_limits(
     scores: Scores, epsilon: float, *, confidence: float, stopped: bool
 ) -> Estimate | None:
-    """Limit ``success - e^epsilon baseline`` of an attacker, from the scores of its trials.
+    """Estimate ``success - e^epsilon baseline`` of an attacker, from the scores of all its trials.
 
-    Parameters
-    ----------
-    scores
-        Of every trial.
-    epsilon
-        At least 0.
-    confidence
-        Level of both limits together.
-    stopped
-        Whether the number of trials may depend on what was seen.
-
-    Returns
-    -------
-    Estimate or None
-        None for an epsilon so large that limits on a scale of ``1 + e^epsilon`` say nothing.
+    Both limits hold together at the level ``confidence``; ``stopped`` means that the number of
+    trials may depend on the scores. None for an epsilon so large that limits on a scale of ``1 +
+    e^epsilon`` are void.
     """
     factor = math.exp(min(epsilon, 700.0))
     if factor > _LARGEST:

@@ -1,7 +1,7 @@
-"""Play a game against a statement: block by block, until the statement falls or trials run out.
+"""A game against a statement, block by block, until the statement falls or trials run out.
 
 Trials are played in blocks (`narcissus.game.block`) whose size and random numbers depend on the
-game and the seed alone, so that they may be played anywhere, and stored; they are looked at in
+game and the seed alone, so that they may be played anywhere, and stored. Evidence is weighed in
 order.
 """
 
@@ -45,7 +45,6 @@ class Tally:
         self.decides = ""
 
     def add(self, size: int, arrays: Arrays) -> None:
-        """Take one more block into account."""
         blocks = {name: unpacked(arrays, place) for place, name in enumerate(self.seat.attacks)}
         paths = [self.evidence[name].update(block.scores) for name, block in blocks.items()]
         capital = log_mean(np.stack(paths))
@@ -91,12 +90,12 @@ def play(
     Parameters
     ----------
     game
-        What is played. Each member of a family is played and judged by itself, with attackers
-        prepared for it; the level is shared among the members, and one of them is named.
+        Each member of a family is played and judged by itself, with attackers prepared for it; the
+        level is shared among the members, and the result names one of them.
     attacks
-        One attacker, or several by name: their capital is averaged, so trying several is paid for.
+        One attacker, or several by name: their capital is averaged, which pays for trying several.
     statement
-        What is tested; by default resilience at epsilon 0 and delta 0.
+        The statement to test; by default resilience at epsilon 0 and delta 0.
     trials
         Most trials to play, shared evenly among the members of a family.
     fresh
@@ -108,16 +107,16 @@ def play(
     rng
         Seed; with it a run is repeated exactly.
     observer
-        Hears of progress.
+        Receives the progress.
     through
-        Plays blocks by their keys and gives them in the order of the keys: in worker processes,
+        Plays blocks by their keys and yields them in the order of the keys: in worker processes,
         or out of a store. The numbers do not depend on it.
 
     Raises
     ------
     InputError
-        The game cannot be played: the relation raised or gave something else than true or false,
-        side information contradicts the world, an attack does not fit.
+        The game cannot be played: the relation raised or returned something else than true or
+        false, side information contradicts the world, an attack does not fit.
     """
     integer("trials", trials, low=1)
     integer("fresh", fresh, low=1)
@@ -144,7 +143,7 @@ def play(
 
 
 def _one_score(game: Game) -> None:
-    """Refuse a game that scores every person by itself."""
+    """Refuse a game that scores every person separately."""
     if isinstance(game.relation, ManyTargets):
         raise InputError(
             f"a statement is about one score a trial, and {type(game.relation).__name__} scores "
@@ -161,7 +160,7 @@ def _weighed(
     *,
     stop: bool,
 ) -> Play:
-    """Say what the trials of all members show, by the member against whom they say most."""
+    """Combine the trials of all members; the member with the strongest evidence decides."""
     worst = max(tallies, key=lambda tally: (tally.decided is not None, tally.capital))
     share = (1 - level) / len(worst.seat.attacks) / len(tallies)
     attackers = [

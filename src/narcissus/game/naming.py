@@ -1,4 +1,4 @@
-"""Games in which a secret is to be named: each attacker's success, limited by itself."""
+"""Games of naming a secret, with separate limits for each attacker's success."""
 
 from __future__ import annotations
 
@@ -19,22 +19,11 @@ def named_right(
     confidence: float,
     rng: RandomSource,
 ) -> tuple[dict[str, Estimate], dict[str, float], tuple[str, ...]]:
-    """Play a game of naming a secret to its end, and limit each attacker's success by itself.
+    """Play a game of naming a secret to its end, and limit each attacker's success separately.
 
-    Parameters
-    ----------
-    game
-        A world `Secret`, any mechanism, the relation `NamesSecret`.
-    attacks
-        Attackers by name.
-    trials, confidence, rng
-        Rounds, level of the limits of each attacker, randomness.
-
-    Returns
-    -------
-    wins, baselines, remarks
-        By attacker: its success, and the exact mean chance of the same guesses against fresh
-        secrets; then what a reader should know.
+    The game has a world `Secret`, any mechanism and the relation `NamesSecret`. Returns, by
+    attacker, its success and the exact mean chance of the same guesses against fresh secrets; then
+    remarks.
     """
     played = play(game, attacks, trials=trials, stop=False, rng=rng)
     wins, baselines = {}, {}

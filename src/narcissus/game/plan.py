@@ -1,4 +1,4 @@
-"""Which blocks are played: of a size that depends on the game alone, each with its generators."""
+"""The blocks of a run, of a size that depends on the game alone, each with its generators."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 500, 10_000
 
 
 def seats_of(game: Game, attacks: Mapping[str, Any] | Any) -> list[Seat]:
-    """Give each distribution of the world, with the attacks prepared for it."""
+    """Return each distribution of the world, with the attacks prepared for it."""
     named: dict[str, Any] = dict(attacks) if isinstance(attacks, Mapping) else {"attack": attacks}
     if not named:
         raise InputError("a game needs at least one attack to be played")
@@ -43,7 +43,7 @@ def seats_of(game: Game, attacks: Mapping[str, Any] | Any) -> list[Seat]:
 
 
 def _fits(mechanism: Any, title: str, attack: Any) -> None:
-    """Refuse an attack that reads releases where the mechanism is talked with, and the contrary."""
+    """Refuse an attack that reads releases where the mechanism is interactive, and the contrary."""
     talks = is_interactive(mechanism)
     if not hasattr(attack, "converse" if talks else "attempt"):
         what, how = type(mechanism).__name__, type(attack).__name__
@@ -58,7 +58,7 @@ def _fits(mechanism: Any, title: str, attack: Any) -> None:
 
 @dataclass(frozen=True)
 class Planned:
-    """A block to play: its number, its size, and which seat it is of."""
+    """A block to play: its number, its size, and the place of its seat."""
 
     number: int
     size: int
@@ -79,7 +79,7 @@ def plan(seats: Sequence[Seat], trials: int) -> list[Planned]:
 
 
 def _sizes(seat: Seat, trials: int) -> Iterator[int]:
-    """Give block sizes: such that a block's data is some 32 MB, whatever the machine."""
+    """Yield block sizes such that a block's data are about 32 MB, on every machine."""
     game = seat.game
     rng = np.random.default_rng(0)
     sample = guarded("world", game.world, lambda: game.world.draw(1, rng))
@@ -101,7 +101,7 @@ def _sizes(seat: Seat, trials: int) -> Iterator[int]:
 
 
 def _slow(seat: Seat) -> bool:
-    """Say whether a trial may take long: parts of the user's own, or a conversation."""
+    """Check whether a trial may take long: parts of the user's own, or a conversation."""
     game = seat.game
     parts = [game.world, game.mechanism, game.relation, game.side, game.looser]
     return is_interactive(game.mechanism) or is_own([*parts, *seat.attacks.values()])
@@ -109,14 +109,13 @@ def _slow(seat: Seat) -> bool:
 
 @dataclass(frozen=True)
 class OneStream:
-    """One generator for all of a block, and one of its own for each attack."""
+    """One generator for all of a block, and a separate one for each attack."""
 
     entropy: int
     alone: bool = True
     """Whether there is one seat only; several have a seed each."""
 
     def __call__(self, number: int, place: int) -> Sources:
-        """Give the generators of a block."""
         entropy = self.entropy
         if not self.alone:
             entropy = int(child(entropy, 0, 0, place).integers(2**63))
@@ -126,9 +125,9 @@ class OneStream:
 
 @dataclass(frozen=True)
 class BlockPlayer:
-    """Plays a block by its key, ``batch/NUMBER/SIZE`` and ``/PLACE`` where seats are several.
+    """A player of blocks by key, ``batch/NUMBER/SIZE`` and ``/PLACE`` where seats are several.
 
-    What comes out depends on the key alone; ``measure`` says what that is.
+    The result depends on the key alone; ``measure`` chooses what is returned.
     """
 
     seats: Sequence[Seat]
@@ -137,7 +136,6 @@ class BlockPlayer:
     measure: Measure
 
     def __call__(self, key: str) -> Arrays:
-        """Play the block; give what is kept of it."""
         number, size, place, *_ = map(int, f"{key}/0".split("/")[1:])  # a missing place is 0
         seat, streams = self.seats[place], self.streams
         return self.measure(

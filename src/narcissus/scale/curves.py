@@ -1,4 +1,4 @@
-"""Success, baseline, gain and bound at each size, out of the results of the studies."""
+"""Success, baseline, gain and bound at each size, from the results of the studies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SizeCurve:
     Attributes
     ----------
     whose
-        An attack, `EVERYBODY` (by the exact answer; success and baseline are those of the attacker
+        An attack, `EVERYBODY` (the exact answer; success and baseline are of the attacker
         with the largest gain, where there is any), or a theorem.
     quantity
         "gain" is success less ``e^epsilon`` times the own baseline, with the epsilon of the
@@ -32,9 +32,9 @@ class SizeCurve:
     points
         In the order of sizes.
     grade
-        The weakest of its points.
+        The weakest grade of its points.
     limits
-        Of a bound, what it limits.
+        Of a bound, the quantity that it limits.
     """
 
     whose: str
@@ -45,7 +45,7 @@ class SizeCurve:
 
     @property
     def direction(self) -> Direction:
-        """Where it certainly goes."""
+        """Certain direction of the curve."""
         return direction(self.points)
 
     @property
@@ -55,7 +55,7 @@ class SizeCurve:
 
 
 def epsilon_of(results: GameResults) -> float:
-    """Give the factor on the baseline that a gain is reckoned with, as its logarithm."""
+    """Return the logarithm of the factor on the baseline in a gain."""
     if results.statement.name == "threshold":  # its epsilon is a success, and no factor
         return 0.0
     return results.statement.epsilon or 0.0
@@ -64,14 +64,9 @@ def epsilon_of(results: GameResults) -> float:
 def curves_of(
     found: Sequence[tuple[float, GameResults]], *, between: bool = False
 ) -> list[SizeCurve]:
-    """Give all curves.
+    """Collect all curves from sizes, in order, and the results of the study of each.
 
-    Parameters
-    ----------
-    found
-        Sizes, in their order, with what the study of each found.
-    between
-        Whether the study speaks of every rate of an interval, of which some were written out.
+    ``between`` is whether the study covers every rate of an interval, with some rates written out.
     """
     made: dict[tuple[str, Quantity, str], list[tuple[Known, Grade]]] = {}
     for size, results in found:
@@ -110,9 +105,9 @@ def _exact(size: float, exact: ExactGame) -> Iterator[_Point]:
 
 
 def _of_all_rates(size: float, exact: ExactGame) -> Iterator[_Point]:
-    """Give what the worst rate that was looked at needs, and what is enough for every one.
+    """Yield the delta needed at the worst rate examined, and the one enough for every rate.
 
-    Success and baseline are known of the rates looked at only, and the worst one may be another.
+    Success and baseline are known at the examined rates only, and the worst rate may be another.
     """
     gain = exact.delta[exact.epsilon.index(exact.best_attacker.at_epsilon)]
     enough = 1.0 if exact.cover is None else exact.cover.at_most
@@ -121,7 +116,7 @@ def _of_all_rates(size: float, exact: ExactGame) -> Iterator[_Point]:
 
 
 def _sampled(size: float, one: AttackerResult, factor: float) -> Iterator[_Point]:
-    """Give what was sampled of one attack; all limits hold at once, so the narrower ones do."""
+    """Yield the sampled points of one attack; all limits hold at once, so the narrower ones do."""
     won, lost = one.success, one.baseline
     s = won.value, _or(won.low, 0.0), _or(won.high, 1.0)
     b = lost.value, _or(lost.low, 0.0), _or(lost.high, 1.0)

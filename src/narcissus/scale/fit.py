@@ -1,6 +1,6 @@
-"""How a quantity changes with a size: whether it falls, by which law, with which exponent.
+"""Change of a quantity with a size: whether it falls, by which law, with which exponent.
 
-What is known of the quantity at each size is an interval, and all intervals hold at once: limits
+The quantity at each size is known up to an interval, and all intervals hold at once: limits
 of samples at a joint confidence, or an exact value with its rounding. Everything here follows from
 these intervals, so it holds whenever they do: no law, no order and no independence is assumed.
 
@@ -30,25 +30,13 @@ SAME = 1.1
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a quantity at one size.
+    """A quantity at one size, with its limits."""
 
-    Attributes
-    ----------
-    size
-        The value of the parameter.
-    value
-        The quantity: exact, or as it was sampled.
-    low, high
-        Limits of the true quantity, ``low <= high``; of an exact value its rounding.
-    exact
-        Whether the value is exact.
-    """
-
-    size: float
-    value: float
-    low: float
-    high: float
-    exact: bool = False
+    size: float  # the value of the parameter
+    value: float  # the quantity, exact or sampled
+    low: float  # lower limit of the true quantity; of an exact value its rounding
+    high: float  # upper limit
+    exact: bool = False  # whether the value is exact
 
 
 @dataclass(frozen=True)
@@ -66,15 +54,15 @@ class Exponent:
         between any two. Of samples: limits of the exponent of the least-squares line through the
         logarithms of the *true* values, whatever these are.
     fits
-        Whether some curve of the law passes all intervals, each widened by the factor `NEAR`, also
-        those that reach down to 0; or, of exact values, the least and the largest exponent differ
-        by that factor at most, as of a quantity that falls by many orders.
+        Whether some curve of the law passes all intervals, each widened by the factor `NEAR`,
+        including those that reach down to 0. Exact values, such as of a quantity that falls by many
+        orders, also fit if the least and the largest exponent differ by at most that factor.
     within
         The exponents of those curves; None if there is no such curve.
     off
         Largest factor between a value and the least-squares line.
     sizes
-        How many sizes it is fitted to.
+        Number of sizes in the fit.
     first, last
         The least and the largest of them.
     """
@@ -92,13 +80,13 @@ class Exponent:
 
 
 def places(law: Law, sizes: Sequence[float]) -> NDArray[np.float64]:
-    """Give where sizes stand on the axis on which a law is a line, shape (sizes,)."""
+    """Map sizes to the axis on which a law is a line, shape (sizes,)."""
     x = np.asarray(sizes, dtype=np.float64)
     return x if law == "2^(-a x)" else np.log2(x)
 
 
 def direction(points: Sequence[Known]) -> Direction:
-    """Say whether a quantity certainly falls, certainly rises, both, or stays where it is."""
+    """Find whether a quantity certainly falls, certainly rises, both, or stays."""
     pairs = [(a, b) for i, a in enumerate(points) for b in points[i + 1 :]]
     falls = any(a.low > b.high for a, b in pairs)
     rises = any(b.low > a.high for a, b in pairs)
@@ -117,7 +105,7 @@ def _stays(points: Sequence[Known]) -> bool:
 
 
 def exponents(points: Sequence[Known]) -> list[Exponent]:
-    """Fit both laws; a law of powers only where all sizes are above 0.
+    """Fit both laws; the power law only where all sizes are above 0.
 
     Parameters
     ----------
@@ -167,14 +155,9 @@ def _fitted(law: Law, points: Sequence[Known], above: Sequence[Known]) -> Expone
 
 
 def feasible(law: Law, points: Sequence[Known], factor: float = NEAR) -> tuple[float, float] | None:
-    """Give the exponents of the curves ``c`` times a law that pass all intervals; None if none do.
+    """Return the range of exponents of curves ``c`` times a law through all intervals, or None.
 
-    Parameters
-    ----------
-    law, points
-        As for `exponents`.
-    factor
-        By which each interval is widened on both sides, at least 1.
+    ``factor``, at least 1, widens each interval on both sides.
 
     Notes
     -----
@@ -201,10 +184,10 @@ def feasible(law: Law, points: Sequence[Known], factor: float = NEAR) -> tuple[f
 
 
 def at_least(points: Sequence[Known], law: Law) -> tuple[float, float, float] | None:
-    """Give two sizes and the exponent by which the quantity falls between them at the least.
+    """Return two sizes and the exponent by which the quantity falls between them at the least.
 
-    Of all pairs the one with the largest such exponent; None where nothing is certain to fall. An
-    upper limit is enough at the second size: it may be one of no success at all.
+    The pair is the one with the largest such exponent; None where no fall is certain. An upper
+    limit is enough at the second size: it may be one of no success at all.
     """
     x = places(law, [p.size for p in points])
     found = [

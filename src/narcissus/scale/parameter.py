@@ -30,18 +30,10 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter and its values.
+    """A parameter and its values."""
 
-    Attributes
-    ----------
-    name
-        ``SECTION.key``, with further keys or numbers for what is nested.
-    values
-        At least one.
-    """
-
-    name: str
-    values: tuple[float, ...]
+    name: str  # ``SECTION.key``, with further keys or numbers for what is nested
+    values: tuple[float, ...]  # at least one
 
     def __str__(self) -> str:
         first, last = self.values[0], self.values[-1]
@@ -56,7 +48,7 @@ def read_parameter(text: str, option: str) -> Parameter:
     text
         VALUES is ``FROM:TO:STEP`` (``x2`` is a factor) or a list with commas.
     option
-        What messages call it: ``--over``.
+        Its name in messages: ``--over``.
 
     Raises
     ------
@@ -76,22 +68,11 @@ def read_parameter(text: str, option: str) -> Parameter:
 
 
 def located(settings: Mapping[str, Any], name: str, option: str) -> Place:
-    """Find a parameter in a study.
+    """Find a numeric parameter in a study with all defaults filled in.
 
-    Parameters
-    ----------
-    settings
-        The study with all defaults filled in.
-    name
-        Its name. Of several attacks, or other parts in a list, one is named by its ``name`` or its
-        number from 0; where there is one, it needs no name.
-    option
-        What messages call it.
-
-    Raises
-    ------
-    InputError
-        There is none, with the nearest names; or it is no number.
+    Of several attacks, or other parts in a list, one is named by its ``name`` or its number from 0;
+    a single one needs no name. The `InputError` for an unknown parameter names the nearest;
+    ``option`` is what messages call it.
     """
     given = {key: settings[key] for key in SECTIONS if settings.get(key)}
     place = _walked(given, name.split("."))
@@ -101,7 +82,7 @@ def located(settings: Mapping[str, Any], name: str, option: str) -> Place:
 
 
 def _walked(node: Any, words: Sequence[str]) -> Place | None:
-    """Give the way from a node to the number that words name; None where there is none."""
+    """Return the way from a node to the number that words name; None where there is none."""
     if not words:
         return () if _is_number(node) else None
     word, *rest = words
@@ -117,17 +98,17 @@ def _walked(node: Any, words: Sequence[str]) -> Place | None:
 
 
 def _names(part: Any, word: str, number: int) -> bool:
-    """Say whether a word names a part of a list, rather than a key of it."""
+    """Check whether a word names a part of a list, rather than a key of it."""
     return word == str(number) or (isinstance(part, dict) and part.get("name") == word)
 
 
 def _is_number(value: Any) -> bool:
-    """Say whether a value is a number, or one that was left out."""
+    """Check whether a value is a number, or a number left out."""
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def names_of(settings: Mapping[str, Any]) -> list[str]:
-    """List the names of all parameters that are numbers, or that could be."""
+    """List the names of all parameters that are numbers, or could be."""
     given = {key: settings[key] for key in SECTIONS if settings.get(key)}
     return list(_leaves(given, ()))
 
@@ -163,18 +144,9 @@ def _unknown(settings: Mapping[str, Any], name: str, option: str) -> InputError:
 def with_value(
     given: Mapping[str, Any], settings: Mapping[str, Any], place: Place, value: float
 ) -> dict[str, Any]:
-    """Give a study, as it was given, with another value of a parameter.
+    """Return a study as given in its file, unchanged, with another value of a parameter.
 
-    Parameters
-    ----------
-    given
-        The study as in its file; it stays as it is.
-    settings
-        The same with all defaults filled in, which it takes what is not given from.
-    place
-        From `located`.
-    value
-        The value.
+    Parts that are not given are taken from ``settings``, the study with all defaults filled in.
     """
     found = _copied(given)
     node, filled = found, settings

@@ -1,4 +1,4 @@
-"""The picture of a sweep: success and baseline on the left, what is gained on the right."""
+"""The plot of a sweep: success and baseline on the left, gain on the right."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DECADE = 5.0
 
 
 def picture(curves: Sequence[SizeCurve], further: Sequence[SizeCurve], parameter: str) -> Figure:
-    """Give the picture, with its numbers as a table."""
+    """Draw the plot, with its numbers as a table."""
     rows = [
         [p.size, named(curve), p.value, p.low, p.high] for curve in curves for p in curve.points
     ]
@@ -80,7 +80,7 @@ def _draw(
 
 
 def _scales(axes: Axes, points: Sequence[Known]) -> bool:
-    """Choose the scales of both axes; say whether the vertical one is logarithmic."""
+    """Choose the scales of both axes; return whether the vertical one is logarithmic."""
     sizes = sorted({p.size for p in points})
     steps = np.diff(sizes)
     if len(sizes) > 2 and sizes[0] > 0 and steps.max() > 2 * steps.min():
@@ -125,7 +125,7 @@ def _label(curve: SizeCurve) -> str:
 
 
 def _law(axes: Axes, curve: SizeCurve, color: str) -> None:
-    """Draw the law that fits, over the sizes that it was fitted to."""
+    """Draw the law that fits, over the sizes of its fit."""
     good = [one for one in curve.exponents if one.fits]
     if curve.direction != "falls" or not good:
         return
@@ -136,7 +136,7 @@ def _law(axes: Axes, curve: SizeCurve, color: str) -> None:
 
 
 def _line(one: Exponent, points: Sequence[Known], sizes: Sequence[float]) -> list[float]:
-    """Give the least-squares line of a law at sizes."""
+    """Evaluate the least-squares line of a law at sizes."""
     assert one.law in LAWS
     at = places(one.law, [p.size for p in points])
     logs = np.log2([p.value for p in points])

@@ -1,9 +1,8 @@
 """A study of a game at other values of its parameters.
 
-What is known at sizes that nobody plays: bounds by lemmas, and closed forms of success.
-
-They hold at every size by themselves, so they are computed at larger values too; nothing that was
-played is extended.
+At values that are not played there are bounds by lemmas, and closed forms of success. They hold at
+every size by themselves, so they are computed at larger values too; no played result is
+extrapolated.
 """
 
 from __future__ import annotations
@@ -50,22 +49,11 @@ Name = tuple[str, str, bool]
 def beyond(
     game_at: Callable[[float], Game], attacks: Sequence[str], values: Sequence[float]
 ) -> list[SizeCurve]:
-    """Give closed forms at the values that were played, and they and lemmas at larger ones.
+    """Compute closed forms at the played values, and closed forms and lemmas at larger ones.
 
-    Parameters
-    ----------
-    game_at
-        Gives the game at a value; what it raises ends the way upwards.
-    attacks
-        Names of the attacks.
-    values
-        Those that were played, in rising order.
-
-    Returns
-    -------
-    list
-        Curves of the quantities "closed form" (at all values) and "bound" (at larger ones only:
-        those that were played have it among their results). Empty where nothing is known.
+    ``values`` are in rising order; an error of ``game_at`` ends the way upwards. Curves have the
+    quantity "closed form" (at all values) or "bound" (at larger ones only: the played ones have it
+    among their results). Empty where nothing is known.
     """
     points: dict[Name, list[tuple[Known, Grade]]] = {}
     for value in (*values, *(values[-1] * k for k in FURTHER)):
@@ -91,7 +79,7 @@ def beyond(
 
 
 def _known(game: Game, attacks: Sequence[str]) -> Iterator[tuple[Name, float, Grade]]:
-    """Yield what is known of one game: a name, a number, its grade."""
+    """Yield the closed forms and bounds of one game: a name, a number, its grade."""
     lemma = from_lemmas(game)
     if lemma is not None:
         grade: Grade = "proved if" if lemma.assumptions else "proved"
@@ -120,14 +108,14 @@ def _known(game: Game, attacks: Sequence[str]) -> Iterator[tuple[Name, float, Gr
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is drawn against what.
+    """The parameters that a study is played over.
 
     Attributes
     ----------
     over
         The parameter, with at least two values.
     together
-        Other parameters that are set with it: as many values as it has, or one for all of them.
+        Other parameters that are set with it: the same number of values, or one for all of them.
     trials
         Trials at each value; None as the study says.
     confidence
@@ -159,7 +147,7 @@ class Sweep:
                 raise InputError(f"`--with {other.name}` is what is drawn over: leave it out")
 
     def in_order(self) -> Sweep:
-        """Give the same with the values in rising order, and those of the others with them."""
+        """Return the sweep with its values in rising order, and the others' permuted alike."""
         order = sorted(range(len(self.over.values)), key=self.over.values.__getitem__)
 
         def sort(one: Parameter) -> Parameter:
@@ -175,12 +163,7 @@ class Sweep:
 
 
 class Variants:
-    """A study as it was given, and those that are made of it.
-
-    Parameters
-    ----------
-    study, allow_code, observer
-        As `load_study` takes them.
+    """A study as given, and its variants; the arguments are as for `load_study`.
 
     Raises
     ------
@@ -204,16 +187,12 @@ class Variants:
 
     @property
     def game(self) -> GameStudy:
-        """The study's settings."""
         return cast("GameStudy", self.study.settings)
 
     def at(self, sweep: Sweep, number: int) -> Study:
-        """Give the study at one value of each parameter, with limits for all values together.
+        """Return the study at one value of each parameter, with limits for all values together.
 
-        Raises
-        ------
-        InputError
-            There is no such parameter, or the study refuses the value.
+        Raises `InputError` where there is no such parameter, or the study refuses the value.
         """
         data = self._given
         said: list[str] = []
@@ -236,7 +215,7 @@ class Variants:
             raise InputError(f"{', '.join(said)} is refused: {why}") from error
 
     def beyond(self, sweep: Sweep) -> tuple[SizeCurve, ...]:
-        """Give what formulas say; nothing where other parameters move in a way of their own."""
+        """Compute `beyond`; nothing where other parameters vary independently."""
         if any(len(other.values) > 1 for other in sweep.together):
             return ()
 

@@ -1,4 +1,4 @@
-"""Success: when an attempt counts, and the statements that are made about it."""
+"""Success criteria for attempts, and the statements made about success."""
 
 from narcissus.success.claim import Claim
 from narcissus.success.codes import CodesRight

@@ -1,8 +1,8 @@
-"""When each unknown column counts by itself: the share of a person's columns that is right.
+"""Success where each unknown column counts by itself: the share of right columns.
 
-What a guess is worth is a number in [0, 1], and its mean over people the share of all their unknown
+A guess is worth a number in [0, 1], and the mean over people is the share of all their unknown
 columns. Which columns are right together does not matter, so that the best guess is the likeliest
-of each column, and no joint value need be looked at.
+of each column, and no joint value need be examined.
 """
 
 from __future__ import annotations
@@ -30,32 +30,29 @@ class ColumnShare(ColumnsRight):
     """
 
     def __post_init__(self) -> None:
-        """Refuse distances that do not fit the columns, and a number of columns that must be."""
         super().__post_init__()
         if self.at_least is not None:
             raise InputError("`at_least` means nothing where each column counts by itself")
 
     @property
     def by_column(self) -> bool:
-        """Whether a guess counts in part, by how many of its columns are right."""
         return True
 
     @property
     def exact(self) -> bool:
-        """Whether only the true joint value counts: others count in part."""
+        """False: other joint values than the true one count in part."""
         return False
 
     def describe(self) -> str:
-        """Say the criterion in words."""
         near = f", within {[f'{d:g}' for d in self.distances]}" if any(self.distances) else ""
         return f"the share of {len(self.shape)} unknown columns that is right{near}"
 
     def worth(self, right: NDArray[np.bool_]) -> Scores:
-        """Give the share of columns that are right: (..., columns) -> (...)."""
+        """Compute the share of columns that are right: (..., columns) -> (...)."""
         return right.mean(axis=-1)
 
     def chances(self, beliefs: Floats) -> Floats:
-        """Give what each guess is worth on average under each person's beliefs.
+        """Compute the mean worth of each guess under each person's beliefs.
 
         See `ColumnsRight.chances`: shape (people, guesses), entries in [0, 1].
         """

@@ -1,4 +1,4 @@
-"""How much of its surprisal a row must keep, once the attacker was told something, to count.
+"""Surprisal that a row must keep, given the attacker's side information, to count.
 
 Source: Kaplan et al. 2025, Definition 4.4 and Remark 4.5.
 """
@@ -20,17 +20,17 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class KeptSurprisal:
-    """What is asked of ``h(z | K, others)`` for a recovered row ``z`` of the data set to count.
+    """The condition on ``h(z | K, others)`` for a recovered row ``z`` of the data set to count.
 
     Parameters
     ----------
     share
         Share of ``h(z | others)``, in [0, 1].
     bits
-        Bits that must be left besides, whatever the row had before, at least 0.
+        Bits that must be left in addition, whatever the row had before, at least 0.
     fresh_share
-        The same share for rows of fresh data, which then count for the baseline only where they
-        keep it; None asks nothing of them.
+        The same share for rows of fresh data, which count for the baseline only where they
+        keep it; None sets no condition.
     """
 
     share: float
@@ -45,14 +45,14 @@ class KeptSurprisal:
 
     @classmethod
     def of(cls, asked: float | KeptSurprisal) -> KeptSurprisal:
-        """Take a share alone, or all that is asked."""
+        """Convert a share alone to a condition."""
         return asked if isinstance(asked, KeptSurprisal) else cls(asked)
 
     @property
     def of_fresh(self) -> KeptSurprisal | None:
-        """What is asked of rows of fresh data; None for nothing."""
+        """The condition on rows of fresh data; None for none."""
         return None if self.fresh_share is None else KeptSurprisal(self.fresh_share)
 
     def enough(self, told: Floats, plain: Floats) -> NDArray[np.bool_]:
-        """Say of surprisals, to who knows ``K`` and who does not, whether enough is left."""
+        """Check surprisals with (``told``) and without (``plain``) ``K`` against the condition."""
         return np.asarray(told >= np.maximum(self.share * plain, self.bits) - ROUNDING)

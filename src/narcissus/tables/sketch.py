@@ -30,7 +30,7 @@ class ColumnSketch:
     def __init__(self, name: str) -> None:
         self.name = name
         self.tally = ValueTally(name)
-        self.is_whole = True
+        self.is_whole = True  # else too many values: the tally ends early, at its ``rows``
 
     def add(self, part: RawColumn) -> None:
         if len(self.tally.values) < REMEMBERED:

@@ -1,4 +1,4 @@
-"""Relations: when an attempt counts as a reconstruction."""
+"""Relations that decide when an attempt counts as a reconstruction."""
 
 from narcissus.success.relations.base import Attempts, Relation
 from narcissus.success.relations.own import Own

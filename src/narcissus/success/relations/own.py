@@ -1,4 +1,4 @@
-"""A relation that the user wrote, checked at every call."""
+"""A relation written by the user, checked at every call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Own:
     function
         Takes one data set and one attempt.
     attempts
-        All attempts worth making, for an exact profile; empty where only play is asked.
+        All attempts worth making, for an exact profile; empty if the game is only played.
     """
 
     function: Callable[[Any, Any], Any]
@@ -61,7 +61,6 @@ class Own:
         return scores
 
     def guesses(self, data: Batch) -> list[Any]:
-        """Give the attempts that the user listed."""
         if not len(self.attempts):
             raise InputError(
                 "an exact answer for a relation of your own needs the list of all attempts worth "

@@ -1,4 +1,4 @@
-"""Naming a secret: the attempt is its number."""
+"""The relation of naming a secret by its number."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ class NamesSecret:
     Parameters
     ----------
     secrets
-        How many there are; an attempt that is none of ``0 .. secrets - 1`` is an error.
+        Number of secrets; an attempt outside ``0 .. secrets - 1`` is an error.
     """
 
     secrets: int
 
     def holds(self, data: Array, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Compare the numbers, shape (trials,)."""
         return data == self._numbers(attempt)
 
     def _numbers(self, attempt: Any) -> NDArray[np.int64]:
@@ -41,15 +40,14 @@ class NamesSecret:
         return bool(((guesses >= 0) & (guesses < self.secrets)).all())
 
     def guesses(self, data: Array) -> Array:
-        """Give all numbers."""
         return np.arange(self.secrets)
 
     def best(self, world: Any) -> float | None:
-        """Give the chance of the likeliest secret; None where there is no prior."""
+        """Return the chance of the likeliest secret; None where there is no prior."""
         return float(world.chances.max()) if isinstance(world, Secret) else None
 
     def baseline(self, world: Any, attempt: Any) -> NDArray[np.float64] | None:
-        """Give the chance of each guess against a fresh secret, which is the prior's."""
+        """Return the prior's chance of each guess, which is that against a fresh secret."""
         if not isinstance(world, Secret):
             return None
         return world.chances[self._numbers(attempt)]
