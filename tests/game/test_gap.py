@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from narcissus.evidence import anytime_limits, mean_limits
-from narcissus.game.gap import gap_limits
+from narcissus.game.outcome import gap_limits
 from narcissus.success.statements import Scores
 
 

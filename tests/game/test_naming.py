@@ -7,7 +7,7 @@ from narcissus.attacks import BayesGuess, FixedGuess
 from narcissus.channels import channel
 from narcissus.evidence import clopper_pearson
 from narcissus.game import Game
-from narcissus.game.naming import named_right
+from narcissus.game.loop import named_right
 from narcissus.mechanisms import Constant, ThroughChannel
 from narcissus.success.relations import NamesSecret
 from narcissus.worlds import Secret

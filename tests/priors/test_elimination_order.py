@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from narcissus.errors import TooLargeError
 from narcissus.priors import elimination
-from narcissus.priors import elimination_order as module
-from narcissus.priors.elimination_order import Step, elimination_order
-from narcissus.priors.likeliest import likeliest
-from narcissus.priors.right_columns import right_columns
+from narcissus.priors import elimination as module
+from narcissus.priors.best_guess import right_columns
+from narcissus.priors.elimination import Step, elimination_order, likeliest
 
 
 def cost(shape, scopes, order) -> int:

@@ -11,9 +11,9 @@ from scipy import special
 from narcissus.bounds import exact_match_optimum, optimum, optimum_by_listing
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, PureDP
-from narcissus.priors import likeliest as module
+from narcissus.priors import elimination as module
+from narcissus.priors.elimination import likeliest, listing
 from narcissus.priors.factors import Factors
-from narcissus.priors.likeliest import likeliest, listing
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from([0.0, 0.02, 0.1, 0.4]))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from narcissus.errors import InputError
+from narcissus.priors.best_guess import at_least_right, right_columns
 from narcissus.priors.factors import Factors
-from narcissus.priors.right_columns import at_least_right, right_columns
 
 
 @given(st.integers(0, 10**6))

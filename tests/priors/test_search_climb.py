@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from narcissus.priors import fit_bayesian_network
-from narcissus.priors._search_exact import best_structure
-from narcissus.priors.bayesian_network import _Families, climb_structure
+from narcissus.priors.bayesian_network import _Families, best_structure, climb_structure
 from narcissus.tables import Bins, Table, read_table
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from narcissus.priors._search_exact import best_structure
-from narcissus.priors.bayesian_network import climb_structure
+from narcissus.priors.bayesian_network import best_structure, climb_structure
 
 
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(2, 4), most=st.integers(0, 3))

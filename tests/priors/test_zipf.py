@@ -10,7 +10,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.priors import Zipf
-from narcissus.priors.zipf import harmonic
+from narcissus.priors.secrets import harmonic
 
 HERE = pytest.mark.states("Narcissus theory", "4.11")
 

@@ -7,7 +7,7 @@ from narcissus import play, profile
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.mechanisms import CountingQuery
-from narcissus.profiles.attacker import Bayes
+from narcissus.profiles.profile import Bayes
 from narcissus.success.relations import Pinned
 from narcissus.worlds import Bits
 

@@ -10,7 +10,7 @@ import pytest
 from narcissus import Game, profile
 from narcissus.mechanisms import CountingQuery, Identity
 from narcissus.profiles import Bayes
-from narcissus.profiles.best import Best, Guesses
+from narcissus.profiles.written import Best, Guesses
 from narcissus.success.relations import Pinned, Prefix
 from narcissus.worlds import (
     Bits,

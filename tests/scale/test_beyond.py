@@ -7,8 +7,8 @@ from narcissus.game import Game
 from narcissus.knowledge import Candidates
 from narcissus.mechanisms import ExactAverage, Identity, NoisyAverage, Parity
 from narcissus.profiles import write_out
+from narcissus.profiles.closed_forms.average import limit_given_rows
 from narcissus.profiles.closed_forms.candidates import candidates_success
-from narcissus.profiles.closed_forms.near import limit_given_rows
 from narcissus.scale.variants import beyond
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from narcissus.scale import Parameter, Sweep, scale
-from narcissus.scale.curves import EVERYBODY, curves_of
+from narcissus.scale.fit import EVERYBODY, curves_of
 
 
 def curve(scaled, whose, quantity):

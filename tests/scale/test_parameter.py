@@ -3,7 +3,7 @@
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.scale.parameter import located, names_of, read_parameter, with_value
+from narcissus.scale.variants import located, names_of, read_parameter, with_value
 from narcissus.study import load_study
 
 STUDY = {

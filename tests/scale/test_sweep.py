@@ -8,7 +8,7 @@ from narcissus.errors import InputError, LongWorkError
 from narcissus.observer import SilentObserver
 from narcissus.scale import Parameter, Sweep, scale
 from narcissus.scale import sweep as room
-from narcissus.scale.curves import EVERYBODY
+from narcissus.scale.fit import EVERYBODY
 
 OVER = Parameter("world.n", (2, 4, 6))
 LENGTHS = Parameter("success.length", (1, 2, 3))

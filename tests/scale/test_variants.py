@@ -6,8 +6,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.observer import SILENT
-from narcissus.scale.parameter import Parameter
-from narcissus.scale.variants import Sweep, Variants
+from narcissus.scale.variants import Parameter, Sweep, Variants
 
 
 def variants(study):

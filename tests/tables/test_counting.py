@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import Bins, CountedTable, Table, read_table
-from narcissus.tables.text import text_parts
+from narcissus.tables.sources import text_parts
 
 
 @contextmanager
 def small_parts():
     """Read a few rows at a time, so that small tables have many parts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("narcissus.tables.text._CHUNK", 7)
+        patch.setattr("narcissus.tables.sources._CHUNK", 7)
         patch.setattr("narcissus.tables.parts._CHUNK", 7)
-        patch.setattr("narcissus.tables.packing._WAITING", 5)
+        patch.setattr("narcissus.tables.counted._WAITING", 5)
         yield
 
 
@@ -212,7 +212,7 @@ def test_too_many_different_values_are_refused_while_they_are_read(write, monkey
 
 def test_too_many_distinct_records_name_number_and_size(write, monkeypatch):
     path = write("a,b\n" + "".join(f"{i % 10},{i % 7}\n" for i in range(80)))
-    monkeypatch.setattr("narcissus.tables.packing.MOST_BYTES", 1500)
+    monkeypatch.setattr("narcissus.tables.counted.MOST_BYTES", 1500)
     said = r"distinct records of 2 columns; .*coarser bins"
     with small_parts(), pytest.raises(TooLargeError, match=said):
         read_table(path, count_above=0)

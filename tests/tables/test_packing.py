@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from narcissus.errors import TooLargeError
-from narcissus.tables import packing
-from narcissus.tables.packing import Distinct, Packing, tallied, tallied_columns
+from narcissus.tables import counted
+from narcissus.tables.counted import Distinct, Packing, tallied, tallied_columns
 
 SIZES = [
     (2, 3, 4),  # far from a word
@@ -49,7 +49,7 @@ def test_as_many_columns_as_fit_are_in_a_word():
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("waiting", [0, 40, 10**6])
 def test_distinct_records_are_counted_as_numpy_counts_them(sizes, waiting, monkeypatch):
-    monkeypatch.setattr(packing, "_WAITING", waiting)
+    monkeypatch.setattr(counted, "_WAITING", waiting)
     rng = np.random.default_rng(2)
     codes = records(sizes, 500, rng)
     distinct = Distinct(sizes, 500)
@@ -78,8 +78,8 @@ def test_counts_beyond_a_word_of_32_bits():
 def test_more_distinct_records_than_fit_are_refused_as_soon_as_they_are_met(
     words, sizes, monkeypatch
 ):
-    monkeypatch.setattr(packing, "_WAITING", 10)
-    monkeypatch.setattr(packing, "MOST_BYTES", 60 * (24 * words + 40))
+    monkeypatch.setattr(counted, "_WAITING", 10)
+    monkeypatch.setattr(counted, "MOST_BYTES", 60 * (24 * words + 40))
     distinct = Distinct(sizes, 700)
     assert distinct.most == 50
     for start in range(0, 40, 20):

@@ -6,8 +6,8 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.tables import read_table
-from narcissus.tables import text as module
-from narcissus.tables.text import text_parts
+from narcissus.tables import sources as module
+from narcissus.tables.sources import text_parts
 
 GOOD = "age,sex,town\n31,f,Ulm\n42,m,Bonn\n9,f,Bonn\n31,m,Ulm\n"
 

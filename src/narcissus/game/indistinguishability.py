@@ -18,12 +18,12 @@ from narcissus._random import RandomSource
 from narcissus.attacks import BayesGuess, FixedGuess, OwnAttack
 from narcissus.channels import bayes_vulnerability, beta_star, channel, prior_for
 from narcissus.errors import InputError
-from narcissus.game.naming import named_right
+from narcissus.game.loop import named_right
 from narcissus.game.rules import Game
 from narcissus.mechanisms.plain import Constant
 from narcissus.mechanisms.through_channel import ThroughChannel
 from narcissus.results import Estimate, Grade, Result
-from narcissus.success.relations.secret import NamesSecret
+from narcissus.success.relations.strings import NamesSecret
 from narcissus.worlds.secret import Secret
 
 Attacker = Callable[[int], int]

@@ -17,12 +17,14 @@ import numpy as np
 from narcissus._random import RandomSource, entropy_of
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson
 from narcissus.evidence.sequential import log_mean
 from narcissus.game.block import Arrays, Seat
 from narcissus.game.outcome import BlockScores, Play, packed, remarks, summary, unpacked
 from narcissus.game.plan import BlockPlayer, OneStream, plan, seats_of
 from narcissus.game.rules import Game
 from narcissus.observer import SILENT, Observer
+from narcissus.results import Estimate
 from narcissus.success.relations.base import ManyTargets
 from narcissus.success.statements import Evidence, Resilience, Statement, largest_refuted, prepared
 
@@ -187,3 +189,32 @@ def _weighed(
         member=worst.seat.name,
         members=len(tallies),
     )
+
+
+def named_right(
+    game: Game,
+    attacks: dict[str, Any],
+    *,
+    trials: int,
+    confidence: float,
+    rng: RandomSource,
+) -> tuple[dict[str, Estimate], dict[str, float], tuple[str, ...]]:
+    """Play a game of naming a secret to its end, and limit each attacker's success separately.
+
+    The game has a world `Secret`, any mechanism and the relation `NamesSecret`. Returns, by
+    attacker, its success and the exact mean chance of the same guesses against fresh secrets; then
+    remarks.
+    """
+    played = play(game, attacks, trials=trials, stop=False, rng=rng)
+    wins, baselines = {}, {}
+    for one in played.attackers:
+        # The limits of `play` hold for all its rates at once; these are for one question each.
+        hits = round(one.success.value * one.success.trials)
+        wins[one.name] = clopper_pearson(
+            hits,
+            one.success.trials,
+            confidence=confidence,
+            quantity=f"success of the {one.name}",
+        )
+        baselines[one.name] = one.baseline.value
+    return wins, baselines, tuple(played.remarks)

@@ -10,7 +10,7 @@ import numpy as np
 from narcissus._validation import between
 from narcissus.errors import InputError
 from narcissus.knowledge.base import KeepsSurprisal
-from narcissus.success.kept import KeptSurprisal
+from narcissus.success.definitions import KeptSurprisal
 from narcissus.success.relations.base import Targeted
 from narcissus.worlds.base import HasSurprisal, members
 

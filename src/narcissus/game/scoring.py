@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.game.rules import Game
-from narcissus.success.kept import KeptSurprisal
+from narcissus.success.definitions import KeptSurprisal
 from narcissus.success.relations.base import Attempts, HasBaseline, ManyTargets, Weighted, take
 from narcissus.worlds.base import Batch, Draw, is_derived
 from narcissus.worlds.batches import gather, stacked

@@ -6,7 +6,7 @@ from narcissus.priors.empirical import EmpiricalRows, fit_empirical
 from narcissus.priors.factors import Factored, Factors
 from narcissus.priors.files import read_priors
 from narcissus.priors.independent import IndependentColumns, fit_independent
-from narcissus.priors.zipf import Zipf
+from narcissus.priors.secrets import Zipf
 
 __all__ = [
     "BayesianNetwork",

@@ -20,8 +20,7 @@ from scipy import sparse
 from narcissus.attacks.bayes import BestQuestions, Plan
 from narcissus.errors import TooLargeError
 from narcissus.mechanisms.base import ReleaseChannel, WritesConversations
-from narcissus.profiles.best import Best, Guesses
-from narcissus.profiles.written import WrittenOut
+from narcissus.profiles.written import Best, Guesses, WrittenOut
 from narcissus.success.singling_out import SAME
 from narcissus.worlds.base import Batch
 from narcissus.worlds.batches import key_of

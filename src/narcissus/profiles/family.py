@@ -9,9 +9,8 @@ from typing import Any
 from narcissus.errors import TooLargeError
 from narcissus.game import Game
 from narcissus.game.rules import is_own
-from narcissus.profiles.best import Best
 from narcissus.profiles.write_out import LIMIT, WORK, require_true, written
-from narcissus.profiles.written import WrittenOut
+from narcissus.profiles.written import Best, WrittenOut
 
 ROUNDING = 1e-12
 """Rounding allowed where an exact delta is compared with the one of a statement."""

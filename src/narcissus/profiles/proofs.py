@@ -16,9 +16,13 @@ from narcissus.guarantees import Guarantee
 from narcissus.knowledge.rows import KnownRows
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.parity import Parity
-from narcissus.profiles.closed_forms.near import LEAST, limit_given_rows, places
-from narcissus.profiles.closed_forms.surprisal import log2_delta
-from narcissus.profiles.closed_forms.two_criteria import two_criteria_limit
+from narcissus.profiles.closed_forms.average import (
+    LEAST,
+    limit_given_rows,
+    log2_delta,
+    places,
+    two_criteria_limit,
+)
 from narcissus.results import Bound
 from narcissus.success.relations.rows import Hamming, Member
 from narcissus.worlds.base import Array

@@ -13,8 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from narcissus.report.page import Figure, Grid
 from narcissus.report.svg import BLUE, INK, PAPER, QUIET, RUST
-from narcissus.scale.curves import EVERYBODY, Quantity, SizeCurve
-from narcissus.scale.fit import LAWS, Exponent, Known, places
+from narcissus.scale.fit import EVERYBODY, LAWS, Exponent, Known, Quantity, SizeCurve, places
 from narcissus.scale.verdict import named
 
 _LOOKS: dict[Quantity, dict[str, Any]] = {

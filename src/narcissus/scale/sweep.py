@@ -17,7 +17,7 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.game import play
 from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
-from narcissus.scale.curves import SizeCurve, curves_of
+from narcissus.scale.fit import SizeCurve, curves_of
 from narcissus.scale.variants import Sweep, Variants
 from narcissus.study.game.schema import GameStudy, Setup
 from narcissus.study.keyed import kept_key, keyed, keyed_digests

@@ -17,7 +17,7 @@ from narcissus.report.page import Facts, Grid, Items, Page, Section, Verdict
 from narcissus.report.svg import svg_of
 from narcissus.report.text import WIDTH
 from narcissus.results import Grade
-from narcissus.scale.curves import EVERYBODY, SizeCurve
+from narcissus.scale.fit import EVERYBODY, SizeCurve
 from narcissus.scale.picture import picture
 from narcissus.scale.sweep import Scaled
 from narcissus.scale.verdict import ASSUMED, CurveWords, headline, named, sentence, told

@@ -9,8 +9,17 @@ from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
 from narcissus.profiles.family import ROUNDING
 from narcissus.results import Grade
-from narcissus.scale.curves import EVERYBODY, SizeCurve
-from narcissus.scale.fit import LAWS, NEAR, Exponent, Known, at_least, direction, exponents
+from narcissus.scale.fit import (
+    EVERYBODY,
+    LAWS,
+    NEAR,
+    Exponent,
+    Known,
+    SizeCurve,
+    at_least,
+    direction,
+    exponents,
+)
 
 FEW = 3
 """Fewer values cannot tell one law from another."""

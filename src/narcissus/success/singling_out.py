@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from narcissus._options import FilledIn
 from narcissus._validation import between, integer, probability
 from narcissus.errors import InputError
-from narcissus.success.claim import Claim
-from narcissus.success.statements import LARGEST_EPSILON, Scores, Test
+from narcissus.success.statements import LARGEST_EPSILON, Claim, Scores, Test
 from narcissus.worlds import (
     Bits,
     Finite,

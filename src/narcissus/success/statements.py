@@ -17,8 +17,28 @@ from scipy import special
 from narcissus._options import FilledIn
 from narcissus._validation import between, fraction, integer, probability
 from narcissus.evidence.sequential import Bets, log_mean
-from narcissus.success.claim import Claim
 from narcissus.worlds.base import is_derived
+
+
+class Claim:
+    """The base of every statement that a study can name."""
+
+    definition: ClassVar[str]  # paper and number: "Cohen et al. 2024, Definition 1.6"
+    # whether fresh data have a relation of their own, the section [looser] of a study
+    two_relations: ClassVar[bool] = False
+    # whether the definition covers all side information, of which a study tells one
+    whatever_is_told: ClassVar[bool] = False
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        """Check that a game fits the statement; here no game does.
+
+        Raises
+        ------
+        InputError
+            Something is missing, or the world is another.
+        """
+
 
 LARGEST_EPSILON = 100.0
 """Of a statement: beyond, nothing can violate it in floating point."""

@@ -21,10 +21,10 @@ from narcissus.tables.sources import (
     is_parquet,
     packaged,
     parquet_columns,
+    text_parts,
     too_many_rows,
 )
 from narcissus.tables.tally import RawColumn
-from narcissus.tables.text import text_parts
 
 CELLS_A_ROW = 20
 """Most cells that are read, for each row that may be."""

@@ -14,7 +14,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
 from narcissus.tables.coding import reading_of
-from narcissus.tables.counting import Reading, complete, count_records
+from narcissus.tables.counted import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
 from narcissus.tables.sources import kept_columns, open_source
 from narcissus.tables.spelling import ReadAs

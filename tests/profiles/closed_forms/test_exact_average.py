@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from narcissus.errors import TooLargeError
-from narcissus.profiles.closed_forms.exact_average import exact_average_delta
-from narcissus.profiles.closed_forms.hidden_nature import SmallTardos, small_delta
+from narcissus.profiles.closed_forms.hidden_nature import (
+    SmallTardos,
+    exact_average_delta,
+    small_delta,
+)
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Definition 3.1")

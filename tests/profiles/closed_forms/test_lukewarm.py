@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from narcissus.profiles.closed_forms.lukewarm import least_surprisal, log2_few_lukewarm
+from narcissus.profiles.closed_forms.average import least_surprisal, log2_few_lukewarm
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Claim 4.9")

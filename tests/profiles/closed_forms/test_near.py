@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.profiles.closed_forms.near import (
+from narcissus.profiles.closed_forms.average import (
     LEAST,
     dimensions,
     disagreement,

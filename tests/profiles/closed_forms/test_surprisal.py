@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, stats
 
 from narcissus.errors import InputError
-from narcissus.profiles.closed_forms.surprisal import Column, log2_delta
+from narcissus.profiles.closed_forms.average import Column, log2_delta
 
 
 def column_by_integration(n, epsilon, share):

@@ -9,8 +9,12 @@ import pytest
 from scipy import stats
 
 from narcissus.errors import InputError
-from narcissus.profiles.closed_forms.near import limit_given_rows, places
-from narcissus.profiles.closed_forms.two_criteria import looser_gamma, two_criteria_limit
+from narcissus.profiles.closed_forms.average import (
+    limit_given_rows,
+    looser_gamma,
+    places,
+    two_criteria_limit,
+)
 
 
 @pytest.mark.states("Kaplan et al. 2025", "Lemma 3.7")

@@ -19,7 +19,7 @@ from narcissus.attacks.conversation import Transcript
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Play, play
 from narcissus.game.executor import Executor
-from narcissus.game.gap import gap_limits
+from narcissus.game.outcome import gap_limits
 from narcissus.observer import Observer
 from narcissus.profiles import (
     WORK,
