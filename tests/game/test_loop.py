@@ -9,25 +9,35 @@ import pytest
 
 from narcissus import Game, play
 from narcissus.attacks import (
+    BayesGuess,
     FixedGuess,
     OwnAttack,
     Posterior,
     ReleasedRow,
 )
+from narcissus.channels import channel
 from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson
+from narcissus.evidence.sequential import log_mean
+from narcissus.game.block import Seat
+from narcissus.game.loop import Tally, named_right
 from narcissus.mechanisms import (
+    Constant,
     CountingQuery,
     Identity,
+    ThroughChannel,
 )
 from narcissus.observer import SilentObserver
 from narcissus.success import FixedBaseline, Resilience
 from narcissus.success.relations import (
     Isolates,
+    NamesSecret,
     Own,
     Pinned,
     Prefix,
 )
-from narcissus.worlds import Bits, Uniform
+from narcissus.success.statements import Evidence, Scores
+from narcissus.worlds import Bits, Secret, Uniform
 
 
 def test_the_same_seed_plays_the_same_run_whatever_the_number_of_trials():
@@ -195,3 +205,113 @@ def test_what_is_violated_is_refuted_whatever_comes_later(epsilon):
     assert early.refuted > epsilon
     never = play(game, Fading(0), Resilience(epsilon), trials=5000, stop=False, rng=1)
     assert (never.outcome, never.refuted) == ("no violation found", None)
+
+
+SEAT = Seat("", Game(Bits(5), Identity(), Prefix()), {"a": ReleasedRow(), "b": ReleasedRow()})
+GOOD, BAD = np.ones(40, dtype=bool), np.zeros(40, dtype=bool)
+
+
+def kept(*wins):
+    arrays = {}
+    for place, success in enumerate(wins):
+        parts = {
+            "success": success,
+            "baseline": np.zeros(len(success)),
+            "fresh": np.array(1),
+            "weight": np.full(len(success), np.nan),
+            "made": np.ones(len(success), dtype=bool),
+            "failed": np.array(0),
+            "failures": np.frombuffer(b"[]", dtype=np.uint8),
+        }
+        arrays |= {f"{place}/{name}": array for name, array in parts.items()}
+    return arrays
+
+
+def test_all_attacks_bet_together_and_the_first_crossing_counts():
+    claim, hurdle = Resilience(0.0, 0.5), math.log(20)
+    tally = Tally(SEAT, claim, hurdle)
+    tally.add(40, kept(BAD, BAD))
+    assert tally.decided is None
+    tally.add(40, kept(GOOD, BAD))
+    tally.add(40, kept(GOOD, BAD))
+    paths = []
+    for wins in ([BAD, GOOD, GOOD], [BAD, BAD, BAD]):
+        s = np.concatenate(wins)
+        scores = Scores(s, np.zeros(120), 1, np.full(120, np.nan))
+        paths.append(Evidence(claim).update(scores))
+    capital = log_mean(np.stack(paths))
+    assert tally.capital == pytest.approx(capital.max(), abs=1e-9)
+    assert tally.done == 120
+    assert tally.decided == int(np.argmax(capital >= hurdle)) + 1
+    assert 40 < tally.decided < 120
+    assert [len(blocks) for blocks in tally.collected.values()] == [3, 3]
+
+
+def test_failures_are_counted_from_the_start_of_the_run():
+    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    told = np.frombuffer(b'[[3, 17, "ValueError: no"]]', dtype=np.uint8)
+    for _ in range(2):
+        tally.add(40, {**kept(BAD, BAD), "1/failed": np.array(1), "1/failures": told})
+    trials = [failure.trial for block in tally.collected["b"] for failure in block.failures]
+    assert trials == [3, 43]
+
+
+def test_the_hurdle_is_reached_where_it_is_touched():
+    claim = Resilience(0.0, 0.5)
+    free = Tally(SEAT, claim, math.inf)
+    free.add(40, kept(GOOD, GOOD))
+    assert free.decided is None
+    touched = Tally(SEAT, claim, free.capital)
+    touched.add(40, kept(GOOD, GOOD))
+    assert touched.decided == 40
+    touched.add(40, kept(GOOD, GOOD))
+    assert touched.decided == 40  # the first time counts
+    assert touched.capital > free.capital
+
+
+def test_capital_that_was_lost_again_was_there():
+    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally.add(40, kept(GOOD, GOOD))
+    most = tally.capital
+    for _ in range(5):
+        tally.add(40, kept(BAD, BAD))
+    assert tally.capital == most
+
+
+@pytest.mark.parametrize(("wins", "named"), [((GOOD, BAD), "a"), ((BAD, GOOD), "b")])
+def test_who_decides_is_who_has_the_largest_capital_when_it_falls(wins, named):
+    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally.add(40, kept(*wins))
+    assert tally.decided is not None
+    assert tally.decides == named
+    tally.add(40, kept(*wins[::-1]))
+    assert tally.decides == named  # what comes later decides nothing
+
+
+def test_of_two_who_say_the_same_the_first_decides():
+    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally.add(40, kept(BAD, BAD))
+    assert (tally.decided, tally.decides) == (None, "a")
+
+
+def test_each_attacker_is_limited_at_the_level_asked_for():
+    game = Game(Secret([0.75, 0.25]), Constant(), NamesSecret(2))
+    attacks = {"first": FixedGuess(0), "second": FixedGuess(1)}
+    wins, baselines, remarks = named_right(game, attacks, trials=700, confidence=0.9, rng=1)
+    assert baselines == {"first": pytest.approx(0.75), "second": pytest.approx(0.25)}
+    hits = round(wins["first"].value * 700)
+    assert wins["second"].value == pytest.approx(1 - hits / 700)
+    by_itself = clopper_pearson(hits, 700, confidence=0.9)
+    assert (wins["first"].low, wins["first"].high) == (by_itself.low, by_itself.high)
+    assert wins["first"].quantity == "success of the first"
+    assert remarks == ()
+
+
+def test_a_plain_violation_does_not_end_the_run():
+    """Every secret is given away: all are named, though a fresh one is guessed half of the time."""
+    game = Game(Secret([0.5, 0.5]), ThroughChannel(channel(np.eye(2))), NamesSecret(2))
+    wins, baselines, _ = named_right(
+        game, {"best": BayesGuess()}, trials=3000, confidence=0.95, rng=1
+    )
+    assert (wins["best"].value, wins["best"].trials) == (1.0, 3000)
+    assert baselines == {"best": pytest.approx(0.5)}

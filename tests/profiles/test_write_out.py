@@ -23,8 +23,9 @@ from narcissus.mechanisms import (
     RandomizedResponse,
     through_channel,
 )
-from narcissus.profiles import write_out
+from narcissus.profiles import Bayes, write_out
 from narcissus.profiles.write_out import amount
+from narcissus.profiles.written import Best, Guesses
 from narcissus.success import FixedBaseline, Resilience, Threshold
 from narcissus.success.relations import (
     Isolates,
@@ -35,7 +36,15 @@ from narcissus.success.relations import (
     Prefix,
     RandomRow,
 )
-from narcissus.worlds import Bits, Finite, Records, Secret, Tardos, Uniform
+from narcissus.worlds import (
+    Bits,
+    Finite,
+    Neighbours,
+    Records,
+    Secret,
+    Tardos,
+    Uniform,
+)
 
 
 def brute_force(prior, channel, holds, factor: Fraction) -> Fraction:
@@ -338,3 +347,41 @@ def test_a_secret_goes_through_several_channels_at_once():
     part = through_channel([[0.9, 0.1], [0.2, 0.8]])
     game = Game(Secret([0.5, 0.5]), Parallel([part, part]), NamesSecret(2))
     assert write_out(game).rates(-math.inf)[0] == pytest.approx((0.81 + 2 * 0.16 + 0.64) / 2)
+
+
+def test_largest_success_is_that_of_the_likeliest_attempt():
+    """At epsilon 1 the count gains nothing, though naming a zero is right 99.8 times in 100."""
+    found = profile(Game(Bits(100, 0.002), CountingQuery(0.2), Pinned(1)), 1.0)
+    assert found.success[0] < 1e-30
+    assert found.delta[0] < 1e-30
+    assert found.best_success == pytest.approx(0.998)
+    assert math.isclose(found.exact.rates(-math.inf)[0], found.best_success)
+    assert isinstance(profile(Game(Neighbours(2), Identity(), Prefix()), 0.0).attacker(), Bayes)
+
+
+def best_of(success, baseline, *, additive=False, abstain=True, blocks=1):
+    found = Best.nothing(0.0, [0], success.shape[1], abstain=abstain)
+    for part in np.array_split(np.arange(len(success)), blocks):
+        found.add(Guesses(0, part, success[part], baseline[part]), additive=additive)
+    return found
+
+
+@pytest.mark.parametrize(("additive", "abstain"), [(False, False), (False, True), (True, True)])
+def test_which_attacker_is_shown_hangs_on_no_last_digit(additive, abstain):
+    """Gains that are equal, and gains of nothing, in every rounding and order of blocks."""
+    rng = np.random.default_rng(2)
+    baseline = rng.integers(1, 6, size=(30, 12)) / 7
+    success = baseline + rng.choice([-0.25, 0.0, 0.125, 0.25], size=(30, 12))
+    first = best_of(success, baseline, additive=additive, abstain=abstain)
+    for _ in range(30):
+        moved = [
+            part * (1 + rng.uniform(-4e-16, 4e-16, part.shape)) for part in (success, baseline)
+        ]
+        again = best_of(*moved, additive=additive, abstain=abstain, blocks=int(rng.integers(1, 5)))
+        assert again.rates == pytest.approx(first.rates, rel=1e-12)
+        assert again.delta == pytest.approx(first.delta, rel=1e-12)
+        assert additive or (again.guess[0] == first.guess[0]).all()
+    value = success - baseline
+    most = np.maximum(value, 0).sum() if additive else value.max(axis=0).clip(min=0).sum()
+    assert first.delta == pytest.approx(most)
+    assert first.rates[0] - first.rates[1] == pytest.approx(first.delta)
