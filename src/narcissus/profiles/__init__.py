@@ -1,7 +1,6 @@
 """Exact answers for small worlds: profiles, best attackers, memorized information."""
 
 from narcissus.profiles.cover import Cover, cover, why_not_covered
-from narcissus.profiles.family import WrittenFamily, write_out_family
 from narcissus.profiles.profile import (
     EPSILONS,
     Bayes,
@@ -18,7 +17,7 @@ from narcissus.profiles.worst_event import (
     worst_event,
     worst_neighbours,
 )
-from narcissus.profiles.write_out import LIMIT, WORK, write_out
+from narcissus.profiles.write_out import LIMIT, WORK, WrittenFamily, write_out, write_out_family
 from narcissus.profiles.written import WrittenOut
 
 __all__ = [

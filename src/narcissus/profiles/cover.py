@@ -47,7 +47,7 @@ from narcissus._outwards import upper
 from narcissus._validation import non_negative
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
-from narcissus.profiles.family import WrittenFamily
+from narcissus.profiles.write_out import WrittenFamily
 from narcissus.profiles.written import Best, Guesses, WrittenOut
 from narcissus.results import Grade, Result
 from narcissus.success.relations.base import table

@@ -23,8 +23,14 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.evidence import mean_limits
 from narcissus.game import Game, play
 from narcissus.game.executor import Executor, Serial, soon
-from narcissus.profiles.family import WrittenFamily, number, write_out_family
-from narcissus.profiles.write_out import LIMIT, amount, write_out
+from narcissus.profiles.write_out import (
+    LIMIT,
+    WrittenFamily,
+    amount,
+    number,
+    write_out,
+    write_out_family,
+)
 from narcissus.profiles.written import WrittenOut
 from narcissus.results import Estimate, Grade, Result
 from narcissus.success.statements import Resilience

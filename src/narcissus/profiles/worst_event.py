@@ -17,8 +17,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.mechanisms import through_channel
-from narcissus.profiles.family import ROUNDING
-from narcissus.profiles.write_out import LIMIT, amount
+from narcissus.profiles.write_out import LIMIT, ROUNDING, amount
 from narcissus.results import Grade, Result
 from narcissus.success.relations import OneOfPair
 from narcissus.success.relations.base import take

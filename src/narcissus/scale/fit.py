@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.findings import weakest
-from narcissus.profiles.family import ROUNDING
+from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade
 from narcissus.study.results.game import AttackerResult, ExactGame, GameResults, ProofResult
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
-from narcissus.profiles.family import ROUNDING
+from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade
 from narcissus.scale.fit import (
     EVERYBODY,

@@ -10,7 +10,7 @@ import pytest
 
 from narcissus import load_study, run
 from narcissus.game import Attacked, Play
-from narcissus.profiles.family import ROUNDING
+from narcissus.profiles.write_out import ROUNDING
 from narcissus.report import page_of, render_html, render_text
 from narcissus.results import Bound, Estimate
 from narcissus.study.game.verdict import Ground, Proof, findings, judge

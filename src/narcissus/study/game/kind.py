@@ -28,8 +28,8 @@ from narcissus.profiles import (
     memorized_information,
     write_out_family,
 )
-from narcissus.profiles.family import ROUNDING, Worst, number
 from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
+from narcissus.profiles.write_out import ROUNDING, Worst, number
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.engines import executor_of
 from narcissus.study.game.covered import covered
