@@ -97,16 +97,12 @@ def direction(points: Sequence[Known]) -> Direction:
     rises = any(b.low > a.high for a, b in pairs)
     if points and all(p.exact and p.low <= 0 for p in points):
         return "is zero"
-    if _stays(points):
+    lows, highs = [p.low for p in points], [p.high for p in points]
+    if len(points) > 1 and min(lows) > 0 and max(highs) <= SAME * min(lows):
         return "stays"
     if falls or rises:
         return "goes up and down" if falls and rises else "falls" if falls else "rises"
     return "cannot be told"
-
-
-def _stays(points: Sequence[Known]) -> bool:
-    lows, highs = [p.low for p in points], [p.high for p in points]
-    return len(points) > 1 and min(lows) > 0 and max(highs) <= SAME * min(lows)
 
 
 def exponents(points: Sequence[Known]) -> list[Exponent]:

@@ -111,16 +111,14 @@ def _curve(axes: Axes, curve: SizeCurve, dash: str, *, is_log: bool) -> None:
             "markersize": 5,
             "linewidth": 1.2,
         }
-        axes.errorbar(x, y, yerr=bars, label=_label(curve), elinewidth=1, **style)
+        axes.errorbar(
+            x, y, yerr=bars, label=f"{curve.quantity}, {curve.whose}", elinewidth=1, **style
+        )
     for p in curve.points if is_log else ():
         if p.low <= 0 < p.high:  # an upper limit only
             axes.plot(p.size, p.high, marker="v", color=color, markersize=5)
     if curve.quantity == "gain":
         _law(axes, curve, color)
-
-
-def _label(curve: SizeCurve) -> str:
-    return f"{curve.quantity}, {curve.whose}"
 
 
 def _law(axes: Axes, curve: SizeCurve, color: str) -> None:

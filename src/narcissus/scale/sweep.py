@@ -184,7 +184,8 @@ def scale(
     ]
     left = [one for one, record in zip(studies, kept, strict=True) if record is None]
     _say_cost(name, left, len(values), workers or 1, hours, observer)
-    share = max(1, _trials(studies[0]))
+    settings = cast("GameStudy", studies[0].settings)
+    share = max(1, settings.run.trials if settings.attack else 0)
     total, done = share * len(values), share * (len(values) - len(left))
     observer.start(f"trials at {len(values)} values", total, done)
     each: list[AtValue] = []
@@ -207,11 +208,6 @@ def scale(
         raise InputError(f"no value of {name} could be played: {each[0].failed}")
     game = variants.game
     return Scaled(game.title, game.about, sweep, tuple(each), variants.beyond(sweep))
-
-
-def _trials(study: Study) -> int:
-    settings = cast("GameStudy", study.settings)
-    return settings.run.trials if settings.attack else 0
 
 
 class OneStage:

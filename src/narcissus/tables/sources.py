@@ -412,12 +412,9 @@ def packaged(source: str) -> pd.DataFrame:
     """Load a table that statsmodels carries."""
     datasets = optional("statsmodels.datasets", extra="examples", purpose=f"The table {source}")
     name = source.partition(":")[2]
-    known = [n for n in _public(datasets) if hasattr(getattr(datasets, n), "load_pandas")]
+    public = (n for n in sorted(dir(datasets)) if not n.startswith("_"))
+    known = [n for n in public if hasattr(getattr(datasets, n), "load_pandas")]
     if name not in known:
         hint = did_you_mean(name, known) or f"; it has {', '.join(known)}"
         raise InputError(f"statsmodels has no table `{name}`{hint}")
     return getattr(datasets, name).load_pandas().data
-
-
-def _public(module: Any) -> Iterable[str]:
-    return sorted(name for name in dir(module) if not name.startswith("_"))

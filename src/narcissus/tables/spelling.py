@@ -159,13 +159,11 @@ def _kind(raw: Sequence[Any], read_as: ReadAs | None) -> Kind:
     truths = [_truth(value) in ("True", "False") for value in raw]
     if all(truths) and any(number_in(value) is None for value in raw):
         return "truth values"
-    if 2 * sum(map(_is_date, raw)) >= max(1, len(raw)):
+    dates = sum(bool(_day(v, "day-first") or _day(v, "month-first")) for v in raw)
+    if 2 * dates >= max(1, len(raw)):
         return "dates"
-    return "numbers" if 2 * sum(map(_is_any_number, raw)) >= max(1, len(raw)) else "texts"
-
-
-def _is_any_number(value: Any) -> bool:
-    return number_in(value) is not None or number_in(value, ",") is not None
+    numbers = sum(number_in(v) is not None or number_in(v, ",") is not None for v in raw)
+    return "numbers" if 2 * numbers >= max(1, len(raw)) else "texts"
 
 
 def _truth(value: Any) -> str:
@@ -255,10 +253,6 @@ def remedy(name: str, *ways: str) -> str:
 
 def _shown(value: Value) -> str:
     return value if isinstance(value, str) else number_label(value)
-
-
-def _is_date(value: Any) -> bool:
-    return bool(_day(value, "day-first") or _day(value, "month-first"))
 
 
 def _day(value: Any, first: str) -> str:
