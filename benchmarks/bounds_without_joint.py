@@ -17,9 +17,8 @@ from narcissus.bounds import column_shares, exact_match_optimum, optimum, optimu
 from narcissus.guarantees import GaussianDP, Guarantee, PureDP
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
 from narcissus.priors.best_guess import best_guess
-from narcissus.priors.elimination import marginals, row_count
+from narcissus.priors.elimination import listing, marginals, row_count
 from narcissus.priors.factors import Factors
-from narcissus.priors.likeliest import listing
 from narcissus.tables import Table, read_table
 from narcissus.tables.bins import Bins
 

@@ -14,7 +14,7 @@ from narcissus.attacks import Majority, TwoCandidates
 from narcissus.knowledge import Candidates
 from narcissus.mechanisms import ExactAverage, NoisyAverage, Parity
 from narcissus.profiles import write_out
-from narcissus.profiles.closed_forms.near import limit_given_rows
+from narcissus.profiles.closed_forms.average import limit_given_rows
 from narcissus.profiles.proofs import from_lemmas, parity_limit
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -11,8 +12,15 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from narcissus.errors import InputError, TooLargeError
-from narcissus.priors import BayesianNetwork, RecordPrior, fit_bayesian_network
-from narcissus.tables import Bins, Table, read_table
+from narcissus.priors import BayesianNetwork, RecordPrior, bayesian_network, fit_bayesian_network
+from narcissus.priors.bayesian_network import (
+    _bdeu,
+    _bic,
+    _Families,
+    best_structure,
+    climb_structure,
+)
+from narcissus.tables import Bins, CountedTable, Table, read_table
 
 from .conftest import as_table, planted
 
@@ -289,3 +297,150 @@ def test_sizes_that_nobody_has_stay_possible():
     network = fit_bayesian_network(table)
     assert network.sizes == (3, 2)
     assert np.isfinite(network.log_probability(np.array([[1, 0]]))).all()
+
+
+@given(seed=st.integers(0, 2**32 - 1), d=st.integers(2, 4), most=st.integers(0, 3))
+@settings(max_examples=25, deadline=None)
+def test_exact_search_is_the_best_of_all_graphs(seed, d, most):
+    scores = {}
+    rng = np.random.default_rng(seed)
+    for j in range(d):
+        others = [p for p in range(d) if p != j]
+        for size in range(d):
+            for own in itertools.combinations(others, size):
+                scores[j, own] = rng.normal()
+
+    def acyclic(graph):
+        return any(
+            all(set(graph[j]) <= set(order[:k]) for k, j in enumerate(order))
+            for order in itertools.permutations(range(d))
+        )
+
+    def total(graph):
+        return sum(scores[j, own] for j, own in enumerate(graph))
+
+    choices = [[own for (k, own) in scores if k == j and len(own) <= most] for j in range(d)]
+    best = max(total(graph) for graph in itertools.product(*choices) if acyclic(graph))
+    for search in (best_structure, climb_structure):
+        found = search(d, min(most, d - 1), lambda j, own: scores[j, own])
+        assert acyclic(found)
+        assert all(len(own) <= most for own in found)
+        if search is best_structure:
+            assert total(found) == pytest.approx(best, abs=1e-9)
+        else:
+            assert total(found) <= best + 1e-9
+            assert total(found) >= total(((),) * d)
+
+
+def test_climbing_comes_near_the_best_network_of_fair():
+    table = read_table("statsmodels:fair", bins={"affairs": Bins(above=0)})
+    families = _Families(table.codes, table.sizes, "bic")
+
+    def total(parents):
+        return sum(families.score(j, own) for j, own in enumerate(parents))
+
+    empty = total(((),) * table.columns)
+    best = total(best_structure(table.columns, 2, families.score))
+    climbed = total(climb_structure(table.columns, 2, families.score))
+    assert empty < climbed <= best + 1e-6
+    assert climbed - empty > 0.95 * (best - empty)
+
+
+def test_many_columns_are_climbed():
+    rng = np.random.default_rng(3)
+    first = rng.integers(0, 2, size=3000)
+    columns = [first]
+    for _ in range(24):
+        columns.append(np.where(rng.random(3000) < 0.85, columns[-1], 1 - columns[-1]))
+    names = tuple(f"c{j}" for j in range(25))
+    table = Table(names, (("0", "1"),) * 25, (True,) * 25, np.column_stack(columns))
+    network = fit_bayesian_network(table)
+    edges = {frozenset((p, j)) for j, own in enumerate(network.parents) for p in own}
+    assert {frozenset((j, j + 1)) for j in range(24)} <= edges
+
+
+def skeleton_and_colliders(parents):
+    """Give what all Markov equivalent networks share (Verma and Pearl)."""
+    edges = {frozenset((p, j)) for j, own in enumerate(parents) for p in own}
+    colliders = {
+        (frozenset((a, b)), j)
+        for j, own in enumerate(parents)
+        for a, b in itertools.combinations(own, 2)
+        if frozenset((a, b)) not in edges
+    }
+    return edges, colliders
+
+
+@pytest.mark.parametrize("score", ["bic", "bdeu"])
+@pytest.mark.parametrize("seed", range(3))
+def test_search_recovers_a_planted_structure(score, seed):
+    truth = planted()
+    found = fit_bayesian_network(as_table(truth, 20_000, seed), score=score)
+    assert skeleton_and_colliders(found.parents) == skeleton_and_colliders(truth.parents)
+
+
+def test_scores_against_plain_formulas():
+    """BIC and BDeu from their definitions, cell by cell."""
+    rng = np.random.default_rng(8)
+    counts = rng.integers(0, 9, size=(3, 4)).astype(float)
+    counts[1] = 0
+    n = int(counts.sum())
+    likelihood = sum(c * math.log(c / row.sum()) for row in counts if row.sum() for c in row if c)
+    assert _bic(counts, n) == pytest.approx(likelihood - 0.5 * math.log(n) * 3 * 3, rel=1e-12)
+    bdeu = sum(
+        math.lgamma(1 / 3)
+        - math.lgamma(1 / 3 + row.sum())
+        + sum(math.lgamma(1 / 12 + c) - math.lgamma(1 / 12) for c in row)
+        for row in counts
+    )
+    assert _bdeu(counts, n) == pytest.approx(bdeu, rel=1e-10)
+
+
+def counted(table):
+    """Give the distinct records of a table with their counts."""
+    records, counts = np.unique(table.codes, axis=0, return_counts=True)
+    return CountedTable(table.names, table.labels, table.ordered, records, counts)
+
+
+@pytest.mark.parametrize("score", ["bic", "bdeu"])
+@pytest.mark.parametrize("n", [70, 5000])
+def test_a_counted_table_gives_the_same_network_to_the_last_digit(score, n):
+    table = as_table(planted(), n, seed=4)
+    whole, again = (fit_bayesian_network(t, 2, 0.3, score) for t in (table, counted(table)))
+    assert whole.parents == again.parents
+    for one, other in zip(whole.tables, again.tables, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("step", [7, 10**6])
+@pytest.mark.parametrize("room", [0, 20, 10**6])
+def test_families_are_counted_as_numpy_counts_them(step, room, monkeypatch):
+    """Whichever column is the child, with or without room to keep what was counted."""
+    monkeypatch.setattr(bayesian_network, "_STEP", step)
+    table = as_table(planted(), 50, seed=5)
+    few = counted(table)
+    for families in (
+        bayesian_network._Families(table.codes, table.sizes, "bic"),
+        bayesian_network._Families(few.records, few.sizes, "bic", few.counts),
+    ):
+        families._room = room
+        assert families.rows == 50
+        for columns in [(3,), (2, 0), (0, 2), (1, 4, 2), (4, 2, 1), (2, 1, 4), (2, 0)]:
+            *parents, child = columns
+            expected = np.zeros([table.sizes[c] for c in columns])
+            np.add.at(expected, tuple(table.codes[:, c] for c in columns), 1)
+            found = families.counts(child, tuple(parents))
+            np.testing.assert_array_equal(found, expected)
+            assert found.flags.c_contiguous
+
+
+def test_the_search_is_the_same_whichever_way_a_table_was_read(monkeypatch):
+    """Whether all graphs are looked at is decided by a length that both ways have."""
+    for n in (70, 5000):
+        table = as_table(planted(), n, seed=6)
+        few = counted(table)
+        lengths = {
+            bayesian_network._Families(table.codes, table.sizes, "bic").length,
+            bayesian_network._Families(few.records, few.sizes, "bic", few.counts).length,
+        }
+        assert len(lengths) == 1

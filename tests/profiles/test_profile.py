@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+from itertools import product
 
+import cloudpickle
 import numpy as np
 import pytest
 
-from narcissus import Game, memorized_information, play, profile, smallest
+from narcissus import Game, memorized_information, play, profile, sampled_profile, smallest
 from narcissus.attacks import Posterior
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
 from narcissus.game import executor
 from narcissus.game.executor import Serial
 from narcissus.knowledge import Hidden, KnownRows, Told
 from narcissus.mechanisms import (
+    AdaptiveComposition,
     Constant,
     CountingQuery,
     ExactAverage,
@@ -28,6 +31,7 @@ from narcissus.mechanisms import (
     published_cut,
 )
 from narcissus.profiles import write_out
+from narcissus.profiles.profile import Bayes
 from narcissus.success import Resilience
 from narcissus.success.relations import (
     Member,
@@ -36,7 +40,7 @@ from narcissus.success.relations import (
     Prefix,
     RandomRow,
 )
-from narcissus.worlds import Bits, Finite, Pairs, Records, Uniform
+from narcissus.worlds import Bits, Finite, Neighbours, Pairs, RandomNeighbours, Records, Uniform
 
 
 def counting(n, p, tau=0.0):
@@ -237,3 +241,162 @@ def test_results_read_well():
     assert result.grade == "proved"
     assert result.plot() is not None
     assert "\n" not in repr(result)
+
+
+def entropy(chances):
+    return -sum(p * math.log2(p) for p in chances if p > 0)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.1])
+def test_a_count_tells_its_entropy(rate):
+    """The count is a function of the data: what it tells is its own entropy."""
+    n = 4
+    law = [math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)]
+    found = memorized_information(Bits(n, rate), CountingQuery())
+    assert found == pytest.approx(entropy(law), abs=1e-12)
+
+
+def test_everything_tells_the_entropy_of_the_data_given_nature():
+    """Averaged over two natures, each with its own law of three data sets."""
+    laws, chances = [[0.2, 0.3, 0.5], [0.9, 0.1, 0.0]], [0.25, 0.75]
+    world = Finite([[0, 1], [1, 1], [0, 0]], laws, chances)
+    expected = sum(w * entropy(law) for w, law in zip(chances, laws, strict=True))
+    assert memorized_information(world, Identity()) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_noisy_channel_tells_less():
+    """Against the sum over the joint law of data and release."""
+    rates, world, mechanism = [0.2, 0.5, 0.9], Bits(3, [0.2, 0.5, 0.9]), RandomizedResponse(1.0)
+    data = np.array(list(product([0, 1], repeat=3)))
+    law = np.prod(np.where(data == 1, rates, 1 - np.array(rates)), axis=1)
+    flipped = (data[:, None] != data[None]).sum(axis=2)
+    keep = math.e / (1 + math.e)
+    joint = law[:, None] * keep ** (3 - flipped) * (1 - keep) ** flipped
+    expected = entropy(law) + entropy(joint.sum(axis=0)) - entropy(joint.ravel())
+    assert memorized_information(world, mechanism) == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_is_refused():
+    with pytest.raises(TooLargeError, match="at most 100"):
+        memorized_information(Uniform(2, 4), Identity(), limit=100)
+    with pytest.raises(InputError, match="one distribution"):
+        memorized_information(Neighbours(2), Identity())
+
+
+GAME = Game(Bits(4, 0.3), CountingQuery(), Pinned(1))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0])
+def test_it_gains_what_no_attacker_exceeds(epsilon):
+    """Success less e^epsilon times the baseline, by play: false alarm below 1e-6."""
+    trials = 20_000
+    scores = play(GAME, Bayes(epsilon), trials=trials, stop=False, rng=3).attackers[0].scores
+    gain = scores.success - np.exp(epsilon) * scores.baseline
+    best = profile(GAME, [epsilon]).delta[0]
+    assert gain.mean() == pytest.approx(best, abs=5 * gain.std() / np.sqrt(trials))
+
+
+def test_it_must_be_prepared_and_its_options_are_checked():
+    with pytest.raises(TypeError, match="prepare"):
+        Bayes().attempt(np.zeros((1, 1)), None, np.random.default_rng(0))
+    for options in ({"epsilon": -1}, {"limit": 0}):
+        with pytest.raises(InputError, match=next(iter(options))):
+            Bayes(**options)
+
+
+def test_sampled_profile_is_a_lower_limit_of_the_exact_one():
+    game = counting(30, 0.2)
+    exact = profile(game, [0.0, 0.5])
+    for seed in range(5):
+        # Ten limits at 1 - 1e-7: false alarm rate of this test 1e-6.
+        sampled = sampled_profile(
+            game, [0.0, 0.5], draws=500, trials=20_000, confidence=1 - 1e-7, rng=seed
+        )
+        for estimate, truth in zip(sampled, exact.delta, strict=True):
+            assert estimate.low <= truth
+            assert estimate.high is None
+        assert sampled[0].low > 0.3 * exact.delta[0] > 0
+
+
+def test_the_estimate_is_what_the_learned_attacker_gains():
+    """All data sets among those drawn: it is the best attacker, and gains the exact delta."""
+    game = counting(6, 0.4)
+    truth = profile(game, 0.3).delta[0]
+    (found,) = sampled_profile(game, 0.3, draws=3000, trials=40_000, rng=5)
+    assert found.value == pytest.approx(truth, abs=5 / 40_000**0.5)
+    assert found.low < found.value
+    assert found.low > truth - 10 / 40_000**0.5
+    assert (found.confidence, found.trials, found.high) == (0.95, 40_000, None)
+    assert found.quantity == "delta at epsilon 0.3"
+    assert "no upper limit" in found.why
+
+
+def test_nothing_is_gained_where_nothing_is_released():
+    for estimate in sampled_profile(
+        Game(Bits(4), Constant(), Prefix()), [0.0, 1.0], draws=50, trials=500, rng=1
+    ):
+        assert estimate.low == 0
+        assert estimate.value <= 0.1
+
+
+def test_numbers_follow_from_the_seed_and_the_point():
+    game = Game(Bits(40), RandomizedResponse(0.5), Pinned(1))
+    told = {"draws": 40, "trials": 300, "limit": 10**9}
+    small = Game(Bits(6), RandomizedResponse(1.0), Pinned(1))
+    one, two = (sampled_profile(small, [0.0, 0.4], rng=7, **told) for _ in range(2))
+    assert one == two
+    assert sampled_profile(small, 0.0, rng=7, **told) == one[:1]
+    assert sampled_profile(small, [0.0, 0.4], rng=8, **told) != one
+    with pytest.raises(TooLargeError):  # its releases are too many to write out
+        sampled_profile(game, 0.0, rng=7, **told)
+
+
+def test_what_is_not_sampled_is_refused():
+    game = counting(6, 0.4)
+    for told, said in [
+        ({"draws": 1}, "draws"),
+        ({"draws": 1_000_001}, "draws"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"confidence": 0.0}, "confidence"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            sampled_profile(game, 0.0, rng=1, **told)
+    side = Game(Bits(3), Identity(), Prefix(), side=KnownRows(2))
+    with pytest.raises(InputError, match="side information"):
+        sampled_profile(side, 0.0, rng=1)
+    with pytest.raises(TooLargeError):
+        sampled_profile(game, 0.0, draws=100, limit=10, rng=1)
+    sampled_profile(game, 0.0, draws=2, trials=10, rng=1)
+
+
+def test_who_plays_does_not_change_a_digit(monkeypatch):
+    monkeypatch.setattr(executor, "WORTH_SENDING", -1.0)
+    others = Backwards()
+    told = {"draws": 40, "trials": 300, "rng": 7}
+    points = [0.0, 0.4, 1.0]
+    found = sampled_profile(counting(6, 0.4), points, executor=others, **told)
+    assert others.keys == ["1", "2"]
+    assert found == sampled_profile(counting(6, 0.4), points, **told)
+
+
+class Backwards(Serial):
+    """Ends with the last key first; a job reaches it as bytes."""
+
+    def __init__(self):
+        self.keys = []
+
+    def play(self, job, keys, observer=None):
+        self.keys += keys
+        yield from super().play(cloudpickle.loads(cloudpickle.dumps(job)), list(keys)[::-1])
+
+
+def test_a_pair_is_learned_from_together():
+    """The fresh data set is the other one, and not any of those drawn."""
+    parts = [RandomizedResponse(1.0), RandomizedResponse(0.5)]
+    game = Game(Pairs([[[0], [1]]]), AdaptiveComposition(parts, 3), Prefix())
+    (truth,) = profile(game, 1.0).delta
+    (found,) = sampled_profile(game, 1.0, draws=50, trials=800, confidence=1 - 1e-6, rng=1)
+    assert 0 < found.low <= truth < found.low + 0.3
+    drawn = Game(RandomNeighbours(6), CountingQuery(), Prefix())
+    with pytest.raises(TooLargeError, match="sample fewer"):
+        sampled_profile(drawn, 0.0, draws=500, limit=1000, rng=1)

@@ -22,7 +22,7 @@ from narcissus.mechanisms import (
     through_channel,
 )
 from narcissus.profiles import write_out
-from narcissus.profiles.closed_forms.near import LEAST, limit_given_rows
+from narcissus.profiles.closed_forms.average import LEAST, limit_given_rows
 from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy, parity_limit
 from narcissus.success.relations import FirstBit, Hamming, OneOfPair, Pinned, Prefix
 from narcissus.worlds import (
@@ -221,7 +221,7 @@ def average_game(side=None, relation=None, looser=None, n=100, d=5000, noise=Non
 
 @pytest.mark.states("Kaplan et al. 2025", "Lemma 3.7", "Definition 3.6")
 def test_two_criteria_are_proved_where_they_are_compared():
-    from narcissus.profiles.closed_forms.two_criteria import two_criteria_limit
+    from narcissus.profiles.closed_forms.average import two_criteria_limit
     from narcissus.success.relations import Hamming, Member
 
     game = average_game(relation=Hamming(0.23), looser=Hamming(0.3148), n=10)
@@ -287,7 +287,7 @@ def test_known_rows_are_in_fresh_data_and_count_for_nothing():
 
 @pytest.mark.states("Kaplan et al. 2025", "Remark 4.5")
 def test_variants_of_surprisal_have_the_bounds_of_what_they_ask():
-    from narcissus.profiles.closed_forms.surprisal import log2_delta
+    from narcissus.profiles.closed_forms.average import log2_delta
     from narcissus.success import KeptSurprisal
 
     plain = from_lemmas(told_game(0.5, d=200))

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from narcissus import Game, memorized_information, play, profile
+from narcissus import Game, memorized_information, play, profile, sampled_profile, smallest
 from narcissus.errors import InputError, TooLargeError
 from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import (
@@ -23,19 +23,31 @@ from narcissus.mechanisms import (
     RandomizedResponse,
     through_channel,
 )
-from narcissus.profiles import write_out
+from narcissus.profiles import Bayes, write_out, write_out_family
 from narcissus.profiles.write_out import amount
+from narcissus.profiles.written import Best, Guesses
 from narcissus.success import FixedBaseline, Resilience, Threshold
 from narcissus.success.relations import (
     Isolates,
     Member,
     NamesSecret,
+    OneOfPair,
     Own,
     Pinned,
     Prefix,
     RandomRow,
 )
-from narcissus.worlds import Bits, Finite, Records, Secret, Tardos, Uniform
+from narcissus.worlds import (
+    Bits,
+    Family,
+    Finite,
+    Neighbours,
+    Pairs,
+    Records,
+    Secret,
+    Tardos,
+    Uniform,
+)
 
 
 def brute_force(prior, channel, holds, factor: Fraction) -> Fraction:
@@ -338,3 +350,91 @@ def test_a_secret_goes_through_several_channels_at_once():
     part = through_channel([[0.9, 0.1], [0.2, 0.8]])
     game = Game(Secret([0.5, 0.5]), Parallel([part, part]), NamesSecret(2))
     assert write_out(game).rates(-math.inf)[0] == pytest.approx((0.81 + 2 * 0.16 + 0.64) / 2)
+
+
+def test_largest_success_is_that_of_the_likeliest_attempt():
+    """At epsilon 1 the count gains nothing, though naming a zero is right 99.8 times in 100."""
+    found = profile(Game(Bits(100, 0.002), CountingQuery(0.2), Pinned(1)), 1.0)
+    assert found.success[0] < 1e-30
+    assert found.delta[0] < 1e-30
+    assert found.best_success == pytest.approx(0.998)
+    assert math.isclose(found.exact.rates(-math.inf)[0], found.best_success)
+    assert isinstance(profile(Game(Neighbours(2), Identity(), Prefix()), 0.0).attacker(), Bayes)
+
+
+def best_of(success, baseline, *, additive=False, abstain=True, blocks=1):
+    found = Best.nothing(0.0, [0], success.shape[1], abstain=abstain)
+    for part in np.array_split(np.arange(len(success)), blocks):
+        found.add(Guesses(0, part, success[part], baseline[part]), additive=additive)
+    return found
+
+
+@pytest.mark.parametrize(("additive", "abstain"), [(False, False), (False, True), (True, True)])
+def test_which_attacker_is_shown_hangs_on_no_last_digit(additive, abstain):
+    """Gains that are equal, and gains of nothing, in every rounding and order of blocks."""
+    rng = np.random.default_rng(2)
+    baseline = rng.integers(1, 6, size=(30, 12)) / 7
+    success = baseline + rng.choice([-0.25, 0.0, 0.125, 0.25], size=(30, 12))
+    first = best_of(success, baseline, additive=additive, abstain=abstain)
+    for _ in range(30):
+        moved = [
+            part * (1 + rng.uniform(-4e-16, 4e-16, part.shape)) for part in (success, baseline)
+        ]
+        again = best_of(*moved, additive=additive, abstain=abstain, blocks=int(rng.integers(1, 5)))
+        assert again.rates == pytest.approx(first.rates, rel=1e-12)
+        assert again.delta == pytest.approx(first.delta, rel=1e-12)
+        assert additive or (again.guess[0] == first.guess[0]).all()
+    value = success - baseline
+    most = np.maximum(value, 0).sum() if additive else value.max(axis=0).clip(min=0).sum()
+    assert first.delta == pytest.approx(most)
+    assert first.rates[0] - first.rates[1] == pytest.approx(first.delta)
+
+
+SPLIT = [[[0, 0], [0, 1]], [[1, 1], [0, 1]], [[1, 0], [1, 1]]]
+
+
+def test_profile_of_a_family_names_the_worst_rate_at_each_epsilon():
+    rates = [0.002, 0.05, 0.5]
+    family = Family([Bits(60, rate) for rate in rates])
+    game = Game(family, CountingQuery(), Pinned(1))
+    found = profile(game, [0.0, 1.0])
+    alone = [profile(Game(Bits(60, r), CountingQuery(), Pinned(1)), [0.0, 1.0]) for r in rates]
+    for place in (0, 1):
+        deltas = [one.delta[place] for one in alone]
+        assert found.delta[place] == max(deltas)
+        assert f"rate={rates[int(np.argmax(deltas))]}" in found.member[place]
+    assert found.member[0] != found.member[1]
+    assert found.delta_at(0.3) == max(one.delta_at(0.3) for one in alone)
+    assert found.epsilon_at(1e-3) == max(one.epsilon_at(1e-3) for one in alone)
+    assert found.data_sets == sum(one.data_sets for one in alone)
+    assert found.curve()[0]["member"] == found.member[0]
+    best = smallest(
+        lambda tau: Game(family, CountingQuery(tau), Pinned(1)), [0.0], epsilon=1, delta=1
+    )
+    assert best.delta == found.delta[1]
+    run = play(game, found.attacker(0.0), Resilience(0.0), trials=300, rng=1)
+    assert run.members == 3
+
+
+def test_what_is_of_one_distribution_refuses_a_family():
+    game = Game(Pairs(SPLIT), Identity(), Prefix())
+    for wrong in (
+        lambda: write_out(game),
+        lambda: sampled_profile(game, 0.0),
+        lambda: memorized_information(game.world, Identity()),
+    ):
+        with pytest.raises(InputError, match="family"):
+            wrong()
+    with pytest.raises(TooLargeError, match="first 2 of 3 distributions"):
+        write_out_family(game, limit=3)
+    with pytest.raises(InputError, match="not defined for the world Pairs"):
+        Game(Family([Bits(3), Pairs(SPLIT)]), Identity(), Prefix(), side=KnownRows(1))
+
+
+def test_a_relation_that_is_about_some_pairs_only_is_no_mistake():
+    """`R_1` needs a data set that starts with zero; of some pairs neither does."""
+    game = Game(Neighbours(2), CountingQuery(), OneOfPair(1))
+    assert profile(game, 0.0).delta[0] == pytest.approx(0.5)
+    never = Game(Neighbours(2), CountingQuery(), Own(lambda s, z: False, attempts=[0]))
+    with pytest.raises(InputError, match="never true"):
+        profile(never, 0.0)

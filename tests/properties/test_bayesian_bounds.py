@@ -18,8 +18,8 @@ from narcissus.bounds.binomial import lower_tail
 from narcissus.mechanisms import ExactAverage
 from narcissus.mechanisms.base import deterministic
 from narcissus.profiles import write_out
-from narcissus.profiles.closed_forms import least_surprisal, surprisal, two_criteria_limit
-from narcissus.profiles.closed_forms.near import disagreement
+from narcissus.profiles.closed_forms import average, least_surprisal, two_criteria_limit
+from narcissus.profiles.closed_forms.average import disagreement
 from narcissus.success.relations import Hamming
 from narcissus.worlds import Draw, Tardos
 
@@ -82,11 +82,11 @@ def surprising_worlds(count, seed):
         epsilon, share = float(rng.exponential(0.7)) + 0.01, float(rng.choice([1, rng.random()]))
         bits = float(rng.choice([0, rng.uniform(0, d)]))
         places = int(rng.integers(0, d))
-        column = surprisal.Column(n, epsilon)
+        column = average.Column(n, epsilon)
         least = min(
-            surprisal._given_away(column, d, share, places),
-            surprisal._split(column, d, share, places),
-            surprisal._given_away(column, d, 0.0, places) - bits,
+            average._given_away(column, d, share, places),
+            average._split(column, d, share, places),
+            average._given_away(column, d, 0.0, places) - bits,
         )
         found = max(counted(n, d, epsilon, share, bits, places, rng) for _ in range(SIDES))
         assert found <= 2.0**least * (1 + 1e-9), (n, d, epsilon, share, bits, places)

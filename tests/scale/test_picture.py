@@ -5,8 +5,7 @@ from dataclasses import replace
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from narcissus.scale.curves import SizeCurve
-from narcissus.scale.fit import Known
+from narcissus.scale.fit import Known, SizeCurve
 from narcissus.scale.picture import picture
 
 

@@ -1,14 +1,16 @@
 """A sweep plays a study at each value, keeps what is finished, and says what failed."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from narcissus.errors import InputError, LongWorkError
 from narcissus.observer import SilentObserver
-from narcissus.scale import Parameter, Sweep, scale
+from narcissus.scale import Parameter, Sweep, scale, sweep
 from narcissus.scale import sweep as room
-from narcissus.scale.curves import EVERYBODY
+from narcissus.scale.fit import EVERYBODY
+from narcissus.study import load_study
 
 OVER = Parameter("world.n", (2, 4, 6))
 LENGTHS = Parameter("success.length", (1, 2, 3))
@@ -118,3 +120,35 @@ def test_records_are_whole(rows, tmp_path):
     record = json.loads((tmp_path / "values" / "2" / "record.json").read_text())
     assert record["study"]["success"]["k"] == 2
     assert (tmp_path / "values" / "2" / "report.html").exists()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Give a clock that a played trial moves by a second, and preparing by ten."""
+    now = [0.0]
+
+    def play(game, attacks, statement, *, trials, **_):
+        now[0] += 10 + trials
+
+    monkeypatch.setattr(sweep, "play", play)
+    monkeypatch.setattr(sweep, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    return now
+
+
+def test_trials_are_counted_and_preparing_once(clock, rows):
+    assert sweep.seconds_of(load_study(rows)) == pytest.approx(10 + 400)
+    assert clock[0] == 11 + 20  # one trial, then ten: enough to tell
+
+
+def test_one_trial_is_what_it_took(clock, rows):
+    assert sweep.seconds_of(load_study({**rows, "run": {"trials": 1}})) == 11
+
+
+def test_without_an_attack_there_are_no_trials(halves):
+    assert sweep.seconds_of(load_study(halves)) == 0
+
+
+def test_a_game_that_cannot_be_played_takes_no_time(rows):
+    study = {**rows, "attack": [{"name": "try-inputs"}], "world": {"name": "bits", "n": 3}}
+    study["attack"] = [{"name": "seed-search"}]  # of another mechanism
+    assert sweep.seconds_of(load_study(study)) == 0

@@ -8,7 +8,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.scale import AtValue, Parameter, Sweep, scale, write
-from narcissus.scale.curves import EVERYBODY
+from narcissus.scale.fit import EVERYBODY
 from narcissus.scale.texts import FILES, as_dict, page, rows_of, text_of, verdict_of
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from narcissus.scale.curves import EVERYBODY, SizeCurve
-from narcissus.scale.fit import Known
+from narcissus.scale.fit import EVERYBODY, Known, SizeCurve
 from narcissus.scale.verdict import headline, named, sentence, told
 
 

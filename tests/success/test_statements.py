@@ -16,6 +16,7 @@ from narcissus.evidence.betting import log_mean
 from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import Identity
 from narcissus.success import (
+    Claim,
     FixedBaseline,
     NotMemorizing,
     Resilience,
@@ -286,3 +287,12 @@ def test_a_fixed_baseline_says_its_number_where_it_has_one():
 def test_a_data_set_has_a_row():
     with pytest.raises(InputError, match="`n` must be at least 1"):
         NotMemorizing(1, 0, 0.1)
+
+
+def test_a_statement_takes_one_relation_and_any_game_unless_it_says_otherwise():
+    class Bare(Claim):
+        definition = "Example 2026, Definition 1"
+
+    assert not Bare.two_relations
+    assert Bare.require(Game(Bits(3), Identity(), Prefix())) is None
+    assert Resilience.require is not SinglingOut.require

@@ -348,7 +348,7 @@ def _say(
     family: RatesFamily | None,
 ) -> None:
     """Print the smallest value; of a family of rates, limits hold for every rate."""
-    from narcissus.profiles.family import number
+    from narcissus.profiles.write_out import number
 
     delta = f"delta({epsilon:g})"
     if found.value is None:

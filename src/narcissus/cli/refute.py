@@ -194,7 +194,7 @@ def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
     """Read the columns ``score`` and ``member``, and the pairs, of a CSV file."""
     import numpy as np
 
-    from narcissus.tables.text import text_parts
+    from narcissus.tables.sources import text_parts
 
     names: list[str] = []
 

@@ -32,7 +32,7 @@ from narcissus.extraction.secret_training import (
     TrainsOnSecrets,
     train_models,
 )
-from narcissus.game.naming import named_right
+from narcissus.game.loop import named_right
 from narcissus.game.rules import Game
 from narcissus.results import Bound, Estimate, Grade, Result
 from narcissus.success.relations import NamesSecret

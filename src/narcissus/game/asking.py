@@ -1,4 +1,4 @@
-"""Ask an attacker for its attempts; one that fails here and there does not end the run."""
+"""Calls to an attacker for its attempts; occasional failures do not end the run."""
 
 from __future__ import annotations
 
@@ -21,13 +21,7 @@ Result = TypeVar("Result")
 
 
 def guarded(what: str, part: Any, call: Callable[[], Result]) -> Result:
-    """Call a method of a part of the game; an error in it becomes one that names the part.
-
-    Raises
-    ------
-    InputError
-        The part raised.
-    """
+    """Call a method of a part of the game; an error becomes an `InputError` that names the part."""
     try:
         return call()
     except NarcissusError:
@@ -47,10 +41,10 @@ def ask(
     *,
     strict: bool = False,
 ) -> Answers:
-    """Ask for the attempts of a batch.
+    """Request the attempts of a batch.
 
-    An attack that raises is asked again for one trial at a time, each with a seed of its own, so
-    that only the trials at which it fails are lost; if ``strict``, what it raised ends the run.
+    An attack that raises is called again for one trial at a time, each with a seed of its own, so
+    that only the trials at which it fails are lost; if ``strict``, its exception ends the run.
     """
     # Drawn before the attack draws anything, and not at all where they are never used.
     seeds = np.empty(0, np.int64) if strict else rng.integers(0, 2**63, size, dtype=np.int64)
@@ -89,13 +83,12 @@ def _again(attack: Any, release: Batch, known: Batch, seeds: NDArray[np.int64]) 
 
 @dataclass(frozen=True)
 class JoinedPredicates:
-    """Predicates of single trials, put together; one that is missing holds nowhere."""
+    """Predicates of single trials joined into one batch; a missing one holds nowhere."""
 
     parts: list[Any]
     exact = False
 
     def __call__(self, rows: Array) -> NDArray[np.float64]:
-        """Ask each part about its own rows."""
         said = np.zeros(rows.shape[:2])
         for trial, part in enumerate(self.parts):
             if part is not None:
@@ -106,11 +99,10 @@ class JoinedPredicates:
         return len(self.parts)
 
     def take(self, index: Array) -> JoinedPredicates:
-        """Take some of the predicates."""
         return JoinedPredicates(take(self.parts, index))
 
     def weight(self, world: Any) -> NDArray[np.float64]:
-        """Give the weights of the parts that know them; NaN for the others."""
+        """Return the weights of the parts that know them; NaN for the others."""
         weights = np.full(len(self.parts), np.nan)
         for trial, part in enumerate(self.parts):
             known = part.weight(world) if isinstance(part, Weighted) else None
@@ -134,9 +126,8 @@ def converse(
 ) -> Answers:
     """Let the mechanism and the attacker exchange messages, one trial after the other.
 
-    An attempt is whatever the attacker comes to: a number, an array, a predicate; None where it
-    makes none. Mechanism and attacker have generators of their own. Of the first ``kept`` trials
-    it is written down what was said.
+    An attempt is a number, an array or a predicate; None where the attacker makes none. Mechanism
+    and attacker have separate generators. The first ``kept`` conversations are recorded.
     """
     seeds = rng.integers(0, 2**63, draw.trials, dtype=np.int64)
     transcripts: list[Transcript] = []
@@ -160,7 +151,7 @@ def converse(
 
 
 def _together(found: Answers) -> Any:
-    """Give attempts of one shape as an array; what stands for one not made is another."""
+    """Stack attempts of one shape into an array, with another one for each not made."""
     made = [value for value in found.values if value is not None]
     if not made:
         return found.values

@@ -1,4 +1,4 @@
-"""One block of trials: draw, tell, release, let every attack try, score. Everything plays this.
+"""One block of trials, which every run plays: draw, tell, release, attack, score.
 
 A trial draws ``Nature`` and ``S``, tells the attacker ``K``, releases ``y = M(S)``, takes the
 attempt ``z = A(y, K)`` and scores ``R(S, z)``; then it draws fresh data sets ``T`` from the same
@@ -46,7 +46,7 @@ Streams = Callable[[int, int], Sources]
 
 @dataclass(frozen=True)
 class Turn:
-    """What one attack made of a block."""
+    """The attempts and scores of one attack in a block."""
 
     attempts: Answers
     success: Scores
@@ -60,7 +60,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Seat:
-    """One game of a family, with the attacks that are prepared for it."""
+    """One game of a family, with the attacks prepared for it."""
 
     name: str
     """Of the distribution, or of the level of noise; empty where there is one only."""
@@ -72,7 +72,7 @@ class Seat:
     """Whether an attack that raises ends the run; else those trials count as failures."""
 
     def playing(self, number: int) -> dict[str, Any]:
-        """Give the attacks that take part in a block."""
+        """Return the attacks that take part in a block."""
         return {
             name: attack
             for name, attack in self.attacks.items()
@@ -82,14 +82,14 @@ class Seat:
 
 @dataclass(frozen=True, eq=False)
 class Deal:
-    """What is there before anything is released: the data of a block, and what is told of it."""
+    """The data of a block, and the side information about them, before any release."""
 
     draw: Draw
     known: Batch
 
     @classmethod
     def of(cls, game: Game, size: int, rng: np.random.Generator) -> Deal:
-        """Draw the data of ``size`` trials, and tell of it."""
+        """Draw the data of ``size`` trials and their side information."""
         draw = guarded("world", game.world, lambda: game.world.draw(size, rng))
         known = None if game.side is None else game.side.reveal(game.world, draw, rng)
         return cls(draw, known)
@@ -97,7 +97,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Round:
-    """A block that was played: what was drawn, told and released, and each attack's turn."""
+    """A block that was played: data, side information, release, and each attack's turn."""
 
     seat: Seat
     number: int
@@ -110,13 +110,12 @@ class Round:
     _added: dict[MoreKnowledge, Batch] = field(default_factory=dict, init=False)
 
     def told(self, more: MoreKnowledge) -> Batch:
-        """Give what somebody is told who is told more than the game tells; worked out once."""
+        """Return the side information of an attacker who is told more than others; cached."""
         if more not in self._added:
             self._added[more] = more.add(self.draw, self.known)
         return self._added[more]
 
     def attempts(self, attacks: Mapping[str, Any], sources: Sources) -> dict[str, Answers]:
-        """Let each attack try."""
         game = self.seat.game
         made: dict[str, Answers] = {}
         for place, (name, attack) in enumerate(attacks.items()):
@@ -135,7 +134,7 @@ class Round:
         return made
 
     def again(self, data: Batch, sources: Sources) -> dict[str, Answers]:
-        """Release other data, and let those try who know no more than the game tells."""
+        """Release other data, and run the attacks that know no more than the game tells."""
         attacks = {
             name: attack
             for name, attack in self.seat.playing(self.number).items()
@@ -160,15 +159,11 @@ def play_block(
     fresh: int = 1,
     deal: Deal | None = None,
 ) -> Round:
-    """Play one block of ``size`` trials; what comes out depends on these arguments alone.
+    """Play one block of ``size`` trials; the result depends on these arguments alone.
 
     Seats that share world, side information and the generator of the world, and whose relation
-    tosses no coins, may share a ``deal``: then nothing is drawn.
-
-    Raises
-    ------
-    InputError
-        A part of the game raised, or gave something that cannot be scored.
+    tosses no coins, may share a ``deal``: then nothing is drawn. Raises `InputError` where a part
+    of the game raised, or returned something that cannot be scored.
     """
     game, sources = seat.game, streams(number, place)
     world = sources.world
@@ -208,7 +203,7 @@ def _released(game: Game, data: Batch, sources: Sources) -> Batch:
 def _against_fresh(
     played: Round, attempts: Mapping[str, Attempts], rng: np.random.Generator, fresh: int
 ) -> dict[str, Floats]:
-    """Give the share of fresh data sets for which each attempt holds."""
+    """Compute the share of fresh data sets for which each attempt holds."""
     game, draw = played.seat.game, played.draw
     held = {name: np.zeros(draw.trials) for name in attempts}
     relation, kept = game.looser or game.relation, game.kept and game.kept.of_fresh

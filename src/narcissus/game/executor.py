@@ -1,8 +1,7 @@
-"""Where keyed jobs are played: in this process, in others, on other machines.
+"""Executors of keyed jobs: in this process, in others, on other machines.
 
-A job takes a key and gives what came of it, and that depends on the key alone: so nothing of what
-is found depends on who plays a key, when, or how often it is begun. Everything that is played many
-times goes through an `Executor`; what is kept of it stays with whoever asked.
+The result of a job depends on its key alone, not on who plays it, when, or how often it is begun.
+Everything that is played many times goes through an `Executor`; the caller keeps the results.
 """
 
 from __future__ import annotations
@@ -27,13 +26,7 @@ WORTH_SENDING = 10.0
 
 
 class KeyLostError(NarcissusError):
-    """Workers ended again and again during a key.
-
-    Attributes
-    ----------
-    keys
-        The key; several where it is one of them, and nobody can tell which.
-    """
+    """Workers ended repeatedly during a key; several ``keys`` where it is unknown which of them."""
 
     def __init__(self, message: str, keys: Sequence[str]) -> None:
         super().__init__(message)
@@ -41,7 +34,7 @@ class KeyLostError(NarcissusError):
 
 
 class Executor(Protocol):
-    """Plays keys, as many at once as it has workers."""
+    """An executor of keys, as many at once as it has workers."""
 
     @property
     def workers(self) -> int:
@@ -54,17 +47,17 @@ class Executor(Protocol):
         ...
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        """Play every key, and give each as it ends; close the generator to stop at once.
+        """Play every key, and yield each result as it ends; close the generator to stop at once.
 
-        The job is sent to a worker once. Every worker uses one thread of linear algebra. What the
-        job raises is raised here, with the key in a note.
+        The job is sent to a worker once. Every worker uses one thread of linear algebra. Exceptions
+        of the job are raised here, with the key in a note.
 
         Raises
         ------
         KeyLostError
             Workers ended again and again during one key.
         NarcissusError
-            Memory ran out, or nobody plays any more; the message says which.
+            Memory ran out, or no worker is left; the message says which.
         """
         ...
 
@@ -75,25 +68,23 @@ class Executor(Protocol):
 
 @runtime_checkable
 class HasPlaces(Executor, Protocol):
-    """An executor whose workers can be told apart, so that one may hold what others do not."""
+    """An executor with distinguishable workers, so that one may hold data that others do not."""
 
     def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
-        """Play the job of each place, with the place as its key; give what came of each.
+        """Play the job of each place, with the place as its key; return the results by place.
 
-        A place keeps its worker from play to play, as long as that lives. What `play` may raise is
-        raised here.
+        A place keeps its worker from play to play, as long as that lives. Raises as `play` does.
         """
         ...
 
 
 class Serial:
-    """Plays one key after the other, in this process."""
+    """An executor that plays one key after the other, in this process."""
 
     workers = 1
     is_here = True
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        """Play every key, and give each as it ends."""
         with threadpool_limits(1):  # as in every worker: the last digits depend on it
             for key in keys:
                 try:
@@ -113,7 +104,6 @@ class Serial:
                 yield key, found
 
     def play_at(self, jobs: Mapping[int, Job], observer: Observer = SILENT) -> dict[int, Any]:
-        """Play the job of each place, one after the other."""
         return {
             place: found
             for place, job in jobs.items()
@@ -127,7 +117,7 @@ class Serial:
 def in_order(
     executor: Executor, job: Job, keys: Sequence[str], observer: Observer = SILENT
 ) -> Generator[Any, None, None]:
-    """Give what came of each key in the order of the keys; nothing is played before it is asked."""
+    """Yield the results in the order of the keys; nothing is played before it is requested."""
     ahead: dict[str, Any] = {}
     with closing(executor.play(job, keys, observer)) as ending:
         for key in keys:
@@ -140,10 +130,10 @@ def in_order(
 def soon(
     executor: Executor, job: Job, keys: Sequence[str], observer: Observer = SILENT
 ) -> Generator[Any, None, None]:
-    """Give what came of each key in order: here, but for the rest of what turns out to take long.
+    """Yield results in order, from this process at first, and from the executor once it takes long.
 
-    For work that is kept nowhere, and mostly takes less time than the start of workers. Nothing is
-    played before it is asked for.
+    For work that is not stored, and mostly takes less time than the start of workers. Nothing is
+    played before it is requested.
     """
     if not keys:
         return

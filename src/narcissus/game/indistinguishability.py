@@ -1,6 +1,6 @@
 """The indistinguishability games IND-BAY, IND-MINBAY and IND-LDP of a channel.
 
-Each is a game like any other: a secret is drawn, goes through the channel, and is to be named.
+Each is an ordinary game: a secret is drawn, goes through the channel, and is to be named.
 Source: Chatzikokolakis et al. 2023, Game 1 and Figure 2.
 """
 
@@ -18,12 +18,12 @@ from narcissus._random import RandomSource
 from narcissus.attacks import BayesGuess, FixedGuess, OwnAttack
 from narcissus.channels import bayes_vulnerability, beta_star, channel, prior_for
 from narcissus.errors import InputError
-from narcissus.game.naming import named_right
+from narcissus.game.loop import named_right
 from narcissus.game.rules import Game
 from narcissus.mechanisms.plain import Constant
 from narcissus.mechanisms.through_channel import ThroughChannel
 from narcissus.results import Estimate, Grade, Result
-from narcissus.success.relations.secret import NamesSecret
+from narcissus.success.relations.strings import NamesSecret
 from narcissus.worlds.secret import Secret
 
 Attacker = Callable[[int], int]
@@ -32,28 +32,16 @@ Attacker = Callable[[int], int]
 
 @dataclass(frozen=True)
 class Indistinguishability(Result):
-    """How a game went, beside what the best attacker can do.
+    """The result of a game, with the success of the best attacker for comparison."""
 
-    Attributes
-    ----------
-    name
-        "IND-BAY", "IND-MINBAY" or "IND-LDP".
-    wins
-        The attacker's success, sampled.
-    best
-        Success of the best attacker, exact.
-    remarks
-        What a reader should know: an attacker that raised errors, for one.
-    """
-
-    name: str
-    wins: Estimate
-    best: float
-    remarks: tuple[str, ...] = ()
+    name: str  # "IND-BAY", "IND-MINBAY" or "IND-LDP"
+    wins: Estimate  # the attacker's success, sampled
+    best: float  # success of the best attacker, exact
+    remarks: tuple[str, ...] = ()  # for a reader, such as errors that the attacker raised
 
     @property
     def grade(self) -> Grade:
-        """'sampled': the exact number beside it is for comparison."""
+        """'sampled': the exact success is only for comparison."""
         return "sampled"
 
     def __str__(self) -> str:
@@ -65,7 +53,6 @@ class Indistinguishability(Result):
 def _play(
     name: str, game: Game, attack: Any, best: float, **how: Any
 ) -> Indistinguishability:  # fmt: skip
-    """Play one of the games with one attacker."""
     wins, _, remarks = named_right(game, {"attacker": attack}, **how)
     return Indistinguishability(name, wins["attacker"], best, remarks)
 
@@ -99,7 +86,7 @@ def play_ind_bay(
     matrix, prior
         The channel, and the prior (None: uniform).
     attacker
-        From the number of an output to the number of a secret; None plays the Bayes attacker.
+        Maps the number of an output to the number of a secret; None plays the Bayes attacker.
     trials, confidence, rng
         Rounds, level of the limits, randomness.
     """
@@ -119,7 +106,7 @@ def play_ind_minbay(
 ) -> Indistinguishability:
     """Play IND-MINBAY: the attacker chooses two secrets, a coin picks one, one guess.
 
-    ``pair`` are their numbers; None chooses the pair that reaches ``beta*``, where the best
+    ``pair`` holds their numbers; None chooses the pair that reaches ``beta*``, where the best
     attacker wins with ``1 - beta* / 2``. The rest is as in `play_ind_bay`.
 
     Source: Chatzikokolakis et al. 2023, Figure 2 (left).
@@ -171,5 +158,5 @@ def play_ind_ldp(
 
 
 def epsilon_of_success(success: float) -> float:
-    """Give ``ln(V / (1 - V))``: the LDP epsilon from the success in IND-LDP."""
+    """Compute ``ln(V / (1 - V))``, the LDP epsilon from the success in IND-LDP."""
     return math.inf if success >= 1 else math.log(success) - math.log1p(-success)

@@ -1,30 +1,161 @@
-"""Play a game against a statement: block by block, until the statement falls or trials run out.
+"""A game against a statement, block by block, until the statement falls or trials run out.
 
 Trials are played in blocks (`narcissus.game.block`) whose size and random numbers depend on the
-game and the seed alone, so that they may be played anywhere, and stored; they are looked at in
+game and the seed alone, so that they may be played anywhere, and stored. Evidence is weighed in
 order.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from narcissus._random import RandomSource, entropy_of
+from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import between, integer
+from narcissus.attacks.base import Preparable
 from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson
 from narcissus.evidence.betting import log_mean
-from narcissus.game.block import Arrays, Seat
+from narcissus.game.asking import guarded
+from narcissus.game.block import Arrays, Measure, Seat, Sources, Streams, play_block
 from narcissus.game.outcome import BlockScores, Play, packed, remarks, summary, unpacked
-from narcissus.game.plan import BlockPlayer, OneStream, plan, seats_of
-from narcissus.game.rules import Game
+from narcissus.game.rules import Game, is_own
+from narcissus.mechanisms.base import is_interactive
 from narcissus.observer import SILENT, Observer
+from narcissus.results import Estimate
 from narcissus.success.relations.base import ManyTargets
 from narcissus.success.statements import Evidence, Resilience, Statement, largest_refuted, prepared
+
+_BLOCK_BYTES = 32_000_000
+_FIRST_BLOCK, _LARGEST_BLOCK = 500, 10_000
+
+
+def seats_of(game: Game, attacks: Mapping[str, Any] | Any) -> list[Seat]:
+    """Return each distribution of the world, with the attacks prepared for it."""
+    named: dict[str, Any] = dict(attacks) if isinstance(attacks, Mapping) else {"attack": attacks}
+    if not named:
+        raise InputError("a game needs at least one attack to be played")
+    seats = [
+        Seat(
+            name,
+            member,
+            {
+                title: attack.prepare(member) if isinstance(attack, Preparable) else attack
+                for title, attack in named.items()
+            },
+        )
+        for name, member in game.members().items()
+    ]
+    for seat in seats:
+        for title, attack in seat.attacks.items():
+            _fits(seat.game.mechanism, title, attack)
+    return seats
+
+
+def _fits(mechanism: Any, title: str, attack: Any) -> None:
+    """Refuse an attack that reads releases where the mechanism is interactive, and the contrary."""
+    talks = is_interactive(mechanism)
+    if not hasattr(attack, "converse" if talks else "attempt"):
+        what, how = type(mechanism).__name__, type(attack).__name__
+        raise InputError(
+            f"the attack {title} reads a release, and the mechanism {what} is talked with: take an "
+            f"attack that asks (`{how}` would need a method `converse(conversation, known, rng)`)"
+            if talks
+            else f"the attack {title} asks questions, and the mechanism {what} answers none: take "
+            "a mechanism that is talked with, or an attack that reads releases"
+        )
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A block to play: its number, its size, and the place of its seat."""
+
+    number: int
+    size: int
+    place: int
+    key: str
+
+
+def plan(seats: Sequence[Seat], trials: int) -> list[Planned]:
+    """Share the trials among the seats, and take their blocks in turn."""
+    shares = [max(1, (trials + place) // len(seats)) for place in range(len(seats))][::-1]
+    blocks: list[Planned] = []
+    for place, seat in enumerate(seats):
+        for number, size in enumerate(_sizes(seat, shares[place])):
+            # The size stands in the key: a longer run may cut its last block elsewhere.
+            key = f"batch/{number}/{size}" + (f"/{place}" if len(seats) > 1 else "")
+            blocks.append(Planned(number, size, place, key))
+    return sorted(blocks, key=lambda block: (block.number, block.place))
+
+
+def _sizes(seat: Seat, trials: int) -> Iterator[int]:
+    """Yield block sizes such that a block's data are about 32 MB, on every machine."""
+    game = seat.game
+    rng = np.random.default_rng(0)
+    sample = guarded("world", game.world, lambda: game.world.draw(1, rng))
+    entry = sample.data[0]
+    size = entry.nbytes if isinstance(entry, np.ndarray | np.generic) else 1_000
+    told = None if game.side is None else game.side.reveal(game.world, sample, rng)
+    # Both may be much larger than the data: a whole population.
+    size += sum(part.nbytes for part in (sample.nature, told) if isinstance(part, np.ndarray))
+    block = max(1, min(_LARGEST_BLOCK, _BLOCK_BYTES // max(size, 1)))
+    # The first blocks are small, so that a plain violation is seen at once.
+    done, now = 0, min(block, _FIRST_BLOCK)
+    if _slow(seat):
+        block = now  # an interrupted run loses the blocks in flight
+    while done < trials:
+        count = min(now, trials - done)
+        yield count
+        done += count
+        now = min(block, now * 4)
+
+
+def _slow(seat: Seat) -> bool:
+    """Check whether a trial may take long: parts of the user's own, or a conversation."""
+    game = seat.game
+    parts = [game.world, game.mechanism, game.relation, game.side, game.looser]
+    return is_interactive(game.mechanism) or is_own([*parts, *seat.attacks.values()])
+
+
+@dataclass(frozen=True)
+class OneStream:
+    """One generator for all of a block, and a separate one for each attack."""
+
+    entropy: int
+    alone: bool = True
+    """Whether there is one seat only; several have a seed each."""
+
+    def __call__(self, number: int, place: int) -> Sources:
+        entropy = self.entropy
+        if not self.alone:
+            entropy = int(child(entropy, 0, 0, place).integers(2**63))
+        rng = child(entropy, 0, number)
+        return Sources(rng, rng, lambda turn, name: child(entropy, 1 + turn, number))
+
+
+@dataclass(frozen=True)
+class BlockPlayer:
+    """A player of blocks by key, ``batch/NUMBER/SIZE`` and ``/PLACE`` where seats are several.
+
+    The result depends on the key alone; ``measure`` chooses what is returned.
+    """
+
+    seats: Sequence[Seat]
+    streams: Streams
+    fresh: int
+    measure: Measure
+
+    def __call__(self, key: str) -> Arrays:
+        number, size, place, *_ = map(int, f"{key}/0".split("/")[1:])  # a missing place is 0
+        seat, streams = self.seats[place], self.streams
+        return self.measure(
+            play_block(seat, number, place, size=size, streams=streams, fresh=self.fresh)
+        )
 
 
 class Tally:
@@ -45,7 +176,6 @@ class Tally:
         self.decides = ""
 
     def add(self, size: int, arrays: Arrays) -> None:
-        """Take one more block into account."""
         blocks = {name: unpacked(arrays, place) for place, name in enumerate(self.seat.attacks)}
         paths = [self.evidence[name].update(block.scores) for name, block in blocks.items()]
         capital = log_mean(np.stack(paths))
@@ -91,12 +221,12 @@ def play(
     Parameters
     ----------
     game
-        What is played. Each member of a family is played and judged by itself, with attackers
-        prepared for it; the level is shared among the members, and one of them is named.
+        Each member of a family is played and judged by itself, with attackers prepared for it; the
+        level is shared among the members, and the result names one of them.
     attacks
-        One attacker, or several by name: their capital is averaged, so trying several is paid for.
+        One attacker, or several by name: their capital is averaged, which pays for trying several.
     statement
-        What is tested; by default resilience at epsilon 0 and delta 0.
+        The statement to test; by default resilience at epsilon 0 and delta 0.
     trials
         Most trials to play, shared evenly among the members of a family.
     fresh
@@ -108,16 +238,16 @@ def play(
     rng
         Seed; with it a run is repeated exactly.
     observer
-        Hears of progress.
+        Receives the progress.
     through
-        Plays blocks by their keys and gives them in the order of the keys: in worker processes,
+        Plays blocks by their keys and yields them in the order of the keys: in worker processes,
         or out of a store. The numbers do not depend on it.
 
     Raises
     ------
     InputError
-        The game cannot be played: the relation raised or gave something else than true or false,
-        side information contradicts the world, an attack does not fit.
+        The game cannot be played: the relation raised or returned something else than true or
+        false, side information contradicts the world, an attack does not fit.
     """
     integer("trials", trials, low=1)
     integer("fresh", fresh, low=1)
@@ -144,7 +274,7 @@ def play(
 
 
 def _one_score(game: Game) -> None:
-    """Refuse a game that scores every person by itself."""
+    """Refuse a game that scores every person separately."""
     if isinstance(game.relation, ManyTargets):
         raise InputError(
             f"a statement is about one score a trial, and {type(game.relation).__name__} scores "
@@ -161,7 +291,7 @@ def _weighed(
     *,
     stop: bool,
 ) -> Play:
-    """Say what the trials of all members show, by the member against whom they say most."""
+    """Combine the trials of all members; the member with the strongest evidence decides."""
     worst = max(tallies, key=lambda tally: (tally.decided is not None, tally.capital))
     share = (1 - level) / len(worst.seat.attacks) / len(tallies)
     attackers = [
@@ -188,3 +318,32 @@ def _weighed(
         member=worst.seat.name,
         members=len(tallies),
     )
+
+
+def named_right(
+    game: Game,
+    attacks: dict[str, Any],
+    *,
+    trials: int,
+    confidence: float,
+    rng: RandomSource,
+) -> tuple[dict[str, Estimate], dict[str, float], tuple[str, ...]]:
+    """Play a game of naming a secret to its end, and limit each attacker's success separately.
+
+    The game has a world `Secret`, any mechanism and the relation `NamesSecret`. Returns, by
+    attacker, its success and the exact mean chance of the same guesses against fresh secrets; then
+    remarks.
+    """
+    played = play(game, attacks, trials=trials, stop=False, rng=rng)
+    wins, baselines = {}, {}
+    for one in played.attackers:
+        # The limits of `play` hold for all its rates at once; these are for one question each.
+        hits = round(one.success.value * one.success.trials)
+        wins[one.name] = clopper_pearson(
+            hits,
+            one.success.trials,
+            confidence=confidence,
+            quantity=f"success of the {one.name}",
+        )
+        baselines[one.name] = one.baseline.value
+    return wins, baselines, tuple(played.remarks)

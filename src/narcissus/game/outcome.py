@@ -1,8 +1,9 @@
-"""What a run of a game came to: scores, limits, remarks."""
+"""The results of a run of a game: scores, limits of rates and of the gain, remarks."""
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any, Literal
 
@@ -20,37 +21,25 @@ from narcissus.success.statements import Scores
 
 @dataclass(frozen=True)
 class Attacked:
-    """What one attacker came to.
+    """The results of one attacker.
 
-    Attributes
-    ----------
-    name
-        The attacker.
-    success, baseline
-        Success against the data, and of the same attempts against fresh data; each limit at half
-        of what the confidence leaves, shared among the attackers and, of a family, among the
-        distributions: all of these limits hold at once.
-    scores
-        The scores of every trial.
-    failed
-        How often the attacker raised an error.
-    failures
-        The first of those.
-    transcripts
-        What was said in the first conversations; empty where nothing is talked about.
+    Each limit of ``success`` and ``baseline`` is at half of what the confidence leaves, shared
+    among the attackers and, for a family, among the distributions: all of these limits hold at
+    once.
     """
 
     name: str
     success: Estimate
-    baseline: Estimate
-    scores: Scores
-    failed: int
-    failures: list[Failure]
+    baseline: Estimate  # success of the same attempts against fresh data
+    scores: Scores  # of every trial
+    failed: int  # how often the attacker raised an error
+    failures: list[Failure]  # the first of those
+    # of the first conversations; empty for a mechanism without any
     transcripts: list[Transcript] = field(default_factory=list[Transcript])
 
     @property
     def attempts(self) -> int:
-        """In how many trials an attempt was made."""
+        """Number of trials in which an attempt was made."""
         return int(_made(self.scores).sum())
 
 
@@ -63,7 +52,7 @@ class Play:
     outcome
         "violates", or "no violation found": no run shows that a mechanism is resilient.
     statement
-        What was tested.
+        The statement tested.
     confidence
         Of "violates": a resilient mechanism is called that with chance at most
         ``1 - confidence``, however often one looks.
@@ -75,7 +64,7 @@ class Play:
         Log of the largest capital of the gambler against the statement.
     refuted
         Largest epsilon refuted at the statement's delta, by all attackers together; None if none
-        is, or the statement has no such epsilon. Where the statement is violated at least its own,
+        is, or the statement has no such epsilon. For a violated statement at least its epsilon,
         since with it every smaller one falls. Holds at the confidence singly, not jointly with the
         outcome.
     attackers
@@ -83,15 +72,15 @@ class Play:
     entropy
         The seed of the run.
     remarks
-        What a reader should know.
+        Remarks for a reader.
     member
-        The distribution of a family that the numbers are about: the one that is violated, or
-        against which the evidence is strongest; empty where there is one distribution only.
+        The distribution of a family that the numbers are about: the violated one, or the one with
+        the strongest evidence against it; empty where there is one distribution only.
     members
-        How many distributions were judged. The limits of rates hold for all of them at once, so
+        Number of distributions judged. The limits of rates hold for all of them at once, so
         they hold for the one that is named.
     decides
-        The attacker whose evidence against the statement is the strongest: the one that decides
+        The attacker with the strongest evidence against the statement: the one that decides
         where it is violated.
     """
 
@@ -123,7 +112,7 @@ class Play:
 
 @dataclass(frozen=True)
 class BlockScores:
-    """What one block of trials came to, for one attacker."""
+    """The scores of one block of trials, for one attacker."""
 
     scores: Scores
     failed: int
@@ -131,13 +120,13 @@ class BlockScores:
     transcripts: list[Transcript] = field(default_factory=list[Transcript])
 
     def moved(self, start: int) -> BlockScores:
-        """Count the trials of failures from the start of the run."""
+        """Renumber the trials of failures from the start of the run."""
         moved = [Failure(f.trial + start, f.seed, f.error) for f in self.failures]
         return replace(self, failures=moved)
 
 
 def packed(played: Round) -> Arrays:
-    """Give the scores of the attacks, in their order, as plain arrays: what `play` keeps."""
+    """Return the scores of the attacks, in their order, as plain arrays: what `play` keeps."""
     arrays: dict[str, NDArray[np.generic]] = {}
     for place, turn in enumerate(played.turns.values()):
         failures = json.dumps([astuple(failure) for failure in turn.attempts.failures[:20]])
@@ -157,7 +146,7 @@ def packed(played: Round) -> Arrays:
 
 
 def unpacked(arrays: Arrays, place: int) -> BlockScores:
-    """Give the block of one attacker back."""
+    """Restore the block of one attacker."""
     got: dict[str, Any] = {
         name: arrays[f"{place}/{name}"]
         for name in ("success", "baseline", "fresh", "weight", "made", "failed", "failures")
@@ -169,7 +158,7 @@ def unpacked(arrays: Arrays, place: int) -> BlockScores:
 
 
 def _heard(said: NDArray[Any]) -> list[Transcript]:
-    """Give transcripts back that were packed."""
+    """Restore packed transcripts."""
     return [
         Transcript(trial, greeting, tuple((q, a) for q, a in exchanges), questions, attempt)
         for trial, greeting, exchanges, questions, attempt in json.loads(said.tobytes())
@@ -177,7 +166,7 @@ def _heard(said: NDArray[Any]) -> list[Transcript]:
 
 
 def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool) -> Attacked:
-    """Put the blocks of one attacker together; ``stopped`` asks for limits that allow stopping."""
+    """Combine the blocks of one attacker; ``stopped`` requires limits that allow stopping."""
     scores = Scores(
         np.concatenate([block.scores.success for block in blocks]),
         np.concatenate([block.scores.baseline for block in blocks]),
@@ -212,7 +201,7 @@ def _made(scores: Scores) -> NDArray[np.bool_]:
 
 
 def remarks(attackers: list[Attacked]) -> list[str]:
-    """Say what a reader should know about the attackers' failures."""
+    """Return the remarks about the attackers' failures."""
     said: list[str] = []
     for one in attackers:
         if one.failed:
@@ -231,3 +220,34 @@ def remarks(attackers: list[Attacked]) -> list[str]:
             "some attempt can satisfy it"
         )
     return said
+
+
+_LARGEST = 1e5
+
+
+def gap_limits(
+    scores: Scores, epsilon: float, *, confidence: float, stopped: bool
+) -> Estimate | None:
+    """Estimate ``success - e^epsilon baseline`` of an attacker, from the scores of all its trials.
+
+    Both limits hold together at the level ``confidence``; ``stopped`` means that the number of
+    trials may depend on the scores. None for an epsilon so large that limits on a scale of ``1 +
+    e^epsilon`` are void.
+    """
+    factor = math.exp(min(epsilon, 700.0))
+    if factor > _LARGEST:
+        return None
+    gain = scores.success - factor * scores.baseline
+    scaled = np.clip((gain + factor) / (1 + factor), 0.0, 1.0)
+    limits = (anytime_limits if stopped else mean_limits)(scaled, confidence=confidence)
+    assert limits.low is not None
+    assert limits.high is not None
+    return Estimate(
+        float(gain.mean()),
+        limits.low * (1 + factor) - factor,
+        limits.high * (1 + factor) - factor,
+        confidence,
+        len(gain),
+        quantity=f"success less e^{epsilon:g} times the own baseline",
+        method=limits.method,
+    )

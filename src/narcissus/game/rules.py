@@ -1,4 +1,4 @@
-"""A game: its parts, and whether they fit each other."""
+"""A game: its parts, and the check that they fit each other."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from narcissus._validation import between
 from narcissus.errors import InputError
 from narcissus.knowledge.base import KeepsSurprisal
-from narcissus.success.kept import KeptSurprisal
+from narcissus.success.definitions import KeptSurprisal
 from narcissus.success.relations.base import Targeted
 from narcissus.worlds.base import HasSurprisal, members
 
 
 def is_own(part: Any) -> bool:
-    """Say whether a part of a game was written by the user, or holds one that was."""
+    """Check whether a part of a game was written by the user, or holds one that was."""
     if part is None or isinstance(part, str | int | float | dict | np.generic | np.ndarray):
         return False
     if isinstance(part, list | tuple):
@@ -28,7 +28,7 @@ def is_own(part: Any) -> bool:
 
 @dataclass(frozen=True)
 class Game:
-    """Who the data is about, what is released, what counts, what the attacker is told.
+    """The world, the release, the criterion of success, and the attacker's side information.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Game:
         A `narcissus.worlds.World`, or any object with its methods; or a family of them
         (with ``members``), each of which is played and judged by itself.
     mechanism
-        A `narcissus.mechanisms.Mechanism`; one with ``interactive = True`` is talked with
-        (`narcissus.mechanisms.base.Interactive`).
+        A `narcissus.mechanisms.Mechanism`; with ``interactive = True`` the attacker converses with
+        it (`narcissus.mechanisms.base.Interactive`).
     relation
         When an attempt counts.
     side
@@ -46,7 +46,7 @@ class Game:
         The relation for fresh data sets, where it differs (two criteria).
     surprisal
         The share ``xi`` of its surprisal that a recovered row must keep once ``K`` is known, or a
-        `narcissus.success.KeptSurprisal`, which can ask for more; None asks for none. Needs side
+        `narcissus.success.KeptSurprisal`, which can require more; None requires none. Needs side
         information and a relation with ``matches`` (a targeted one).
     """
 
@@ -63,18 +63,18 @@ class Game:
 
     @property
     def kept(self) -> KeptSurprisal | None:
-        """What a recovered row must keep of its surprisal; None where that is not asked."""
+        """The surprisal that a recovered row must keep; None for no condition."""
         return None if self.surprisal is None else KeptSurprisal.of(self.surprisal)
 
     def members(self) -> dict[str, Game]:
-        """Give the game for each distribution of the world, by name; of one, without a name."""
+        """Return the game for each distribution of the world, by name; a single one has no name."""
         found = members(self.world)
         if "" in found:
             return {"": self}
         return {name: replace(self, world=world) for name, world in found.items()}
 
     def single(self, what: str) -> Game:
-        """Give the game, which must be about one distribution.
+        """Return the game, which must be about one distribution.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Game:
 
 
 def _targeted(relation: Any) -> None:
-    """Refuse a relation that does not say which row is recovered."""
+    """Refuse a relation that does not report which row is recovered."""
     if not (isinstance(relation, Targeted) and relation.targeted):
         raise InputError(
             "`surprisal` needs a targeted relation, one about a single row: `member`, `hamming`, "

@@ -1,4 +1,4 @@
-"""Score the attempts of a block: against the data, and exactly or sampled against fresh data."""
+"""Scores of the attempts of a block against the data, and the baseline against fresh data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.game.rules import Game
-from narcissus.success.kept import KeptSurprisal
+from narcissus.success.definitions import KeptSurprisal
 from narcissus.success.relations.base import Attempts, HasBaseline, ManyTargets, Weighted, take
 from narcissus.worlds.base import Batch, Draw, is_derived
 from narcissus.worlds.batches import gather, stacked
@@ -20,14 +20,10 @@ Floats = NDArray[np.float64]
 
 
 def score(relation: Any, data: Batch, attempts: Attempts, rng: np.random.Generator) -> Scores:
-    """Tell where attempts hold, shape (trials,), or (trials, targets) where there are many.
+    """Score attempts, shape (trials,), or (trials, targets) where there are many targets.
 
-    Of many targets a relation may say how much each attempt is worth, in [0, 1].
-
-    Raises
-    ------
-    InputError
-        The relation raised, or gave something else.
+    For many targets a relation may return each attempt's worth, in [0, 1]. Raises `InputError`
+    where the relation raised, or returned something else.
     """
     if attempts.made.all():
         return _held(relation, data, attempts.values, rng)
@@ -64,7 +60,7 @@ def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> 
 
 
 def exact_baseline(game: Game, known: Batch, attempts: Attempts) -> Floats | None:
-    """Give the exact chance of each attempt against a fresh data set, where it has a formula."""
+    """Compute the exact chance of each attempt against a fresh data set, where it has a formula."""
     relation = game.looser or game.relation
     values = attempts.values
     if isinstance(relation, ManyTargets):
@@ -80,16 +76,9 @@ def exact_baseline(game: Game, known: Batch, attempts: Attempts) -> Floats | Non
 def surprising(
     game: Game, relation: Any, kept: KeptSurprisal, draw: Draw, known: Batch, attempts: Attempts
 ) -> Hits:
-    """Say where some recovered row is still surprising to who knows ``K`` and the other rows.
+    """Check where some recovered row is still surprising given ``K`` and the other rows.
 
-    Parameters
-    ----------
-    game
-        Gives the world, and what is told.
-    relation, kept
-        Which rows are recovered, and what they must keep: of the data, or of fresh data.
-    draw, known, attempts
-        Of the trials.
+    ``relation`` and ``kept`` are those for the data, or for fresh data.
     """
     result = np.zeros(draw.trials, dtype=bool)
     made = np.flatnonzero(attempts.made)
@@ -109,7 +98,7 @@ def surprising(
 
 
 def weight(game: Game, attempts: Attempts) -> Floats:
-    """Give the weight of each attempt as a predicate; NaN where it has none."""
+    """Return the weight of each attempt as a predicate; NaN where it has none."""
     values = attempts.values
     found = values.weight(game.world) if isinstance(values, Weighted) else None
     return np.full(len(attempts.made), np.nan) if found is None else found

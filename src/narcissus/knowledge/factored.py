@@ -17,10 +17,9 @@ from narcissus.errors import InputError
 from narcissus.knowledge.columns import require_same_columns
 from narcissus.mechanisms.queries import Cells, Codes, TableQueries
 from narcissus.priors.base import RecordPrior
-from narcissus.priors.best_guess import BestGuess, best_guess, most_rounds
+from narcissus.priors.best_guess import BestGuess, at_least_right, best_guess, most_rounds
 from narcissus.priors.elimination import log_probability, marginals, most_likely, sample
 from narcissus.priors.factors import Factored, Factors
-from narcissus.priors.right_columns import at_least_right
 from narcissus.success.codes import CodesRight
 from narcissus.worlds.base import Array, Draw, World
 

@@ -1,4 +1,4 @@
-"""What the attacker knows beforehand: distributions of records."""
+"""Prior knowledge of the attacker: distributions of records."""
 
 from narcissus.priors.base import RecordPrior
 from narcissus.priors.bayesian_network import BayesianNetwork, fit_bayesian_network
@@ -6,7 +6,7 @@ from narcissus.priors.empirical import EmpiricalRows, fit_empirical
 from narcissus.priors.factors import Factored, Factors
 from narcissus.priors.files import read_priors
 from narcissus.priors.independent import IndependentColumns, fit_independent
-from narcissus.priors.zipf import Zipf
+from narcissus.priors.secrets import Zipf
 
 __all__ = [
     "BayesianNetwork",

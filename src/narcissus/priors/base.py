@@ -1,4 +1,4 @@
-"""What a record prior offers, and the checks and groupings that its implementations share."""
+"""The interface of a record prior, with the checks and groupings that implementations share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 class RecordPrior(Protocol):
     """A known distribution of records with finitely many values in each of ``d`` columns.
 
-    A class of your own with these members can stand wherever a prior is wanted.
+    Any class with these members can serve as a prior.
     """
 
     @property
@@ -44,12 +44,12 @@ class RecordPrior(Protocol):
         ...
 
     def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
-        """Give the exact probabilities of the unknown columns given the others.
+        """Compute the exact probabilities of the unknown columns given the others.
 
         Parameters
         ----------
         codes
-            Shape (n, d); what stands in the unknown columns is ignored.
+            Shape (n, d); the unknown columns are ignored.
         unknown
             Positions of the unknown columns, all different.
 
@@ -61,23 +61,19 @@ class RecordPrior(Protocol):
         ...
 
     def log_probability(self, codes: ArrayLike) -> Floats:
-        """Give the natural logarithm of each record's probability, shape (n,)."""
+        """Compute the natural logarithm of each record's probability, shape (n,)."""
         ...
 
     def describe(self) -> str:
-        """Say in a few readable lines what the prior is."""
+        """Describe the prior in a few readable lines."""
         ...
 
 
 def check_codes(codes: ArrayLike, sizes: Sequence[int], ignore: Sequence[int] = ()) -> Codes:
-    """Give records as an int32 array of shape (n, d).
+    """Check records and return them as an int32 array of shape (n, d), with zeros in ``ignore``.
 
-    Columns in ``ignore`` may hold anything and come back as zeros.
-
-    Raises
-    ------
-    InputError
-        The shape is wrong, or a code is out of its column's range.
+    Columns in ``ignore`` may hold anything. Raises `InputError` for a wrong shape or a code out of
+    its column's range.
     """
     given = np.asarray(codes)
     if given.ndim != 2 or given.shape[1] != len(sizes):
@@ -98,13 +94,7 @@ def check_codes(codes: ArrayLike, sizes: Sequence[int], ignore: Sequence[int] = 
 
 
 def check_columns(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
-    """Give the unknown columns as a tuple of positions.
-
-    Raises
-    ------
-    InputError
-        There is none, one is named twice, or one does not exist.
-    """
+    """Check that the unknown columns exist and differ, and return them as a tuple of positions."""
     columns = tuple(int(u) for u in unknown)
     d = len(sizes)
     if not columns:
@@ -117,15 +107,7 @@ def check_columns(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ..
 
 
 def check_unknown(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
-    """Give the unknown columns as a tuple of positions, if their joint values can be listed.
-
-    Raises
-    ------
-    InputError
-        As `check_columns`.
-    TooLargeError
-        They have more than 100,000 joint values.
-    """
+    """Check the unknown columns, and that their joint values, at most 100,000, can be listed."""
     columns = check_columns(unknown, sizes)
     joint = math.prod(sizes[u] for u in columns)
     if joint > MAX_JOINT:
@@ -140,18 +122,9 @@ def check_unknown(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ..
 def check_question(
     codes: ArrayLike, unknown: Sequence[int], sizes: Sequence[int]
 ) -> tuple[Codes, tuple[int, ...]]:
-    """Check the arguments of `RecordPrior.conditional`.
+    """Check the arguments of `RecordPrior.conditional`, and that the answer needs at most 2 GB.
 
-    Returns
-    -------
-    The records, zeros in the unknown columns, and the unknown columns.
-
-    Raises
-    ------
-    InputError
-        As `check_codes` and `check_unknown`.
-    TooLargeError
-        There are too many joint values, or the answer would need more than 2 GB.
+    Returns the records, with zeros in the unknown columns, and the unknown columns.
     """
     columns = check_unknown(unknown, sizes)
     checked = check_codes(codes, sizes, ignore=columns)
@@ -179,9 +152,9 @@ def check_sizes(names: Sequence[str], sizes: Sequence[int]) -> None:
 def row_keys(
     codes: NDArray[np.integer], columns: Sequence[int], sizes: Sequence[int]
 ) -> NDArray[np.int64]:
-    """Give one number for each row, equal exactly where the rows agree on ``columns``.
+    """Assign each row a number, equal exactly where rows agree on ``columns``; shape (n,).
 
-    Shape (n,). Numbers are mixed-radix; they are renumbered before they would overflow.
+    Numbers are mixed-radix, and renumbered before they would overflow.
     """
     keys = np.zeros(len(codes), dtype=np.int64)
     radix = 1
@@ -200,19 +173,7 @@ def per_distinct(
     sizes: Sequence[int],
     answer: Callable[[Codes], Floats],
 ) -> Floats:
-    """Answer each different known part once and give everybody theirs.
-
-    Parameters
-    ----------
-    codes
-        Shape (n, d).
-    known
-        The columns on which the answer depends.
-    sizes
-        Number of values of each column.
-    answer
-        Takes codes of shape (m, d), gives an answer of shape (m, V).
-    """
+    """Compute ``answer``, (m, d) to (m, V), once for each distinct ``known`` part."""
     keys = row_keys(codes, known, sizes)
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     if 2 * len(distinct) > len(codes):  # little repeats: a second copy would only cost memory

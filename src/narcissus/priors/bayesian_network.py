@@ -1,4 +1,4 @@
-"""A Bayesian network as a record prior: exact conditionals from the factors that matter."""
+"""A Bayesian network as a record prior, with exact conditionals from the relevant factors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,6 @@ from scipy.special import gammaln
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, one_of, positive
 from narcissus.errors import InputError
-from narcissus.priors._search_exact import TIE, Parents, Score, best_structure
 from narcissus.priors.base import (
     Codes,
     Floats,
@@ -29,22 +29,91 @@ from narcissus.priors.base import (
 from narcissus.priors.factors import Factors
 from narcissus.tables import Table
 
+Parents = tuple[tuple[int, ...], ...]
+Score = Callable[[int, tuple[int, ...]], float]
+
+TIE = 1e-6
+"""Scores closer than this are equal: networks that mean the same differ by rounding only."""
+
+
+def best_structure(d: int, max_parents: int, score: Score) -> Parents:
+    """Find the parents of the highest total score among all directed acyclic graphs.
+
+    ``score`` rates a column given its parents (rising positions); higher is better. Every acyclic
+    graph has a last column, all of whose parents are among the others; so the best graph over a set
+    of columns is the best over the set without its last one, and that one's best parents in the
+    rest. Time and memory grow as ``d * 2**d``.
+
+    Notes
+    -----
+    Source: Silander and Myllymaki 2006, "A simple approach for finding the globally optimal
+    Bayesian network structure".
+    """
+    families = [_families(j, d, max_parents, score) for j in range(d)]
+    within = [_best_within(d, own) for own in families]
+    masks = np.arange(2**d)
+    population = np.bitwise_count(masks)
+    total = np.zeros(2**d)
+    last = np.full(2**d, -1)
+    for size in range(1, d + 1):
+        layer = masks[population == size]
+        best = np.full(len(layer), -np.inf)
+        choice = np.full(len(layer), -1)
+        for j in range(d):
+            rest = layer ^ (1 << j)
+            has = (layer >> j) & 1 == 1
+            value = np.where(has, total[rest] + within[j][rest], -np.inf)
+            better = value > best + TIE if j else has
+            best[better], choice[better] = value[better], j
+        total[layer], last[layer] = best, choice
+    parents: list[tuple[int, ...]] = [()] * d
+    rest = 2**d - 1
+    while rest:
+        j = int(last[rest])
+        rest ^= 1 << j
+        parents[j] = _choose(families[j], rest)
+    return tuple(parents)
+
+
+def _families(
+    child: int, d: int, max_parents: int, score: Score
+) -> list[tuple[int, tuple[int, ...], float]]:
+    """List all parent sets of a column, small ones first: bit mask, positions, score."""
+    others = [j for j in range(d) if j != child]
+    return [
+        (sum(1 << p for p in parents), parents, score(child, parents))
+        for size in range(max_parents + 1)
+        for parents in combinations(others, size)
+    ]
+
+
+def _best_within(d: int, families: list[tuple[int, tuple[int, ...], float]]) -> NDArray[np.float64]:
+    """Compute the best score of a column's parents within every set of columns, by bit mask."""
+    best = np.full(2**d, -np.inf)
+    for mask, _, value in families:
+        best[mask] = value
+    for bit in range(d):
+        halves = best.reshape(-1, 2, 2**bit)
+        np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
+    return best
+
+
+def _choose(families: list[tuple[int, tuple[int, ...], float]], allowed: int) -> tuple[int, ...]:
+    """Return the best parent set within ``allowed``, the smallest and first among equals."""
+    chosen: tuple[int, ...] = ()
+    best = -np.inf
+    for mask, parents, value in families:
+        if mask & ~allowed == 0 and value > best + TIE:
+            chosen, best = parents, value
+    return chosen
+
 
 def climb_structure(d: int, max_parents: int, score: Score) -> Parents:
-    """Take the best addition, removal or reversal of an edge, again and again.
+    """Repeat the best addition, removal or reversal of an edge, starting without edges.
 
-    The walk starts without edges and never comes back to a graph it has seen; where no step
-    raises the score it takes the one that loses least, until ``d`` steps in a row have brought
-    nothing new. It is deterministic.
-
-    Parameters
-    ----------
-    d
-        Number of columns.
-    max_parents
-        Most parents of a column.
-    score
-        Score of a column given its parents (rising positions); higher is better.
+    ``score`` rates a column given its parents (rising positions); higher is better. The walk never
+    returns to a graph it has seen; where no step raises the score it takes the one that loses
+    least, until ``d`` steps in a row have brought nothing new. It is deterministic.
     """
     current: Parents = tuple(() for _ in range(d))
     level = best_level = 0.0  # scores are counted from the graph without edges
@@ -67,7 +136,7 @@ def climb_structure(d: int, max_parents: int, score: Score) -> Parents:
 
 
 def _moves(parents: Parents, max_parents: int, score: Score) -> list[tuple[float, int, int, str]]:
-    """List all steps from a graph, best first, whether or not they keep it acyclic."""
+    """List all steps from a graph, best first, including those that make a cycle."""
     moves: list[tuple[float, int, int, str]] = []
     d = len(parents)
     for child in range(d):
@@ -88,7 +157,6 @@ def _moves(parents: Parents, max_parents: int, score: Score) -> list[tuple[float
 
 
 def _moved(parents: Parents, child: int, p: int, kind: str) -> Parents:
-    """Give the graph after a step."""
     graph = list(parents)
     graph[child] = _with(graph[child], p) if kind == "add" else _without(graph[child], p)
     if kind == "reverse":
@@ -105,7 +173,7 @@ def _without(parents: tuple[int, ...], old: int) -> tuple[int, ...]:
 
 
 def _acyclic(parents: Sequence[tuple[int, ...]]) -> bool:
-    """Say whether the columns can be put in an order with every parent before its children."""
+    """Check for an order of the columns with every parent before its children."""
     placed: set[int] = set()
     waiting = set(range(len(parents)))
     while ready := {j for j in waiting if placed.issuperset(parents[j])}:
@@ -130,23 +198,11 @@ def search_structure(
     score: str,
     people: NDArray[np.int64] | None = None,
 ) -> tuple[Parents, Counts]:
-    """Find parents for every column; give them and the function that counts a family.
+    """Find parents for every column; return them and the function that counts a family.
 
     The exact optimum where it is within reach (at most 18 columns and 100,000 families of a column
     with its parents, fewer in very long tables; some 20 seconds), hill climbing otherwise.
-
-    Parameters
-    ----------
-    codes
-        Shape (n, d).
-    sizes
-        Number of values of each column.
-    max_parents
-        Most parents of a column.
-    score
-        "bic" or "bdeu".
-    people
-        How many people have each record, if all are different; None: each row is a person.
+    ``people`` is how many people have each record, if all are different; None: one each.
     """
     families = _Families(codes, sizes, score, people)
     d = len(sizes)
@@ -162,7 +218,7 @@ def search_structure(
 
 
 class _Families:
-    """Counts and scores of a column given parents; scores are kept."""
+    """Counts and cached scores of a column given parents."""
 
     def __init__(
         self,
@@ -213,7 +269,6 @@ class _Families:
         return cells.reshape(shape)
 
     def score(self, child: int, parents: tuple[int, ...]) -> float:
-        """Score a column given its parents; higher is better."""
         key = (child, parents)
         if key not in self._known:
             if parents and self._hopeless(child, parents):
@@ -224,7 +279,7 @@ class _Families:
         return self._known[key]
 
     def _hopeless(self, child: int, parents: tuple[int, ...]) -> bool:
-        """Say, before counting, whether a family is too large to be worth it.
+        """Check, before counting, whether a family is too large for the best network.
 
         A log likelihood is at most 0, so parents whose BIC penalty alone is worse than the score
         without any parents cannot be part of the best network.
@@ -273,16 +328,6 @@ _CHUNK_BYTES = 32 * 2**20
 class BayesianNetwork:
     """A distribution of records that factors along a directed acyclic graph.
 
-    Attributes
-    ----------
-    names
-        Names of the columns.
-    parents
-        For each column the positions of its parents.
-    tables
-        For each column its conditional probabilities, shape (size of each parent ..., own size);
-        they sum to one along the last axis.
-
     Raises
     ------
     InputError
@@ -290,7 +335,9 @@ class BayesianNetwork:
     """
 
     names: tuple[str, ...]
-    parents: Parents
+    parents: Parents  # for each column the positions of its parents
+    # conditional probabilities of each column, shape (size of each parent ..., own size),
+    # summing to one along the last axis
     tables: tuple[Floats, ...]
 
     def __post_init__(self) -> None:
@@ -323,7 +370,6 @@ class BayesianNetwork:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of values of each column."""
         return tuple(table.shape[-1] for table in self.tables)
 
     @cached_property
@@ -354,14 +400,13 @@ class BayesianNetwork:
         return sum(table.size // table.shape[-1] * (table.shape[-1] - 1) for table in self.tables)
 
     def _parent_rows(self, j: int, codes: Codes) -> NDArray[np.int64]:
-        """Give the row of column ``j``'s flattened table for each record, shape (n,)."""
+        """Compute the row of column ``j``'s flattened table for each record, shape (n,)."""
         rows = np.zeros(len(codes), dtype=np.int64)
         for p in self.parents[j]:
             rows = rows * self.sizes[p] + codes[:, p]
         return rows
 
     def sample(self, n: int, *, rng: RandomSource = None) -> Codes:
-        """Draw ``n`` independent records, each column given its parents; shape (n, d)."""
         count = integer("n", n, low=0)
         random = generator(rng)
         codes = np.zeros((count, len(self.sizes)), dtype=np.int32)
@@ -376,13 +421,6 @@ class BayesianNetwork:
         return codes
 
     def log_probability(self, codes: ArrayLike) -> Floats:
-        """Give the natural logarithm of each record's probability, shape (n,).
-
-        Raises
-        ------
-        InputError
-            ``codes`` has the wrong shape, or a code is out of range.
-        """
         checked = check_codes(codes, self.sizes)
         total = np.zeros(len(checked))
         for j, table in enumerate(self._log_tables):
@@ -391,21 +429,10 @@ class BayesianNetwork:
         return total
 
     def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
-        """Give the exact probabilities of the unknown columns given the others.
+        """Compute the exact probabilities of the unknown columns; see `RecordPrior.conditional`.
 
         Only the factors that hold an unknown column matter: those of the columns themselves and
         of their children. All other factors cancel.
-
-        Parameters
-        ----------
-        codes
-            Shape (n, d); what stands in the unknown columns is ignored.
-        unknown
-            Positions of the unknown columns.
-
-        Returns
-        -------
-        Shape (n, V), rows sum to one; joint values in C order, the last unknown fastest.
 
         Raises
         ------
@@ -445,10 +472,6 @@ class BayesianNetwork:
         return answer
 
     def factors(self, codes: ArrayLike, unknown: Sequence[int]) -> Factors:
-        """Give the factors of the unknown columns given the others; no joint value is listed.
-
-        See `narcissus.priors.factors.Factored`.
-        """
         columns = check_columns(unknown, self.sizes)
         checked = check_codes(codes, self.sizes, ignore=columns)
         used, blanket = self._blanket(columns)
@@ -459,7 +482,7 @@ class BayesianNetwork:
         return Factors(shape, tuple(sums), tuple(sums.values()), np.ravel(rows))
 
     def _blanket(self, columns: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Give the columns whose factors hold an unknown column, and the known columns in these."""
+        """Return the columns whose factors hold an unknown one, and the known columns in these."""
         used = [j for j, own in enumerate(self.parents) if not {j, *own}.isdisjoint(columns)]
         return used, sorted({c for j in used for c in (j, *self.parents[j])} - set(columns))
 
@@ -469,7 +492,7 @@ class BayesianNetwork:
         """Write the sum of the factors' logarithms, shape (rows, size of each unknown ...).
 
         Factors with the same unknown columns are added up before they are spread over all joint
-        values, which is what costs time.
+        values, which is the slow part.
         """
         out[...] = 0
         for scope, total in self._factor_sums(codes, columns, factors).items():
@@ -481,9 +504,9 @@ class BayesianNetwork:
     def _factor_sums(
         self, codes: Codes, columns: tuple[int, ...], factors: Sequence[int]
     ) -> dict[tuple[int, ...], Floats]:
-        """Add up the factors that hold the same unknown columns.
+        """Add up the factors that hold the same unknown columns, keyed by ascending positions.
 
-        By positions within ``columns``, ascending; each of shape (rows, size of each column ...).
+        Each sum has shape (rows, size of each column ...).
         """
         sums: dict[tuple[int, ...], Floats] = {}
         for j in factors:
@@ -502,7 +525,6 @@ class BayesianNetwork:
         return sums
 
     def describe(self) -> str:
-        """Say which column depends on which, parents first."""
         width = max(len(name) for name in self.names)
         lines = [
             f"Bayesian network over {len(self.names)} columns, {self.parameters:,} free "
@@ -526,7 +548,7 @@ def fit_bayesian_network(
 ) -> BayesianNetwork:
     """Fit a Bayesian network to a table: its structure by score search, its tables by counting.
 
-    The structure is the best of all by its score where that takes at most some 20 seconds (up to
+    The structure has the best score of all where that takes at most some 20 seconds (up to
     18 columns and 100,000 possible families, fewer in very long tables), otherwise the best that
     hill climbing meets. Both are deterministic.
 
@@ -537,8 +559,8 @@ def fit_bayesian_network(
     parents
         Most parents of a column, at least 0.
     smoothing
-        Dirichlet pseudo-count that is added to every cell of every conditional table, above 0,
-        so that no record is impossible.
+        Dirichlet pseudo-count added to every cell of every conditional table, above 0, so that no
+        record is impossible.
     score
         "bic" (the Bayesian information criterion) or "bdeu" (the Bayesian Dirichlet score with a
         uniform prior of equivalent sample size 1).

@@ -1,8 +1,8 @@
-"""The best prior chance that at least so many columns of a guess are right, over all guesses.
+"""The law of the number of right columns of a guess, and the guess with the best chance.
 
-There are as many guesses as joint values, and which is best is hard to find. Let the guess of a
-column depend on the columns that it is tied to, as no guess may: then the best is found column by
-column, and no guess does better.
+No joint value is listed. There are as many guesses as joint values, and the best is hard to find.
+Let the guess of a column depend on the columns that it is tied to, which no real guess may do: then
+the best is found column by column, and bounds every guess.
 """
 
 from __future__ import annotations
@@ -17,10 +17,98 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._arrays import first_largest
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.priors.elimination import Chain, chains, marginals, row_count
-from narcissus.priors.elimination_order import elimination_order
+from narcissus.priors.elimination import (
+    Chain,
+    chains,
+    check_values,
+    elimination_order,
+    marginals,
+    row_count,
+    spread,
+)
 from narcissus.priors.factors import Codes, Factors, Floats
-from narcissus.priors.right_columns import sum_law, widen
+
+
+def right_columns(factors: Factors, guesses: ArrayLike, last: ArrayLike | None = None) -> Floats:
+    """Compute the law of the number of right columns of each person's guess, (n, columns + 1).
+
+    ``guesses`` are value numbers of the unknown columns, shape (n, columns). Where a guess covers
+    several values, it is the first and ``last`` the last of them in each column; any of these is
+    right.
+
+    Notes
+    -----
+    The columns are eliminated with the count as one more axis of every table. All terms are
+    positive, so that small chances are as accurate as large ones.
+    """
+    split = check_values(factors, guesses)
+    ends = split if last is None else check_values(factors, last)
+    columns = len(factors.shape)
+    answer = np.zeros((factors.people, columns + 1))
+    # People with the same known columns and the same guess have the same law.
+    keys = np.column_stack([factors.rows, split, ends])
+    different, back = np.unique(keys, axis=0, return_inverse=True)
+    laws = np.zeros((len(different), columns + 1))
+    for part, chain in chains(factors, "sum", copies=2):
+        mine = np.flatnonzero((different[:, 0] >= part.start) & (different[:, 0] < part.stop))
+        cells = max(step.cells(factors.shape) for step in chain.steps) if chain.steps else 1
+        each = max(1, 8_000_000 // (cells * (columns + 1)))
+        for start in range(0, mine.size, each):
+            some = mine[start : start + each]
+            row, covered = different[some, 0] - part.start, different[some, 1:]
+            laws[some] = _law(chain, row, covered[:, :columns], covered[:, columns:])
+    answer[:] = laws[np.ravel(back)]
+    return answer
+
+
+def at_least_right(
+    factors: Factors, guesses: ArrayLike, at_least: int, last: ArrayLike | None = None
+) -> Floats:
+    """Compute the chance of at least ``at_least`` right columns of each guess, shape (n,).
+
+    See `right_columns`.
+    """
+    least = integer("at_least", at_least, low=0, high=len(factors.shape))
+    return np.minimum(right_columns(factors, guesses, last)[:, least:].sum(axis=1), 1.0)
+
+
+def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray, last: np.ndarray) -> Floats:
+    # Messages by the columns that they depend on; the number of right columns is their last axis.
+    waiting: list[tuple[tuple[int, ...], Floats]] = []
+    for number in reversed(range(len(chain.steps))):
+        step = chain.steps[number]
+        law = np.exp(chain.table(number, rows))[..., None]
+        for given, message in [w for w in waiting if step.column in w[0]]:
+            law = sum_law(law, widen(message, given, step.clique))
+        waiting = [w for w in waiting if step.column not in w[0]]
+        size = law.shape[-2]
+        every, low, high = np.arange(size), guesses[:, step.column], last[:, step.column]
+        hit = ((every >= low[:, None]) & (every <= high[:, None])).astype(np.float64)
+        hit = hit.reshape(len(rows), *(1,) * len(step.given), size, 1)
+        right, wrong = (law * hit).sum(axis=-2), (law * (1.0 - hit)).sum(axis=-2)
+        message = np.zeros((*right.shape[:-1], right.shape[-1] + 1))
+        message[..., :-1] = wrong
+        message[..., 1:] += right
+        waiting.append((step.given, message))
+    total = np.ones((len(rows), 1))
+    for _, message in waiting:
+        total = sum_law(total, message)
+    return total
+
+
+def widen(message: Floats, given: tuple[int, ...], onto: tuple[int, ...]) -> Floats:
+    """Lay a message along the axes of more columns; the counts stay last."""
+    return spread(message, (*given, -1), (*onto, -1))
+
+
+def sum_law(a: Floats, b: Floats) -> Floats:
+    """Compute the law of the sum of two independent counts, along the last axes."""
+    shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
+    answer = np.zeros((*shape, a.shape[-1] + b.shape[-1] - 1))
+    for k in range(b.shape[-1]):
+        answer[..., k : k + a.shape[-1]] += a * b[..., k, None]
+    return answer
+
 
 _BLOCK = 4_000_000  # numbers that are held at once
 _SURE = 1e-9  # differences of chances below this are rounding
@@ -30,25 +118,17 @@ _WORK = 2e9  # entries of tables
 
 @dataclass(frozen=True)
 class BestGuess:
-    """The best guess that was found in each row of factors, and what no guess exceeds.
+    """The best guess found in each row of factors, and a bound for all guesses."""
 
-    Attributes
-    ----------
-    guess
-        A guess of each column, shape (rows, columns).
-    chance
-        That at least so many of its columns are right, shape (rows,).
-    limit
-        What no guess exceeds, shape (rows,); 1e-9 above the chance where the guess is the best.
-    """
-
-    guess: Codes
-    chance: Floats
+    guess: Codes  # of each column, shape (rows, columns)
+    chance: Floats  # that at least the required number of columns are right, shape (rows,)
+    # upper bound for every guess, shape (rows,); 1e-9 above the chance where the guess is the
+    # best
     limit: Floats
 
     @property
     def is_best(self) -> NDArray[np.bool_]:
-        """Whether no guess is likelier to count, but for rounding, shape (rows,)."""
+        """Whether the guess is optimal up to rounding, shape (rows,)."""
         return self.limit <= self.chance + 2 * _SURE
 
 
@@ -59,24 +139,13 @@ def best_guess(
     rounds: int = 3,
     start: ArrayLike | None = None,
 ) -> BestGuess:
-    """Find the guess that is likeliest to have at least so many right columns, and limit others.
+    """Find the guess most likely to have ``at_least`` right columns, and bound all others.
 
-    Parameters
-    ----------
-    factors
-        See `Factors`.
-    at_least
-        From 1 to the number of columns.
-    covers
-        For each column which values each guess of it covers, 0 or 1, shape (size, guesses);
-        default one guess a value.
-    rounds
-        How often the guesses of a row are split further, at most. Each takes about as many times
-        as long as the limit without, 0, as there are guesses of all columns together; see
-        `most_rounds`.
-    start
-        A guess in each row that is improved upon, shape (rows, columns); default the likeliest of
-        each column.
+    ``covers`` has, for each column, which values each guess covers, 0 or 1, shape (size, guesses);
+    by default a guess covers one value. The guesses of a row are split further at most ``rounds``
+    times. Each round takes about as many times as long as the bound without splitting (0) as there
+    are guesses of all columns together; see `most_rounds`. ``start`` is a guess in each row to
+    improve upon, shape (rows, columns); by default the likeliest value of each column.
 
     Notes
     -----
@@ -114,9 +183,9 @@ def best_guess(
 
 
 def most_rounds(factors: Factors, covers: Sequence[ArrayLike]) -> int:
-    """Give how many rounds of `best_guess` are some seconds of work, at most 50.
+    """Return how many rounds of `best_guess` take some seconds, at most 50.
 
-    A number of table entries, not seconds, so that all machines agree.
+    They are reckoned in table entries, not seconds, so that all machines agree.
     """
     guesses = sum(np.shape(c)[1] for c in covers)
     return min(_ROUNDS, int(_WORK / (row_count(factors) * _width(factors) * guesses)))
@@ -142,18 +211,16 @@ def _checked(covers: Sequence[ArrayLike], factors: Factors) -> list[Floats]:
 
 @dataclass
 class _Nodes:
-    """Sets of guesses: whose, which guesses of each column, and what none of them exceeds."""
+    """Sets of guesses: their rows, the guesses allowed for each column, and a common bound."""
 
     row: NDArray[np.intp]
     allowed: list[NDArray[np.bool_]]
     limit: Floats
 
     def some(self, which: NDArray[np.intp] | NDArray[np.bool_]) -> _Nodes:
-        """Give some of them."""
         return _Nodes(self.row[which], [a[which] for a in self.allowed], self.limit[which])
 
     def with_guess(self, which: NDArray[np.intp], column: int, guess: NDArray[np.intp]) -> _Nodes:
-        """Give some of them, each with only one guess of a column."""
         chosen = self.some(which)
         chosen.allowed[column] = np.zeros_like(chosen.allowed[column])
         chosen.allowed[column][np.arange(guess.size), guess] = True
@@ -161,7 +228,7 @@ class _Nodes:
 
 
 class _Search:
-    """The best guess of some rows of a chain, by branch and bound."""
+    """Branch and bound for the best guess of some rows of a chain."""
 
     def __init__(
         self, chain: Chain, rows: NDArray[np.intp], sets: list[Floats], least: int, many: int
@@ -170,7 +237,7 @@ class _Search:
         self.least, self.many = least, many
 
     def run(self, start: NDArray[np.integer], rounds: int) -> tuple[_Nodes, Floats]:
-        """Give the best guess found, whose limit is its chance, and the limit of all, by row."""
+        """Return the best guess found, whose limit is its chance, and the bound for all, by row."""
         every = np.arange(self.rows.size)
         shapes = [(every.size, s.shape[1]) for s in self.sets]
         best = _Nodes(every, [np.zeros(s, dtype=bool) for s in shapes], np.zeros(every.size))
@@ -213,7 +280,7 @@ class _Search:
             rows = rows[best.limit[rows] > before + _SURE]
 
     def split(self, nodes: _Nodes, best: _Nodes) -> _Nodes:
-        """Replace each node by those with one guess of a column: that which limits them most."""
+        """Split each node by the guesses of the column that tightens the bound most."""
         floor = best.limit[nodes.row] + _SURE
         choice, value = np.zeros(nodes.row.size, dtype=np.intp), np.full(nodes.row.size, np.inf)
         tried: list[tuple[NDArray[np.intp], NDArray[np.intp], Floats]] = []
@@ -244,7 +311,7 @@ class _Search:
         return reduce(_joined, parts)
 
     def limits(self, nodes: _Nodes) -> Floats:
-        """Limit the chance of the best of each node's guesses; exactly where there is one."""
+        """Bound the chance of the best of each node's guesses; exact for a single guess."""
         parts = range(0, nodes.row.size, self.many)
         some = [nodes.some(np.arange(a, min(a + self.many, nodes.row.size))) for a in parts]
         return np.concatenate([np.empty(0), *map(self._limits, some)])

@@ -1,12 +1,11 @@
-"""Exact answers about many unknown columns from their factors, by eliminating one after the other.
+"""Exact answers about many unknown columns from their factors, by variable elimination.
 
-Eliminating a column leaves a table of what it is worth given the columns that it was tied to. Read
+Eliminating a column leaves a table of its contribution given the columns that it was tied to. Read
 backwards these tables are a *chain*: each column given columns that come before it. Summed out, the
-chain is the joint distribution (`log_partition`, `marginals`, `sample`); maximised out, it says of
-every beginning how likely its best continuation is (`most_likely`, and
-`narcissus.priors.likeliest`).
+chain is the joint distribution (`log_partition`, `marginals`, `sample`); maximised out, it has for
+every beginning the probability of its best continuation (`most_likely`, `likeliest`).
 
-Answers that depend on the known columns alone are given by row of the factors: index them with
+Answers that depend on the known columns alone are by row of the factors: index them with
 ``factors.rows`` for one a person.
 
 Source: Koller and Friedman 2009, Probabilistic Graphical Models, chapters 9, 10 and 13.
@@ -14,8 +13,9 @@ Source: Koller and Friedman 2009, Probabilistic Graphical Models, chapters 9, 10
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -24,9 +24,92 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._arrays import first_largest
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer
-from narcissus.errors import InputError
-from narcissus.priors.elimination_order import Step, elimination_order
+from narcissus.bounds import ListedPriors, Listing
+from narcissus.errors import InputError, TooLargeError
 from narcissus.priors.factors import Codes, Factors, Floats
+
+MAX_CLIQUE = 20_000_000
+"""Most joint values of the columns that one step of an elimination looks at together."""
+
+_Graph = dict[int, set[int]]
+_Score = Callable[[_Graph, int, Sequence[int]], tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One column that is summed out, and the columns it depends on at that point."""
+
+    column: int
+    given: tuple[int, ...]  # the columns still there that share a factor with it, ascending
+
+    @property
+    def clique(self) -> tuple[int, ...]:
+        """All columns of the step, the one that leaves last."""
+        return (*self.given, self.column)
+
+    def cells(self, shape: Sequence[int]) -> int:
+        """Count the joint values of the step."""
+        return prod(shape[c] for c in self.clique)
+
+
+def elimination_order(shape: Sequence[int], scopes: Iterable[Sequence[int]]) -> tuple[Step, ...]:
+    """Choose an order of all columns: the cheapest of three greedy ones.
+
+    They take next the column that adds the fewest links between its neighbours (min-fill), those
+    links weighted by the sizes of what they join, or the column whose step is smallest. The best
+    order of all is hard to find (NP-hard). ``scopes`` are the columns of each factor. Raises
+    `TooLargeError` if a step of the best order found has more than `MAX_CLIQUE` joint values.
+
+    Notes
+    -----
+    Source: Koller and Friedman 2009, Probabilistic Graphical Models, section 9.4.3.
+    """
+    graph: _Graph = {c: set() for c in range(len(shape))}
+    for scope in scopes:
+        for c in scope:
+            graph[c].update(set(scope) - {c})
+    orders = [_greedy(graph, shape, score) for score in (_fill, _weighted_fill, _size)]
+    steps = min(orders, key=lambda order: sum(step.cells(shape) for step in order))
+    widest = max(steps, key=lambda step: step.cells(shape), default=None)
+    if widest is not None and widest.cells(shape) > MAX_CLIQUE:
+        raise TooLargeError(
+            f"the prior ties {len(widest.clique)} unknown columns together with "
+            f"{widest.cells(shape):,} joint values, at most {MAX_CLIQUE:,} are taken at once; fit "
+            "a network with fewer parents, or take fewer or coarser unknown columns"
+        )
+    return steps
+
+
+def _greedy(graph: _Graph, shape: Sequence[int], score: _Score) -> tuple[Step, ...]:
+    left = {c: set(near) for c, near in graph.items()}
+    steps: list[Step] = []
+    while left:
+        column = min(left, key=lambda c: (*score(left, c, shape), c))
+        near = left.pop(column)
+        for c in near:
+            left[c] |= near - {c}
+            left[c].discard(column)
+        steps.append(Step(column, tuple(sorted(near))))
+    return tuple(steps)
+
+
+def _missing(graph: _Graph, column: int) -> list[tuple[int, int]]:
+    near = sorted(graph[column])
+    return [(a, b) for i, a in enumerate(near) for b in near[i + 1 :] if b not in graph[a]]
+
+
+def _size(graph: _Graph, column: int, shape: Sequence[int]) -> tuple[float, ...]:
+    return (prod(shape[c] for c in graph[column]) * shape[column],)
+
+
+def _fill(graph: _Graph, column: int, shape: Sequence[int]) -> tuple[float, ...]:
+    return (len(_missing(graph, column)), *_size(graph, column, shape))
+
+
+def _weighted_fill(graph: _Graph, column: int, shape: Sequence[int]) -> tuple[float, ...]:
+    links = sum(shape[a] * shape[b] for a, b in _missing(graph, column))
+    return (links, *_size(graph, column, shape))
+
 
 _BLOCK = 8_000_000  # numbers that are held at once
 
@@ -37,26 +120,19 @@ How = Literal["sum", "max"]
 class Chain:
     """The weights of some rows of factors as a product, each column given earlier ones.
 
-    ``weight(x) = exp(total + sum of a table each at x)``.
-
-    Attributes
-    ----------
-    steps
-        The columns in the order in which they are drawn, each with those it depends on.
-    tables
-        For each step, shape (rows or 1, size of each given column ..., own size): one row where all
-        rows have the same. Summed out: the logarithm of the column's probability given those
-        before. Maximised out: by how much the logarithm of the best completion falls, at most 0.
-    total
-        Logarithm of the sum, or of the largest, of all weights; shape (rows,).
+    ``weight(x) = exp(total + sum of a table each at x)``. A table has shape (rows or 1, size of
+    each given column ..., own size), one row where all rows have the same. Summed out: the
+    logarithm of the column's probability given those before. Maximised out: by how much the
+    logarithm of the best completion falls, at most 0.
     """
 
+    # the columns in the order in which they are drawn, with those they depend on
     steps: tuple[Step, ...]
-    tables: tuple[Floats, ...]
-    total: Floats
+    tables: tuple[Floats, ...]  # one for each step
+    total: Floats  # logarithm of the sum, or of the largest, of all weights; shape (rows,)
 
     def table(self, number: int, row: NDArray[np.integer]) -> Floats:
-        """Give a step's table for each of some rows, shape (number of rows, ...)."""
+        """Return a step's table for each of some rows, shape (number of rows, ...)."""
         table = self.tables[number]
         return table[row if len(table) > 1 else np.zeros_like(row)]
 
@@ -64,25 +140,9 @@ class Chain:
 def chains(factors: Factors, how: How, copies: int = 1) -> Iterator[tuple[slice, Chain]]:
     """Eliminate all columns, for as many rows at a time as fit into memory.
 
-    Parameters
-    ----------
-    factors
-        See `Factors`.
-    how
-        Whether columns are summed or maximised out.
-    copies
-        How many numbers the caller holds for each number of a chain.
-
-    Yields
-    ------
-    Rows and their chain.
-
-    Raises
-    ------
-    TooLargeError
-        Too many columns are tied together; see `elimination_order`.
-    InputError
-        Every joint value of some row is impossible.
+    The caller holds ``copies`` numbers for each number of a chain. Raises `TooLargeError` where too
+    many columns are tied together (see `elimination_order`), `InputError` where every joint value
+    of some row is impossible.
     """
     steps = elimination_order(factors.shape, factors.scopes)
     width = sum(step.cells(factors.shape) for step in steps)
@@ -105,7 +165,6 @@ def chains(factors: Factors, how: How, copies: int = 1) -> Iterator[tuple[slice,
 
 
 def row_count(factors: Factors) -> int:
-    """Give the number of rows of factors."""
     if factors.tables:
         return len(factors.tables[0])
     return int(factors.rows.max(initial=-1)) + 1
@@ -139,10 +198,9 @@ def _eliminate(
 
 
 def spread(table: Floats, scope: Sequence[int], onto: Sequence[int]) -> Floats:
-    """Lay a table of some columns along the axes of more, with size 1 for those that it lacks.
+    """Lay a table (rows, size of each column of ``scope`` ...) along the axes of ``onto``.
 
-    ``table`` has shape (rows, size of each column of ``scope`` ...), the answer (rows, one axis for
-    each column of ``onto`` ...).
+    Axes that it lacks have size 1.
     """
     kept = [c for c in onto if c in scope]
     axes = [1 + list(scope).index(c) for c in kept]
@@ -152,7 +210,6 @@ def spread(table: Floats, scope: Sequence[int], onto: Sequence[int]) -> Floats:
 
 
 def _log_sum(table: Floats) -> Floats:
-    """Give the logarithm of the sum of the exponentials along the last axis."""
     top = table.max(axis=-1)
     shift = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
@@ -160,32 +217,21 @@ def _log_sum(table: Floats) -> Floats:
 
 
 def log_partition(factors: Factors) -> Floats:
-    """Give the logarithm of the sum of all weights, shape (rows,).
-
-    Raises
-    ------
-    TooLargeError, InputError
-        See `chains`; the same for all functions here.
-    """
+    """Compute the logarithm of the sum of all weights, shape (rows,); see `chains` for errors."""
     return np.concatenate([np.empty(0), *(chain.total for _, chain in chains(factors, "sum"))])
 
 
 def log_probability(factors: Factors, values: ArrayLike) -> Floats:
-    """Give the logarithm of the probability of one joint value for each person, shape (n,).
+    """Compute the logarithm of the probability of one joint value for each person, shape (n,).
 
-    Parameters
-    ----------
-    factors
-        See `Factors`.
-    values
-        Value numbers of the unknown columns, shape (n, columns).
+    ``values`` are value numbers of the unknown columns, shape (n, columns).
     """
     split = check_values(factors, values)
     return factors.log_weights(split) - log_partition(factors)[factors.rows]
 
 
 def marginals(factors: Factors) -> tuple[Floats, ...]:
-    """Give each column's exact distribution given the known ones, shapes (rows, size)."""
+    """Compute each column's exact distribution given the known ones, shapes (rows, size)."""
     count = row_count(factors)
     answer = tuple(np.empty((count, size)) for size in factors.shape)
     for part, chain in chains(factors, "sum", copies=3):
@@ -206,7 +252,7 @@ def marginals(factors: Factors) -> tuple[Floats, ...]:
 
 
 def most_likely(factors: Factors) -> Codes:
-    """Give the joint value of the largest probability, shape (rows, columns)."""
+    """Find the joint value of the largest probability, shape (rows, columns)."""
     answer = np.zeros((row_count(factors), len(factors.shape)), dtype=np.int32)
     for part, chain in chains(factors, "max"):
         row = np.arange(part.stop - part.start)
@@ -241,7 +287,7 @@ def sample(factors: Factors, draws: int, *, rng: RandomSource = None) -> Codes:
 
 
 def check_values(factors: Factors, values: ArrayLike) -> NDArray[np.intp]:
-    """Give one joint value a person as an array of shape (n, columns), or refuse it."""
+    """Check one joint value a person, and return them as an array of shape (n, columns)."""
     split = np.asarray(values)
     wanted = (factors.people, len(factors.shape))
     if split.shape != wanted or not np.issubdtype(split.dtype, np.integer):
@@ -254,3 +300,163 @@ def check_values(factors: Factors, values: ArrayLike) -> NDArray[np.intp]:
             f"`values` must lie below the sizes of the unknown columns, {factors.shape}"
         )
     return split.astype(np.intp)
+
+
+_CELLS = 4_000_000  # continuations that are held at once
+_LISTED = 2_000_000  # values of several rows that are listed at once
+
+
+@dataclass(frozen=True, eq=False)
+class Likeliest:
+    """The likeliest joint values of each row of factors."""
+
+    # where each row's values begin, and the end of the last; shape (rows + 1,)
+    starts: NDArray[np.intp]
+    # value numbers of the unknown columns, shape (listed, columns); each row's likeliest
+    # first
+    values: Codes
+    log_probabilities: Floats  # natural logarithms, shape (listed,)
+    # for each row the log of the largest probability not listed, shape (rows,); minus
+    # infinity where every possible joint value is listed
+    unlisted: Floats
+
+
+def likeliest(
+    factors: Factors, most: int, least: ArrayLike = 0.0, rows: ArrayLike | None = None
+) -> Likeliest:
+    """List the joint values of probability at least ``least``, at most the ``most`` likeliest.
+
+    ``least`` is a number for each of ``rows``, or one for all; ``rows`` are by default all rows of
+    the factors. Errors are those of `narcissus.priors.elimination.chains`.
+
+    Notes ----- The chain of the maximised columns has for every beginning of a joint value the
+    probability of its best completion. So a beginning below ``least`` is left out with all that
+    follows. Of more than ``most`` beginnings only the best ``most`` are followed, since each of
+    these leads to a value of its own that is at least as likely as all that the others lead to. No
+    search ever returns with nothing, and the best beginning left out is the likeliest value not
+    listed.
+    """
+    bound = integer("most", most, low=1)
+    count = row_count(factors)
+    asked = np.arange(count) if rows is None else np.asarray(rows, dtype=np.intp)
+    if asked.size and (asked.min() < 0 or asked.max() >= count):
+        raise InputError(f"`rows` must be numbers below {count}")
+    with np.errstate(divide="ignore"):
+        floor = np.broadcast_to(np.log(np.asarray(least, dtype=np.float64)), asked.shape)
+    some = factors if rows is None else factors.of_rows(asked)
+    scale = log_partition(some)
+    each = max(1, _LISTED // bound)
+    found: list[Likeliest] = []
+    for part, chain in chains(some, "max"):
+        for start in range(part.start, part.stop, each):
+            own = np.arange(start, min(start + each, part.stop))
+            found.append(_search(chain, own - part.start, scale[own], floor[own], bound))
+    return _joined(found, len(factors.shape))
+
+
+def listing(factors: Factors) -> Listing:
+    """Return a lister of the likeliest joint values for `narcissus.bounds.optimum_by_listing`.
+
+    Its targets are the rows of the factors.
+    """
+
+    def listed(rows: NDArray[np.intp], most: int, least: Floats) -> ListedPriors:
+        found = likeliest(factors, most, least, rows)
+        count = np.diff(found.starts)
+        masses = np.zeros((rows.size, max(1, count.max(initial=0))))
+        row = np.repeat(np.arange(rows.size), count)
+        masses[row, np.arange(row.size) - found.starts[row]] = np.exp(found.log_probabilities)
+        # Rounding must not put the limit of the others below one of them.
+        return ListedPriors(masses, np.exp(found.unlisted) * (1 + 1e-9))
+
+    return listed
+
+
+@dataclass
+class _Beginnings:
+    """Beginnings of joint values: rows, values, and the probability of the best completion."""
+
+    row: NDArray[np.intp]
+    values: Codes
+    score: Floats
+
+
+def _search(
+    chain: Chain, rows: NDArray[np.intp], scale: Floats, least: Floats, most: int
+) -> Likeliest:
+    columns = len(chain.steps)
+    here = _Beginnings(
+        np.arange(rows.size),
+        np.zeros((rows.size, columns), dtype=np.int32),
+        chain.total[rows] - scale,
+    )
+    floor, unlisted = least.copy(), np.full(rows.size, -np.inf)
+    here = _pruned(here, here.score >= floor[here.row], unlisted)
+    for number, step in enumerate(chain.steps):
+        table = chain.tables[number]
+        kept: list[_Beginnings] = []
+        each = max(1, _CELLS // table.shape[-1])
+        for start in range(0, here.row.size, each):
+            some = slice(start, start + each)
+            row, values = here.row[some], here.values[some]
+            own = rows[row] if len(table) > 1 else np.zeros_like(row)
+            given = tuple(values[:, c] for c in step.given)
+            score = here.score[some, None] + table[(own, *given)]
+            old, value = np.nonzero((score >= floor[row, None]) & (score > -np.inf))
+            longer = _Beginnings(row[old], values[old], score[old, value])
+            longer.values[:, step.column] = value
+            score[old, value] = -np.inf
+            np.maximum.at(unlisted, row, score.max(axis=1))
+            kept.append(_best(longer, most, floor, unlisted))
+        here = _best(_together(kept, here), most, floor, unlisted)
+    order = np.lexsort((-here.score, here.row))
+    starts = np.searchsorted(here.row[order], np.arange(rows.size + 1))
+    return Likeliest(starts, here.values[order], here.score[order], unlisted)
+
+
+def _best(some: _Beginnings, most: int, floor: Floats, unlisted: Floats) -> _Beginnings:
+    """Keep each row's ``most`` best; whatever is below the last of them need not be followed.
+
+    The rows are in ascending order.
+    """
+    counts = np.bincount(some.row, minlength=floor.size)
+    if counts.max(initial=0) <= most:
+        return some
+    keep = np.ones(some.row.size, dtype=bool)
+    ends = np.cumsum(counts)
+    for row in np.flatnonzero(counts > most):
+        own = slice(ends[row] - counts[row], ends[row])
+        score = some.score[own]
+        last = np.partition(score, score.size - most)[score.size - most]
+        better = score > last
+        better[np.flatnonzero(score == last)[: most - better.sum()]] = True
+        keep[own] = better
+        floor[row] = max(floor[row], last)
+    return _pruned(some, keep, unlisted)
+
+
+def _pruned(some: _Beginnings, keep: NDArray[np.bool_], unlisted: Floats) -> _Beginnings:
+    """Leave some out, and record the best of these."""
+    np.maximum.at(unlisted, some.row[~keep], some.score[~keep])
+    return _Beginnings(some.row[keep], some.values[keep], some.score[keep])
+
+
+def _together(parts: list[_Beginnings], none: _Beginnings) -> _Beginnings:
+    if len(parts) == 1:
+        return parts[0]
+    parts = parts or [_pruned(none, np.zeros(none.row.size, dtype=bool), np.empty(0))]
+    return _Beginnings(
+        np.concatenate([p.row for p in parts]),
+        np.concatenate([p.values for p in parts]),
+        np.concatenate([p.score for p in parts]),
+    )
+
+
+def _joined(parts: list[Likeliest], columns: int) -> Likeliest:
+    counts = [np.diff(p.starts) for p in parts]
+    return Likeliest(
+        np.cumsum(np.concatenate([np.zeros(1, dtype=np.intp), *counts])),
+        np.concatenate([np.empty((0, columns), dtype=np.int32), *(p.values for p in parts)]),
+        np.concatenate([np.empty(0), *(p.log_probabilities for p in parts)]),
+        np.concatenate([np.empty(0), *(p.unlisted for p in parts)]),
+    )

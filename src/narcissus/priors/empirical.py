@@ -1,4 +1,4 @@
-"""The rows of a table as a record prior: the attacker who has seen the whole population."""
+"""The rows of a table as a record prior: an attacker who has seen the whole population."""
 
 from __future__ import annotations
 
@@ -32,22 +32,8 @@ class EmpiricalRows:
     """A distribution over given records, mixed with independent columns of the same marginals.
 
     A record is one of ``records`` with probability ``1 - smoothing``, and has every column drawn
-    on its own with probability ``smoothing``. Without smoothing a known part that no record has
-    is impossible, and `conditional` refuses it; with it, such a part says nothing about the
-    unknown columns, which then follow their marginals.
-
-    Attributes
-    ----------
-    names
-        Names of the columns.
-    sizes
-        Number of values of each column.
-    records
-        Distinct records, shape (m, d).
-    weights
-        Their probabilities, shape (m,).
-    smoothing
-        In [0, 1].
+    independently with probability ``smoothing``. Without smoothing, `conditional` refuses a known
+    part that no record has; with smoothing, the unknown columns then follow their marginals.
 
     Raises
     ------
@@ -56,10 +42,10 @@ class EmpiricalRows:
     """
 
     names: tuple[str, ...]
-    sizes: tuple[int, ...]
-    records: Codes
-    weights: Floats
-    smoothing: float = 0.0
+    sizes: tuple[int, ...]  # number of values of each column
+    records: Codes  # distinct records, shape (m, d)
+    weights: Floats  # their probabilities, shape (m,)
+    smoothing: float = 0.0  # in [0, 1]
 
     def __post_init__(self) -> None:
         check_sizes(self.names, self.sizes)
@@ -84,7 +70,6 @@ class EmpiricalRows:
         return IndependentColumns(self.names, tuple(m / m.sum() for m in marginals))
 
     def sample(self, n: int, *, rng: RandomSource = None) -> Codes:
-        """Draw ``n`` independent records, shape (n, d)."""
         count = integer("n", n, low=0)
         random = generator(rng)
         levels = np.cumsum(self.weights)[:-1]
@@ -95,9 +80,7 @@ class EmpiricalRows:
         return codes
 
     def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
-        """Give the exact probabilities of the unknown columns given the others.
-
-        See `RecordPrior.conditional` for shapes and order.
+        """Compute the exact probabilities of the unknown columns; see `RecordPrior.conditional`.
 
         Raises
         ------
@@ -145,13 +128,12 @@ class EmpiricalRows:
         return joint if np.array_equal(place, np.arange(len(rows))) else joint[place]
 
     def _log_known(self, codes: Codes, known: Sequence[int]) -> NDArray[np.float64]:
-        """Give the log probability of the known columns under independence, shape (n,)."""
+        """Compute the log probability of the known columns under independence, shape (n,)."""
         with np.errstate(divide="ignore"):
             parts = [np.log(self.independent.marginals[j])[codes[:, j]] for j in known]
         return np.sum(parts, axis=0) if parts else np.zeros(len(codes))
 
     def log_probability(self, codes: ArrayLike) -> Floats:
-        """Give the natural logarithm of each record's probability, shape (n,)."""
         checked = check_codes(codes, self.sizes)
         keys = row_keys(np.concatenate([self.records, checked]), range(len(self.sizes)), self.sizes)
         _, group = np.unique(keys, return_inverse=True)
@@ -166,7 +148,6 @@ class EmpiricalRows:
         return np.logaddexp(seen, apart)
 
     def describe(self) -> str:
-        """Say how many distinct records there are and how they are smoothed."""
         text = (
             f"Empirical rows: {len(self.records):,} distinct records of {len(self.sizes)} columns"
         )
@@ -189,7 +170,7 @@ def fit_empirical(table: Table, *, smoothing: float = 0.01) -> EmpiricalRows:
     table
         The people.
     smoothing
-        Share of independent columns in the mixture, in [0, 1]; 0 leaves only the table's rows
+        Share of independent columns in the mixture, in [0, 1]; at 0 only the table's rows are
         possible.
 
     Raises

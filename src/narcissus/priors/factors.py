@@ -1,8 +1,7 @@
 """A prior of many unknown columns as factors, so that their joint values are never listed.
 
 Given a person's known columns, ``P(x) = exp(sum_f T_f(x on the scope of f)) / Z``: each factor
-looks at a few of the unknown columns. What can be computed of that without listing the joint values
-is in `narcissus.priors.elimination`.
+depends on a few of the unknown columns. `narcissus.priors.elimination` computes with factors.
 """
 
 from __future__ import annotations
@@ -22,35 +21,22 @@ Floats = NDArray[np.float64]
 class Factors:
     """Unnormalised logarithms of the unknown columns' probabilities, for several people.
 
-    Attributes
-    ----------
-    shape
-        Sizes of the unknown columns.
-    scopes
-        For each factor the columns that it looks at, as ascending positions in ``shape``; all
-        different, none empty.
-    tables
-        For each factor its logarithms, shape (rows, size of each column of the scope ...); minus
-        infinity where a value is impossible. People with the same row share them.
-    rows
-        The row of each person, shape (n,).
+    Each table has shape (rows, size of each column of its scope ...), minus infinity where a value
+    is impossible. People with the same row share it.
     """
 
-    shape: tuple[int, ...]
+    shape: tuple[int, ...]  # sizes of the unknown columns
+    # columns of each factor, as ascending positions in ``shape``; all different, none empty
     scopes: tuple[tuple[int, ...], ...]
-    tables: tuple[Floats, ...]
-    rows: NDArray[np.intp]
+    tables: tuple[Floats, ...]  # logarithms of each factor
+    rows: NDArray[np.intp]  # the row of each person, shape (n,)
 
     @property
     def people(self) -> int:
-        """How many people there are."""
         return len(self.rows)
 
     def of_rows(self, rows: NDArray[np.intp]) -> Factors:
-        """Give the factors of one person for each of some rows.
-
-        What all rows share stays shared.
-        """
+        """Return the factors of one person for each of some rows; shared rows stay shared."""
         count = len(rows)
         tables = tuple(
             np.broadcast_to(t[0], (count, *t.shape[1:])) if t.strides[0] == 0 else t[rows]
@@ -59,12 +45,9 @@ class Factors:
         return Factors(self.shape, self.scopes, tables, np.arange(count))
 
     def log_weights(self, split: NDArray[np.integer]) -> Floats:
-        """Give everybody's unnormalised logarithm of one joint value each, shape (n,).
+        """Compute everybody's unnormalised logarithm of one joint value each, shape (n,).
 
-        Parameters
-        ----------
-        split
-            Value numbers of the unknown columns, shape (n, columns).
+        ``split`` has the value numbers of the unknown columns, shape (n, columns).
         """
         total = np.zeros(self.people)
         for scope, table in zip(self.scopes, self.tables, strict=True):
@@ -74,18 +57,17 @@ class Factors:
 
 @runtime_checkable
 class Factored(Protocol):
-    """A record prior that can say what it knows of many unknown columns without a joint."""
+    """A record prior that can describe many unknown columns without their joint distribution."""
 
     def factors(self, codes: ArrayLike, unknown: Sequence[int]) -> Factors:
-        """Give the factors of the unknown columns given the others.
+        """Compute the factors of the unknown columns given the others.
 
         Parameters
         ----------
         codes
-            Shape (n, d); what stands in the unknown columns is ignored.
+            Shape (n, d); the unknown columns are ignored.
         unknown
-            Positions of the unknown columns, all different; their order is that of
-            `Factors.shape`.
+            Positions of the unknown columns, all different, in the order of `Factors.shape`.
 
         Raises
         ------

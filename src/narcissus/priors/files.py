@@ -19,18 +19,18 @@ def read_priors(path: Path | str) -> NDArray[np.float64]:
     Parameters
     ----------
     path
-        CSV, with or without names of the values in its first line, or JSON (a list of lists) by
-        its name. Empty cells and short rows are values that a person cannot have.
+        CSV, with or without names of the values in its first line, or JSON (a list of lists), by
+        its suffix. Empty cells and short rows are values that a person cannot have.
 
     Returns
     -------
     array of shape (people, values)
-        Rows of probabilities that sum to 1 within 1e-9; they are not changed.
+        Rows of probabilities that sum to 1 within 1e-9, unchanged.
 
     Raises
     ------
     InputError
-        With the row, and the column where there is one.
+        The message names the row, and the column where there is one.
     """
     table = read_number_table(Path(path))
     empty = np.flatnonzero(np.isnan(table.values).all(axis=1))

@@ -1,4 +1,4 @@
-"""Independent columns as a record prior: the attacker who knows nothing but each column alone."""
+"""Independent columns as a record prior: an attacker who knows only each column by itself."""
 
 from __future__ import annotations
 
@@ -27,13 +27,6 @@ from narcissus.tables import Table
 class IndependentColumns:
     """A distribution of records whose columns are independent.
 
-    Attributes
-    ----------
-    names
-        Names of the columns.
-    marginals
-        For each column the probabilities of its values, summing to one.
-
     Raises
     ------
     InputError
@@ -41,7 +34,7 @@ class IndependentColumns:
     """
 
     names: tuple[str, ...]
-    marginals: tuple[Floats, ...]
+    marginals: tuple[Floats, ...]  # for each column the probabilities of its values, summing to one
 
     def __post_init__(self) -> None:
         marginals = tuple(distribution("marginals", m).copy() for m in self.marginals)
@@ -53,11 +46,9 @@ class IndependentColumns:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of values of each column."""
         return tuple(len(marginal) for marginal in self.marginals)
 
     def sample(self, n: int, *, rng: RandomSource = None) -> Codes:
-        """Draw ``n`` independent records, shape (n, d)."""
         count = integer("n", n, low=0)
         random = generator(rng)
         codes = np.empty((count, len(self.sizes)), dtype=np.int32)
@@ -67,19 +58,11 @@ class IndependentColumns:
         return codes
 
     def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
-        """Give the probabilities of the unknown columns, the same for every row.
-
-        See `RecordPrior.conditional` for shapes, order and errors.
-        """
         checked, columns = check_question(codes, unknown, self.sizes)
         joint = joint_of([self.marginals[u] for u in columns])
         return np.tile(joint, (len(checked), 1))
 
     def factors(self, codes: ArrayLike, unknown: Sequence[int]) -> Factors:
-        """Give one factor for each unknown column, the same for everybody.
-
-        See `narcissus.priors.factors.Factored`.
-        """
         columns = check_columns(unknown, self.sizes)
         people = len(check_codes(codes, self.sizes, ignore=columns))
         with np.errstate(divide="ignore"):
@@ -89,14 +72,12 @@ class IndependentColumns:
         return Factors(shape, scopes, tables, np.zeros(people, dtype=np.intp))
 
     def log_probability(self, codes: ArrayLike) -> Floats:
-        """Give the natural logarithm of each record's probability, shape (n,)."""
         checked = check_codes(codes, self.sizes)
         with np.errstate(divide="ignore"):
             parts = [np.log(m)[checked[:, j]] for j, m in enumerate(self.marginals)]
         return np.sum(parts, axis=0)
 
     def describe(self) -> str:
-        """Say how many columns there are and how likely the likeliest value of each is."""
         width = max(len(name) for name in self.names)
         lines = [
             f"Independent columns, {len(self.names)} of them; values, and the likeliest's share:"
@@ -112,7 +93,7 @@ class IndependentColumns:
 
 
 def joint_of(marginals: Sequence[Floats]) -> Floats:
-    """Give the joint probabilities of independent columns in C order, shape (V,)."""
+    """Compute the joint probabilities of independent columns in C order, shape (V,)."""
     return reduce(np.multiply.outer, marginals).ravel()
 
 
@@ -124,7 +105,7 @@ def fit_independent(table: Table, *, smoothing: float = 0.0) -> IndependentColum
     table
         The people.
     smoothing
-        Pseudo-count that is added to every value, at least 0.
+        Pseudo-count added to every value, at least 0.
     """
     pseudo = non_negative("smoothing", smoothing)
     marginals: list[Floats] = []

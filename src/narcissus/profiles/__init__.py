@@ -1,20 +1,23 @@
 """Exact answers for small worlds: profiles, best attackers, memorized information."""
 
-from narcissus.profiles.attacker import Bayes
 from narcissus.profiles.cover import Cover, cover, why_not_covered
-from narcissus.profiles.family import WrittenFamily, write_out_family
-from narcissus.profiles.memorized import memorized_information
 from narcissus.profiles.profile import (
     EPSILONS,
+    Bayes,
     Profile,
     Smallest,
+    memorized_information,
     profile,
+    sampled_profile,
     smallest,
 )
-from narcissus.profiles.sampled import sampled_profile
-from narcissus.profiles.worst_event import WorstEvent, worst_event
-from narcissus.profiles.worst_neighbours import WorstNeighbours, worst_neighbours
-from narcissus.profiles.write_out import LIMIT, WORK, write_out
+from narcissus.profiles.worst_event import (
+    WorstEvent,
+    WorstNeighbours,
+    worst_event,
+    worst_neighbours,
+)
+from narcissus.profiles.write_out import LIMIT, WORK, WrittenFamily, write_out, write_out_family
 from narcissus.profiles.written import WrittenOut
 
 __all__ = [

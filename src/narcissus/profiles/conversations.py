@@ -1,10 +1,9 @@
-"""Every conversation with a mechanism, as a tree: its questions, its answers, their chances.
+"""The tree of every conversation with a mechanism: questions, answers, and their chances.
 
-What an attacker gains from a conversation is summed over the answers, which it does not choose, and
-maximised over the questions, which it does: so the best attacker, of all that may let each question
-depend on the answers so far, is found from the ends of the conversations back to the first question
-(backward induction). An attacker who stops earlier gains no more than one who asks on and looks
-away.
+The gain is summed over the answers, which the attacker does not choose, and maximised over the
+questions, which it does. So the best attacker, of all whose questions may depend on the answers so
+far, is found by backward induction from the ends of the conversations. An attacker who stops
+earlier gains no more than one who asks on and ignores the answers.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from scipy import sparse
 from narcissus.attacks.bayes import BestQuestions, Plan
 from narcissus.errors import TooLargeError
 from narcissus.mechanisms.base import ReleaseChannel, WritesConversations
-from narcissus.profiles.best import Best, Guesses
-from narcissus.profiles.written import WrittenOut
+from narcissus.profiles.written import Best, Guesses, WrittenOut
 from narcissus.success.singling_out import SAME
 from narcissus.worlds.base import Batch
 from narcissus.worlds.batches import key_of
@@ -35,7 +33,7 @@ MOST = 30_000
 
 @dataclass
 class _Heard:
-    """What was heard so far: the questions that may follow, or the number of the whole."""
+    """A node of the tree: the questions that may follow, or the conversation's number."""
 
     leaf: int = -1
     asks: list[tuple[Any, list[tuple[Any, _Heard]]]] = field(
@@ -47,30 +45,27 @@ class _Heard:
 class Tree:
     """All conversations with a mechanism about a list of data sets.
 
-    Attributes
-    ----------
-    channel
-        Each whole conversation as a release, a tuple of questions with answers, with the chance of
-        its answers for each data set, given that its questions are asked.
+    ``channel`` has each whole conversation as a release, a tuple of questions with answers, with
+    the chance of its answers for each data set, given that its questions are asked.
     """
 
     channel: ReleaseChannel
     _root: _Heard
 
     def best_leaves(self, gain: Floats) -> NDArray[np.bool_]:
-        """Say which conversations the best questions lead to, given the gain of each."""
+        """Return which conversations the best questions lead to, given the gain of each."""
         kept = np.zeros(len(gain), dtype=bool)
         _, leaves = _value(self._root, gain)
         kept[leaves] = True
         return kept
 
     def plan(self, gain: Floats, guess: NDArray[np.int64]) -> Plan:
-        """Give the best questions as a plan, with the attempt at the end of each conversation."""
+        """Return the best questions as a plan, with the attempt at the end of each conversation."""
         return _plan(self._root, gain, guess)
 
 
 def _value(heard: _Heard, gain: Floats) -> tuple[float, list[int]]:
-    """Give the largest gain from here on, and the conversations that it comes from."""
+    """Return the largest gain from here on, and the conversations that it comes from."""
     if heard.leaf >= 0:
         return float(gain[heard.leaf]), [heard.leaf]
     best, leaves = -np.inf, list[int]()
@@ -91,21 +86,10 @@ def _plan(heard: _Heard, gain: Floats, guess: NDArray[np.int64]) -> Plan:
 
 
 def conversations(mechanism: WritesConversations, data: Batch, limit: int) -> Tree:
-    """Write out every conversation about some data sets.
+    """Write out every conversation about some data sets, shape (D, ...).
 
-    Parameters
-    ----------
-    mechanism
-        One that is talked with.
-    data
-        The data sets, a batch of D.
-    limit
-        Most pairs of data set and conversation; of conversations, `MOST`.
-
-    Raises
-    ------
-    TooLargeError
-        They are more.
+    Raises `TooLargeError` for more than ``limit`` pairs of data set and conversation, or more than
+    `MOST` conversations.
     """
     releases: list[tuple[Any, ...]] = []
     rows: list[Floats] = []
@@ -140,29 +124,27 @@ def conversations(mechanism: WritesConversations, data: Batch, limit: int) -> Tr
 
 @dataclass(frozen=True)
 class WrittenConversations(WrittenOut):
-    """A game of conversations, with every question that may be asked, whatever was heard before.
+    """A game of conversations written out, with every question allowed after every answer.
 
-    A release is a whole conversation, of the ``tree`` of all; the best attacker asks, after each
-    answer, what leads to the largest gain: found from the last answers back to the first question.
+    A release is a whole conversation, a leaf of ``tree``. The best attacker asks, after each
+    answer, the question with the largest gain, found by backward induction.
     """
 
     tree: Any = None  # a `Tree`; what comes before has defaults
 
     def sweep(self, epsilons: Sequence[float]) -> list[Best]:
-        """Give the best attacker at each epsilon: of each question only the best one is asked."""
+        """Compute the best attacker at each epsilon, asking only the best question at each node."""
         return [best.asking(self.tree.best_leaves) for best in super().sweep(epsilons)]
 
     def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
-        """Give the attempts of the best attacker, for conversations in which one is made."""
+        """Return the best attacker's attempts, for conversations in which it makes one."""
         return [entry for entry in super().best(epsilon) if entry[2] >= 0]
 
     def robust(self, epsilon: float) -> tuple[float, float]:
-        """Give the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline."""
         best = float(self.fixed.max(initial=0.0))
         return max(0.0, self.rates(-math.inf)[0] - math.exp(epsilon) * best), best
 
     def light(self, weights: NDArray[np.float64], limit: float) -> float:
-        """Give the best success of attempts whose weight is at most a limit."""
         allowed = weights <= limit * (1 + SAME)
         best = Best.nothing(-math.inf, self.told, self.channel.matrix.shape[1])
         for block in self.blocks():
@@ -173,7 +155,6 @@ class WrittenConversations(WrittenOut):
         return best.asking(self.tree.best_leaves).rates[0]
 
     def attacker(self, epsilon: float) -> Any:
-        """Give the best attacker against resilience at an epsilon, ready to converse."""
         best = self.sweep([epsilon])[0]
         told = {key_of(self.enumeration.labels[k]): k for k in self.told}
         plans = {key: self.tree.plan(best.gain[k], best.guess[k]) for key, k in told.items()}

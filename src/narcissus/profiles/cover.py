@@ -1,7 +1,7 @@
-"""The worst rate of a world, and what holds for every rate of an interval, not for a grid only.
+"""The worst rate of a world, and a bound for every rate of an interval, not only for a grid.
 
 Let ``delta(r)`` be the exact profile at one epsilon where the records are drawn with rate ``r``.
-Two limits of it over an interval ``[a, b]`` are computed, and the smaller one counts.
+Two bounds on it over an interval ``[a, b]`` are computed, and the smaller one counts.
 
 *Enclosure.* Each data set ``S`` has a least and a largest chance ``l(S) <= P_r(S) <= u(S)`` over
 the interval (`narcissus.worlds.rates`). With ``s`` and ``t`` the chances of a release ``y`` with an
@@ -17,7 +17,7 @@ sum over releases of the largest positive part bounds ``delta`` everywhere.
 *Distance.* An attacker's success is the mean of a number in [0, 1] over ``S``, its baseline one
 over ``S`` and ``T``. With ``d`` the total variation between the laws of ``S`` at two rates, and
 ``d'`` that of the records of ``T`` that an attempt is about, the success moves by at most ``d`` and
-the baseline by at most ``1 - (1 - d)(1 - d')``, whoever the attacker is; so
+the baseline by at most ``1 - (1 - d)(1 - d')``, for every attacker; so
 
     |delta(r) - delta(r')| <= d + e^epsilon (1 - (1 - d)(1 - d')).
 
@@ -47,9 +47,8 @@ from narcissus._outwards import upper
 from narcissus._validation import non_negative
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
-from narcissus.profiles.best import Best, Guesses
-from narcissus.profiles.family import WrittenFamily
-from narcissus.profiles.written import WrittenOut
+from narcissus.profiles.write_out import WrittenFamily
+from narcissus.profiles.written import Best, Guesses, WrittenOut
 from narcissus.results import Grade, Result
 from narcissus.success.relations.base import table
 from narcissus.worlds.rates import HasRate, TwoTypes
@@ -62,37 +61,21 @@ Chances = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Cover(Result):
-    """What holds for every rate of an interval, at one epsilon.
+    """The worst delta found on an interval of rates at one epsilon, and a bound for all rates."""
 
-    Attributes
-    ----------
-    low, high, epsilon
-        The rates from one to the other, and where the profile is taken.
-    rate, least
-        The worst rate that was looked at, and its exact delta: some rate needs this.
-    at_most
-        A delta that is enough for every rate of the interval.
-    looked_at
-        How many rates were looked at.
-    tolerance
-        How far ``at_most`` was to be above ``least`` at most.
-    assumptions
-        What the answer takes as given of parts of the user's own.
-    """
-
-    low: float
+    low: float  # the interval of rates, with ``high``
     high: float
-    epsilon: float
-    rate: float
-    least: float
-    at_most: float
-    looked_at: int
-    tolerance: float
-    assumptions: tuple[str, ...] = ()
+    epsilon: float  # where the profile is taken
+    rate: float  # the worst rate examined
+    least: float  # its exact delta, which some rate thus needs
+    at_most: float  # a delta that is enough for every rate of the interval
+    looked_at: int  # number of rates examined
+    tolerance: float  # largest requested distance of ``at_most`` from ``least``
+    assumptions: tuple[str, ...] = ()  # what the answer assumes about parts of the user's own
 
     @property
     def complete(self) -> bool:
-        """Whether what is enough is as near to what is needed as was asked for."""
+        """Whether ``at_most`` is within the tolerance of ``least``."""
         return self.at_most <= self.least + self.tolerance
 
     @property
@@ -108,7 +91,7 @@ class Cover(Result):
 
 
 def why_not_covered(exact: WrittenOut) -> str:
-    """Say why nothing is known between the rates of a game; empty where it is."""
+    """Return why nothing is known between the rates of a game, or an empty text."""
     if not isinstance(exact.game.world, HasRate) or _types(exact) is None:
         return (
             f"the world {type(exact.game.world).__name__} does not say how its chances depend on "
@@ -134,10 +117,10 @@ def cover(
     agreed: Callable[[float], None] | None = None,
     observer: Observer = SILENT,
 ) -> Cover:
-    """Find the worst rate of an interval, and a delta that is enough for every one.
+    """Find the worst rate of an interval, and a delta that is enough for every rate.
 
-    Intervals with the largest limit are halved until the limit is near enough to what is needed at
-    some rate, or the budget ends.
+    Intervals with the largest bound are halved until the bound is close enough to the delta needed
+    at some rate, or the budget ends.
 
     Parameters
     ----------
@@ -148,22 +131,22 @@ def cover(
     epsilon
         Where the profile is taken, at least 0.
     points
-        Rates to begin with, besides both ends.
+        Rates to begin with, in addition to both ends.
     tolerance
-        How far what is proved may stay above what is needed; at least 0.
+        Largest distance of the bound from the delta needed, at least 0.
     budget
-        Most intervals to look at.
+        Most intervals to examine.
     target
-        A delta: also end where it is known whether it is enough for every rate.
+        A delta: also stop once it is known whether it is enough for every rate.
     agreed
-        Is told the seconds that this takes at most, before it starts; raises to prevent it.
+        Called with the most seconds that the search takes, before it starts; raises to prevent it.
     observer
-        Hears of the progress.
+        Receives the progress.
 
     Raises
     ------
     InputError
-        The world does not say how its chances depend on the rate, or it is no interval of rates.
+        The world does not say how its chances depend on the rate, or the interval is invalid.
 
     Notes
     -----
@@ -204,7 +187,7 @@ def cover(
 
 
 def _edges(low: float, high: float, points: Sequence[float], budget: int) -> list[float]:
-    """Give where the intervals to begin with end."""
+    """Return the ends of the initial intervals."""
     if not 0 <= low < high <= 1:
         raise InputError(f"an interval of rates must lie in [0, 1], got {low:g} to {high:g}")
     edges = sorted({low, high, *(p for p in points if low < p < high)})
@@ -225,7 +208,7 @@ def _search(
     target: float | None,
     observer: Observer,
 ) -> tuple[tuple[float, float], float, int]:
-    """Give the worst delta and its rate, what is enough for all, and how many were looked at."""
+    """Return the worst rate with its delta, the bound for all rates, and how many were examined."""
     observer.start("intervals of rates", budget)
     worst = max(worst, *((between.least(rate), rate) for rate in edges[1:]))
     heap: list[tuple[float, float, float]] = []
@@ -258,14 +241,14 @@ def _add(
     worst: tuple[float, float],
     known: float = math.inf,
 ) -> tuple[float, float]:
-    """Put an interval onto the heap by its limit; give the worst rate known now."""
+    """Push an interval onto the heap by its bound; return the worst rate known so far."""
     middle = _middle(low, high)
     heapq.heappush(heap, (-min(known, between.limit(low, middle, high)), low, high))
     return max(worst, (between.least(middle), middle))
 
 
 def _middle(low: float, high: float) -> float:
-    """Halve an interval; rates of different magnitudes by their ratio."""
+    """Halve an interval, geometrically where its ends differ in magnitude."""
     return math.sqrt(low * high) if low > 0 and high > _APART * low else (low + high) / 2
 
 
@@ -276,28 +259,26 @@ def _types(exact: WrittenOut) -> TwoTypes | None:
 
 @dataclass
 class _Between:
-    """Limits of a profile over intervals of rates, with what is the same for all of them."""
+    """Bounds of a profile over intervals of rates, with the parts common to all intervals."""
 
     exact: WrittenOut
     epsilon: float
 
     def least(self, rate: float) -> float:
-        """Give delta at a rate."""
         chances = self.types.chances(rate)
         return self._delta(chances, chances)
 
     def limit(self, low: float, middle: float, high: float) -> float:
-        """Give a delta that is enough for every rate of an interval."""
         enclosed = self.enclosed(low, high)
         moved = max(self.moved(low, middle), self.moved(middle, high))
         return enclosed if moved >= enclosed else min(enclosed, self.enclosed(middle) + moved)
 
     def enclosed(self, low: float, high: float | None = None) -> float:
-        """Give a delta that is enough from one rate to another, by limits of every chance."""
+        """Bound delta over an interval by bounds of every chance."""
         return self._delta(*self.types.between(low, low if high is None else high))
 
     def moved(self, low: float, high: float) -> float:
-        """Give the most by which delta at two rates of an interval may differ."""
+        """Bound the difference of delta between any two rates of an interval."""
         apart = self.types.distance(low, high)
         fresh = apart
         if self.exact.places is not None:
@@ -308,7 +289,6 @@ class _Between:
 
     @property
     def _may(self) -> bool:
-        """Whether an attacker may make no attempt."""
         return self.exact.abstain or self.exact.additive
 
     @cached_property
@@ -331,7 +311,7 @@ class _Between:
             yield part, holds, again
 
     def _delta(self, least: Chances, most: Chances) -> float:
-        """Give the sum over releases, with limits of the chances of data sets."""
+        """Sum over releases, given bounds of the chances of data sets."""
         matrix = self.exact.channel.matrix
         low, high = np.asarray(least @ matrix), np.asarray(most @ matrix)
         upper, lower = sparse.diags_array(most) @ matrix, sparse.diags_array(least) @ matrix

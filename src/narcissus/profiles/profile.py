@@ -1,4 +1,7 @@
-"""The exact resilience profile of a mechanism, for small worlds, and the smallest parameter."""
+"""The exact resilience profile of a small world, its best attacker, and estimates for large worlds.
+
+Also the smallest parameter that meets a target, and memorized information.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,59 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from narcissus._pandas import pd
-from narcissus._validation import non_negative, probability
-from narcissus.errors import InputError
-from narcissus.game import Game
+from narcissus._random import RandomSource, child, entropy_of
+from narcissus._validation import fraction, integer, non_negative, probability
+from narcissus.errors import InputError, TooLargeError
+from narcissus.evidence import mean_limits
+from narcissus.game import Game, play
 from narcissus.game.executor import Executor, Serial, soon
-from narcissus.profiles.attacker import Bayes
-from narcissus.profiles.family import WrittenFamily, number, write_out_family
-from narcissus.profiles.write_out import LIMIT
+from narcissus.profiles.write_out import (
+    LIMIT,
+    WrittenFamily,
+    amount,
+    number,
+    write_out,
+    write_out_family,
+)
 from narcissus.profiles.written import WrittenOut
-from narcissus.results import Grade, Result
-from narcissus.worlds.batches import key_of
+from narcissus.results import Estimate, Grade, Result
+from narcissus.success.statements import Resilience
+from narcissus.worlds.base import Batch, Draw, Enumeration, World, members
+from narcissus.worlds.batches import distinct, gather, key_of, stacked
+from narcissus.worlds.finite import Finite
+
+
+@dataclass(frozen=True)
+class Bayes:
+    """The best attacker of a world that can be written out.
+
+    Parameters
+    ----------
+    epsilon
+        The ``epsilon`` of the statement under attack.
+    limit
+        Largest number of (data set, release) pairs to write out.
+    """
+
+    epsilon: float = 0.0
+    limit: int = 2_000_000
+
+    def __post_init__(self) -> None:
+        non_negative("epsilon", self.epsilon)
+        integer("limit", self.limit, low=1)
+
+    def prepare(self, game: Any) -> Any:
+        """Write the game out and return its best attacker."""
+        return write_out(game, limit=self.limit).attacker(self.epsilon)
+
+    def attempt(self, release: Batch, known: Batch, rng: np.random.Generator) -> Any:
+        """Refuse: the attacker must be prepared for a game first."""
+        raise TypeError("call `prepare(game)` first; it gives the attack to play")
+
 
 EPSILONS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
 """Where a profile is computed if nothing else is asked for."""
@@ -33,45 +77,26 @@ TOGETHER = 100
 
 @dataclass(frozen=True)
 class Profile(Result):
-    """``delta(epsilon)``: with which delta a mechanism is resilient, against every attacker.
+    """``delta(epsilon)``: the least delta with which a mechanism resists every attacker."""
 
-    Attributes
-    ----------
-    epsilon
-        Where it was computed.
-    delta
-        The exact profile there.
-    success, baseline
-        For each epsilon, success and own baseline of the attacker with the largest gap
-        ``success - e^epsilon baseline``; others may succeed more often.
-    best_success
-        The largest success of any attacker, whatever its baseline.
-    member
-        For each epsilon, the distribution of the family where delta is largest; empty names where
-        there is one distribution only.
-    data_sets, releases, guesses
-        How many were written out; of a family, the data sets of all, and the most of one.
-    exact
-        The game written out, of the distribution that is worst at the first epsilon.
-    family
-        The games of all distributions.
-    """
-
-    epsilon: tuple[float, ...]
-    delta: tuple[float, ...]
+    epsilon: tuple[float, ...]  # where it was computed
+    delta: tuple[float, ...]  # the exact profile there
+    # of the attacker with the largest gap; others may succeed more often
     success: tuple[float, ...]
-    baseline: tuple[float, ...]
-    best_success: float
+    baseline: tuple[float, ...]  # own baseline of that attacker
+    best_success: float  # the largest success of any attacker, whatever its baseline
+    # for each epsilon the worst distribution of the family; "" where there is only one
     member: tuple[str, ...]
-    data_sets: int
-    releases: int
-    guesses: int
+    data_sets: int  # number written out, of all members together
+    releases: int  # the most of one member
+    guesses: int  # the most of one member
+    # the game written out, of the worst distribution at the first epsilon
     exact: WrittenOut = field(repr=False, compare=False)
-    family: WrittenFamily = field(repr=False, compare=False)
+    family: WrittenFamily = field(repr=False, compare=False)  # the games of all distributions
 
     @property
     def grade(self) -> Grade:
-        """'proved': every attacker is covered, for every distribution of the world.
+        """'proved': every attacker and every distribution of the world is covered.
 
         'proved if' where parts are the user's own: `assumptions` says what must be true of them.
         """
@@ -79,34 +104,34 @@ class Profile(Result):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the profile takes as given of parts of the user's own."""
+        """What the profile assumes about parts of the user's own."""
         return self.family.assumptions
 
     def delta_at(self, epsilon: float) -> float:
-        """Give ``delta(epsilon)`` at any epsilon."""
+        """Compute ``delta(epsilon)`` at any epsilon."""
         return self.family.delta(epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """Give the smallest epsilon that is resilient with ``delta``."""
+        """Compute the smallest epsilon whose delta is at most ``delta``."""
         return self.family.epsilon(delta)
 
     def attacker(self, epsilon: float = 0.0) -> Any:
-        """Give the best attacker at an epsilon; it can be played.
+        """Return the best attacker at an epsilon, ready to play.
 
-        For a family it finds the best attacker of each distribution that it is played on.
+        For a family it adapts to each distribution on which it is played.
         """
         if len(self.family.members) > 1:
             return Bayes(epsilon, LIMIT)
         return self.exact.attacker(epsilon)
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the profile as a data frame, a row for each epsilon."""
+        """Return the profile as a data frame, a row for each epsilon."""
         return pd.DataFrame(self.curve())
 
     def curve(self) -> list[dict[str, Any]]:
-        """Give the profile as rows: epsilon, delta, success and baseline of the attacker.
+        """Return the profile as rows: epsilon, delta, success and baseline of the attacker.
 
-        Of a family, with the distribution where delta is largest.
+        For a family each row names the worst distribution.
         """
         columns = (self.epsilon, self.delta, self.success, self.baseline, self.member)
         return [
@@ -115,9 +140,9 @@ class Profile(Result):
         ]
 
     def table(self, epsilon: float = 0.0, *, rows: int = 20) -> list[dict[str, Any]]:
-        """Give what the best attacker does: the releases that gain most, with its attempt.
+        """Return the releases at which the best attacker gains most, with its attempt at each.
 
-        The attempt of a membership attacker is the list of records of which it says "in".
+        The attempt of a membership attacker is the list of records that it claims are in.
         """
         from narcissus.success.relations.base import take
 
@@ -137,7 +162,7 @@ class Profile(Result):
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Give plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         return {
             "epsilon": list(self.epsilon),
             "delta": list(self.delta),
@@ -177,7 +202,7 @@ class Profile(Result):
         return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the profile; give the axes."""
+        """Draw the profile and return the axes."""
         if ax is None:
             from matplotlib.figure import Figure
 
@@ -195,7 +220,7 @@ def _one(batch: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Give a release or an attempt as JSON can hold it."""
+    """Convert a release or an attempt to what JSON can hold."""
     if isinstance(value, np.ndarray | np.generic):
         return _shown(value.tolist())
     if isinstance(value, list | tuple):
@@ -228,7 +253,7 @@ def profile(
     Raises
     ------
     TooLargeError
-        The game is too large; `sampled_profile` gives an estimate instead.
+        The game is too large; `sampled_profile` estimates it instead.
 
     Notes
     -----
@@ -268,7 +293,7 @@ def profile(
 
 
 def game_of(game: Any) -> Game:
-    """Give the game of a study of the kind "game", or the game itself."""
+    """Return the game of a study of the kind "game", or the game itself."""
     if isinstance(game, Game):
         return game
     build = getattr(getattr(game, "settings", None), "build", None)
@@ -280,32 +305,18 @@ def game_of(game: Any) -> Game:
 
 @dataclass(frozen=True)
 class Smallest(Result):
-    """The smallest value of a mechanism's parameter that meets a target.
+    """The smallest value of a mechanism's parameter that meets a target."""
 
-    Attributes
-    ----------
-    value
-        The value; None if none of those tried meets the target.
-    delta
-        Exact worst ``delta(epsilon)`` at that value (at the last one, if none meets it).
-    tried
-        How many values were tried.
-    assumptions
-        What the answer takes as given of parts of the user's own.
-    undecided
-        Values before it of which it is not known whether they are enough: of those between rates
-        that nobody looked at only.
-    """
-
-    value: float | None
-    delta: float
-    tried: int
-    assumptions: tuple[str, ...] = ()
+    value: float | None  # None if none of the values tried meets the target
+    delta: float  # exact worst ``delta(epsilon)`` at that value (at the last one, if none meets it)
+    tried: int  # number of values tried
+    assumptions: tuple[str, ...] = ()  # what the answer assumes about parts of the user's own
+    # earlier values not decided, since rates between the examined ones remain open
     undecided: int = 0
 
     @property
     def grade(self) -> Grade:
-        """'proved' for the games that were given; 'proved if' where parts are the user's own."""
+        """'proved' for the given games; 'proved if' where parts are the user's own."""
         return "proved if" if self.assumptions else "proved"
 
 
@@ -323,8 +334,7 @@ def smallest(
     Parameters
     ----------
     games
-        Gives the game, or several that must all be resilient (such as one for each prior), for a
-        value of the parameter.
+        Maps a value to its game, or to several that must all be resilient (one for each prior).
     values
         Values to try, in order.
     epsilon, delta
@@ -332,7 +342,7 @@ def smallest(
     limit
         Largest number of (data set, release) pairs of a game.
     executor
-        Who writes the games out, where that takes long; None is this process.
+        Writes the games out, where that takes long; None is this process.
 
     Notes
     -----
@@ -363,9 +373,9 @@ def smallest(
 def _made(
     games: Callable[[float], Game | Sequence[Game]], values: Sequence[float]
 ) -> tuple[list[Sequence[Game]], InputError | None]:
-    """Give the games of values, and the error of the first that is refused.
+    """Return the games of values, and the error of the first that is refused.
 
-    It matters only if none before that value is enough.
+    The error matters only if no earlier value is enough.
     """
     made: list[Sequence[Game]] = []
     for value in values:
@@ -379,7 +389,7 @@ def _made(
 
 @dataclass(frozen=True)
 class _Judge:
-    """Writes out the games of a value, given by its place: the worst delta, and what it assumes."""
+    """Worst delta, with its assumptions, of the games of a value, passed by its position."""
 
     games: Sequence[Sequence[Game]]
     epsilon: float
@@ -395,3 +405,203 @@ class _Judge:
             if worst > self.delta:
                 break
         return worst, tuple(assumed)
+
+
+def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> float:
+    """Compute ``I(S; M(S) | Nature)`` in bits, exactly.
+
+    Parameters
+    ----------
+    world, mechanism
+        Ones that can be written out.
+    limit
+        Largest number of data sets.
+
+    Raises
+    ------
+    TooLargeError
+        The world is too large.
+    InputError
+        The world is a family.
+
+    Notes
+    -----
+    Source: Brown et al. 2021; Kaplan et al. 2025, Definition 1.1.
+
+    Examples
+    --------
+    The parity release of ``n`` rows of ``d`` bits memorizes ``n d / 2`` bits (Example 1.3):
+
+    >>> from narcissus.mechanisms import Parity
+    >>> from narcissus.worlds import Uniform
+    >>> round(float(memorized_information(Uniform(2, 4), Parity())), 12)
+    4.0
+    """
+    if "" not in members(world):
+        raise InputError("memorized information is of one distribution, and the world is a family")
+    size = world.count()
+    if size > limit:
+        raise TooLargeError(
+            f"the world has {amount(size)} data sets; memorized information is computed for at "
+            f"most {limit:,}"
+        )
+    written = world.enumerate()
+    matrix = mechanism.channel(written.data).matrix
+    # I(S; Y | v) = sum_s P(s|v) sum_y C(y|s) log2( C(y|s) / P(y|v) )
+    total = 0.0
+    coo = sparse.coo_array(matrix)
+    keep = coo.data > 0
+    rows, columns, values = coo.row[keep], coo.col[keep], coo.data[keep]
+    for weight, sample in zip(written.weight, written.sample, strict=True):
+        released = np.asarray(sample @ matrix)
+        mass = sample[rows] * values
+        used = mass > 0
+        ratio = values[used] / released[columns[used]]
+        total += weight * float(mass[used] @ np.log2(ratio))
+    return total
+
+
+MOST_DRAWS = 1_000_000
+"""Most data sets from which an attacker learns."""
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """A world of data sets drawn from another one, all equally likely.
+
+    Where the draw decides on the fresh data set as well, as in a world of pairs, ``pairs`` holds
+    the numbers of both and ``weight`` how often they came together.
+    """
+
+    sets: Any
+    pairs: NDArray[np.int64] | None = None
+    weight: NDArray[np.float64] | None = None
+
+    def count(self) -> int:
+        return len(self.sets)
+
+    def enumerate(self) -> Enumeration:
+        if self.pairs is None or self.weight is None:
+            return Finite(self.sets).enumerate()
+        each, none = np.eye(len(self.sets)), np.zeros(len(self.pairs), dtype=np.int64)
+        released, other = self.pairs.T
+        return Enumeration(self.sets, self.weight, each[released], each[other], none)
+
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        return Draw(gather(self.sets, rng.integers(0, len(self.sets), trials)))
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Any:
+        return self.draw(draw.trials, rng).data
+
+
+def sampled_profile(
+    game: Any,
+    epsilon: float | Iterable[float] = EPSILONS,
+    *,
+    draws: int = 2_000,
+    trials: int = 10_000,
+    confidence: float = 0.95,
+    limit: int = LIMIT,
+    rng: RandomSource = None,
+    executor: Executor | None = None,
+) -> list[Estimate]:
+    """Estimate the profile of a large game from below, by sampling releases.
+
+    The best attacker of a world of ``draws`` sampled data sets is learned, then played against
+    fresh ones. Its gain, ``success - e^epsilon baseline``, is at most ``delta(epsilon)``, so the
+    lower limits hold for the profile. A better attacker may exist: ``high`` is None.
+
+    Parameters
+    ----------
+    game
+        Mechanism and relation must be ones that can be written out for the sampled data sets.
+        Families and side information are not sampled.
+    epsilon
+        Where to estimate.
+    draws
+        Data sets from which the attacker learns.
+    trials
+        Trials for each epsilon.
+    confidence
+        Level of each lower limit.
+    limit
+        Largest number of (data set, release) pairs to learn from.
+    rng
+        Seed.
+    executor
+        Plays the games, where that takes long; None is this process.
+    """
+    game = game_of(game).single("a profile by sampling")
+    if game.side is not None:
+        raise InputError("the profile with side information is not sampled; play the game instead")
+    points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
+    integer("draws", draws, low=2, high=MOST_DRAWS)
+    level = fraction("confidence", confidence)
+    entropy = entropy_of(rng)
+    small = Game(
+        _some(game.world, draws, child(entropy, 0), limit),
+        game.mechanism,
+        game.relation,
+        looser=game.looser,
+    )
+    learned = write_out(small, limit=limit)
+    job = _Played(game, learned, points, trials, level, entropy)
+    keys = [str(number) for number in range(len(points))]
+    return list(soon(executor or Serial(), job, keys))
+
+
+def _some(world: World, draws: int, rng: np.random.Generator, limit: int) -> _Sampled:
+    """Draw data sets, with their fresh ones where the draw decides on both."""
+    drawn = world.draw(draws, rng)
+    fresh = None if drawn.nature is None else world.fresh(drawn, rng)
+    # The same again, whatever is drawn: then it belongs to the draw.
+    if fresh is None or any(
+        key_of(a) != key_of(b) for a, b in zip(fresh, world.fresh(drawn, rng), strict=True)
+    ):
+        return _Sampled(distinct(drawn.data)[0])
+    sets, number = distinct(stacked([*drawn.data, *fresh]))
+    pairs, often = np.unique(number.reshape(2, -1).T, axis=0, return_counts=True)
+    if len(sets) * len(pairs) > limit:
+        raise TooLargeError(
+            f"{draws:,} draws are {len(pairs):,} pairs of {len(sets):,} data sets, too many to "
+            f"learn from together (at most {limit:,} of both multiplied): sample fewer"
+        )
+    return _Sampled(sets, pairs, often / draws)
+
+
+@dataclass(frozen=True)
+class _Played:
+    """Play of the attacker learned for an epsilon, which is passed by its position."""
+
+    game: Game
+    learned: WrittenOut
+    points: Sequence[float]
+    trials: int
+    level: float
+    entropy: int
+
+    def __call__(self, key: str) -> Estimate:
+        point = self.points[int(key)]
+        played = play(
+            self.game,
+            self.learned.attacker(point),
+            Resilience(point),
+            trials=self.trials,
+            stop=False,
+            rng=int(child(self.entropy, 1, int(key)).integers(2**62)),
+        )
+        scores = played.attackers[0].scores
+        factor = math.exp(point)
+        gain = scores.success - factor * scores.baseline
+        limits = mean_limits((gain + factor) / (1 + factor), confidence=2 * self.level - 1)
+        assert limits.low is not None
+        return Estimate(
+            max(0.0, float(gain.mean())),
+            max(0.0, limits.low * (1 + factor) - factor),
+            None,
+            self.level,
+            self.trials,
+            quantity=f"delta at epsilon {point:g}",
+            method="learned attacker, played; betting",
+            why="a better attacker may exist: there is no upper limit",
+        )

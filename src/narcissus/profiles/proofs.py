@@ -16,9 +16,13 @@ from narcissus.guarantees import Guarantee
 from narcissus.knowledge.rows import KnownRows
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.parity import Parity
-from narcissus.profiles.closed_forms.near import LEAST, limit_given_rows, places
-from narcissus.profiles.closed_forms.surprisal import log2_delta
-from narcissus.profiles.closed_forms.two_criteria import two_criteria_limit
+from narcissus.profiles.closed_forms.average import (
+    LEAST,
+    limit_given_rows,
+    log2_delta,
+    places,
+    two_criteria_limit,
+)
 from narcissus.results import Bound
 from narcissus.success.relations.rows import Hamming, Member
 from narcissus.worlds.base import Array
@@ -29,7 +33,7 @@ from narcissus.worlds.tardos import Tardos
 
 
 def private_delta(epsilon: float, privacy: tuple[float, float]) -> float:
-    """Give the delta at ``epsilon`` that (eps_0, delta_0)-differential privacy promises.
+    """Compute the delta at ``epsilon`` that (eps_0, delta_0)-differential privacy implies.
 
     The profile of the worst mechanism with that guarantee:
     ``delta_0 + (1 - delta_0) max(0, (e^eps_0 - e^epsilon) / (1 + e^eps_0))``.
@@ -44,7 +48,7 @@ def _neighbours(left: Array, right: Array) -> bool:
 
 
 def _promise(game: Game, data: Array) -> tuple[float, float] | Guarantee | None:
-    """Give what the mechanism promises; of one that is talked with, of the whole conversation."""
+    """Return the mechanism's promise; for an interactive one, about the whole conversation."""
     for name in ("promise", "privacy"):
         if hasattr(game.mechanism, name):
             promised = getattr(game.mechanism, name)(data)
@@ -59,16 +63,10 @@ def from_privacy(
 ) -> Bound | None:
     """Bound delta by differential privacy, in worlds of neighbouring data sets.
 
-    Parameters
-    ----------
-    game
-        Its world must be one of pairs that differ in one record (Theorem A.4), or of two such
-        data sets (Theorem E.1), with nothing told to the attacker.
-    epsilon
-        Of the statement.
-    privacy
-        (epsilon, delta), replace-one, which is then an assumption. Where not given, the
-        mechanism's own promise: an assumption too if the mechanism is the user's.
+    The world must be one of pairs that differ in one record (Theorem A.4), or of two such data sets
+    (Theorem E.1), with nothing told to the attacker. ``privacy`` is replace-one (epsilon, delta),
+    an assumption; by default the mechanism's own promise, an assumption if the mechanism is the
+    user's.
 
     Notes
     -----
@@ -117,10 +115,10 @@ def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) 
 
 
 def all_bits_limit(game: Game) -> Bound | None:
-    """Bound the success of naming nearly all of many bits, by what the mechanism guarantees.
+    """Bound the success of naming nearly all of many bits, by the mechanism's guarantee.
 
-    The bits are so many people with two values each, and to name all but ``gamma n`` of them is to
-    have that many right: the sharpest of the package's theorems on that count.
+    Each bit is a person with two values, and naming all except ``gamma n`` is a count of right
+    answers: the sharpest of the package's theorems on that count applies.
 
     Notes
     -----
@@ -169,9 +167,9 @@ def parity_limit(n: int, d: int, gamma: float) -> float:
 
 
 def from_lemmas(game: Game) -> Bound | None:
-    """Bound delta by a bound on success alone, where a lemma of the papers gives one.
+    """Bound delta by a bound on success alone, where a lemma of the papers has one.
 
-    Of a family, the largest bound. The attacker knows the prior and what the game says: nothing
+    For a family, the largest bound. The attacker knows the prior and what the game tells; nothing
     more is assumed. With side information the lemmas are about surprisal.
     """
     return _worst([_one_lemma(part) for part in game.members().values()])
@@ -180,8 +178,8 @@ def from_lemmas(game: Game) -> Bound | None:
 def from_comparison(game: Game) -> Bound | None:
     """Bound delta, at every epsilon, by what fresh data have in common with the data.
 
-    Of a family, the largest bound: it is none on success. Two criteria (Kaplan et al. 2025, Lemma
-    3.7), and known rows (Definition 4.1), which fresh data hold as well.
+    For a family, the largest bound; no bound on success. Two criteria (Kaplan et al. 2025,
+    Lemma 3.7), and known rows (Definition 4.1), which fresh data hold as well.
     """
     return _worst([_one_comparison(part) for part in game.members().values()])
 
@@ -192,7 +190,7 @@ def _worst(bounds: list[Bound | None]) -> Bound | None:
 
 
 def _gamma(relation: Any) -> float | None:
-    """Give the share of places that may differ; None of other relations, all of the user's own."""
+    """Return the share of places that may differ; None for all other relations."""
     if is_own(relation):
         return None
     if isinstance(relation, Member):
@@ -224,7 +222,7 @@ def _one_lemma(game: Game) -> Bound | None:
 
 
 def _with_surprisal(game: Game, gamma: float) -> Bound | None:
-    """Bound what is recovered of rows that keep their surprisal, whatever the attacker is told."""
+    """Bound the recovery of rows that keep their surprisal, for all side information."""
     world: Any = game.world
     if (
         game.kept is None

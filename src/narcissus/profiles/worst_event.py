@@ -1,4 +1,4 @@
-"""The two data sets and the event that show best that a mechanism is not differentially private."""
+"""The two data sets and the event that are the best evidence against differential privacy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 
 from narcissus._validation import non_negative
 from narcissus.channels import channel
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
+from narcissus.game.rules import is_own
 from narcissus.mechanisms import through_channel
+from narcissus.profiles.write_out import LIMIT, ROUNDING, amount
 from narcissus.results import Grade, Result
 from narcissus.success.relations import OneOfPair
-from narcissus.worlds import Finite, Pairs
+from narcissus.success.relations.base import take
+from narcissus.worlds import Finite, Pairs, RandomNeighbours
+from narcissus.worlds.base import LISTED
 
 
 @dataclass(frozen=True)
@@ -66,14 +70,14 @@ class WorstEvent(Result):
         return "proved"
 
     def game(self, *, uniform: bool = False) -> Game:
-        """Give the game whose best attacker gains what is said, over the pair or a uniform one."""
+        """Return the game in which the best attacker has that gain, over either pair."""
         world = Finite([[0], [1]]) if uniform else Pairs([[[0], [1]]])
         return Game(world, through_channel(self.rows.tolist()), OneOfPair(2))
 
     def study(self, *, uniform: bool = False, names: tuple[str, str] | None = None) -> str:
-        """Write the game as a study file, whose statement asks for what the theorem promises.
+        """Write the game as a study file, whose statement is the theorem's.
 
-        ``narcissus audit`` plays it and ``narcissus profile`` gives its exact profile.
+        ``narcissus audit`` plays it and ``narcissus profile`` computes its exact profile.
 
         Parameters
         ----------
@@ -81,7 +85,7 @@ class WorstEvent(Result):
             Whether the data set is one of the two by a fair coin (Theorem E.1), and drawn anew for
             the baseline, instead of the other one of the pair (Theorem A.4).
         names
-            What both data sets are called; None: their numbers.
+            Names of the two data sets; None: their numbers.
         """
         zero, one = names or (f"data set {self.pair[0]}", f"data set {self.pair[1]}")
         theorem = "E.1 (2)" if uniform else "A.4 (2)"
@@ -123,7 +127,7 @@ delta = {low!r}
 def worst_event(
     matrix: Any, epsilon: float, *, neighbours: Iterable[tuple[int, int]] | None = None
 ) -> WorstEvent:
-    """Find the neighbouring data sets and the event that show best that privacy fails.
+    """Find the neighbouring data sets and the event that are the best evidence against privacy.
 
     Parameters
     ----------
@@ -132,12 +136,12 @@ def worst_event(
     epsilon
         Of the privacy, at least 0.
     neighbours
-        Pairs of numbers of rows that are neighbours, in any order; None: all rows are.
+        Pairs of row numbers that are neighbours, in any order; None: all pairs are.
 
     Raises
     ------
     InputError
-        There are no neighbours, or a pair is none of rows.
+        There are no neighbours, or a pair names no row.
 
     Examples
     --------
@@ -176,3 +180,175 @@ def worst_event(
         over_uniform_pair=both / (2 * (1 + factor)),
         rows=rows[list(pair)],
     )
+
+
+Numbers = list[tuple[int, int]]
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class WorstNeighbours(Result):
+    """The two neighbouring data sets of a game where its mechanism is least private."""
+
+    event: WorstEvent  # pair, event, and what it breaks, by numbers
+    data: tuple[Any, Any]  # both data sets
+    releases: tuple[Any, ...]  # every release of the event
+    pairs: int  # number of pairs of neighbours
+    assumptions: tuple[str, ...] = ()  # what the answer assumes about parts of the user's own
+
+    @property
+    def grade(self) -> Grade:
+        """'proved'; 'proved if' where the mechanism is the user's own."""
+        return "proved if" if self.assumptions else "proved"
+
+    @property
+    def private(self) -> bool:
+        """Whether only rounding contradicts (epsilon, 0)-differential privacy."""
+        return self.event.delta <= ROUNDING
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that JSON can hold."""
+        event = self.event
+        return {
+            "epsilon": event.epsilon,
+            "delta": event.delta,
+            "data": [one.tolist() for one in self.data],
+            "event": [_plain(one) for one in self.releases],
+            "pairs": self.pairs,
+            "over_pair": event.over_pair,
+            "over_pair_at_least": event.delta / 2,
+            "uniform_epsilon": event.uniform_epsilon,
+            "over_uniform_pair": event.over_uniform_pair,
+            "over_uniform_pair_at_least": event.delta / (2 * (1 + math.exp(event.epsilon))),
+            "proved": not self.assumptions,
+            "assumptions": list(self.assumptions),
+        }
+
+    def __str__(self) -> str:
+        event, said = self.event, self.to_dict()
+        if self.private:
+            return (
+                f"{self.grade.upper()}: ({event.epsilon:g}, 0)-differentially private over "
+                f"{self.pairs:,} pairs of neighbours, but for rounding (delta below {ROUNDING:g})"
+            )
+        shown = ", ".join(str(one) for one in said["event"][:_SHOWN])
+        more = f" and {len(self.releases) - _SHOWN:,} more" if len(self.releases) > _SHOWN else ""
+        lines = [
+            f"{self.grade.upper()}: not ({event.epsilon:g}, delta)-differentially private for any "
+            f"delta below {event.delta:.6g}, the most over {self.pairs:,} pairs of neighbours",
+            f"  data sets  {said['data'][0]}",
+            f"         and {said['data'][1]}",
+            f"  event      the release is {shown}{more}",
+            f"over this pair an attacker gains {event.over_pair:.6g} at epsilon {event.epsilon:g}, "
+            f"at least delta / 2 = {said['over_pair_at_least']:.6g} (Theorem A.4)",
+            f"of a fair coin between them, {event.over_uniform_pair:.6g} at epsilon "
+            f"{event.uniform_epsilon:.6g}, at least delta / (2 (1 + e^epsilon)) = "
+            f"{said['over_uniform_pair_at_least']:.6g} (Theorem E.1)",
+        ]
+        return "\n".join([*lines, *(f"proved if {text}" for text in self.assumptions)])
+
+
+def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> WorstNeighbours:
+    """Find the neighbours and the event that are the best evidence that a mechanism is not private.
+
+    Parameters
+    ----------
+    game
+        Neighbours are the pairs of a world of pairs; of any other, all data sets that differ in one
+        record. For a family, those of every member.
+    epsilon
+        Of the privacy, at least 0.
+    limit
+        Largest number of (data set, release) pairs to write out.
+
+    Raises
+    ------
+    TooLargeError
+        There are too many data sets.
+    InputError
+        The world or the mechanism cannot be written out, or no data sets are neighbours.
+
+    Notes
+    -----
+    Source: Cohen et al. 2024, Theorems A.4 (2) and E.1 (2).
+
+    Examples
+    --------
+    >>> from narcissus.mechanisms import CountingQuery
+    >>> from narcissus.success.relations import Prefix
+    >>> from narcissus.worlds import Bits
+    >>> found = worst_neighbours(Game(Bits(3), CountingQuery(), Prefix()), 1.0)
+    >>> found.pairs, found.event.delta
+    (12, 1.0)
+    """
+    if not hasattr(game.mechanism, "channel"):
+        raise InputError(
+            f"the mechanism {type(game.mechanism).__name__} cannot be written out, so its privacy "
+            "is not computed"
+        )
+    data, neighbours = _all_of(game)
+    written = game.mechanism.channel(data)
+    size = len(data) * int(written.matrix.shape[1])
+    if size > limit:
+        raise TooLargeError(
+            f"the mechanism's channel has {size:,} entries, at most {limit:,} are looked at; make "
+            "the world smaller"
+        )
+    event = worst_event(written.matrix.toarray(), epsilon, neighbours=neighbours)
+    own = f"the user's mechanism `{type(game.mechanism).__name__}` releases as its channel says"
+    return WorstNeighbours(
+        event,
+        (data[event.pair[0]], data[event.pair[1]]),
+        tuple(take(written.releases, np.asarray(event.event, dtype=np.int64))),
+        len(neighbours),
+        (own,) if is_own(game.mechanism) else (),
+    )
+
+
+def _all_of(game: Game) -> tuple[NDArray[Any], Numbers]:
+    """Return all data sets of a game, and the number pairs of neighbours."""
+    sets: list[NDArray[Any]] = []
+    found: Numbers = []
+    start = 0
+    for member in game.members().values():
+        data, pairs = _neighbours(member.world)
+        sets.append(data)
+        found += [(start + a, start + b) for a, b in pairs]
+        start += len(data)
+    if not found:
+        raise InputError("no two data sets of the world differ in exactly one record")
+    data, number = np.unique(np.concatenate(sets), axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    return data, sorted({(int(number[a]), int(number[b])) for a, b in found})
+
+
+def _neighbours(world: Any) -> tuple[NDArray[Any], Numbers]:
+    """Return the data sets of one world, and the number pairs of neighbours."""
+    world = world.pairs if isinstance(world, RandomNeighbours) else world
+    if isinstance(world, Pairs):
+        data = world.sets.reshape(-1, *world.sets.shape[2:])
+        pairs = [(k, k + 1) for k in range(0, len(data), 2)]
+        return data, [(a, b) for a, b in pairs if _apart(data[a], data[b : b + 1])[0] == 1]
+    if not hasattr(world, "enumerate"):
+        raise InputError(f"the world {type(world).__name__} cannot be written out")
+    if world.count() > LISTED:
+        raise TooLargeError(
+            f"the world has {amount(world.count())} data sets, and neighbours are looked for among "
+            f"{LISTED:,} at most; make it smaller, or list them in a world of `pairs`"
+        )
+    data = np.unique(np.asarray(world.enumerate().data), axis=0)
+    near = ((a, np.flatnonzero(_apart(one, data) == 1)) for a, one in enumerate(data))
+    return data, [(a, int(b)) for a, others in near for b in others if a < b]
+
+
+def _plain(release: Any) -> Any:
+    value = release.tolist() if isinstance(release, np.ndarray | np.generic) else release
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value if isinstance(value, list | int | float | str | bool) else str(value)
+
+
+def _apart(one: NDArray[Any], others: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the records in which data sets differ from one."""
+    return (one != others).reshape(*others.shape[:2], -1).any(axis=2).sum(axis=1)

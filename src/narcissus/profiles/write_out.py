@@ -6,22 +6,26 @@ is (epsilon, delta)-resilient against all attackers if and only if
 
     delta >= delta(epsilon) = sum_y max(0, max_z [ s(y, z) - e^epsilon b(y, z) ]),
 
-since the best attacker picks the best attempt for each release, or none.
+since the best attacker picks the best attempt for each release, or none. For a family, every
+distribution is written out; a statement for all is one for the worst.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
+from narcissus.game.rules import is_own
 from narcissus.knowledge import refine
 from narcissus.mechanisms.base import is_interactive
 from narcissus.profiles.conversations import WrittenConversations, conversations
-from narcissus.profiles.written import WrittenOut
+from narcissus.profiles.written import Best, WrittenOut
 from narcissus.worlds.base import Enumeration
 
 LIMIT = 20_000_000
@@ -39,8 +43,8 @@ def write_out(
     Parameters
     ----------
     game
-        World, mechanism and relation must be ones that can be written out; the world must be one
-        distribution (of a family, write the members out).
+        World, mechanism and relation must be ones that can be written out, and the world one
+        distribution (for a family, write the members out).
     limit
         Largest number of (data set, release) pairs.
     work
@@ -61,7 +65,7 @@ def write_out(
 
 
 def require_true(written: Iterable[WrittenOut]) -> None:
-    """Refuse a relation that holds for no data set and no attempt of any of some games."""
+    """Refuse a relation that holds for no data set and no attempt in any of the games."""
     name = ""
     for exact in written:
         if any(block.success.any() or block.baseline.any() for block in exact.blocks()):
@@ -123,9 +127,9 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
 
 
 def _enumerate(game: Game, limit: int) -> tuple[Enumeration, int | None]:
-    """Write out the data sets, up to their order where release and attempt do not see it.
+    """Write out the data sets, up to their order where release and attempt do not depend on it.
 
-    Then with how many records in front are told apart.
+    In that case also return how many records in front are told apart.
     """
     places = getattr(game.relation, "coordinates", None)
     if (
@@ -146,7 +150,7 @@ def _enumerate(game: Game, limit: int) -> tuple[Enumeration, int | None]:
 
 
 def amount(size: int) -> str:
-    """Write a number of things, which may have thousands of digits."""
+    """Format a count, which may have thousands of digits."""
     return f"{size:,}" if size < 10**15 else f"about 10^{math.log10(size):.0f}"
 
 
@@ -157,3 +161,122 @@ def _fits(size: int, limit: int, what: str) -> None:
             "are. Make the world smaller, or ask for an estimate by sampling (`sampled_profile`; "
             "on the command line, `--sample`)"
         )
+
+
+ROUNDING = 1e-12
+"""Rounding allowed where an exact delta is compared with the one of a statement."""
+
+_SAID = {
+    "world": "the user's world `{}` draws what it lists, as often as it says",
+    "mechanism": "the user's mechanism `{}` releases as its channel says",
+    "relation": "the user's relation `{}` lists every attempt worth making",
+    "looser": "the user's relation `{}` lists every attempt worth making",
+    "side": "the user's side information `{}` depends on the data set alone",
+}
+
+
+def number(delta: float, spec: str = ".6g") -> str:
+    """Format an exact delta; 0 may stand for a lost positive one, and is not written as 0.
+
+    Chances below 1e-308 are lost, and so is a gain that is the difference of two numbers equal in
+    all digits: `ROUNDING` exceeds both.
+    """
+    return format(delta, spec) if delta else f"<{ROUNDING:g}"
+
+
+def _name(part: Any) -> str:
+    function = getattr(part, "function", part)
+    return getattr(function, "__name__", type(function).__name__)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The distribution of a family on which some attacker has the largest gap."""
+
+    member: str  # its name; empty where there is only one distribution
+    exact: WrittenOut  # its game, written out
+    best: Best  # its best attacker
+
+
+@dataclass(frozen=True)
+class WrittenFamily:
+    """The games of all distributions of a family, written out, or of a single distribution."""
+
+    members: dict[str, WrittenOut]
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the answers assume about parts of the user's own."""
+        found = [
+            text.format(_name(part))
+            for name, text in _SAID.items()
+            for part in (getattr(one.game, name) for one in self.members.values())
+            if is_own(part)
+        ]
+        if any(not one.abstain and not one.additive for one in self.members.values()):
+            found.append("every attacker makes an attempt, as `abstain` says")
+        return tuple(dict.fromkeys(found))
+
+    def worst(self, epsilons: Sequence[float]) -> list[Worst]:
+        """Find the worst distribution at each epsilon; the first among equals.
+
+        At ``-math.inf`` the baseline counts for nothing: the success is the largest there is.
+        """
+        found: list[Worst] = []
+        for name, exact in self.members.items():
+            for place, best in enumerate(exact.sweep(epsilons)):
+                one = Worst(name, exact, best)
+                if place == len(found):
+                    found.append(one)
+                elif best.delta > found[place].best.delta:
+                    found[place] = one
+        return found
+
+    def sizes(self) -> dict[str, int]:
+        """Count what was written out: all data sets, most releases and guesses of a member."""
+        members = self.members.values()
+        return {
+            "data_sets": sum(len(exact.enumeration.data) for exact in members),
+            "releases": max(int(exact.channel.matrix.shape[1]) for exact in members),
+            "guesses": max(exact.count for exact in members),
+        }
+
+    def delta(self, epsilon: float) -> float:
+        """Compute the smallest delta with which the mechanism is resilient for every member."""
+        return max(exact.delta(epsilon) for exact in self.members.values())
+
+    def epsilon(self, delta: float) -> float:
+        """Compute the smallest epsilon with delta enough for every member; infinite if none is."""
+        return max(exact.epsilon(delta) for exact in self.members.values())
+
+
+def write_out_family(
+    game: Game, *, limit: int = LIMIT, work: int = WORK, abstain: bool = True
+) -> WrittenFamily:
+    """Write out the game of every distribution of its world.
+
+    Parameters
+    ----------
+    game, abstain
+        As for `write_out`, except that the world may be a family.
+    limit, work
+        As for `write_out`, for all distributions together.
+
+    Raises
+    ------
+    TooLargeError
+        One of them, or all together, are too large.
+    """
+    members: dict[str, WrittenOut] = {}
+    games = game.members()
+    pairs = 0
+    for name, member in games.items():
+        members[name] = written(member, limit=limit, work=work // len(games), abstain=abstain)
+        pairs += members[name].pairs
+        if pairs > limit:
+            raise TooLargeError(
+                f"the first {len(members)} of {len(games)} distributions of the family "
+                f"make more than {limit:,} pairs of data set and release; make the family smaller"
+            )
+    require_true(members.values())
+    return WrittenFamily(members)

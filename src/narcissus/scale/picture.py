@@ -1,4 +1,4 @@
-"""The picture of a sweep: success and baseline on the left, what is gained on the right."""
+"""The plot of a sweep: success and baseline on the left, gain on the right."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from narcissus.report.page import Figure, Grid
 from narcissus.report.svg import BLUE, INK, PAPER, QUIET, RUST
-from narcissus.scale.curves import EVERYBODY, Quantity, SizeCurve
-from narcissus.scale.fit import LAWS, Exponent, Known, places
+from narcissus.scale.fit import EVERYBODY, LAWS, Exponent, Known, Quantity, SizeCurve, places
 from narcissus.scale.verdict import named
 
 _LOOKS: dict[Quantity, dict[str, Any]] = {
@@ -30,7 +29,7 @@ _DECADE = 5.0
 
 
 def picture(curves: Sequence[SizeCurve], further: Sequence[SizeCurve], parameter: str) -> Figure:
-    """Give the picture, with its numbers as a table."""
+    """Draw the plot, with its numbers as a table."""
     rows = [
         [p.size, named(curve), p.value, p.low, p.high] for curve in curves for p in curve.points
     ]
@@ -80,7 +79,7 @@ def _draw(
 
 
 def _scales(axes: Axes, points: Sequence[Known]) -> bool:
-    """Choose the scales of both axes; say whether the vertical one is logarithmic."""
+    """Choose the scales of both axes; return whether the vertical one is logarithmic."""
     sizes = sorted({p.size for p in points})
     steps = np.diff(sizes)
     if len(sizes) > 2 and sizes[0] > 0 and steps.max() > 2 * steps.min():
@@ -112,7 +111,9 @@ def _curve(axes: Axes, curve: SizeCurve, dash: str, *, is_log: bool) -> None:
             "markersize": 5,
             "linewidth": 1.2,
         }
-        axes.errorbar(x, y, yerr=bars, label=_label(curve), elinewidth=1, **style)
+        axes.errorbar(
+            x, y, yerr=bars, label=f"{curve.quantity}, {curve.whose}", elinewidth=1, **style
+        )
     for p in curve.points if is_log else ():
         if p.low <= 0 < p.high:  # an upper limit only
             axes.plot(p.size, p.high, marker="v", color=color, markersize=5)
@@ -120,12 +121,8 @@ def _curve(axes: Axes, curve: SizeCurve, dash: str, *, is_log: bool) -> None:
         _law(axes, curve, color)
 
 
-def _label(curve: SizeCurve) -> str:
-    return f"{curve.quantity}, {curve.whose}"
-
-
 def _law(axes: Axes, curve: SizeCurve, color: str) -> None:
-    """Draw the law that fits, over the sizes that it was fitted to."""
+    """Draw the law that fits, over the sizes of its fit."""
     good = [one for one in curve.exponents if one.fits]
     if curve.direction != "falls" or not good:
         return
@@ -136,7 +133,7 @@ def _law(axes: Axes, curve: SizeCurve, color: str) -> None:
 
 
 def _line(one: Exponent, points: Sequence[Known], sizes: Sequence[float]) -> list[float]:
-    """Give the least-squares line of a law at sizes."""
+    """Evaluate the least-squares line of a law at sizes."""
     assert one.law in LAWS
     at = places(one.law, [p.size for p in points])
     logs = np.log2([p.value for p in points])

@@ -1,4 +1,4 @@
-"""Play a study of a game at each value of a parameter."""
+"""A study of a game, played at each value of a parameter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.game import play
 from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
-from narcissus.scale.curves import SizeCurve, curves_of
+from narcissus.scale.fit import SizeCurve, curves_of
 from narcissus.scale.variants import Sweep, Variants
 from narcissus.study.game.schema import GameStudy, Setup
 from narcissus.study.keyed import kept_key, keyed, keyed_digests
@@ -32,10 +32,10 @@ ENOUGH = 0.1
 
 
 def seconds_of(study: Study) -> float:
-    """Give the seconds that all trials of a game take in one process, roughly; 0 without attack.
+    """Estimate the seconds that all trials of a game take in one process; 0 without attack.
 
-    The first trial is played alone, since attacks prepare themselves before it; then ever more at
-    once, which take less time each. What is played here counts for nothing. A game that cannot be
+    The first trial is played alone, since attacks prepare themselves before it; then batches of
+    growing size, which take less time a trial. The results are discarded. A game that cannot be
     played takes no time.
     """
     settings = study.settings
@@ -76,7 +76,7 @@ VALUES = "values"
 
 @dataclass(frozen=True)
 class AtValue:
-    """What came of one value: its record, or why there is none."""
+    """The result at one value: its record, or the reason why there is none."""
 
     value: float
     record: Record | None
@@ -84,12 +84,12 @@ class AtValue:
 
     @property
     def results(self) -> GameResults | None:
-        """What the study found, if it did."""
+        """Results of the study, if any."""
         return None if self.record is None else cast("GameResults", self.record.results)
 
     @property
     def failures(self) -> list[str]:
-        """Which attacks raised errors, in words; their trials count as unsuccessful."""
+        """Messages about attacks that raised errors; their trials count as unsuccessful."""
         attackers = () if self.results is None else self.results.attackers
         return [
             f"the attack {one.name} failed with an error on {one.failed:,} of "
@@ -100,7 +100,7 @@ class AtValue:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it could be played, by each attack at least at one trial."""
+        """Whether it could be played, by each attack in at least one trial."""
         return self.results is not None and all(
             one.failed < one.success.trials for one in self.results.attackers
         )
@@ -108,24 +108,13 @@ class AtValue:
 
 @dataclass(frozen=True)
 class Scaled:
-    """A study at all values of a parameter.
+    """A study at all values of a parameter."""
 
-    Attributes
-    ----------
-    title, about
-        Of the study.
-    sweep
-        What was drawn, values in rising order.
-    each
-        What came of each value.
-    further
-        What formulas say, also at larger values, which were not played.
-    """
-
-    title: str
+    title: str  # of the study
     about: str
-    sweep: Sweep
-    each: tuple[AtValue, ...]
+    sweep: Sweep  # the sweep, with values in rising order
+    each: tuple[AtValue, ...]  # the result at each value
+    # closed forms and bounds, also at larger values, which were not played
     further: tuple[SizeCurve, ...] = ()
 
     @property
@@ -141,7 +130,7 @@ class Scaled:
 
     @property
     def of_rates(self) -> bool:
-        """Whether the study speaks of every rate of an interval."""
+        """Whether the study covers every rate of an interval."""
         families = [one.record.study.get("family") for one in self.each if one.record is not None]
         return any(family is not None and family["kind"] == "rates" for family in families)
 
@@ -168,20 +157,20 @@ def scale(
     study, allow_code
         As `load_study` takes them.
     sweep
-        What is drawn against what.
+        The parameters and their values.
     folder
         Where the record and the trials of each value are kept, and found again.
     rng, workers, engine, restart
         As for `narcissus.run`; all values have the same seed.
     hours
-        Longest time that was agreed to; None is any.
+        Longest accepted time; None is any.
     observer
-        Hears how long it takes, and of the trials of all values as one stage.
+        Receives the expected time, and the trials of all values as one stage.
 
     Raises
     ------
     InputError
-        The study is no game, a parameter is none of its, it refuses a value, or none can be played.
+        The study is no game, it has no such parameter, it refuses a value, or none can be played.
     LongWorkError
         It takes longer than ``hours``.
     """
@@ -195,7 +184,8 @@ def scale(
     ]
     left = [one for one, record in zip(studies, kept, strict=True) if record is None]
     _say_cost(name, left, len(values), workers or 1, hours, observer)
-    share = max(1, _trials(studies[0]))
+    settings = cast("GameStudy", studies[0].settings)
+    share = max(1, settings.run.trials if settings.attack else 0)
     total, done = share * len(values), share * (len(values) - len(left))
     observer.start(f"trials at {len(values)} values", total, done)
     each: list[AtValue] = []
@@ -220,50 +210,35 @@ def scale(
     return Scaled(game.title, game.about, sweep, tuple(each), variants.beyond(sweep))
 
 
-def _trials(study: Study) -> int:
-    settings = cast("GameStudy", study.settings)
-    return settings.run.trials if settings.attack else 0
-
-
 class OneStage:
-    """Hears of one value, and tells of it as a part of one stage of all values.
-
-    Parameters
-    ----------
-    observer
-        Hears of the whole stage.
-    steps
-        How many of its steps this value is.
-    """
+    """An observer of one value that reports it as ``steps`` steps of one stage of all values."""
 
     def __init__(self, observer: Observer, steps: int) -> None:
         self._observer, self._left = observer, steps
 
     def start(self, what: str, total: int, done: int = 0) -> None:
-        """Count what was done earlier."""
+        """Count the steps done earlier."""
         self.advance(done)
 
     def advance(self, steps: int = 1) -> None:
-        """Count steps, of this value's at most."""
         counted = min(steps, self._left)
         self._left -= counted
         if counted:
             self._observer.advance(counted)
 
     def finish(self) -> None:
-        """Say nothing: another value may come."""
+        """Report nothing: another value may come."""
 
     def note(self, message: str) -> None:
-        """Pass it on."""
         self._observer.note(message)
 
     def complete(self) -> None:
-        """Count what is left: a value that failed, or was not played, is done as well."""
+        """Count the remaining steps: a value that failed, or was not played, is done as well."""
         self.advance(self._left)
 
 
 def _kept(place: Path, study: Study, seed: int | None) -> Record | None:
-    """Give the record of an earlier run of this very study, by this version; None if none is."""
+    """Return the record of an earlier run of the same study by the same version, or None."""
     path = place / "record.json"
     if not path.exists():
         return None
@@ -295,7 +270,7 @@ def _say_cost(
     hours: float | None,
     observer: Observer,
 ) -> None:
-    """Say how long it takes, before it starts; refuse what is longer than was agreed to."""
+    """Report the expected time before the start; refuse one longer than accepted."""
     if not left:
         observer.note(f"all {count} values of {name} were played earlier")
         return
@@ -309,7 +284,7 @@ def _say_cost(
 
 
 def _tried(value: float, play: Callable[[], Audit], place: Path | None) -> AtValue:
-    """Play one value; one that cannot be played says why, and the others are played."""
+    """Play one value; one that cannot be played records why, and the others are played."""
     try:
         audit = play()
     except NarcissusError as error:

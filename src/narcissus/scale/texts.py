@@ -1,4 +1,4 @@
-"""What a sweep found, as data, as lines of text and as one page."""
+"""The results of a sweep as data, as lines of text and as one page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from narcissus.report.page import Facts, Grid, Items, Page, Section, Verdict
 from narcissus.report.svg import svg_of
 from narcissus.report.text import WIDTH
 from narcissus.results import Grade
-from narcissus.scale.curves import EVERYBODY, SizeCurve
+from narcissus.scale.fit import EVERYBODY, SizeCurve
 from narcissus.scale.picture import picture
 from narcissus.scale.sweep import Scaled
 from narcissus.scale.verdict import ASSUMED, CurveWords, headline, named, sentence, told
@@ -28,7 +28,7 @@ FILES = ("data.csv", "data.json", "picture.svg", "index.html")
 
 
 def verdict_of(scaled: Scaled) -> tuple[str, Grade, bool]:
-    """Give the verdict in words, its grade, and whether anything could be told."""
+    """Return the verdict in words, its grade, and whether there is any conclusion."""
     first = headline(scaled.curves)
     if first is None:
         return (
@@ -49,7 +49,7 @@ def verdict_of(scaled: Scaled) -> tuple[str, Grade, bool]:
 
 
 def _further(scaled: Scaled) -> str:
-    """Say what formulas say beyond the values that were played: nothing else does."""
+    """Describe closed forms and bounds beyond the values that were played."""
     said: list[str] = []
     for curve in scaled.further:
         last = curve.points[-1]
@@ -61,7 +61,7 @@ def _further(scaled: Scaled) -> str:
 
 
 def rows_of(scaled: Scaled) -> list[tuple[Any, ...]]:
-    """Give the data, the names of its columns first."""
+    """Return the data, the names of its columns first."""
     rows: list[tuple[Any, ...]] = [(*COLUMNS, "grade")]
     for curve in (*scaled.curves, *scaled.further):
         rows += [
@@ -75,7 +75,7 @@ def rows_of(scaled: Scaled) -> list[tuple[Any, ...]]:
 
 
 def as_dict(scaled: Scaled) -> dict[str, Any]:
-    """Give all of it, ready for JSON."""
+    """Return all of it, ready for JSON."""
     words, grade, is_told = verdict_of(scaled)
     return {
         "title": scaled.title,
@@ -115,7 +115,6 @@ def _curve(curve: SizeCurve) -> dict[str, Any]:
 
 
 def page(scaled: Scaled) -> Page:
-    """Lay out the page."""
     words, grade, is_told = verdict_of(scaled)
     said = [told(curve) for curve in scaled.curves]
     blocks = [picture(scaled.curves, scaled.further, scaled.name), _fits(said)]
@@ -184,7 +183,7 @@ def _not_covered(scaled: Scaled) -> list[str]:
 
 
 def text_of(scaled: Scaled) -> str:
-    """Give the verdict and a line for each curve, for a terminal."""
+    """Return the verdict and a line for each curve, for a terminal."""
     words, grade, _ = verdict_of(scaled)
     first = headline(scaled.curves)
     lines = [f"{grade.upper()}: {words}"]
@@ -202,7 +201,6 @@ def text_of(scaled: Scaled) -> str:
 
 
 def _wrapped(line: str) -> str:
-    """Break a line, with further ones set in."""
     return textwrap.fill(
         visible(line),
         WIDTH,

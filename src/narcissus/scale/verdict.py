@@ -1,4 +1,4 @@
-"""What a sweep shows, in words: never more than the values that were drawn."""
+"""The conclusion of a sweep in words, limited to the values that were drawn."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ from dataclasses import dataclass
 
 from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
-from narcissus.profiles.family import ROUNDING
+from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade
-from narcissus.scale.curves import EVERYBODY, SizeCurve
-from narcissus.scale.fit import LAWS, NEAR, Exponent, Known, at_least, direction, exponents
+from narcissus.scale.fit import (
+    EVERYBODY,
+    LAWS,
+    NEAR,
+    Exponent,
+    Known,
+    SizeCurve,
+    at_least,
+    direction,
+    exponents,
+)
 
 FEW = 3
 """Fewer values cannot tell one law from another."""
@@ -34,28 +43,16 @@ ASSUMED = (
 
 @dataclass(frozen=True)
 class CurveWords:
-    """What is said of one curve.
-
-    Attributes
-    ----------
-    curve
-        Whose, and of what.
-    words
-        A clause: "falls like 2^-n (exponent 0.998 to 1.002)".
-    grade
-        "approximate" where a law is named.
-    is_told
-        Whether it could be told at all.
-    """
+    """The conclusion about one curve."""
 
     curve: SizeCurve
-    words: str
-    grade: Grade
-    is_told: bool
+    words: str  # a clause: "falls like 2^-n (exponent 0.998 to 1.002)"
+    grade: Grade  # "approximate" where a law is named
+    is_told: bool  # whether there is a conclusion at all
 
 
 def told(curve: SizeCurve) -> CurveWords:
-    """Say where a curve goes, and by which law."""
+    """Describe where a curve goes, and by which law."""
     way, points = curve.direction, curve.points
     has_law = False
     if way == "falls":
@@ -93,7 +90,7 @@ def _untold(points: Sequence[Known]) -> str:
 
 
 def _from_its_top(curve: SizeCurve) -> tuple[str, bool]:
-    """Say where it is largest, and how it goes on from there."""
+    """Describe where it is largest, and how it continues from there."""
     points = curve.points
     place = max(range(len(points)), key=lambda i: points[i].value)
     rest, top = points[place:], points[place]
@@ -105,7 +102,7 @@ def _from_its_top(curve: SizeCurve) -> tuple[str, bool]:
 
 
 def _falls(points: Sequence[Known]) -> tuple[str, bool]:
-    """Say how it falls, and whether a law is named."""
+    """Describe how it falls; also return whether a law is named."""
     fits = exponents(points)
     if not fits:
         certain = at_least(points, LAWS[0])
@@ -127,7 +124,7 @@ def _falls(points: Sequence[Known]) -> tuple[str, bool]:
 
 
 def _later(points: Sequence[Known]) -> str:
-    """Say from which value on one law fits, if one does; the limits hold for any choice of it."""
+    """Name the value from which one law fits, if one does; the limits hold for any choice of it."""
     for start in range(1, len(points) - FEW + 1):
         tail = points[start:]
         good = [one for one in exponents(tail) if one.fits]
@@ -137,7 +134,7 @@ def _later(points: Sequence[Known]) -> str:
 
 
 def _by_law(one: Exponent, points: Sequence[Known]) -> str:
-    """Name a law with its exponent, and from where it was told, if not from all values."""
+    """Name a law with its exponent, and the first value of its fit, if not from all values."""
     where = "" if one.sizes == len(points) else f", told from {one.first:g} to {one.last:g}"
     return f"{_law(one.law, one.value)} ({_range(one)}{where})"
 
@@ -187,7 +184,7 @@ def named(curve: SizeCurve) -> str:
 
 
 def sentence(found: CurveWords, parameter: str) -> str:
-    """Say it as a sentence, with the values that it speaks of."""
+    """Write the conclusion as a sentence, with the values that it covers."""
     points = found.curve.points
     span = f"{points[0].size:g}"
     if len(points) > 1:

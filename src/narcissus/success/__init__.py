@@ -1,11 +1,10 @@
-"""Success: when an attempt counts, and the statements that are made about it."""
+"""Success criteria for attempts, and the statements made about success."""
 
-from narcissus.success.claim import Claim
 from narcissus.success.codes import CodesRight
-from narcissus.success.column_share import ColumnShare
 from narcissus.success.definitions import (
     BayesianSafety,
     EncryptionSecurity,
+    KeptSurprisal,
     MembershipResilience,
     NarcissusResilience,
     NarcissusSinglingOut,
@@ -15,16 +14,16 @@ from narcissus.success.definitions import (
     SurprisalResilience,
     TwoCriteriaSafety,
 )
-from narcissus.success.kept import KeptSurprisal
 from narcissus.success.singling_out import SinglingOut
 from narcissus.success.statements import (
+    Claim,
     FixedBaseline,
     NotMemorizing,
     Resilience,
     Statement,
     Threshold,
 )
-from narcissus.success.table import ColumnsRight, exact_match
+from narcissus.success.table import ColumnShare, ColumnsRight, exact_match
 
 __all__ = [
     "BayesianSafety",

@@ -1,4 +1,4 @@
-"""When a guess of many unknown columns counts, scored column by column.
+"""Scores of a guess of many unknown columns, column by column.
 
 The criterion of `narcissus.success.table` without a number for each joint value: secrets and
 guesses are the value numbers of every unknown column, so that any number of columns may be unknown.
@@ -37,41 +37,36 @@ class CodesRight:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Sizes of the unknown columns."""
         return self.columns.shape
 
     @property
     def guess_shape(self) -> tuple[int, ...]:
-        """Number of guesses of each column."""
         return self.columns.guess_shape
 
     @property
     def needed(self) -> int:
-        """Columns that must be right."""
         return self.columns.needed
 
     @property
     def all(self) -> bool:
-        """Whether every column must be right."""
         return self.needed == len(self.shape) and not self.by_column
 
     @property
     def by_column(self) -> bool:
-        """Whether a guess counts in part, by how many of its columns are right."""
         return self.columns.by_column
 
     def split_guess(self, guess: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Give the columns' guesses, shape (people, columns): they are as they are."""
+        """Return the columns' guesses, shape (people, columns), unchanged."""
         return guess
 
     def join_guess(self, parts: NDArray[np.integer]) -> Codes:
-        """Give the guess whose columns' guesses these are: they are as they are."""
+        """Return the guess with these columns' guesses, unchanged."""
         return parts.astype(np.int32)
 
     def columns_right(
         self, truth: NDArray[np.integer], guess: NDArray[np.integer]
     ) -> NDArray[np.bool_]:
-        """Tell which columns are right, shape (..., columns); arguments are broadcast."""
+        """Check which columns are right, shape (..., columns); arguments are broadcast."""
         parts = [
             (window.low[guess[..., c]] <= truth[..., c])
             & (truth[..., c] < window.high[guess[..., c]])
@@ -80,18 +75,18 @@ class CodesRight:
         return np.stack(parts, axis=-1)
 
     def score(self, truth: NDArray[np.integer], guess: NDArray[np.integer]) -> Scores:
-        """Tell whether each guess counts, shape (...); arguments are broadcast."""
+        """Check whether each guess counts, shape (...); arguments are broadcast."""
         return self.columns.worth(self.columns_right(truth, guess))
 
     def covered(self, guess: NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Give the first and the last value that each column covers, shapes (..., columns)."""
+        """Return the first and the last value that each column covers, shapes (..., columns)."""
         windows = enumerate(self.columns.windows)
         ends = [(w.low[guess[..., c]], w.high[guess[..., c]] - 1) for c, w in windows]
         first, last = zip(*ends, strict=True)
         return np.stack(first, axis=-1), np.stack(last, axis=-1)
 
     def covers(self) -> list[Floats]:
-        """Tell for each column which values each guess covers, 0 or 1, shapes (size, guesses)."""
+        """Return for each column which values each guess covers, 0 or 1, shapes (size, guesses)."""
         windows = zip(self.shape, self.columns.windows, strict=True)
         values = [(np.arange(size)[:, None], window) for size, window in windows]
         return [((w.low <= v) & (v < w.high)).astype(np.float64) for v, w in values]
@@ -108,12 +103,9 @@ class CodesRight:
         return sums[..., window.high] - sums[..., window.low]
 
     def modes(self, marginals: Sequence[Floats]) -> Codes:
-        """Give the guess whose every column is the likeliest to be right, shape (n, columns).
+        """Return the guess whose every column is the likeliest to be right, shape (n, columns).
 
-        Parameters
-        ----------
-        marginals
-            For each column the chances of its values, shape (n, size).
+        ``marginals`` has for each column the chances of its values, shape (n, size).
         """
         parts = [first_largest(self.window_sums(m, c)) for c, m in enumerate(marginals)]
         return np.stack(parts, axis=-1).astype(np.int32)
@@ -121,7 +113,7 @@ class CodesRight:
     def least_risk(
         self, samples: NDArray[np.integer], weights: Floats, candidates: NDArray[np.integer]
     ) -> Codes:
-        """Give the candidate that counts for most of the weight of samples, shape (columns,).
+        """Return the candidate that counts for most of the weight of samples, shape (columns,).
 
         Then one of its columns after the other is moved to the guess with which it counts for more,
         until none does. Columns that count by themselves are chosen by themselves.
@@ -131,7 +123,7 @@ class CodesRight:
         samples
             Values of one person's secret, shape (samples, columns).
         weights
-            How likely each is, shape (samples,); need not sum to one.
+            Probability of each, shape (samples,); need not sum to one.
         candidates
             Guesses, shape (candidates, columns); of equals the first is kept.
         """
@@ -160,27 +152,19 @@ class CodesRight:
 
 
 class ToldOfCodes(Protocol):
-    """What is known of the people of a data set before any release."""
+    """Knowledge of the people of a data set before any release."""
 
     def chance(self, guess: NDArray[np.integer]) -> Floats:
-        """Give the chance of one guess about each person, shape (n,)."""
+        """Compute the chance of one guess about each person, shape (n,)."""
         ...
 
 
 @dataclass(frozen=True)
 class EachPersonsCodes:
-    """Everybody is a target, as in `EachPerson`; attempts have the shape (trials, n, columns).
+    """Everybody is a target, as in `EachPerson`; attempts have the shape (trials, n, columns)."""
 
-    Parameters
-    ----------
-    unknown
-        Which columns of a data set are guessed.
-    codes
-        When the guess of them counts.
-    """
-
-    unknown: tuple[int, ...]
-    codes: CodesRight
+    unknown: tuple[int, ...]  # guessed columns of a data set
+    codes: CodesRight  # when a guess of them counts
 
     def holds(
         self,
@@ -192,6 +176,6 @@ class EachPersonsCodes:
         return self.codes.score(data[..., list(self.unknown)], attempt)
 
     def chance(self, known: Sequence[ToldOfCodes], attempt: NDArray[np.integer]) -> Floats:
-        """Give each guess's exact chance by the prior given what is known, shape (trials, n)."""
+        """Compute each guess's exact chance by the prior given what is known, shape (trials, n)."""
         pairs = zip(known, attempt, strict=True)
         return np.stack([told.chance(guess) for told, guess in pairs])

@@ -1,15 +1,67 @@
-"""The definitions of the papers that are one inequality: resilience, each in games of its own."""
+"""The papers' definitions that are one inequality: resilience, each in its own kind of game.
+
+`KeptSurprisal` is the surprisal that a row must keep, given the side information, to count.
+Source: Kaplan et al. 2025, Definition 4.4 and Remark 4.5.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
-from narcissus.success.kept import KeptSurprisal
 from narcissus.success.statements import Resilience
 from narcissus.worlds.base import members
 from narcissus.worlds.pairs import Pairs, RandomNeighbours
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Bits by which a surprisal may miss what is asked of it."""
+
+
+@dataclass(frozen=True)
+class KeptSurprisal:
+    """The condition on ``h(z | K, others)`` for a recovered row ``z`` of the data set to count.
+
+    Parameters
+    ----------
+    share
+        Share of ``h(z | others)``, in [0, 1].
+    bits
+        Bits that must be left in addition, whatever the row had before, at least 0.
+    fresh_share
+        The same share for rows of fresh data, which count for the baseline only where they
+        keep it; None sets no condition.
+    """
+
+    share: float
+    bits: float = 0.0
+    fresh_share: float | None = None
+
+    def __post_init__(self) -> None:
+        probability("share", self.share)
+        non_negative("bits", self.bits)
+        if self.fresh_share is not None:
+            probability("fresh_share", self.fresh_share)
+
+    @classmethod
+    def of(cls, asked: float | KeptSurprisal) -> KeptSurprisal:
+        """Convert a share alone to a condition."""
+        return asked if isinstance(asked, KeptSurprisal) else cls(asked)
+
+    @property
+    def of_fresh(self) -> KeptSurprisal | None:
+        """The condition on rows of fresh data; None for none."""
+        return None if self.fresh_share is None else KeptSurprisal(self.fresh_share)
+
+    def enough(self, told: Floats, plain: Floats) -> NDArray[np.bool_]:
+        """Check surprisals with (``told``) and without (``plain``) ``K`` against the condition."""
+        return np.asarray(told >= np.maximum(self.share * plain, self.bits) - ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -27,7 +79,6 @@ class PairResilience(Resilience):
 
     @classmethod
     def require(cls, game: Any) -> None:
-        """Refuse a world that is not one of pairs."""
         worlds = members(game.world).values()
         if not all(isinstance(world, Pairs | RandomNeighbours) for world in worlds):
             raise InputError(
@@ -40,8 +91,8 @@ class PairResilience(Resilience):
 class BayesianSafety(Resilience):
     """The mechanism is Bayesian extraction-safe: a distribution is drawn from a meta-distribution.
 
-    Data and fresh data are drawn from it, independently of each other: the fresh data set is drawn
-    given Nature, and not given the release.
+    Data and fresh data are drawn from it independently: the fresh data set is drawn given Nature,
+    and not given the release.
     """
 
     definition: ClassVar[str] = "Kaplan et al. 2025, Definition 3.1"
@@ -56,7 +107,6 @@ class TwoCriteriaSafety(Resilience):
 
     @classmethod
     def require(cls, game: Any) -> None:
-        """Refuse a game with one relation only."""
         if game.looser is None:
             raise InputError("the statement `two-criteria` needs a section [looser]")
 
@@ -65,8 +115,8 @@ class TwoCriteriaSafety(Resilience):
 class SafetyGivenKnowledge(Resilience):
     """Extraction-safety against an attacker with side information.
 
-    The definition asks for it whatever the side information is. A study tells one: what violates
-    the statement violates the definition, and what is resilient is so for what was told.
+    The definition covers all side information; a study tells one. A violation of the statement
+    violates the definition, and resilience is shown for the side information of the study.
     """
 
     definition: ClassVar[str] = "Kaplan et al. 2025, Definition 4.1"
@@ -74,23 +124,22 @@ class SafetyGivenKnowledge(Resilience):
 
     @classmethod
     def require(cls, game: Any) -> None:
-        """Refuse a game in which the attacker is told nothing."""
         if game.side is None:
             raise InputError("the statement `side-information` needs a section [side-information]")
 
 
 @dataclass(frozen=True)
 class SurprisalResilience(Resilience):
-    """Resilience where only rows count that the attacker was not told too much about.
+    """Resilience where a row counts only if the attacker was not told too much about it.
 
     Parameters
     ----------
     share
         xi: share of its surprisal that a row keeps, in [0, 1].
     bits
-        Bits that must be left of its surprisal besides, whatever it had, at least 0.
+        Bits of surprisal that a row must keep in addition, whatever it had, at least 0.
     fresh_share
-        Share that recovered rows of fresh data keep, to count for the baseline; without it all
+        Share that recovered rows of fresh data must keep to count for the baseline; by default all
         of them count.
 
     Notes
@@ -110,7 +159,6 @@ class SurprisalResilience(Resilience):
         KeptSurprisal(self.share, self.bits, self.fresh_share)
 
     def words(self) -> str:
-        """Say the inequality, and what the variants ask."""
         asked = [super().words()]
         if self.bits:
             asked.append(f"where a row counts that keeps {self.bits:g} bits")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from narcissus._options import FilledIn
 from narcissus._validation import between, integer, probability
 from narcissus.errors import InputError
-from narcissus.success.claim import Claim
-from narcissus.success.statements import LARGEST_EPSILON, Scores, Test
+from narcissus.success.statements import LARGEST_EPSILON, Claim, Scores, Test
 from narcissus.worlds import (
     Bits,
     Finite,
@@ -33,19 +32,10 @@ _MOST = 1 << 20
 
 
 def achievable(law: Law | None) -> NDArray[np.float64] | None:
-    """Give the weights that predicates on a record can have, rising from 0.
+    """Return the weights that predicates on a record can have, rising from 0.
 
-    A weight is the sum of the probabilities of the values for which the predicate holds.
-
-    Parameters
-    ----------
-    law
-        Distribution of one record.
-
-    Returns
-    -------
-    array or None
-        None where there is no law, or more than some million sums.
+    A weight is the sum of the probabilities of the values for which the predicate holds. None where
+    there is no law, or more than some million sums.
 
     Examples
     --------
@@ -64,7 +54,7 @@ def achievable(law: Law | None) -> NDArray[np.float64] | None:
 
 
 def _distinct(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sort weights, and keep the largest of those that are one but for rounding."""
+    """Sort weights, and keep the largest of those that are equal up to rounding."""
     weights = np.sort(weights)
     last = np.append(np.diff(weights) > SAME * weights[1:], True)
     return weights[last]
@@ -85,13 +75,13 @@ class SinglingOut(Claim):
     w_max
         Largest weight that counts as light, in (0, 1].
     points
-        Most weights at which the curve is looked at. The curve changes only at weights that some
-        predicate has; where these are more, or not known, the points are spread evenly on a
+        Most weights at which the curve is evaluated. The curve changes only at weights of some
+        predicate; where these are more, or unknown, the points are spread evenly on a
         logarithmic scale from ``1e-9 * w_max`` to ``w_max``.
     possible
-        Weights of the predicates on a record of D, rising from 0. None: not known; then every
-        weight is taken to be possible, which allows the mechanism more than the definition does:
-        what violates the statement still does, what satisfies it may not.
+        Weights of the predicates on a record of D, rising from 0. None: unknown; then every
+        weight is taken to be possible, which allows the mechanism more than the definition does.
+        A violation of the statement stays valid, satisfaction may not.
 
     Notes
     -----
@@ -120,7 +110,6 @@ class SinglingOut(Claim):
 
     @classmethod
     def require(cls, game: Any) -> None:
-        """Refuse a world whose rows are not drawn independently from one distribution."""
         for world in members(game.world).values():
             name = type(world).__name__
             if isinstance(world, Bits | Records) and world.law is None:
@@ -151,21 +140,20 @@ class SinglingOut(Claim):
         return self.w_max * np.logspace(-9, 0, self.points)
 
     def baseline(self, w: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        """Give the best chance to isolate without the release, at weight at most ``w``."""
+        """Compute the best chance to isolate without the release, at weight at most ``w``."""
         if self.possible is None:
             return self._isolates(np.minimum(w, 1 / self.n))
         best = np.maximum.accumulate(self._isolates(self.possible))
         return best[np.searchsorted(self.possible, np.multiply(w, 1 + SAME), side="right") - 1]
 
     def _isolates(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the chance that a predicate of a weight holds for exactly one of ``n`` rows."""
+        """Compute the chance that a predicate of a weight holds for exactly one of ``n`` rows."""
         if self.n == 1:
             return np.asarray(weight)
         with np.errstate(divide="ignore"):
             return self.n * weight * np.exp((self.n - 1) * np.log1p(-np.asarray(weight)))
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Give one test for each weight of the curve."""
         light = np.nan_to_num(scores.weight, nan=np.inf)
         limits = math.exp(self.epsilon) * self.baseline(self.weights) + self.delta
         return [
@@ -174,7 +162,6 @@ class SinglingOut(Claim):
         ]
 
     def words(self) -> str:
-        """Say the inequality."""
         return (
             f"for every w <= {self.w_max:g}: isolating with weight <= w has chance at most "
             f"e^{self.epsilon:g} x max n w'(1-w')^(n-1) + {self.delta:g}, over the weights w' <= w "

@@ -1,4 +1,4 @@
-"""Statements about a mechanism: inequalities between what an attacker gets and its own baseline.
+"""Statements about a mechanism: inequalities between an attacker's success and its own baseline.
 
 A statement turns the scores of trials into values whose mean is at most 0 if the statement holds
 for the attacker who played. `narcissus.evidence.Bets` bets on the contrary.
@@ -17,8 +17,28 @@ from scipy import special
 from narcissus._options import FilledIn
 from narcissus._validation import between, fraction, integer, probability
 from narcissus.evidence.betting import Bets, log_mean
-from narcissus.success.claim import Claim
 from narcissus.worlds.base import is_derived
+
+
+class Claim:
+    """The base of every statement that a study can name."""
+
+    definition: ClassVar[str]  # paper and number: "Cohen et al. 2024, Definition 1.6"
+    # whether fresh data have a relation of their own, the section [looser] of a study
+    two_relations: ClassVar[bool] = False
+    # whether the definition covers all side information, of which a study tells one
+    whatever_is_told: ClassVar[bool] = False
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        """Check that a game fits the statement; here no game does.
+
+        Raises
+        ------
+        InputError
+            Something is missing, or the world is another.
+        """
+
 
 LARGEST_EPSILON = 100.0
 """Of a statement: beyond, nothing can violate it in floating point."""
@@ -26,28 +46,18 @@ LARGEST_EPSILON = 100.0
 
 @dataclass(frozen=True)
 class Scores:
-    """What trials came to, for one attacker.
+    """Scores of trials, for one attacker.
 
-    Attributes
-    ----------
-    success
-        Whether the attempt holds for the data set, shape (trials,).
-    baseline
-        How often the same attempt holds for a fresh data set: its exact chance, or the share of
-        ``fresh`` fresh data sets, shape (trials,).
-    fresh
-        Fresh data sets for each attempt; 0 where ``baseline`` is exact.
-    weight
-        Weight of the attempt as a predicate, or an upper limit of it; NaN for attempts without.
-    made
-        Whether an attempt was made at all; None: always.
+    ``baseline`` is the rate at which the same attempt holds for a fresh data set: its exact chance,
+    or the share of ``fresh`` fresh data sets.
     """
 
-    success: NDArray[np.bool_]
-    baseline: NDArray[np.float64]
-    fresh: int
+    success: NDArray[np.bool_]  # whether the attempt holds for the data set, shape (trials,)
+    baseline: NDArray[np.float64]  # shape (trials,)
+    fresh: int  # fresh data sets for each attempt; 0 where ``baseline`` is exact
+    # weight of the attempt as a predicate, or an upper bound; NaN for attempts without
     weight: NDArray[np.float64]
-    made: NDArray[np.bool_] | None = None
+    made: NDArray[np.bool_] | None = None  # whether an attempt was made at all; None: always
 
 
 @dataclass(frozen=True)
@@ -63,27 +73,27 @@ class Test:
 class Statement(Protocol):
     """An inequality that a mechanism may satisfy against every attacker.
 
-    One that depends on the world has a method ``prepare(game)`` that gives the one to test.
+    One that depends on the world has a method ``prepare(game)`` that returns the one to test.
     """
 
     rule: ClassVar[Literal["mean", "min"]]
 
     @property
     def epsilon(self) -> float:
-        """The epsilon of the statement; 0 where it has none."""
+        """The epsilon of the statement, or 0."""
         ...
 
     @property
     def delta(self) -> float:
-        """The delta of the statement; 0 where it has none."""
+        """The delta of the statement, or 0."""
         ...
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Give what to bet on; always as many tests, in the same order."""
+        """Compute the values to bet on; always the same number of tests, in the same order."""
         ...
 
     def words(self) -> str:
-        """Say the inequality."""
+        """Write the inequality in words."""
         ...
 
 
@@ -94,7 +104,7 @@ class Resilience(Claim):
     One inequality for most of the table in theory, section 1: Narcissus resiliency, the variant
     over pairs, Bayesian extraction-safety with one or two criteria, with side information, with
     surprisal, membership inference, one-way functions and encryption. They differ in the world,
-    the relation and what the attacker is told; each has its name in `success.definitions`.
+    the relation and the side information; each has its name in `success.definitions`.
 
     Parameters
     ----------
@@ -114,13 +124,12 @@ class Resilience(Claim):
         probability("delta", self.delta)
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Give ``R(S, z) - e^epsilon R(T, z) - delta``."""
+        """Compute ``R(S, z) - e^epsilon R(T, z) - delta``."""
         factor = math.exp(self.epsilon)
         values = scores.success - factor * scores.baseline - self.delta
         return [Test(values, -(factor + self.delta))]
 
     def words(self) -> str:
-        """Say the inequality."""
         return f"success <= e^{self.epsilon:g} x own baseline + {self.delta:g}"
 
 
@@ -135,7 +144,7 @@ class FixedBaseline(Claim):
     delta
         In [0, 1].
     best
-        Chance of the best guess made without the release; an upper limit of it is valid too.
+        Chance of the best guess made without the release, or an upper limit of it.
         None: as `prepare` finds it, otherwise 1, which nothing can violate.
 
     Notes
@@ -163,13 +172,12 @@ class FixedBaseline(Claim):
         return replace(self, best=game.relation.best(game.world))
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Give ``R(S, z)`` less the limit."""
+        """Compute ``R(S, z)`` less the limit."""
         best = 1.0 if self.best is None else self.best
         limit = math.exp(self.epsilon) * best + self.delta
         return [Test(scores.success - limit, min(-limit, -1e-12))]
 
     def words(self) -> str:
-        """Say the inequality."""
         best = "best fixed guess" if self.best is None else f"{self.best:.6g} (best fixed guess)"
         return f"success <= e^{self.epsilon:g} x {best} + {self.delta:g}"
 
@@ -203,7 +211,6 @@ class Threshold(Claim):
 
     @property
     def delta(self) -> float:
-        """Give 0: the statement has none."""
         return 0.0
 
     def __post_init__(self) -> None:
@@ -211,7 +218,7 @@ class Threshold(Claim):
         probability("tau", self.tau)
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Give the event of the definition less ``epsilon``."""
+        """Compute the event of the definition less ``epsilon``."""
         if scores.fresh:
             hits = np.rint(scores.baseline * scores.fresh)
             upper = np.where(
@@ -228,7 +235,6 @@ class Threshold(Claim):
         return [Test(event - limit, min(-limit, -1e-12))]
 
     def words(self) -> str:
-        """Say the inequality."""
         return f"success at attempts with baseline <= {self.tau:g} is at most {self.epsilon:g}"
 
 
@@ -236,13 +242,13 @@ class Threshold(Claim):
 class NotMemorizing(Claim):
     """The negation of (m, xi)-memorizing, for the attacker who played.
 
-    It is violated where the attacker says "in" of at least ``m / n`` of the members, and of at
-    most a share ``xi`` of fresh records: both must be shown.
+    A violation requires both of the attacker: it answers "in" for at least ``m / n`` of the
+    members, and for at most a share ``xi`` of fresh records.
 
     Parameters
     ----------
     m, n
-        Rows that are memorized, rows of a data set.
+        Memorized rows, rows of a data set.
     xi
         False positive rate, in (0, 1).
 
@@ -259,12 +265,10 @@ class NotMemorizing(Claim):
 
     @property
     def epsilon(self) -> float:
-        """Give 0: the statement has none."""
         return 0.0
 
     @property
     def delta(self) -> float:
-        """Give 0: the statement has none."""
         return 0.0
 
     def __post_init__(self) -> None:
@@ -273,7 +277,7 @@ class NotMemorizing(Claim):
         fraction("xi", self.xi)
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Give "in" for members less ``m / n``, and ``xi`` less "in" for strangers."""
+        """Compute "in" for members less ``m / n``, and ``xi`` less "in" for strangers."""
         share = self.m / self.n
         return [
             Test(scores.success - share, -share),
@@ -281,7 +285,6 @@ class NotMemorizing(Claim):
         ]
 
     def words(self) -> str:
-        """Say the inequality."""
         return (
             f"'in' for fewer than {self.m} of {self.n} members, or for more than "
             f"{self.xi:g} of strangers"
@@ -289,7 +292,7 @@ class NotMemorizing(Claim):
 
 
 def prepared(statement: Statement, game: Any) -> Statement:
-    """Give the statement to test in a game whose world is one distribution."""
+    """Return the statement to test in a game whose world is one distribution."""
     prepare = getattr(statement, "prepare", None)
     return statement if prepare is None else prepare(game)
 
@@ -302,7 +305,7 @@ class Evidence:
         self.bets: list[Bets] = []
 
     def update(self, scores: Scores) -> NDArray[np.float64]:
-        """Bet on some more trials; give the log capital after each."""
+        """Bet on further trials; return the log capital after each."""
         tests = self.statement.tests(scores)
         if not self.bets:
             self.bets = [Bets(test.lowest) for test in tests]
@@ -317,27 +320,12 @@ class Evidence:
 def largest_refuted(
     all_scores: list[Scores], delta: float, hurdle: float, *, step: float = 0.02
 ) -> float | None:
-    """Give the largest ``epsilon`` up to which resilience is refuted by what was played.
+    """Find the largest ``epsilon`` up to which resilience is refuted by what was played.
 
-    Every ``epsilon`` of a grid from 0 is bet against by all attackers together, and the last one
-    before the first that stands is reported: a report above the truth needs one true claim to be
-    refuted, so it is wrong with the chance of a single test.
-
-    Parameters
-    ----------
-    all_scores
-        Scores of each attacker.
-    delta
-        The ``delta`` of the statement.
-    hurdle
-        Log capital at which a claim falls, ``log(1 / alpha)``.
-    step
-        Of the grid.
-
-    Returns
-    -------
-    float or None
-        None where not even ``epsilon = 0`` is refuted.
+    Every ``epsilon`` of a grid from 0, with the given ``step``, is bet against by all attackers
+    together, and falls at log capital ``hurdle``, ``log(1 / alpha)``. The last one before the first
+    that stands is reported: a report above the truth needs one true claim to be refuted, so it is
+    wrong with the chance of a single test. None where not even ``epsilon = 0`` is refuted.
     """
     packed = [_pack(scores) for scores in all_scores]
     found = None
@@ -356,7 +344,7 @@ def largest_refuted(
 def _pack(
     scores: Scores,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Give distinct pairs of scores and their counts; baselines are rounded up, never down."""
+    """Return distinct pairs of scores and their counts; baselines are rounded up, never down."""
     baseline = scores.baseline
     if len(np.unique(baseline)) > 4096:
         # Steps of 0.5% on a logarithmic scale; upwards, so that nothing is refuted by rounding.

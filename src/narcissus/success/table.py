@@ -1,13 +1,17 @@
-"""When the guess of a person's unknown columns counts as right.
+"""Criteria for a right guess of a person's unknown columns.
 
-One criterion covers the three that a study can ask for: exact match, within a distance of some
+One criterion covers the three that a study can use: exact match, within a distance of some
 ordered columns (Swanberg et al. 2025, section 6.4), and at least ``r`` of the unknown columns
 right. Its decision is Bayes-optimal: of all guesses, the one most likely to count.
 
 Where a distance is allowed, a guess may be any number, not only a listed value: of the values 0
-and 2, within 1, the guess 1 is always right. What matters of a guess is which values it covers, so
+and 2, within 1, the guess 1 is always right. Only the values that a guess covers matter, so
 finitely many guesses stand for all: the listed values, and one number for each largest set of
 values that no listed value covers.
+
+By `ColumnShare` each column counts by itself: a guess is worth a number in [0, 1], and the mean
+over people is the share of all their unknown columns. Which columns are right together does not
+matter, so that the best guess is the likeliest of each column.
 """
 
 from __future__ import annotations
@@ -37,19 +41,12 @@ ENTRIES = 1 << 21  # of beliefs that are worked on at a time: 16 MB
 
 @dataclass(frozen=True)
 class Windows:
-    """The guesses of one column and the values that each covers.
+    """The guesses of one column and the values that each covers."""
 
-    Attributes
-    ----------
-    numbers
-        Shape (guesses,): first the listed values in their order, then the guesses between them.
-    low, high
-        Shape (guesses,): the first value that is near enough, and the one after the last.
-    """
-
+    # shape (guesses,): first the listed values in their order, then the guesses between them
     numbers: Floats
-    low: NDArray[np.intp]
-    high: NDArray[np.intp]
+    low: NDArray[np.intp]  # shape (guesses,): the first value that is near enough
+    high: NDArray[np.intp]  # shape (guesses,): the one after the last
 
     @classmethod
     def of(cls, numbers: Floats, distance: float) -> Windows:
@@ -85,17 +82,17 @@ class ColumnsRight:
     A guess of all columns is one number in ``[0, guesses)``, as a joint value is one in
     ``[0, values)``: columns in C order of `guess_shape`. Under exact match, and wherever no guess
     between listed values covers more than a listed one, both numberings are the same;
-    `guess_of` gives the guess that names a joint value.
+    `guess_of` returns the guess that names a joint value.
 
     Parameters
     ----------
     shape
         Sizes of the unknown columns.
     within
-        For each column, how far a guess may be off and still be right; 0 is an exact match.
-        None: 0 everywhere.
+        For each column, the largest distance of a right guess; 0 is an exact match. None: 0
+        everywhere.
     at_least
-        How many columns must be right; None: all.
+        Number of columns that must be right; None: all.
     positions
         For each column, the ascending numbers between which distances are measured; None, or None
         for a column: the places 0, 1, 2, ... of its values.
@@ -107,7 +104,6 @@ class ColumnsRight:
     positions: tuple[tuple[float, ...] | None, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse distances and counts that do not fit the columns."""
         if self.within is not None and len(self.within) != len(self.shape):
             raise InputError(
                 f"`within` must have {len(self.shape)} entries, got {len(self.within)}"
@@ -128,12 +124,10 @@ class ColumnsRight:
 
     @property
     def distances(self) -> tuple[float, ...]:
-        """Distance allowed in each column."""
         return self.within or (0.0,) * len(self.shape)
 
     @cached_property
     def windows(self) -> tuple[Windows, ...]:
-        """The guesses of each column."""
         found: list[Windows] = []
         for c, size in enumerate(self.shape):
             given = self.positions[c] if self.positions is not None else None
@@ -143,21 +137,21 @@ class ColumnsRight:
 
     @property
     def guess_shape(self) -> tuple[int, ...]:
-        """Number of guesses of each column: its values, then what lies between them."""
+        """Number of guesses of each column: its values, then the guesses between them."""
         return tuple(w.numbers.size for w in self.windows)
 
     @property
     def guesses(self) -> int:
-        """How many joint guesses there are."""
+        """Number of joint guesses."""
         return prod(self.guess_shape)
 
     def guess_of(self, joint: Joint) -> Joint:
-        """Give the guess that names each joint value, any shape."""
+        """Return the guess that names each joint value, any shape."""
         parts = np.unravel_index(joint, self.shape)
         return np.ravel_multi_index(parts, self.guess_shape).astype(np.int64)
 
     def split_guess(self, guess: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Give the columns' guesses, shape (people, columns).
+        """Return the columns' guesses, shape (people, columns).
 
         Below ``shape[c]`` it is that value of column ``c``, from there on the number
         ``windows[c].numbers[guess]`` between two values.
@@ -165,7 +159,7 @@ class ColumnsRight:
         return np.stack(np.unravel_index(guess, self.guess_shape), axis=-1).astype(np.int32)
 
     def join_guess(self, parts: NDArray[np.integer]) -> Joint:
-        """Give the guess whose columns' guesses these are, shape (people, columns) -> (people,).
+        """Return the guess with these columns' guesses, shape (people, columns) -> (people,).
 
         The inverse of `split_guess`; a value of a column is a guess of it.
         """
@@ -174,12 +168,12 @@ class ColumnsRight:
 
     @property
     def needed(self) -> int:
-        """Columns that must be right."""
+        """Number of columns that must be right."""
         return len(self.shape) if self.at_least is None else self.at_least
 
     @property
     def by_column(self) -> bool:
-        """Whether a guess counts in part, by how many of its columns are right."""
+        """Whether a guess counts in part, by its number of right columns."""
         return False
 
     @property
@@ -188,7 +182,7 @@ class ColumnsRight:
         return self.needed == len(self.shape) and not any(self.distances)
 
     def describe(self) -> str:
-        """Say the criterion in words."""
+        """Describe the criterion in words."""
         if self.exact:
             return "all unknown columns exactly right"
         near = f", within {[f'{d:g}' for d in self.distances]}" if any(self.distances) else ""
@@ -197,7 +191,7 @@ class ColumnsRight:
     def columns_right(
         self, truth: NDArray[np.integer], guess: NDArray[np.integer]
     ) -> NDArray[np.bool_]:
-        """Tell which columns are right, shape (people, columns)."""
+        """Check which columns are right, shape (people, columns)."""
         true = np.stack(np.unravel_index(truth, self.shape), axis=-1)
         said = self.split_guess(guess)
         found = np.empty(true.shape, dtype=bool)
@@ -207,35 +201,29 @@ class ColumnsRight:
         return found
 
     def worth(self, right: NDArray[np.bool_]) -> Scores:
-        """Tell whether guesses count whose columns are right: (..., columns) -> (...)."""
+        """Check whether guesses with these right columns count: (..., columns) -> (...)."""
         return right.sum(axis=-1) >= self.needed
 
     def score(self, truth: NDArray[np.integer], guess: NDArray[np.integer]) -> Scores:
-        """Tell for each person whether the guess counts, shape (people,)."""
+        """Check for each person whether the guess counts, shape (people,)."""
         return self.worth(self.columns_right(truth, guess))
 
     def alone(self, column: int) -> ColumnsRight:
-        """Give the criterion that one column by itself is right."""
+        """Return the criterion that one column by itself is right."""
         within = (self.distances[column],)
         positions = (self.positions[column] if self.positions is not None else None,)
         return ColumnsRight((self.shape[column],), within, None, positions)
 
     def marginal(self, beliefs: Floats, column: int) -> Floats:
-        """Give the chances of one column's values: (people, values) -> (people, size)."""
+        """Compute the chances of one column's values: (people, values) -> (people, size)."""
         others = tuple(1 + o for o in range(len(self.shape)) if o != column)
         return beliefs.reshape(-1, *self.shape).sum(axis=others)
 
     def chances(self, beliefs: Floats) -> Floats:
-        """Give each guess's probability of counting under each person's beliefs.
+        """Compute each guess's probability of counting under each person's beliefs.
 
-        Parameters
-        ----------
-        beliefs
-            Probabilities of the joint values, shape (people, values).
-
-        Returns
-        -------
-        Shape (people, guesses): entry ``(i, z)`` is the probability that guess ``z`` counts.
+        ``beliefs`` are probabilities of the joint values, shape (people, values); the result has
+        shape (people, guesses).
         """
         if self.exact:
             return beliefs
@@ -265,11 +253,11 @@ class ColumnsRight:
         return sums.take(window.high, axis) - sums.take(window.low, axis)
 
     def decide(self, beliefs: Floats) -> Joint:
-        """Give each person's guess that is most likely to count; ties go to the first guess."""
+        """Return each person's guess that is most likely to count; ties go to the first guess."""
         return first_largest(self.chances(beliefs))
 
     def column_chances(self, beliefs: Floats, guess: Joint) -> Floats:
-        """Give the probability that each column of a guess is right, shape (people, columns)."""
+        """Compute the probability that each column of a guess is right, shape (people, columns)."""
         found = np.empty((beliefs.shape[0], len(self.shape)))
         said = np.unravel_index(guess, self.guess_shape)
         step = max(1, ENTRIES // beliefs.shape[1])
@@ -281,9 +269,9 @@ class ColumnsRight:
         return np.clip(found, 0.0, 1.0)
 
     def column_ends(self, beliefs: Floats) -> Floats:
-        """Give how likely a column can be right at most and at least, shape (people, columns, 2).
+        """Compute the largest and the smallest chance of a guess about each column alone.
 
-        The largest and the smallest chance of a guess about that column alone.
+        Shape (people, columns, 2).
         """
         found = np.empty((len(beliefs), len(self.shape), 2))
         for c in range(len(self.shape)):
@@ -292,7 +280,7 @@ class ColumnsRight:
         return np.clip(found, 0.0, 1.0)
 
     def matrix(self) -> Scores:
-        """Give the table of what counts, shape (values, guesses).
+        """Compute the table of what counts, shape (values, guesses).
 
         Raises
         ------
@@ -312,7 +300,7 @@ class ColumnsRight:
 
 
 class Believed(Protocol):
-    """What is known of the people of a data set before any release."""
+    """Knowledge of the people of a data set before any release."""
 
     @property
     def chances(self) -> Floats:
@@ -322,18 +310,10 @@ class Believed(Protocol):
 
 @dataclass(frozen=True)
 class EachPerson:
-    """Everybody is a target: a guess counts if it is right about that person's unknown columns.
+    """Everybody is a target: a guess counts if it is right about that person's unknown columns."""
 
-    Parameters
-    ----------
-    unknown
-        Which columns of a data set are guessed.
-    columns
-        When the guess of them counts.
-    """
-
-    unknown: tuple[int, ...]
-    columns: ColumnsRight
+    unknown: tuple[int, ...]  # guessed columns of a data set
+    columns: ColumnsRight  # when a guess of them counts
 
     def holds(self, data: NDArray[np.integer], attempt: Joint, rng: np.random.Generator) -> Scores:
         """Score guesses about data sets of shape (trials, n, d), shape (trials, n)."""
@@ -343,7 +323,7 @@ class EachPerson:
         )
 
     def chance(self, known: Sequence[Believed], attempt: Joint) -> Floats:
-        """Give each guess's exact chance by the prior given what is known, shape (trials, n)."""
+        """Compute each guess's exact chance by the prior given what is known, shape (trials, n)."""
         people = np.arange(attempt.shape[1])
         return np.stack(
             [told.chances[people, guess] for told, guess in zip(known, attempt, strict=True)]
@@ -351,5 +331,53 @@ class EachPerson:
 
 
 def exact_match(shape: Sequence[int]) -> ColumnsRight:
-    """Give the criterion that only the true joint value satisfies."""
+    """Return the criterion that only the true joint value satisfies."""
     return ColumnsRight(tuple(shape))
+
+
+@dataclass(frozen=True)
+class ColumnShare(ColumnsRight):
+    """A guess is worth the share of its columns that are within their distance.
+
+    See `ColumnsRight`; ``at_least`` must be None.
+
+    Examples
+    --------
+    >>> success = ColumnShare((2, 3))
+    >>> float(success.score(np.array([4]), np.array([5]))[0])  # (1, 1), and (1, 2) is guessed
+    0.5
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.at_least is not None:
+            raise InputError("`at_least` means nothing where each column counts by itself")
+
+    @property
+    def by_column(self) -> bool:
+        return True
+
+    @property
+    def exact(self) -> bool:
+        """False: other joint values than the true one count in part."""
+        return False
+
+    def describe(self) -> str:
+        near = f", within {[f'{d:g}' for d in self.distances]}" if any(self.distances) else ""
+        return f"the share of {len(self.shape)} unknown columns that is right{near}"
+
+    def worth(self, right: NDArray[np.bool_]) -> Scores:
+        """Compute the share of columns that are right: (..., columns) -> (...)."""
+        return right.mean(axis=-1)
+
+    def chances(self, beliefs: Floats) -> Floats:
+        """Compute the mean worth of each guess under each person's beliefs.
+
+        See `ColumnsRight.chances`: shape (people, guesses), entries in [0, 1].
+        """
+        columns = len(self.shape)
+        total = np.zeros((len(beliefs), *(1,) * columns))
+        for c, guesses in enumerate(self.guess_shape):
+            sums = self.window_sum(self.marginal(beliefs, c), 1, c)
+            total = total + sums.reshape(-1, *(1,) * c, guesses, *(1,) * (columns - 1 - c))
+        return np.clip(total.reshape(len(beliefs), -1) / columns, 0.0, 1.0)

@@ -16,7 +16,7 @@ from narcissus.errors import InputError
 from narcissus.synthetic.keys import keys_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
-from narcissus.tables.counting import Reading, complete
+from narcissus.tables.counted import Reading, complete
 from narcissus.tables.overlap import require_overlap
 from narcissus.tables.parts import column_names
 from narcissus.tables.read import MissingPolicy, checked_bins, held

@@ -1,4 +1,4 @@
-"""Bins: how the many values of a column become a few with readable labels."""
+"""Bins that turn the many values of a column into a few with readable labels."""
 
 from __future__ import annotations
 
@@ -19,28 +19,26 @@ _MOST_BINS = 100_000  # beyond this the width is a slip of the pen, and the labe
 class Bins:
     """One way of binning; exactly one of the first five is given.
 
-    Bins are closed below and open above. A bin between the lowest and the highest is kept even
-    where nobody falls into it; the bins below the first and above the last edge are kept only
-    where somebody does.
+    Bins are closed below and open above. Empty bins between the lowest and the highest are kept;
+    the bins below the first and above the last edge are kept only where somebody falls into them.
 
     Attributes
     ----------
     width
-        Equal bins ``[m * width, (m + 1) * width)``: ``Bins(width=10)`` gives "30 to 39".
+        Equal bins ``[m * width, (m + 1) * width)``: ``Bins(width=10)`` has "30 to 39".
     edges
-        Rising cut points: ``Bins(edges=[18, 65])`` gives "under 18", "18 to 64", "65 and above".
+        Rising cut points: ``Bins(edges=[18, 65])`` has "under 18", "18 to 64", "65 and above".
     quantiles
         Number (2 to 1,000) of groups of nearly equal size, cut at the table's own quantiles;
         fewer where many people share a value.
     above
         Two values: "at most t" and "above t".
     common
-        So many values stay as they are, those that most people have (of two that equally many
-        have, the one that is sorted first); all others become one, "(other)". The only way for
-        texts.
+        Keep this many values, the commonest (of equals the one sorted first); all others become
+        one, "(other)". The only way for texts.
     codes
-        Beside one of the first four: values that are no numbers, or mean none, such as "N" or -9.
-        Each stays a value of its own, and the column has no order any more.
+        With one of the first four: values that are no numbers, or mean none, such as "N" or -9.
+        Each stays a value of its own, and the column is no longer ordered.
 
     Raises
     ------
@@ -94,14 +92,14 @@ class Bins:
     def apply(
         self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-        """Bin finite numbers, in any way but `common`, which takes no numbers for what they are.
+        """Bin finite numbers, in any way except `common`, which does not treat them as numbers.
 
         Parameters
         ----------
         numbers
             Shape (rows,), not empty.
         counts
-            Shape (rows,); how many people have each number, for quantiles. None: one each.
+            People with each number, shape (rows,), for quantiles. None: one each.
 
         Returns
         -------
@@ -113,7 +111,7 @@ class Bins:
     def settled(
         self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None = None
     ) -> SettledBins:
-        """Settle the bins by finite numbers, so that others can be put into them; see `apply`."""
+        """Fix the bins by finite numbers, so that others can be put into them; see `apply`."""
         if self.above is not None:
             cut = number_label(self.above)
             edges = np.array([np.nextafter(self.above, np.inf)])
@@ -147,21 +145,11 @@ class Bins:
 
 @dataclass(frozen=True)
 class SettledBins:
-    """The bins of a column, as its own numbers settled them.
-
-    Attributes
-    ----------
-    labels
-        Of the bins.
-    first
-        The number of the first bin that is kept.
-    edges
-        Where a new bin starts; None for bins of equal ``width``.
-    """
+    """The bins of a column, fixed by its numbers."""
 
     labels: tuple[str, ...]
-    first: int
-    edges: NDArray[np.float64] | None
+    first: int  # number of the first bin that is kept
+    edges: NDArray[np.float64] | None  # where a new bin starts; None for bins of equal ``width``
     width: float = 1.0
 
     def place(self, numbers: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -182,7 +170,7 @@ def _multiples(numbers: NDArray[np.float64], width: float) -> NDArray[np.float64
 def _quantiles(
     numbers: NDArray[np.float64], counts: NDArray[np.int64] | None, groups: int
 ) -> NDArray[np.float64]:
-    """Give the numbers that cut people into groups, of those at or above each cut ("higher")."""
+    """Compute the cuts between groups of people; a person at a cut belongs to the group above."""
     order = np.argsort(numbers)
     ends = np.arange(1, len(numbers) + 1) if counts is None else np.cumsum(counts[order])
     places = np.ceil((ends[-1] - 1) * (np.arange(1, groups) / groups)).astype(np.int64)
@@ -190,7 +178,7 @@ def _quantiles(
 
 
 def number_label(number: float) -> str:
-    """Give a number as a label: '3' for 3.0, otherwise the shortest text that means it."""
+    """Format a number as a label: '3' for 3.0, otherwise the shortest text that means it."""
     if isinstance(number, int):
         return str(number)
     if number == np.floor(number) and abs(number) < 1e15:
@@ -199,7 +187,7 @@ def number_label(number: float) -> str:
 
 
 def _between(low: float, high: float, whole: bool) -> str:
-    """Give the label of ``[low, high)``; whole numbers name the last one inside."""
+    """Label ``[low, high)``; of whole numbers by the last one inside."""
     if whole and low == np.floor(low) and high == np.floor(high):
         if high - low == 1:
             return number_label(low)

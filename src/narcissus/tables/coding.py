@@ -1,4 +1,4 @@
-"""Coding: from the values of a column as they were found to the codes of its labels."""
+"""The codes of a column's labels, computed from its raw values."""
 
 from __future__ import annotations
 
@@ -30,50 +30,24 @@ OTHER_LABEL = "(other)"
 
 @dataclass(frozen=True)
 class Coding:
-    """What becomes of the values of a column.
+    """The codes, labels and bins of a column."""
 
-    Attributes
-    ----------
-    labels
-        Of the codes, in their natural order.
-    codes
-        Shape (values + 1,); the code of each of the tally's values, and last that of the missing
-        one (-1 where nobody lacks a value).
-    values
-        The numbers behind the labels if the column is ordered, else None.
-    spelled
-        How the values were read; None before that is known.
-    settled
-        The bins of its numbers, if it has any.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # in their natural order
+    # shape (values + 1,): code of each tallied value, last of the missing one (-1 if none)
     codes: NDArray[np.int32]
+    # the numbers behind the labels of an ordered column, else None
     values: NDArray[np.float64] | None
-    spelled: Spelled | None = None
-    settled: SettledBins | None = None
+    spelled: Spelled | None = None  # how the values were read; None before that is known
+    settled: SettledBins | None = None  # the bins of its numbers, if any
 
 
 def coding_of(
     tally: ValueTally, bins: Bins | None, max_values: int, read_as: ReadAs | None = None
 ) -> Coding:
-    """Give every value of a column the code of a label, or say why the column cannot be used.
+    """Assign every value of a column the code of a label.
 
-    Parameters
-    ----------
-    tally
-        The values, after all rows.
-    bins
-        How to bin them; None does not.
-    max_values
-        Most labels of a column.
-    read_as
-        How to read its values, if that is declared.
-
-    Raises
-    ------
-    InputError
-        There is no value, one label only, or too many; or the bins do not go with the values.
+    Raises `InputError` where there is no value, only one label, or more than ``max_values``, or
+    where the bins do not go with the values. ``read_as`` declares how to read the values.
     """
     if not tally.values:
         raise InputError(f"column `{tally.name}` has no value at all: drop it")
@@ -110,9 +84,9 @@ def coding_of(
 def mixed(
     tally: ValueTally, coding: Coding, bins: Bins | None = None, *, of_files: bool = False
 ) -> str:
-    """Say that a column mostly of numbers is read as text, or nothing; bins say it themselves.
+    """Return a warning that a column mostly of numbers is read as text, or ""; none with bins.
 
-    A row is named where the column is one file's, not that of several (``of_files``).
+    It names a row where the column is from one file, not from several (``of_files``).
     """
     if bins is not None or coding.spelled is None or coding.spelled.kind != "numbers":
         return ""
@@ -132,7 +106,7 @@ def mixed(
 def reading_of(
     tally: ValueTally, spelled: Spelled | None, settled: SettledBins | None = None
 ) -> ColumnReading:
-    """Say how the values of a column were read."""
+    """Describe how the values of a column were read."""
     assert spelled is not None
     codes = () if spelled.kind in ("texts", "truth values") else spelled.codes
     shown = respelt(tally.values, spelled.values)
@@ -145,22 +119,10 @@ def codes_by_labels(
     labels: Sequence[str],
     settled: SettledBins | None = None,
 ) -> NDArray[np.int32]:
-    """Give what another file or program writes the codes of a table, whatever its spelling.
+    """Map the different, non-missing values of another file or program to a table's codes.
 
-    Parameters
-    ----------
-    name
-        Of the column.
-    found
-        Different values as they stand there, none of them missing.
-    labels
-        Of the column of the table.
-    settled
-        Its bins, if it has any: numbers are put into them.
-
-    Returns
-    -------
-    Shape (values,); -1 for what the table does not have.
+    Spelling does not matter, and numbers are put into the column's bins if it has any. Shape
+    (values,); -1 for a value that the table does not have.
     """
     codes = {label: code for code, label in enumerate(labels)}
     own = [label for label in labels if label.strip("()") not in ("missing", "other")]
@@ -180,14 +142,13 @@ def codes_by_labels(
 
 
 def _another(label: str, labels: Sequence[str]) -> str:
-    """Give a label that no value has yet: in parentheses, in as many as it takes."""
+    """Return a label not in use, put into as many parentheses as it takes."""
     while label in labels:
         label = f"({label})"
     return label
 
 
 def _coded(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
-    """Code a column all of whose values are meant as they stand."""
     numbers = _as_numbers(tally)
     if numbers is not None:
         return _coded_numbers(tally, numbers, bins, max_values)
@@ -200,7 +161,7 @@ def _coded(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
 
 
 def _coded_with_codes(tally: ValueTally, bins: Bins, max_values: int) -> Coding:
-    """Bin the numbers of a column; what is named in `codes` stays a value of its own."""
+    """Bin the numbers of a column; each of `codes` stays a value of its own."""
     named = {_meant(code) for code in bins.codes or ()}
     places = [i for i, value in enumerate(tally.values) if _meant(value) not in named]
     if not places:
@@ -219,7 +180,7 @@ def _coded_with_codes(tally: ValueTally, bins: Bins, max_values: int) -> Coding:
 
 
 def _coded_common(tally: ValueTally, common: int, max_values: int) -> Coding:
-    """Keep the values that most people have, and make one of all others."""
+    """Keep the commonest values, and merge all others."""
     people: Counter[Value] = Counter()
     for value, times in zip(tally.values, tally.counts, strict=True):
         people[value] += times
@@ -235,13 +196,13 @@ def _coded_common(tally: ValueTally, common: int, max_values: int) -> Coding:
 
 
 def _meant(value: Any) -> Value:
-    """Give what a value is compared by: a number, however it is written, or its text."""
+    """Return what a value is compared by: a number, however it is written, or its text."""
     number = number_in(value)
     return str(value).strip() if number is None else number
 
 
 def _as_numbers(tally: ValueTally) -> list[int | float] | None:
-    """Give the values as finite numbers, or None where they are not all numbers."""
+    """Return the values as finite numbers, or None where not all are."""
     numbers = [value for value in tally.values if not isinstance(value, str)]
     if len(numbers) < len(tally.values):
         return None
@@ -254,7 +215,7 @@ def _as_numbers(tally: ValueTally) -> list[int | float] | None:
 
 
 def _culprits(tally: ValueTally) -> str:
-    """Name values that keep a column of numbers from being one, or nothing."""
+    """Name the values that keep a column from being numeric, or return ""."""
     strange = [
         (first, repr(value))
         for value, first in zip(tally.values, tally.first, strict=True)
@@ -265,7 +226,6 @@ def _culprits(tally: ValueTally) -> str:
 
 
 def _coded_text(tally: ValueTally, max_values: int) -> Coding:
-    """Code texts, and numbers among them before all others."""
     found = sorted(set(tally.values), key=_order)
     place = {value: code for code, value in enumerate(found)}
     _require_repeated(tally, len(found))
@@ -284,7 +244,6 @@ def _coded_text(tally: ValueTally, max_values: int) -> Coding:
 
 
 def _order(value: Value) -> tuple[bool, Value]:
-    """Sort numbers by size, before texts."""
     return isinstance(value, str), value
 
 
@@ -329,7 +288,7 @@ def _coded_numbers(
 
 
 def round_width(values: NDArray[np.float64]) -> float:
-    """Suggest a round bin width that makes some ten bins of rising numbers, two at least."""
+    """Suggest a round bin width with about ten bins of rising numbers, at least two."""
     span = float(values[-1] - values[0])
     size = 10.0 ** np.floor(np.log10(span / 10))
     return float(size * min((1, 2, 5, 10), key=lambda m: abs(span / (m * size) - 10)))

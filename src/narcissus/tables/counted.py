@@ -1,29 +1,171 @@
-"""A table of more people than are held row by row: its distinct records and their counts."""
+"""A table with too many people to hold row by row: its distinct records and their counts.
+
+Records are mixed-radix keys, counted in bounded memory as the table is read in parts, and coded as
+if it were held whole.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError, TooLargeError
-from narcissus.tables.packing import tallied_columns
-from narcissus.tables.spelling import ColumnReading
-from narcissus.tables.table import Table
+from narcissus.observer import Observer
+from narcissus.tables.bins import Bins
+from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
+from narcissus.tables.parts import Parts
+from narcissus.tables.spelling import LABELS, ColumnReading, ReadAs
+from narcissus.tables.table import Table, unknown_column
+from narcissus.tables.tally import RawColumn, ValueTally
+
+MOST_BYTES = 2**30
+"""Most bytes that distinct records may take while they are merged."""
+_WAITING = 2**22  # records that are merged at a time
+_LATER = 38  # bits of a word that is not the first: what is merged at a time has fewer than 2**26
+
+Keys = NDArray[np.uint64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Records of columns with given numbers of values, as one word of 64 bits or several.
+
+    Keys are in the order of the records: by the first column, then the second.
+    """
+
+    sizes: tuple[int, ...]  # number of values of each column
+
+    @cached_property
+    def words(self) -> list[range]:
+        """The columns of each word: as many as fit, with room for a rank in all but the first."""
+        words, first, radix = list[range](), 0, 1
+        for column, size in enumerate(self.sizes):
+            if radix * size > (2**_LATER if words else 2**64):
+                words.append(range(first, column))
+                first, radix = column, 1
+            radix *= size
+        return [*words, range(first, len(self.sizes))]
+
+    def pack(self, columns: Sequence[NDArray[np.integer]]) -> Keys:
+        """Compute the keys of records, shape (n, words), from columns of shape (n,)."""
+        keys = np.zeros((len(columns[0]), len(self.words)), dtype=np.uint64, order="F")
+        for word, own in enumerate(self.words):
+            for column in own:
+                keys[:, word] *= np.uint64(self.sizes[column])
+                keys[:, word] += columns[column].astype(np.uint64)
+        return keys
+
+    def unpack(self, keys: Keys) -> NDArray[np.unsignedinteger]:
+        """Restore the records of keys, shape (n, columns), in the smallest type that holds them."""
+        kind = np.min_scalar_type(max(self.sizes) - 1)
+        codes = np.empty((len(keys), len(self.sizes)), dtype=kind, order="F")
+        for word, own in zip(keys.T, self.words, strict=True):
+            rest = word.copy()
+            for column in reversed(own):
+                rest, codes[:, column] = np.divmod(rest, np.uint64(self.sizes[column]))
+        return codes
+
+
+def _order(keys: Keys, kind: Literal["quicksort", "stable"]) -> NDArray[np.intp]:
+    order = np.argsort(keys[:, 0], kind=kind)
+    for word in range(1, keys.shape[1]):
+        # the rank among the words before is as good as these, and leaves room for the next
+        is_new = np.ones(len(keys), dtype=np.uint64)
+        is_new[1:] = (keys[order[1:], :word] != keys[order[:-1], :word]).any(axis=1)
+        numbers = np.empty(len(keys), dtype=np.uint64)
+        numbers[order] = np.cumsum(is_new) << np.uint64(_LATER)
+        numbers += keys[:, word]
+        order = np.argsort(numbers, kind=kind)
+    return order
+
+
+def tallied(keys: Keys, counts: Counts | None = None) -> tuple[Keys, Counts]:
+    """Return the distinct keys, rising, and how often each comes; by default once each."""
+    if keys.shape[1] == 1 and counts is None:
+        keys = np.sort(keys, axis=0)
+    else:  # sorted runs one after the other are merged in linear time by a stable sort
+        order = _order(keys, "quicksort" if counts is None else "stable")
+        keys, counts = keys[order], None if counts is None else counts[order]
+        del order
+    is_new = np.ones(len(keys), dtype=bool)
+    is_new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    first = np.flatnonzero(is_new)
+    if counts is None:
+        return keys[first], np.diff(first, append=len(keys))
+    return keys[first], np.add.reduceat(counts, first)
+
+
+def tallied_columns(
+    columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], counts: Counts
+) -> tuple[NDArray[np.unsignedinteger], Counts]:
+    """Return the distinct records of some columns, and how often each comes."""
+    packing = Packing(tuple(sizes))
+    keys, totals = tallied(packing.pack(columns), counts)
+    return packing.unpack(keys), totals
+
+
+class Distinct:
+    """The distinct records added so far, and how often each came; ``expected`` rows will come."""
+
+    def __init__(self, sizes: Sequence[int], expected: int) -> None:
+        self.expected = expected
+        self.packing = Packing(tuple(sizes))
+        words = len(self.packing.words)
+        each = 24 * words + 40  # as measured: keys, counts and order, before a merge and after
+        self.most = MOST_BYTES // each - _WAITING
+        self.rows = 0
+        self._keys: list[Keys] = []
+        self._counts: list[Counts] = []
+        self._waiting = 0
+
+    def add(self, columns: Sequence[NDArray[np.integer]]) -> None:
+        """Count further records: codes of each column, each of shape (n,)."""
+        if not len(columns[0]):
+            return
+        keys, counts = tallied(self.packing.pack(columns))
+        self.rows += len(columns[0])
+        self._keys.append(keys)
+        self._counts.append(counts)
+        self._waiting += len(keys)
+        if self._waiting > _WAITING:
+            self._merge()
+
+    def records(self) -> tuple[NDArray[np.unsignedinteger], Counts]:
+        """Return the distinct records in their order, shape (m, columns), and their counts."""
+        self._merge()
+        return self.packing.unpack(self._keys[0]), self._counts[0]
+
+    def _merge(self) -> None:
+        keys, counts = np.concatenate(self._keys), np.concatenate(self._counts)
+        self._keys, self._counts, self._waiting = [], [], 0
+        keys, counts = tallied(keys, counts)
+        if len(keys) > self.most:
+            raise TooLargeError(
+                f"the first {self.rows:,} of {self.expected:,} rows have {len(keys):,} distinct "
+                f"records of {len(self.packing.sizes)} columns; at most {self.most:,} are counted, "
+                f"in {MOST_BYTES / 2**30:.3g} GiB: take coarser bins or fewer columns, "
+                "or a sample of the rows"
+            )
+        self._keys, self._counts = [keys], [counts]
+
 
 MOST_CELLS = 250_000_000
 """Most cells that are written out, one row a person."""
 
 
 class CountedTable(Table):
-    """A table whose rows have no order: distinct records, and how many people have each.
+    """A table without row order: distinct records, and how many people have each.
 
-    Whatever stands for a `Table` may be one. What looks at `records` and `counts` needs no more
-    memory than these; `codes` writes all rows out, as long as they are not too many.
+    It can replace any `Table`. Code that uses `records` and `counts` needs no more memory than
+    these; `codes` writes all rows out, if they are not too many.
 
     Parameters
     ----------
@@ -32,7 +174,7 @@ class CountedTable(Table):
     records
         Shape (records, columns), all different; cell (i, j) is a position in ``labels[j]``.
     counts
-        How many people have each record, shape (records,), above 0.
+        People with each record, shape (records,), above 0.
 
     Raises
     ------
@@ -86,12 +228,11 @@ class CountedTable(Table):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many people have each of them, shape (records,)."""
+        """Number of people with each record, shape (records,)."""
         return self._counts
 
     @property
     def rows(self) -> int:
-        """Number of people."""
         return self._rows
 
     @property
@@ -123,7 +264,7 @@ class CountedTable(Table):
         return content.hexdigest()
 
     def select(self, columns: Iterable[str]) -> CountedTable:
-        """Give the table of these columns only, in this order, with its own distinct records."""
+        """Return the table of these columns only, in this order, with its own distinct records."""
         keep = [self.index(name) for name in columns]
         if not keep:
             raise InputError("`columns` must name at least one column")
@@ -144,4 +285,131 @@ class CountedTable(Table):
         return (
             f"CountedTable({self.rows:,} rows, {len(self._counts):,} distinct records, "
             f"{self.columns} columns: {', '.join(self.names)})"
+        )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How values become codes, whether a table is held whole or read in parts."""
+
+    bins: Mapping[str, Bins]  # of columns of numbers, by name
+    missing: str  # "refuse", "drop" or "category"
+    max_values: int  # most labels of a column
+    dropped: Sequence[str]  # columns that are left out
+    # declared ways to read columns, by name
+    read_as: Mapping[str, ReadAs] = field(default_factory=dict[str, ReadAs])
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse bins, and declared ways of reading, of columns that do not exist."""
+        for argument, named in (("bins", self.bins), ("read_as", self.read_as)):
+            for column in [name for name in named if name not in names]:
+                is_dropped = column in self.dropped
+                reason = "it is dropped" if is_dropped else unknown_column(column, names)
+                raise InputError(f"`{argument}` names the column `{column}`: {reason}")
+
+    def codings(self, name: str, tallies: Sequence[ValueTally]) -> list[Coding]:
+        """Code each column's values; raise where the table cannot be used."""
+        if self.missing == "refuse":
+            _refuse_missing(name, tallies)
+        if self.missing == "drop" and tallies[0].rows == 0:
+            raise InputError(f"every row of {name} has a missing value: drop a column instead")
+        return [
+            coding_of(tally, self.bins.get(name), self.max_values, self.read_as.get(name))
+            for tally in tallies
+            for name in (tally.name,)
+        ]
+
+    def notes(self, tallies: Sequence[ValueTally], codings: Sequence[Coding]) -> dict[str, str]:
+        """Return the warnings about columns mostly of numbers that are read as text, by name."""
+        found = {
+            t.name: mixed(t, c, self.bins.get(t.name), of_files=self.read_as.get(t.name) == LABELS)
+            for t, c in zip(tallies, codings, strict=True)
+        }
+        return {name: text for name, text in found.items() if text}
+
+
+def complete(part: Sequence[RawColumn]) -> list[RawColumn]:
+    """Leave out the rows with missing values."""
+    keep = ~np.logical_or.reduce([column.gaps for column in part])
+    return [RawColumn(c.name, c.distinct, c.codes[keep]) for c in part]
+
+
+def count_records(parts: Parts, reading: Reading, observer: Observer) -> CountedTable:
+    """Read a table twice: its values, column by column, then its records.
+
+    Raises `InputError` as for a table held whole, or where the file changed in between, and
+    `TooLargeError` for too many different values or records.
+    """
+    tallies: list[ValueTally] = []
+    for part in _told(parts, reading, parts.rows, "values", observer):
+        if not tallies:
+            reading.check([column.name for column in part])
+            tallies = [ValueTally(column.name) for column in part]
+        for tally, column in zip(tallies, part, strict=True):
+            tally.add(column)
+            tally.require_room()
+    codings = reading.codings(parts.name, tallies)
+    distinct = Distinct([len(coding.labels) for coding in codings], tallies[0].rows)
+    for part in _told(parts, reading, tallies[0].rows, "records", observer):
+        try:
+            distinct.add(
+                [
+                    coding.codes[tally.places(column)][column.codes]
+                    for coding, tally, column in zip(codings, tallies, part, strict=True)
+                ]
+            )
+        except KeyError:
+            raise _changed(parts.name) from None
+    if distinct.rows != tallies[0].rows:
+        raise _changed(parts.name)
+    records, counts = distinct.records()
+    observer.note(f"{parts.name}: {distinct.rows:,} rows, {len(records):,} distinct records")
+    return CountedTable(
+        names=tuple(tally.name for tally in tallies),
+        labels=tuple(coding.labels for coding in codings),
+        ordered=tuple(coding.values is not None for coding in codings),
+        records=records,
+        counts=counts,
+        values=tuple(coding.values for coding in codings),
+        notes=reading.notes(tallies, codings),
+        readings={
+            t.name: reading_of(t, c.spelled, c.settled)
+            for t, c in zip(tallies, codings, strict=True)
+        },
+    )
+
+
+def _told(
+    parts: Parts, reading: Reading, rows: int | None, what: str, observer: Observer
+) -> Iterator[list[RawColumn]]:
+    """Yield the parts, and report how many rows have been read."""
+    if rows is None:
+        observer.note(f"counting the rows of {parts.name}")
+    else:
+        observer.start(f"rows of {parts.name}, {what}", rows)
+    for part in parts.read():
+        yield complete(part) if reading.missing == "drop" else part
+        if rows is not None:
+            observer.advance(len(part[0].codes))
+    if rows is not None:
+        observer.finish()
+
+
+def _changed(name: str) -> InputError:
+    return InputError(f"{name} was changed while it was read: read it again")
+
+
+def _refuse_missing(name: str, tallies: Sequence[ValueTally]) -> None:
+    found: list[str] = []
+    for tally in tallies:
+        if tally.missing:
+            first = ", ".join(str(row + 1) for row in tally.gaps)
+            first += ", ..." if tally.missing > len(tally.gaps) else ""
+            found.append(f"{tally.missing:,} in `{tally.name}` (row {first})")
+    if found:
+        shown = "; ".join(found[:5]) + (f"; and {len(found) - 5} more columns" * (len(found) > 5))
+        raise InputError(
+            f"{name} has missing values: {shown} (rows counted from 1 below the header). "
+            "Leave those rows out with missing = 'drop', make them a value of their own with "
+            "missing = 'category', or drop the column"
         )

@@ -1,6 +1,6 @@
-"""What the name of a column says: identifiers, secrets, what others know anyway, codes of places.
+"""What a column's name reveals: identifiers, secrets, common knowledge, codes of places.
 
-Words of English and some of the codes of census files; a name in another language says nothing.
+Only English words and some codes of census files are known.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ MISSING_LIKE = _listed(
 
 
 def words(name: str) -> list[str]:
-    """Split the name of a column into lower-case words: "HomeZipcode_2" is home, zipcode, 2."""
+    """Split a column name into lower-case words: "HomeZipcode_2" is home, zipcode, 2."""
     whole = name.strip().lower()
     return [whole, *(word.lower() for word in _WORD.findall(name))]
 
 
 def says(name: str, meaning: frozenset[str]) -> bool:
-    """Say whether a word of a column's name is one of these."""
+    """Check whether a word of a column's name is one of these."""
     return not meaning.isdisjoint(words(name))

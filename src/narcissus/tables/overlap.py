@@ -1,4 +1,4 @@
-"""Overlap: whether two files have the same values in a column, or only seem to be of one kind."""
+"""Overlap of the values of a column in two files, which shows whether they are of one kind."""
 
 from __future__ import annotations
 
@@ -28,32 +28,13 @@ def require_overlap(
     *,
     binned: bool = False,
 ) -> str:
-    """Refuse a column whose values hardly overlap between two files.
+    """Refuse a column whose values hardly overlap between two files; return a remark, or "".
 
-    The value that most people share is left out: a code such as "N" may be all that two files of
-    different spelling have in common. Texts, codes and up to `FEW` different numbers are compared
-    one by one, texts with allowance for values that are new in any sample (Good 1953: as many
-    people as have a value alone in the first file); other numbers by where they lie.
-
-    Parameters
-    ----------
-    column
-        Its name.
-    names
-        Of the two files, such as ("real", "synthetic").
-    first, other
-        How many people have each value, as it is read.
-    binned
-        Whether its numbers become bins: then they are compared by where they lie.
-
-    Returns
-    -------
-    What is to be told if they overlap in part, or nothing.
-
-    Raises
-    ------
-    InputError
-        They hardly overlap; the message shows values of both and what settles it.
+    The commonest value is left out: a code such as "N" may be all that two files of different
+    spelling have in common. Texts, codes and up to `FEW` different numbers are compared one by one,
+    texts with allowance for values that are new in any sample (Good 1953: as many people as have a
+    value alone in the first file). Other numbers, and ``binned`` ones, are compared by their range.
+    ``names`` are what the message calls the files; ``first`` and ``other`` count people by value.
     """
     people = dict(other)
     if shared := [value for value in people if value in first]:

@@ -1,4 +1,4 @@
-"""Tables that are read in parts: of many rows, a few at a time are in memory."""
+"""Tables read in parts, with a few of their many rows in memory at a time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from narcissus.tables.sources import (
     is_parquet,
     packaged,
     parquet_columns,
+    text_parts,
     too_many_rows,
 )
 from narcissus.tables.tally import RawColumn
-from narcissus.tables.text import text_parts
 
 CELLS_A_ROW = 20
 """Most cells that are read, for each row that may be."""
@@ -33,41 +33,20 @@ _CHUNK = 2**22  # cells of a data frame or a Parquet file that are looked at at 
 
 @dataclass(frozen=True)
 class Parts:
-    """A table that can be read again and again, some rows at a time.
+    """A table that can be read again and again, some rows at a time."""
 
-    Attributes
-    ----------
-    name
-        What to call it in messages.
-    rows
-        How many it has; None where nobody knows before they are read.
-    read
-        Yields the kept columns, the next rows of each.
-    """
-
-    name: str
-    rows: int | None
-    read: Callable[[], Iterator[list[RawColumn]]]
+    name: str  # for messages
+    rows: int | None  # None where unknown before they are read
+    read: Callable[[], Iterator[list[RawColumn]]]  # yields the kept columns, the next rows of each
 
 
 def open_parts(
     source: Any, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
 ) -> Parts:
-    """Look at a source before it is read in parts.
+    """Open a source that `open_source` found too large to be held.
 
-    Parameters
-    ----------
-    source
-        As for `read_table`: what `open_source` has found to be too large to be held.
-    choose, drop
-        The columns to keep and to leave out.
-    max_rows
-        Most rows; a table of more is refused before it is read, where its rows are known.
-
-    Raises
-    ------
-    TooLargeError
-        It has more rows, or cells, or needs too much memory at a time.
+    Raises `TooLargeError` for more than ``max_rows`` rows (before reading, where their number is
+    known), too many cells, or too much memory at a time.
     """
     if isinstance(source, str) and source.startswith("statsmodels:"):
         return _of_frame(source, packaged(source), choose, drop, max_rows)
@@ -84,13 +63,7 @@ def open_parts(
 
 
 def column_names(source: Any) -> list[str]:
-    """Give the names of all columns of a source as they stand there, empty ones too.
-
-    Parameters
-    ----------
-    source
-        As for `read_table`: a path, ``"statsmodels:NAME"`` or a data frame.
-    """
+    """Return the names of all columns of a source of `read_table`, empty ones included."""
     if isinstance(source, str) and source.startswith("statsmodels:"):
         source = packaged(source)
     if is_frame(source):

@@ -1,4 +1,4 @@
-"""Read a table: choose and bin columns, and refuse with one clear message what cannot be used."""
+"""Reading a table: choosing and binning columns, with one clear message for each refusal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
 from narcissus.tables.coding import reading_of
-from narcissus.tables.counting import Reading, complete, count_records
+from narcissus.tables.counted import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
 from narcissus.tables.sources import kept_columns, open_source
 from narcissus.tables.spelling import ReadAs
@@ -43,26 +43,26 @@ def read_table(
     ----------
     source
         A text file (.csv, .tsv, .txt, each also with .gz; UTF-8, first line the names; cells
-        separated by commas, or by what the header has instead of them: semicolons, tabs), a
-        Parquet file (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such as
+        separated by commas, or by what the header has instead: semicolons, tabs), a Parquet file
+        (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such as
         ``"statsmodels:fair"`` (extra ``examples``), a data frame, or a `Table`, which has its bins
         already.
     columns
         The columns to keep, in this order; None keeps all.
     drop
-        Columns to leave out; ``""`` names those that have no name.
+        Columns to leave out; ``""`` names those without a name.
     bins
         How to bin columns of many values, by name.
     missing
         What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
         "refuse" the table, "drop" the rows, or make them a value of their own, the "category"
-        "(missing)"; a column with that value has no distances any more (``ordered`` is false).
+        "(missing)"; a column with that value is no longer ordered.
     read_as
         How to read columns, by name, where their values do not settle it: "text" as they stand,
         "numbers" (a point is the decimal mark), "decimal-comma", dates "day-first" or
-        "month-first". What is not named is read by the rules of `narcissus.tables.spelling`.
+        "month-first". Other columns are read by the rules of `narcissus.tables.spelling`.
     max_rows
-        Refuse tables with more rows, or with more than 20 times as many cells: in a Parquet file
+        Refuse tables with more rows, or with more than 20 times as many cells: Parquet files
         before they are read.
     max_values
         Refuse columns with more different values, after binning: each value is a cell of every
@@ -70,9 +70,9 @@ def read_table(
     count_above
         Tables of more rows (or 250 million cells, or 1 GiB of file) are not held row by row: they
         are read in parts, twice, and become a `CountedTable` of their distinct records. Labels,
-        codes, and what is refused are the same.
+        codes and refusals are the same.
     observer
-        Hears of the rows that are read in parts.
+        Receives the number of rows read in parts.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def read_table(
 
 
 def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
-    """Give the table of columns that are there as a whole."""
+    """Build the table of columns that are in memory as a whole."""
     reading.check([column.name for column in raw])
     if reading.missing == "drop":
         raw = complete(raw)
@@ -131,7 +131,7 @@ def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
 def _selected(
     table: Table, chosen: list[str] | None, dropped: list[str], ways: Mapping[str, object]
 ) -> Table:
-    """Give the kept columns of a table that was read before."""
+    """Return the kept columns of a table that was read before."""
     if ways:
         raise InputError(
             "`bins` and `read_as` say how to read a file: a Table has its values in bins already"
@@ -140,7 +140,6 @@ def _selected(
 
 
 def _chosen(columns: Sequence[str] | None) -> list[str] | None:
-    """Give the columns to keep, if they are named."""
     chosen = None if columns is None else _names("columns", columns)
     if chosen is not None:
         if not chosen:
@@ -151,14 +150,13 @@ def _chosen(columns: Sequence[str] | None) -> list[str] | None:
 
 
 def _names(argument: str, names: Sequence[str]) -> list[str]:
-    """Give names as a list; a lone string is a mistake, not a list of letters."""
+    """Return names as a list; a lone string is a mistake, not a list of letters."""
     if isinstance(names, str):
         raise InputError(f'`{argument}` must be a list of column names: write ["{names}"]')
     return [str(name) for name in names]
 
 
 def checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:
-    """Refuse what is no `Bins`."""
     checked = dict(bins or {})
     for name, way in checked.items():
         if not isinstance(way, Bins):

@@ -1,4 +1,4 @@
-"""Sketches: what the columns of a table hold, from a pass over its rows or the first of them."""
+"""Sketches of the columns of a table, from a pass over all rows or the first of them."""
 
 from __future__ import annotations
 
@@ -25,26 +25,14 @@ LARGEST_TABLE = 200_000_000
 
 
 class ColumnSketch:
-    """What is known of a column.
-
-    Attributes
-    ----------
-    name
-        Of the column.
-    tally
-        Its values and how many people have each, in the rows that were looked at.
-    is_whole
-        Whether ``tally`` is about all rows of the sketch: not where its values are too many to be
-        remembered; then it ends early, and ``tally.rows`` says where.
-    """
+    """The tally of a column over the rows examined."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.tally = ValueTally(name)
-        self.is_whole = True
+        self.is_whole = True  # else too many values: the tally ends early, at its ``rows``
 
     def add(self, part: RawColumn) -> None:
-        """Look at further rows."""
         if len(self.tally.values) < REMEMBERED:
             self.tally.add(part)
         else:
@@ -52,45 +40,29 @@ class ColumnSketch:
 
     @property
     def people(self) -> int:
-        """How many people with a value were looked at."""
+        """Number of people examined that have a value."""
         return self.tally.rows - self.tally.missing
 
 
 @dataclass(frozen=True)
 class TableSketch:
-    """What is known of a table.
+    """Sketches of the columns of a table."""
 
-    Attributes
-    ----------
-    source
-        What it was read from: a path or a packaged table's name; "" for a data frame.
-    rows
-        Rows that were looked at, the first ones.
-    all_rows
-        Rows that there are; None where more than ``rows``, and nobody knows before they are read.
-    columns
-        Those with a name that were not left out, in the table's order.
-    left_out
-        Columns that were not looked at, because that was asked for.
-    unnamed
-        How many columns have no name.
-    """
-
-    source: str
-    rows: int
-    all_rows: int | None
+    source: str  # a path or a packaged table's name; "" for a data frame
+    rows: int  # number of rows examined, the first ones
+    all_rows: int | None  # None where there are more than ``rows``, of unknown number
+    # those with a name that were not left out, in the table's order
     columns: tuple[ColumnSketch, ...]
-    left_out: tuple[str, ...]
-    unnamed: int
+    left_out: tuple[str, ...]  # columns skipped on request
+    unnamed: int  # number of columns without a name
 
     @property
     def is_whole(self) -> bool:
-        """Whether all rows were looked at."""
+        """Whether all rows were examined."""
         return self.rows == self.all_rows
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
         return [column.name for column in self.columns]
 
 
@@ -101,25 +73,11 @@ def sketch_table(
     rows: int = ROWS,
     observer: Observer = SILENT,
 ) -> TableSketch:
-    """Look at the values of every column of a table.
+    """Examine the values of every column of a table, in at most the first ``rows`` rows.
 
-    Parameters
-    ----------
-    source
-        As for `read_table`.
-    drop
-        Columns that are not looked at.
-    rows
-        Most rows that are looked at, from the first; a part that was begun is looked at whole.
-    observer
-        Hears of the rows.
-
-    Raises
-    ------
-    InputError
-        The table cannot be read, has no rows, or there is no such column.
-    TooLargeError
-        It is beyond what `read_table` takes.
+    ``source`` is as for `read_table`. A part that was begun is examined whole. Raises `InputError`
+    for a table that cannot be read, has no rows, or lacks a column of ``drop``; `TooLargeError` for
+    one beyond the limits of `read_table`.
     """
     most = integer("rows", rows, low=1)
     names = column_names(source)
@@ -146,5 +104,4 @@ def sketch_table(
 
 
 def share_of_most(counts: Sequence[int]) -> float:
-    """Give the share of people that have the most common value."""
     return float(np.max(counts) / np.sum(counts))

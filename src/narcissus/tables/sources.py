@@ -1,26 +1,173 @@
-"""Where tables come from: text files, Parquet, packages and data frames, all as raw columns."""
+"""Sources of tables: text files, Parquet, packages and data frames, all as raw columns.
+
+Text files are read in parts of many rows.
+"""
 
 from __future__ import annotations
 
+import csv
+import gzip
 import re
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import LARGEST, file_size
+from narcissus._files import LARGEST, file_size, open_text
 from narcissus._optional import optional
 from narcissus._pandas import is_frame, pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean
+from narcissus._visible import cell
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn
-from narcissus.tables.text import text_parts
+
+MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
+"""Texts that stand for a missing value in a text file."""
+
+_CHUNK = 2**20  # cells that are held as text at a time
+
+
+def text_parts(
+    path: Path, choose: Callable[[list[str]], Sequence[int]], *, largest: int
+) -> Generator[list[RawColumn]]:
+    """Yield the kept columns of a delimited text file, many rows at a time.
+
+    ``choose`` maps the names of all columns to the positions to keep, or raises. A file that ends
+    in .gz is unpacked; ``largest`` limits its unpacked bytes. An `InputError` names the line at
+    fault, a `TooLargeError` is for more bytes, or for a line longer than any table has.
+    """
+    with _readable(path), open_text(path, largest=largest) as stream:
+        yield from _parse(str(path), stream, choose)
+
+
+@contextmanager
+def _readable(path: Path) -> Generator[None]:
+    """Turn the exceptions of reading a text file into one message."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x}): save it as UTF-8"
+        ) from error
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise InputError(f"{path} is not a complete gzip file: {error}") from error
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _delimiter(name: str, header: str) -> str:
+    """Return the delimiter by the file's suffix, or the one that the header uses."""
+    if name.lower().removesuffix(".gz").endswith(".tsv"):
+        return "\t"
+    return next((mark for mark in ",;\t" if mark in header), ",")
+
+
+def _parse(
+    name: str, stream: Iterator[str], choose: Callable[[list[str]], Sequence[int]]
+) -> Generator[list[RawColumn]]:
+    blank = list(_until_text(stream))
+    first = blank.pop() if blank else ""
+    if not first.strip():
+        raise InputError(f"{name} is empty")
+    delimiter = _delimiter(name, first)
+    lines = _quoted_well(name, chain(blank, [first], stream), delimiter)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    rows = _well_formed(name, reader)
+    names = [cell.strip() for cell in next((row for row in rows if row), [""])]
+    kept = choose(names)
+    is_empty = True
+    for chunk in _chunks(name, reader, len(names)):
+        is_empty = False
+        cells = list(zip(*chunk, strict=True))
+        yield [_numbered(names[j], cells[j]) for j in kept]
+    if is_empty:
+        raise InputError(f"{name} holds a header and no rows")
+
+
+def _until_text(lines: Iterator[str]) -> Iterator[str]:
+    """Yield blank lines and the first that is not."""
+    for line in lines:
+        yield line
+        if line.strip():
+            return
+
+
+def _quoted_well(name: str, lines: Iterable[str], delimiter: str) -> Iterator[str]:
+    """Pass lines on; refuse a quote in a cell that does not begin with one.
+
+    The standard library takes such a quote for a letter: the cell ``1"x"`` would be a value, and
+    no longer a number. It checks itself what follows a closing quote.
+    """
+    is_inside = False
+    for number, line in enumerate(lines, start=1):
+        if '"' in line:
+            parts = line.split('"')
+            for before in parts[:-1]:
+                # Nothing before it: the line begins, or a quote was doubled.
+                if not is_inside and before and not before.endswith(delimiter):
+                    raise InputError(
+                        f"{name}: line {number} has a quote within a cell that does not begin with "
+                        f"one ({cell((before + chr(34)).strip()[-20:])}): put the whole cell in "
+                        'quotes, and write a quote in it as ""'
+                    )
+                is_inside = not is_inside
+        yield line
+
+
+def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
+    """Yield rows in chunks, all as wide as the header; blank lines are skipped."""
+    most = max(1, _CHUNK // width)
+    lines, rows = reader.line_num, 0
+    is_exact = True  # a quoted cell may hold line breaks: then only rows can be counted
+    chunk: list[list[str]] = []
+    for number, row in enumerate(_well_formed(name, reader), start=1):
+        is_exact = is_exact and reader.line_num - lines == number
+        if len(row) != width:  # at once: rows may be much wider than the header
+            if not row:
+                continue
+            place = f"line {reader.line_num}" if is_exact else f"row {rows + len(chunk) + 1}"
+            raise InputError(f"{name}: {place} has {len(row)} cells where the header has {width}")
+        chunk.append(row)
+        if len(chunk) == most:
+            rows += most
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def _well_formed(name: str, reader: Any) -> Iterator[list[str]]:
+    """Yield rows; name the malformed line."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise InputError(
+            f"{name} is not a readable CSV: {error} (line {reader.line_num})"
+        ) from error
+
+
+def _numbered(name: str, cells: Sequence[str]) -> RawColumn:
+    """Convert cells, stripped of blanks, to codes of their different values."""
+    # A dictionary that numbers each new value makes one pass over the cells enough.
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    codes = np.fromiter(map(numbers.__getitem__, cells), np.int64, len(cells))
+    texts = list(numbers)
+    cleaned = [None if (t := text.strip()) in MISSING else t for text in texts]
+    if cleaned == texts:
+        return RawColumn(name, list(texts), codes)
+    position: dict[str | None, int] = {}
+    renumber = np.array([position.setdefault(t, len(position)) for t in cleaned], dtype=np.int64)
+    return RawColumn(name, list(position), renumber[codes])
+
 
 MAX_BYTES = LARGEST
 """Most bytes of a table that is held whole, unpacked."""
@@ -37,7 +184,7 @@ def open_source(
     drop: Sequence[str],
     max_rows: int,
 ) -> tuple[str, list[RawColumn]]:
-    """Read the kept columns of a source; give what to call it in messages, and the columns."""
+    """Read the kept columns of a source; return its name for messages, and the columns."""
     if is_frame(source):
         return "the data frame", _from_frame("the data frame", source, choose, drop, max_rows)
     if isinstance(source, str) and source.startswith("statsmodels:"):
@@ -54,7 +201,7 @@ def open_source(
 
 
 def is_parquet(path: Path) -> bool:
-    """See that there is a file that may be a table; tell Parquet from text by its name."""
+    """Check that a file exists and may be a table; distinguish Parquet from text by its suffix."""
     _check_file(path)
     if path.name.lower().endswith(_PARQUET):
         return True
@@ -96,7 +243,6 @@ def _check_cells(name: str, rows: int, columns: int) -> None:
 
 
 def too_many_rows(name: str, max_rows: int, rows: int | None = None) -> TooLargeError:
-    """Give the error for a table with more rows than are read."""
     found = f"{rows:,} rows" if rows is not None else "more rows"
     return TooLargeError(
         f"{name} has {found}; at most {max_rows:,} are read: give a sample of the rows, "
@@ -107,7 +253,7 @@ def too_many_rows(name: str, max_rows: int, rows: int | None = None) -> TooLarge
 def kept_columns(
     names: Sequence[str], choose: Sequence[str] | None, drop: Sequence[str]
 ) -> list[int]:
-    """Give the positions of the columns to keep, after checking all names."""
+    """Return the positions of the columns to keep, after checking all names."""
     known = set(names)
     for name in (*(choose or ()), *drop):
         if name not in known:
@@ -120,7 +266,7 @@ def kept_columns(
 
 
 def has_index(names: Sequence[str]) -> bool:
-    """Say whether only the first column has no name: then it is an index that was written along.
+    """Check whether only the first column has no name: an index that was saved with the table.
 
     pandas calls it "Unnamed: 0" when it reads it again.
     """
@@ -170,7 +316,7 @@ def _from_text(
 def chooser(
     name: str, choose: Sequence[str] | None, drop: Sequence[str]
 ) -> Callable[[list[str]], list[int]]:
-    """Give what checks the names of a table's columns and says which are kept."""
+    """Return a function that checks the names of all columns and returns the kept positions."""
 
     def chosen(names: list[str]) -> list[int]:
         left = [*drop, names[0]] if choose is None and has_index(names) else drop
@@ -197,7 +343,7 @@ def _from_frame(
 def frame_columns(
     source: str, frame: pd.DataFrame, choose: Sequence[str] | None, drop: Sequence[str]
 ) -> list[int]:
-    """Give the positions of the columns of a data frame to keep, or say why it cannot be read."""
+    """Return the positions of the columns of a data frame to keep, after checking it."""
     names = [str(column) for column in frame.columns]
     if not names:
         raise InputError(f"{source} is empty")
@@ -208,7 +354,7 @@ def frame_columns(
 
 
 def factorized(source: str, frame: pd.DataFrame, kept: Sequence[int]) -> list[RawColumn]:
-    """Give columns of a data frame with their different values numbered."""
+    """Convert the kept columns of a data frame to codes of their different values."""
     columns: list[RawColumn] = []
     for j in kept:
         name = str(frame.columns[j])
@@ -250,9 +396,9 @@ def _from_parquet(
 def parquet_columns(
     name: str, frame: pd.DataFrame, wanted: Sequence[str], choose: Sequence[str] | None
 ) -> list[int]:
-    """Give the positions of the columns in what was read of a Parquet file.
+    """Return the positions of the kept columns in a frame read from a Parquet file.
 
-    What pandas wrote as the index of a frame is none, unless it is chosen: then that is told.
+    The index that pandas stored is not a column, unless it is chosen: then the error says so.
     """
     place = {str(column): j for j, column in enumerate(frame.columns)}
     for column in wanted if choose is not None else ():
@@ -266,12 +412,9 @@ def packaged(source: str) -> pd.DataFrame:
     """Load a table that statsmodels carries."""
     datasets = optional("statsmodels.datasets", extra="examples", purpose=f"The table {source}")
     name = source.partition(":")[2]
-    known = [n for n in _public(datasets) if hasattr(getattr(datasets, n), "load_pandas")]
+    public = (n for n in sorted(dir(datasets)) if not n.startswith("_"))
+    known = [n for n in public if hasattr(getattr(datasets, n), "load_pandas")]
     if name not in known:
         hint = did_you_mean(name, known) or f"; it has {', '.join(known)}"
         raise InputError(f"statsmodels has no table `{name}`{hint}")
     return getattr(datasets, name).load_pandas().data
-
-
-def _public(module: Any) -> Iterable[str]:
-    return sorted(name for name in dir(module) if not name.startswith("_"))

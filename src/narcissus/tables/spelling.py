@@ -3,14 +3,14 @@
 * Blanks around a text are left out.
 * A column is of **numbers** if at least half of its different values are; the others are codes.
   "9", "9.0", "09" and 9 are one number. Whole numbers keep all their digits. Thousands may be set
-  apart by blanks, apostrophes, or the mark that is not the decimal one. That is the point, unless
-  more values are numbers with a comma.
+  apart by blanks, apostrophes, or the mark that is not the decimal one. The decimal mark is the
+  point, unless more values are numbers with a comma.
 * A column is of **truth values** if it holds only true and false, in any case, and perhaps 1 and 0.
 * A column is of **dates** if at least half of its different values are: 2020-03-31, 31.3.2020, and
   3/31/2020 or 31/3/2020, of which all together settle whether the month or the day comes first.
 * Any other column is of **texts**.
 
-The first file decides what a column is; every other file is read as that, as it writes its values.
+The first file decides the kind of a column; every other file is read as that kind.
 """
 
 from __future__ import annotations
@@ -61,22 +61,14 @@ _MOST_DIGITS = 1e38  # of 128 bits; beyond, whole numbers are floating ones
 
 @dataclass(frozen=True)
 class Spelled:
-    """The values of a column of one file, whatever their spelling.
-
-    Attributes
-    ----------
-    kind
-        What the column is.
-    values
-        The value behind each of those found, in their order: a number or a text.
-    """
+    """The values of a column of one file, whatever their spelling."""
 
     kind: Kind
-    values: list[Value]
+    values: list[Value]  # the number or text behind each value found, in their order
 
     @property
     def codes(self) -> list[str]:
-        """The texts among numbers and dates that are none, sorted."""
+        """The texts among numbers and dates that are neither, sorted."""
         if self.kind == "dates":
             return sorted({str(v) for v in self.values if not _YEAR_FIRST.fullmatch(str(v))})
         return sorted({v for v in self.values if isinstance(v, str)})
@@ -84,24 +76,13 @@ class Spelled:
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """How a column was read.
-
-    Attributes
-    ----------
-    kind
-        What it is.
-    codes
-        The texts among its numbers or dates.
-    respelt
-        A value as the file writes it and as it was read, where they differ; else nothing.
-    settled
-        The bins of its numbers, if it has any.
-    """
+    """How a column was read."""
 
     kind: Kind
-    codes: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()  # the texts among its numbers or dates
+    # a value as the file writes it and as it was read, where they differ; else empty
     respelt: tuple[str, str] | None = None
-    settled: SettledBins | None = None
+    settled: SettledBins | None = None  # the bins of its numbers, if any
 
 
 def spelled(
@@ -111,25 +92,11 @@ def spelled(
     like: Spelled | None = None,
     kind: Kind | None = None,
 ) -> Spelled:
-    """Read the different values of a column.
+    """Read the different, non-missing values of a column.
 
-    Parameters
-    ----------
-    name
-        Of the column.
-    found
-        Its different values as a file has them, none of them missing.
-    read_as
-        How to read it, if that is declared.
-    like
-        The column of the first file, if this is another one's: then that says what it is.
-    kind
-        What the column is, if that is known and ``read_as`` does not say it.
-
-    Raises
-    ------
-    InputError
-        It can be read in two ways that differ; the message says what settles it.
+    ``read_as`` declares how; ``like``, the same column of the first file, or ``kind`` fixes the
+    kind. Raises `InputError` where two readings are possible that differ; the message says how to
+    settle it.
     """
     if read_as == LABELS:
         numbers = any(not isinstance(value, str) for value in found)
@@ -150,13 +117,7 @@ def spelled(
 
 
 def exact(value: Any) -> int | float:
-    """Return a number without loss: whole ones as integers, however many digits they have.
-
-    Parameters
-    ----------
-    value
-        A number, or the plain text of one.
-    """
+    """Convert a number, or its plain text, without loss: whole ones to integers of any size."""
     number = float(value)
     if abs(number) < 2**53:
         return int(number) if number.is_integer() else number
@@ -167,15 +128,7 @@ def exact(value: Any) -> int | float:
 
 
 def number_in(value: Any, mark: str = ".") -> int | float | None:
-    """Return the number that a value is, or whose text it is; None where it is none.
-
-    Parameters
-    ----------
-    value
-        As it stands in a file.
-    mark
-        The decimal mark of texts, "." or ",".
-    """
+    """Return the number that a value or its text means, or None; ``mark`` is the decimal mark."""
     if isinstance(value, str):
         text = value.replace("\u2212", "-")
         if mark == "." and _PLAIN.fullmatch(text):
@@ -193,31 +146,28 @@ def number_in(value: Any, mark: str = ".") -> int | float | None:
 
 
 def _cleaned(value: Any) -> Any:
-    """Take blanks off a text; bytes are one in UTF-8."""
+    """Strip a text; bytes are decoded as UTF-8."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return value.strip().removeprefix("\ufeff") if isinstance(value, str) else value
 
 
 def _kind(raw: Sequence[Any], read_as: ReadAs | None) -> Kind:
-    """Decide what a column is."""
     if read_as is not None:
         is_dates = read_as in ("day-first", "month-first")
         return "texts" if read_as == "text" else "dates" if is_dates else "numbers"
     truths = [_truth(value) in ("True", "False") for value in raw]
     if all(truths) and any(number_in(value) is None for value in raw):
         return "truth values"
-    if 2 * sum(map(_is_date, raw)) >= max(1, len(raw)):
+    dates = sum(bool(_day(v, "day-first") or _day(v, "month-first")) for v in raw)
+    if 2 * dates >= max(1, len(raw)):
         return "dates"
-    return "numbers" if 2 * sum(map(_is_any_number, raw)) >= max(1, len(raw)) else "texts"
-
-
-def _is_any_number(value: Any) -> bool:
-    return number_in(value) is not None or number_in(value, ",") is not None
+    numbers = sum(number_in(v) is not None or number_in(v, ",") is not None for v in raw)
+    return "numbers" if 2 * numbers >= max(1, len(raw)) else "texts"
 
 
 def _truth(value: Any) -> str:
-    """Return "True" or "False" for what means it, and any other value as a text."""
+    """Return "True" or "False" for a truth value, and any other value as a text."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     number = number_in(value)
@@ -232,7 +182,7 @@ def _text(value: Any) -> str:
 
 
 def _known_texts(texts: list[str], reference: set[Value]) -> list[Value]:
-    """Take a number that the first file does not have as a text for the one that it means there."""
+    """Replace a number that the first file lacks by the text that it means there."""
     meant: dict[int | float, list[Value]] = {}
     for known in reference:
         if (number := number_in(known)) is not None:
@@ -248,7 +198,7 @@ def _known_texts(texts: list[str], reference: set[Value]) -> list[Value]:
 def _numbers(
     name: str, raw: Sequence[Any], read_as: ReadAs | None, reference: set[Value]
 ) -> list[Value]:
-    """Read numbers and codes, in the way in which most are numbers."""
+    """Read numbers and codes, with the decimal mark that makes most of them numbers."""
     if reference and reference - {0, 1} == set() and {_truth(v) for v in raw} <= {"True", "False"}:
         return [int(_truth(value) == "True") for value in raw]
     ways = [_one_way(partial(number_in, mark=mark), raw) for mark in (".", ",")]
@@ -305,12 +255,8 @@ def _shown(value: Value) -> str:
     return value if isinstance(value, str) else number_label(value)
 
 
-def _is_date(value: Any) -> bool:
-    return bool(_day(value, "day-first") or _day(value, "month-first"))
-
-
 def _day(value: Any, first: str) -> str:
-    """Return a date as 2020-03-31, with the time if it has one other than midnight; or nothing."""
+    """Return a date as 2020-03-31, with the time if it is not midnight; "" for no date."""
     if isinstance(value, date | np.datetime64):  # a datetime is a date
         value = str(value)
     if not isinstance(value, str):
@@ -363,7 +309,7 @@ def respelt(found: Sequence[Any], values: Sequence[Value]) -> tuple[str, str] | 
 
 
 def described(readings: Mapping[str, ColumnReading]) -> str:
-    """Say in a line which columns were read as what; each kind once."""
+    """Describe in a line which columns were read as what; each kind once."""
     groups: dict[str, list[str]] = {}
     for name, reading in readings.items():
         beside = " with codes" if reading.codes else ""
@@ -373,9 +319,9 @@ def described(readings: Mapping[str, ColumnReading]) -> str:
 
 
 def respellings(readings: Mapping[str, ColumnReading]) -> str:
-    """Say in a line how a file writes what is read otherwise; nothing where it does not.
+    """Describe in a line how a file writes what is read otherwise; "" where it does not.
 
-    This stands in records: only the form of a value is shown, 9 for a digit and a for a letter.
+    Records contain this text, so only the form of a value appears: 9 for a digit, a for a letter.
     """
     found = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
     form = str if values_shown() else _form
@@ -389,6 +335,6 @@ def _form(text: str) -> str:
 
 
 def examples(values: Iterable[Value], most: int = 3) -> str:
-    """Quote a few values: of columns that do not fit, which nobody could mend unseen."""
+    """Quote a few values of columns that do not fit, so that a user can mend them."""
     shown = [repr(_shown(value)) for value, _ in zip(values, range(most + 1), strict=False)]
     return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")

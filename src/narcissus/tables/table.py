@@ -32,12 +32,12 @@ class Table:
     codes
         Shape (rows, columns), int32; cell (i, j) is a position in ``labels[j]``. Read-only.
     values
-        For every ordered column the number behind each label, so that L1 distances are
-        differences of these: the number itself, or for bins the ordinal position (the distance
-        between neighbouring bins is one, whatever their width). None for unordered columns.
-        Left out, it is derived from the labels: numbers where they all are, else positions.
+        For every ordered column the number behind each label, whose differences are L1 distances:
+        the number itself, or for bins the ordinal position (neighbouring bins are one apart,
+        whatever their width). None for unordered columns. By default numbers where all labels are,
+        else positions.
     notes
-        By column, what a reader should know of how it was read; not part of the digest.
+        By column, remarks on how it was read; not part of the digest.
     readings
         By column, how it was read; not part of the digest.
 
@@ -63,7 +63,7 @@ class Table:
         object.__setattr__(self, "codes", codes)
 
     def _settle(self, given: NDArray[Any], what: str) -> None:
-        """Check that the parts fit together; keep all but the cells."""
+        """Check that the parts fit together; keep all except the cells."""
         names = tuple(self.names)
         labels = tuple(tuple(column) for column in self.labels)
         ordered = tuple(bool(o) for o in self.ordered)
@@ -109,17 +109,14 @@ class Table:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of values of each column."""
         return tuple(len(column) for column in self.labels)
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
         return self.codes.shape[0]
 
     @property
     def columns(self) -> int:
-        """Number of columns."""
         return len(self.names)
 
     @property
@@ -129,12 +126,12 @@ class Table:
 
     @property
     def counts(self) -> NDArray[np.int64] | None:
-        """How many people have each of the `records`, shape (records,); None: one each."""
+        """Number of people with each of the `records`, shape (records,); None: one each."""
         return None
 
     @property
     def in_order(self) -> NDArray[np.integer]:
-        """The `records` by their codes: the same in whatever order a file has its rows."""
+        """The `records` sorted by their codes, so independent of the order of rows in a file."""
         counted = self.counts is not None  # then they are in order
         return self.records if counted else self.codes[np.lexsort(self.codes.T[::-1])]
 
@@ -147,19 +144,13 @@ class Table:
         return content.hexdigest()
 
     def index(self, name: str) -> int:
-        """Give the position of a column.
-
-        Raises
-        ------
-        InputError
-            There is no such column; the message names the nearest.
-        """
+        """Return the position of a column; the error for an unknown one names the nearest."""
         if name in self.names:
             return self.names.index(name)
         raise InputError(unknown_column(name, self.names))
 
     def select(self, columns: Iterable[str]) -> Table:
-        """Give the table of these columns only, in this order."""
+        """Return the table of these columns only, in this order."""
         keep = [self.index(name) for name in columns]
         if not keep:
             raise InputError("`columns` must name at least one column")
@@ -173,7 +164,6 @@ class Table:
         )
 
     def _told_of(self, columns: Sequence[int]) -> tuple[dict[str, str], dict[str, ColumnReading]]:
-        """Give what is known of how some columns were read."""
         names = [self.names[j] for j in columns]
         notes = {name: self.notes[name] for name in names if name in self.notes}
         return notes, {name: self.readings[name] for name in names if name in self.readings}
@@ -183,14 +173,14 @@ class Table:
 
 
 def unknown_column(name: object, names: Iterable[str]) -> str:
-    """Give the message for a column that does not exist, with the nearest, or all there are."""
+    """Format the message for an unknown column, with the nearest names, or all."""
     known = list(names)
     hint = did_you_mean(str(name), known) or f"; the columns are {', '.join(known)}"
     return f"there is no column `{name}`{hint}"
 
 
 def _numbers(labels: tuple[str, ...]) -> NDArray[np.float64]:
-    """Give the labels as numbers where all are finite, otherwise their positions."""
+    """Return the labels as numbers where all are finite, otherwise their positions."""
     try:
         numbers = np.array([float(label) for label in labels])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Tallies: the different values of a column as they are found, and how many people have each."""
+"""Tallies: the different values of a column in order of appearance, with their counts."""
 
 from __future__ import annotations
 
@@ -21,22 +21,13 @@ _SHOWN = 3  # rows without a value that are named
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A column, or a part of one, as it was found.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    distinct
-        The different values: strings from a text file, Python objects from a data frame;
-        None where missing.
-    codes
-        Shape (rows,); position of each row's value in ``distinct``.
-    """
+    """A raw column, or a part of one."""
 
     name: str
+    # different values: strings from a text file, Python objects from a data frame, None where
+    # missing
     distinct: list[Any]
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int64]  # position of each row's value in ``distinct``, shape (rows,)
 
     @property
     def gaps(self) -> NDArray[np.bool_]:
@@ -47,37 +38,22 @@ class RawColumn:
 
 
 class ValueTally:
-    """What is known of a column once its rows have been looked at, part by part.
-
-    Attributes
-    ----------
-    name
-        Of the column.
-    values
-        The different values in the order in which they were found, the missing one left out.
-    counts, first
-        How many people have each value, and the first row with it (from 0).
-    missing
-        How many people have none.
-    gaps
-        The first three rows without a value (from 0).
-    rows
-        Rows looked at.
-    """
+    """The tally of a column, updated part by part."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.values: list[Any] = []
-        self.counts: list[int] = []
-        self.first: list[int] = []
+        self.values: list[
+            Any
+        ] = []  # the different values in order of appearance, without the missing one
+        self.counts: list[int] = []  # number of people with each value
+        self.first: list[int] = []  # first row with each value (from 0)
         self.missing = 0
-        self.gaps: list[int] = []
+        self.gaps: list[int] = []  # the first three rows without a value (from 0)
         self.rows = 0
         self._place: dict[Any, int] = {}
         self._letters = 0
 
     def add(self, part: RawColumn) -> None:
-        """Look at further rows."""
         first: NDArray[np.int64] | None = None
         counts = np.bincount(part.codes, minlength=len(part.distinct)).tolist()
         for number, (value, times) in enumerate(zip(part.distinct, counts, strict=True)):
@@ -98,7 +74,7 @@ class ValueTally:
         self.rows += len(part.codes)
 
     def only(self, places: Sequence[int]) -> ValueTally:
-        """Give the tally of these values alone (positions in ``values``), of as many rows."""
+        """Return the tally of some values (positions in ``values``), of as many rows."""
         found = ValueTally(self.name)
         found.values = [self.values[i] for i in places]
         found.counts = [self.counts[i] for i in places]
@@ -107,13 +83,13 @@ class ValueTally:
         return found
 
     def meaning(self, values: list[Any]) -> ValueTally:
-        """Give the same tally with what its values mean in their place; two may mean the same."""
+        """Return the tally with each value replaced by its meaning; two may mean the same."""
         found = self.only(range(len(self.values)))
         found.values = values
         return found
 
     def merged(self) -> ValueTally:
-        """Give the same tally with each value once."""
+        """Return the tally with each value once."""
         places: dict[Any, list[int]] = {}
         for place, value in enumerate(self.values):
             places.setdefault(value, []).append(place)
@@ -122,13 +98,7 @@ class ValueTally:
         return found
 
     def require_room(self) -> None:
-        """Refuse more different values than are kept while a table is counted.
-
-        Raises
-        ------
-        TooLargeError
-            There are more; the message names the column.
-        """
+        """Refuse more different values than are kept while a table is counted."""
         if len(self.values) > MOST_VALUES or self._letters > MOST_TEXT:
             raise TooLargeError(
                 f"column `{self.name}` has {len(self.values):,} different values of "
@@ -138,12 +108,9 @@ class ValueTally:
             )
 
     def places(self, part: RawColumn) -> NDArray[np.int64]:
-        """Give the position in ``values`` of each of a part's values, -1 for the missing one.
+        """Return the position in ``values`` of each of a part's values, -1 for the missing one.
 
-        Raises
-        ------
-        KeyError
-            One of them, which somebody has, was never added.
+        Raises `KeyError` for a value of somebody that was never added.
         """
         places = [-1 if v is None else self._place.get(v, _NEW) for v in part.distinct]
         for number in [n for n, place in enumerate(places) if place == _NEW]:
@@ -153,7 +120,7 @@ class ValueTally:
 
 
 def _first_rows(part: RawColumn) -> NDArray[np.int64]:
-    """Give the first row of each value, shape (values,)."""
+    """Return the first row of each value, shape (values,)."""
     first = np.zeros(len(part.distinct), dtype=np.int64)
     first[part.codes[::-1]] = np.arange(len(part.codes) - 1, -1, -1)  # the last that is written
     return first

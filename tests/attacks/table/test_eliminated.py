@@ -109,9 +109,9 @@ def test_work_is_that_of_the_widest_ties():
 
 
 def test_too_wide_ties_are_refused(monkeypatch):
-    from narcissus.priors import elimination_order
+    from narcissus.priors import elimination
 
     _, _, told = both(GaussianNoise(1.0), ColumnsRight(SHAPE), 3)
-    monkeypatch.setattr(elimination_order, "MAX_CLIQUE", 23)
+    monkeypatch.setattr(elimination, "MAX_CLIQUE", 23)
     with pytest.raises(TooLargeError):
         work(told.targets)

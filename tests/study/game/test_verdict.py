@@ -10,7 +10,7 @@ import pytest
 
 from narcissus import load_study, run
 from narcissus.game import Attacked, Play
-from narcissus.profiles.family import ROUNDING
+from narcissus.profiles.write_out import ROUNDING
 from narcissus.report import page_of, render_html, render_text
 from narcissus.results import Bound, Estimate
 from narcissus.study.game.verdict import Ground, Proof, findings, judge
@@ -219,7 +219,7 @@ def test_an_exact_answer_for_parts_of_ones_own_is_proved_if_they_are_as_they_say
 
 def test_a_false_alarm_is_called_one_where_nothing_is_assumed(tmp_path, monkeypatch):
     """An error in the software, made on purpose: the exact answer is halved."""
-    from narcissus.profiles.best import Best
+    from narcissus.profiles.written import Best
 
     text = PAIR.format(delta=0.5, more="")
     monkeypatch.setattr(Best, "delta", property(lambda self: 0.1))

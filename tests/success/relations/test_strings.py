@@ -10,8 +10,8 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.mechanisms import Sha256
-from narcissus.success.relations import FirstBit, OneOfPair, Pinned, Prefix, SameImage
-from narcissus.worlds import Bits, Records
+from narcissus.success.relations import FirstBit, NamesSecret, OneOfPair, Pinned, Prefix, SameImage
+from narcissus.worlds import Bits, Records, Secret
 
 RNG = np.random.default_rng(0)
 UNEVEN = Bits(4, [0.1, 0.9, 0.5, 0.3])
@@ -149,3 +149,21 @@ def test_the_relations_that_tell_two_data_sets_apart(number, pairs):
 def test_there_are_five_of_them(number):
     with pytest.raises(InputError, match="`number`"):
         OneOfPair(number)
+
+
+COINS = np.random.default_rng(1)
+
+
+def test_it_holds_for_the_number_alone_and_knows_its_baseline():
+    relation, world = NamesSecret(3), Secret([0.5, 0.3, 0.2])
+    guesses = np.array([0, 2, 2])
+    assert relation.holds(np.array([0, 1, 2]), guesses, COINS).tolist() == [True, False, True]
+    assert relation.baseline(world, guesses).tolist() == [0.5, 0.2, 0.2]
+    assert relation.baseline(Bits(1), guesses) is None
+    assert relation.guesses(None).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("guess", [[3], [-1], [0.5], [[0]], ["0"]])
+def test_what_is_no_secret_is_an_error(guess):
+    with pytest.raises(InputError, match="number of a secret, 0 to 2"):
+        NamesSecret(3).holds(np.array([0]), guess, COINS)

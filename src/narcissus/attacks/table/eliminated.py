@@ -20,8 +20,7 @@ from narcissus.attacks.table.chains import LEAST_LOG
 from narcissus.knowledge.columns import OtherSecrets
 from narcissus.knowledge.factored import FactoredInsider, FactoredTargets
 from narcissus.mechanisms.marginals import Counts
-from narcissus.priors.elimination import marginals, most_likely
-from narcissus.priors.elimination_order import elimination_order
+from narcissus.priors.elimination import elimination_order, marginals, most_likely
 from narcissus.priors.factors import Factors
 from narcissus.success.codes import Codes
 from narcissus.success.table import ColumnsRight

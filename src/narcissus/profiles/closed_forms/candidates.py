@@ -1,4 +1,4 @@
-"""How often the larger inner product, and Bayes' rule, name the right one of two candidates.
+"""Success of the larger inner product, and of Bayes' rule, at choosing one of two candidates.
 
 One candidate is a row of the data set, the other a row of the population outside it. Where they
 differ in a column, with chance 1/3, ``c`` ones of ``n`` there have chance proportional to
@@ -28,13 +28,13 @@ _CLOSE = 1e-8  # the same for the best attacker
 
 
 def _law(n: int) -> tuple[Floats, Floats]:
-    """Give the numbers of ones, 1 to n, and their chances together with that of (1, 0), 1/6."""
+    """Return the numbers of ones, 1 to n, with their chances jointly with (1, 0), 1/6."""
     ones = np.arange(1, n + 1, dtype=np.float64)
     return ones, ones * (n + 1 - ones) / (n * (n + 1.0) * (n + 2))
 
 
 def _scores(n: int, attack: Literal["raw", "centred"]) -> tuple[Floats, Floats]:
-    """Give the scores of one column, in rows, and their chances; 0 has the remaining 2/3."""
+    """Return the scores of one column, in rows, and their chances; score 0 has the other 2/3."""
     ones, chance = _law(n)
     if attack == "centred":
         return ones - n / 2, 2 * chance
@@ -44,7 +44,7 @@ def _scores(n: int, attack: Literal["raw", "centred"]) -> tuple[Floats, Floats]:
 def candidates_success(
     n: int, d: int, epsilon: float, attack: Literal["raw", "centred"] = "raw"
 ) -> float:
-    """Give the success of the larger inner product with a noisy average; ties by a coin.
+    """Compute the success of the larger inner product with a noisy average; ties by a coin.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def candidates_success(
     Raises
     ------
     TooLargeError
-        So little noise on so few attributes that the integral has too many terms.
+        The integral has too many terms: little noise on few attributes.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def candidates_success(
 
 
 def _lattice(double: NDArray[np.int64], chance: Floats, n: int, d: int) -> float:
-    """Give ``Pr[sum > 0] + Pr[sum = 0] / 2`` for scores on the half integers, given doubled."""
+    """Compute ``Pr[sum > 0] + Pr[sum = 0] / 2`` for scores on the half integers, given doubled."""
     size = 1 << (4 * n * d + 1).bit_length()
     if size > 1 << 26:
         raise TooLargeError(f"{n} rows of {d} attributes are too many for an exact law")
@@ -105,7 +105,7 @@ def _lattice(double: NDArray[np.int64], chance: Floats, n: int, d: int) -> float
 
 
 def bayes_success(n: int, d: int, epsilon: float) -> float:
-    """Give the success of the best attacker, who goes by the likelihood ratio.
+    """Compute the success of the best attacker, the likelihood ratio test.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def bayes_success(n: int, d: int, epsilon: float) -> float:
     Raises
     ------
     TooLargeError
-        So few attributes that the integral has too many terms.
+        The integral has too many terms: few attributes.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def bayes_success(n: int, d: int, epsilon: float) -> float:
 
 
 def _column_laws(n: int, epsilon: float) -> tuple[Floats, Floats, Floats]:
-    """Give the densities of a column's release where the first is in, and the second, at nodes."""
+    """Return nodes, and a column's density there with the first, and the second, candidate in."""
     ones, chance = _law(n)
     swapped = n - ones  # ones where the second candidate is in
     if math.isinf(epsilon):
@@ -174,7 +174,7 @@ def _column_laws(n: int, epsilon: float) -> tuple[Floats, Floats, Floats]:
 def _integral(
     term: Callable[[Floats], Floats], rest: Callable[[float], float], step: float, least: float
 ) -> float:
-    """Integrate over the positive numbers by the midpoint rule, up to where little is left."""
+    """Integrate over the positive numbers by the midpoint rule, up to a negligible tail."""
     total = 0.0
     for start in range(0, _MOST, _BLOCK):
         at: Floats = (np.arange(start, start + _BLOCK, dtype=np.float64) + 0.5) * step

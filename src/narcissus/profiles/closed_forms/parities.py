@@ -1,7 +1,7 @@
-"""The parities of uniform rows: all of them remembered, none of them found.
+"""The parities of uniform rows: all of them memorized, no row found.
 
-Given the parities each of the ``2^(d/2)`` rows that fit is as likely as any other, so the best
-attempt fits the parities that most rows share. Source: Kaplan et al. 2025, Example 1.3.
+Given the parities each of the ``2^(d/2)`` rows that fit is equally likely, so the best attempt
+fits the parities that most rows share. Source: Kaplan et al. 2025, Example 1.3.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from narcissus.errors import InputError
 
 @dataclass(frozen=True)
 class ParityRelease:
-    """The release of the exclusive or of each pair of bits, of ``n`` uniform rows of ``d`` bits.
+    """The release of the exclusive or of each pair of bits, for ``n`` uniform rows of ``d`` bits.
 
     Parameters
     ----------
     n, d
-        Rows and bits of a row, which are even.
+        Rows and bits of a row, an even number.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class ParityRelease:
 
     @property
     def false_alarm(self) -> Fraction:
-        """Chance that a fresh row fits some row of parities, where every row of the data does.
+        """Chance that a fresh row fits the parities of some row, as every row of the data does.
 
         With it the release is ``(n, xi)``-memorizing (Definition 1.2); at most ``n 2^(-d/2)``.
         """
@@ -62,7 +62,7 @@ class ParityRelease:
         return 1 - (1 - Fraction(1, 2**self.d)) ** self.n
 
     def largest_load(self) -> list[Fraction]:
-        """Give the chance that at most ``k`` rows share their parities, ``k = 0 .. n``.
+        """Compute the chance that at most ``k`` rows share their parities, ``k = 0 .. n``.
 
         It is ``n! [x^n] (sum_(i <= k) x^i / i!)^B / B^n`` for ``B`` possible parities.
         """
@@ -74,7 +74,7 @@ class ParityRelease:
 
     @property
     def best_success(self) -> Fraction:
-        """Success of the best attacker at naming a row: ``E[1 - (1 - q)^K]``, ``K`` the load."""
+        """Success of the best attacker: ``E[1 - (1 - q)^K]``, ``K`` the load."""
         at_most = self.largest_load()
         miss = 1 - self.fit
         return sum(
@@ -84,7 +84,7 @@ class ParityRelease:
 
 
 def _power_coefficient(k: int, power: int, n: int) -> Fraction:
-    """Give the coefficient of ``x^n`` in ``(sum_(i <= k) x^i / i!)^power``.
+    """Compute the coefficient of ``x^n`` in ``(sum_(i <= k) x^i / i!)^power``.
 
     By ``P Q' = power P' Q`` for ``Q = P^power``.
     """

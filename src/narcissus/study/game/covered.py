@@ -29,7 +29,7 @@ from narcissus.profiles import (
     why_not_covered,
     write_out,
 )
-from narcissus.profiles.family import ROUNDING
+from narcissus.profiles.write_out import ROUNDING
 from narcissus.study.game.family import RatesFamily
 from narcissus.study.game.schema import GameStudy
 from narcissus.study.kinds import RunOptions

@@ -23,8 +23,8 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Play, play
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
-from narcissus.game.gap import gap_limits
 from narcissus.game.loop import Blocks, Through
+from narcissus.game.outcome import gap_limits
 from narcissus.game.rules import is_own
 from narcissus.observer import Observer
 from narcissus.profiles import (
@@ -34,8 +34,8 @@ from narcissus.profiles import (
     memorized_information,
     write_out_family,
 )
-from narcissus.profiles.family import ROUNDING, Worst, number
 from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
+from narcissus.profiles.write_out import ROUNDING, Worst, number
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.engines import executor_of
 from narcissus.study.game.covered import covered

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from narcissus._outwards import lower, upper
 from narcissus.findings import Finding, contradictions, weakest
 from narcissus.game import Play
-from narcissus.profiles.family import ROUNDING
+from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Bound, Estimate, Grade, Status
 from narcissus.study.results.game import ExactGame, GameOutcome
 from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience

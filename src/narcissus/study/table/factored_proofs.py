@@ -19,8 +19,7 @@ from narcissus.bounds.listed import LISTED
 from narcissus.bounds.theorems import for_each
 from narcissus.guarantees import Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
-from narcissus.priors.elimination import log_partition, marginals, row_count
-from narcissus.priors.likeliest import listing
+from narcissus.priors.elimination import listing, log_partition, marginals, row_count
 from narcissus.study.table import proofs
 from narcissus.success import ColumnsRight
 

@@ -23,7 +23,7 @@ from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.schema import TableStudy
 from narcissus.tables import Table
 from narcissus.tables.coding import MISSING_LABEL, codes_by_labels
-from narcissus.tables.counting import complete
+from narcissus.tables.counted import complete
 from narcissus.tables.sources import open_source
 from narcissus.tables.spelling import examples
 from narcissus.tables.tally import RawColumn

@@ -1,11 +1,16 @@
-"""Relations: when an attempt counts as a reconstruction."""
+"""Relations that decide when an attempt counts as a reconstruction."""
 
-from narcissus.success.relations.base import Attempts, Relation
-from narcissus.success.relations.own import Own
+from narcissus.success.relations.base import Attempts, Own, Relation
 from narcissus.success.relations.predicates import Isolates, RandomRow, TablePredicate
 from narcissus.success.relations.rows import AnyOf, AtLeast, CloseAndUnique, Hamming, Member
-from narcissus.success.relations.secret import NamesSecret
-from narcissus.success.relations.strings import FirstBit, OneOfPair, Pinned, Prefix, SameImage
+from narcissus.success.relations.strings import (
+    FirstBit,
+    NamesSecret,
+    OneOfPair,
+    Pinned,
+    Prefix,
+    SameImage,
+)
 
 __all__ = [
     "AnyOf",

@@ -1,7 +1,8 @@
-"""When an attempt counts: a relation between a data set and an attempt, scored in batches."""
+"""The interface of a relation between a data set and an attempt, and a user's own relation."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,7 +14,7 @@ from narcissus.worlds.base import Array, Batch
 
 
 class Relation(Protocol):
-    """Says of each trial whether its attempt is a reconstruction of its data set.
+    """A relation that decides for each trial whether its attempt reconstructs its data set.
 
     A relation may also offer
 
@@ -30,25 +31,25 @@ class Relation(Protocol):
 
 @runtime_checkable
 class HasBaseline(Protocol):
-    """A relation that knows the exact chance of an attempt against a fresh data set."""
+    """A relation with the exact chance of an attempt against a fresh data set."""
 
     def baseline(self, world: Any, attempt: Any) -> NDArray[np.float64] | None:
-        """Give each attempt's chance where nothing is told, shape (trials,); None: no formula."""
+        """Compute each attempt's chance with nothing told, shape (trials,); None: no formula."""
         ...
 
 
 @runtime_checkable
 class ManyTargets(Protocol):
-    """A relation that scores an attempt about every record of a data set, each by itself."""
+    """A relation that scores an attempt about every record of a data set separately."""
 
     def holds(
         self, data: Batch, attempt: Batch, rng: np.random.Generator
     ) -> NDArray[np.bool_ | np.float64]:
-        """Score a batch, shape (trials, targets): true or false, or how much each is worth."""
+        """Score a batch, shape (trials, targets): true or false, or each attempt's worth."""
         ...
 
     def chance(self, known: Batch, attempt: Batch) -> NDArray[np.float64]:
-        """Give the exact chance of each against a fresh data set, given what was told."""
+        """Compute the exact chance of each against a fresh data set, given what was told."""
         ...
 
 
@@ -59,33 +60,25 @@ class Targeted(Protocol):
     targeted: bool
 
     def matches(self, data: Array, attempt: Array) -> NDArray[np.bool_]:
-        """Tell which rows an attempt recovers, shape (trials, rows)."""
+        """Check which rows an attempt recovers, shape (trials, rows)."""
         ...
 
 
 @runtime_checkable
 class Weighted(Protocol):
-    """Attempts that are predicates and know their weight."""
+    """Attempts that are predicates of known weight."""
 
     def weight(self, world: Any) -> NDArray[np.float64] | None:
-        """Give the chance of each for a record of the world; None where the world has no law."""
+        """Compute the chance of each for a record of the world; None where the world has no law."""
         ...
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """Attempts of a batch of which some were not made; those count as failures everywhere.
+    """Attempts of a batch, some perhaps not made; those count as failures everywhere."""
 
-    Attributes
-    ----------
-    values
-        The attempts; what stands in place of one not made is never looked at.
-    made
-        Which ones were made, shape (trials,).
-    """
-
-    values: Batch
-    made: NDArray[np.bool_]
+    values: Batch  # the attempts; entries of attempts not made are ignored
+    made: NDArray[np.bool_]  # which were made, shape (trials,)
 
 
 def take(batch: Any, index: Array) -> Any:
@@ -98,19 +91,7 @@ def take(batch: Any, index: Array) -> Any:
 
 
 def table(relation: Any, data: Batch, guesses: Batch, index: Array) -> NDArray[np.float64]:
-    """Give the chance that each of some guesses holds for each data set, shape (guesses, D).
-
-    Parameters
-    ----------
-    relation
-        The relation.
-    data
-        All data sets of a world, a batch of D.
-    guesses
-        All guesses, a batch.
-    index
-        Which of them.
-    """
+    """Compute the chance that guesses at ``index`` hold for each data set, (guesses, D)."""
     rng = np.random.default_rng(0)
     count = len(data)
     chance = getattr(relation, "probability", None)
@@ -124,15 +105,71 @@ def table(relation: Any, data: Batch, guesses: Batch, index: Array) -> NDArray[n
 
 
 def distinct_rows(data: Array) -> Array:
-    """Give the distinct records of all data sets: of shape (k,) or (k, d)."""
+    """Return the distinct records of all data sets, of shape (k,) or (k, d)."""
     return np.unique(data.reshape(-1, *data.shape[2:]), axis=0)
 
 
 def needs_rows(name: str, data: Any) -> Array:
-    """Give ``data`` as an array of data sets with rows of attributes, or refuse."""
+    """Return ``data`` as an array of data sets with rows of attributes, or refuse."""
     if not isinstance(data, np.ndarray) or data.ndim != 3:
         raise InputError(
             f"the relation `{name}` needs rows of attributes, got data of shape "
             f"{np.shape(data)[1:]}"
         )
     return data
+
+
+@dataclass(frozen=True)
+class Own:
+    """A relation given by a Python function ``function(data, attempt) -> bool``.
+
+    Parameters
+    ----------
+    function
+        Takes one data set and one attempt.
+    attempts
+        All attempts worth making, for an exact profile; empty if the game is only played.
+    """
+
+    function: Callable[[Any, Any], Any]
+    attempts: Sequence[Any] = ()
+
+    def holds(self, data: Batch, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Score a batch, one trial after the other.
+
+        Raises
+        ------
+        InputError
+            The function raised, or returned something else than true or false.
+        """
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        scores = np.zeros(len(data), dtype=bool)
+        for trial, (dataset, guess) in enumerate(zip(data, attempt, strict=True)):
+            if guess is None:
+                continue
+            try:
+                answer = self.function(dataset, guess)
+            except Exception as error:
+                raise InputError(
+                    f"the relation `{name}` raised {type(error).__name__}: {error} "
+                    f"(attempt {guess!r})"
+                ) from error
+            if isinstance(answer, np.ndarray) and answer.ndim == 0:
+                answer = answer[()]
+            if not isinstance(answer, bool | np.bool_) and not (
+                isinstance(answer, int | np.integer) and answer in (0, 1)
+            ):
+                raise InputError(
+                    f"the relation `{name}` must return true or false, got {answer!r} "
+                    f"(attempt {guess!r})"
+                )
+            scores[trial] = bool(answer)
+        return scores
+
+    def guesses(self, data: Batch) -> list[Any]:
+        if not len(self.attempts):
+            raise InputError(
+                "an exact answer for a relation of your own needs the list of all attempts worth "
+                "making: `Own(function, attempts=[...])`"
+            )
+        return list(self.attempts)

@@ -1,4 +1,4 @@
-"""Relations whose attempts are predicates: one that isolates a row, one that says who is in."""
+"""Relations whose attempts are predicates, for singling out and for membership inference."""
 
 from __future__ import annotations
 
@@ -17,22 +17,13 @@ from narcissus.worlds.batches import distinct
 
 @dataclass(frozen=True)
 class TablePredicate:
-    """Predicates given by the list of records that satisfy them.
+    """Predicates given by the list of records that satisfy them."""
 
-    Attributes
-    ----------
-    support
-        The records, shape (k,) or (k, d).
-    holds
-        Whether each satisfies each predicate, shape (trials, k).
-    """
-
-    support: Array
-    holds: NDArray[np.bool_]
+    support: Array  # the records, shape (k,) or (k, d)
+    holds: NDArray[np.bool_]  # whether each satisfies each predicate, shape (trials, k)
     exact = True
 
     def __call__(self, rows: Array) -> NDArray[np.bool_]:
-        """Look the rows up."""
         said = np.zeros(rows.shape[:2], dtype=bool)
         for place, value in enumerate(self.support):
             equal = rows == value
@@ -44,11 +35,9 @@ class TablePredicate:
         return len(self.holds)
 
     def take(self, index: Array) -> TablePredicate:
-        """Take some of the predicates."""
         return TablePredicate(self.support, self.holds[index])
 
     def weight(self, world: Any) -> NDArray[np.float64] | None:
-        """Give the chance of each predicate for a record of the world; None if it has no law."""
         law = getattr(world, "law", None)
         if law is None:
             return None
@@ -60,13 +49,13 @@ class TablePredicate:
 
 @dataclass(frozen=True)
 class FunctionPredicates:
-    """Predicates that a user's attacker gave, one Python function a trial."""
+    """Predicates from a user's attacker, one Python function a trial."""
 
     functions: Sequence[Callable[[Any], Any] | None]
     exact = False
 
     def __call__(self, rows: Array) -> NDArray[np.float64]:
-        """Ask each function about each row; a predicate not made holds nowhere."""
+        """Call each function on each row; a predicate not made holds nowhere."""
         said = np.zeros(rows.shape[:2])
         for trial, function in enumerate(self.functions):
             if function is not None:
@@ -78,11 +67,11 @@ class FunctionPredicates:
 
 
 def as_predicates(attempt: Any) -> Any:
-    """Give attempts as predicates: an object that can be called on rows, or a list of functions.
+    """Convert attempts to predicates: an object that can be called on rows, or a list of functions.
 
-    Called on rows (trials, m, ...) it says where each trial's predicate holds, shape (trials, m).
-    It may offer ``weight(world)``: the chance that it holds for a record of the world, or an upper
-    limit of it, shape (trials,); ``exact`` says which.
+    Called on rows (trials, m, ...) it returns where each trial's predicate holds, shape (trials,
+    m). It may offer ``weight(world)``: the chance that it holds for a record of the world, or an
+    upper limit of it, shape (trials,); ``exact`` distinguishes the two.
     """
     if callable(attempt):
         return attempt
@@ -107,15 +96,14 @@ class Isolates:
     """The predicate holds for exactly one row (Cohen et al. 2024, Definitions 2.4 and 2.5)."""
 
     def holds(self, data: Array, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Score a batch of predicates."""
         return as_predicates(attempt)(data).sum(axis=1) == 1
 
     def guesses(self, data: Array) -> TablePredicate:
-        """Give all predicates on the records of the world."""
+        """Return all predicates on the records of the world."""
         return _subsets(data)
 
     def baseline(self, world: Any, attempt: Any) -> NDArray[np.float64] | None:
-        """Give ``n w (1 - w)^(n - 1)`` where the weight ``w`` is known exactly."""
+        """Compute ``n w (1 - w)^(n - 1)`` where the weight ``w`` is known exactly."""
         predicates = as_predicates(attempt)
         if not getattr(predicates, "exact", False):
             return None
@@ -135,22 +123,22 @@ class RandomRow:
     """The best predicate is put together row by row: the exact profile adds up over records."""
 
     def holds(self, data: Array, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Score a batch of predicates; one that gives probabilities is tossed for."""
+        """Score a batch of predicates; probabilities are tossed for."""
         trials = np.arange(len(data))
         rows = data[trials, rng.integers(0, data.shape[1], len(data))]
         said = as_predicates(attempt)(rows[:, None])[:, 0]
         return said if said.dtype == np.bool_ else rng.random(len(data)) < said
 
     def probability(self, data: Array, attempt: Any) -> NDArray[np.float64]:
-        """Give the share of rows for which each predicate holds."""
+        """Compute the share of rows for which each predicate holds."""
         return as_predicates(attempt)(data).mean(axis=1)
 
     def guesses(self, data: Array) -> TablePredicate:
-        """Give the predicates that hold for one record only."""
+        """Return the predicates that hold for one record only."""
         support, _ = distinct(distinct_rows(data))
         return TablePredicate(support, np.eye(len(support), dtype=bool))
 
     def baseline(self, world: Any, attempt: Any) -> NDArray[np.float64] | None:
-        """Give the weight where it is known exactly."""
+        """Return the weight where it is known exactly."""
         predicates = as_predicates(attempt)
         return predicates.weight(world) if getattr(predicates, "exact", False) else None

@@ -1,4 +1,4 @@
-"""Relations about rows: one is recovered exactly, closely, uniquely, or many are."""
+"""Relations about recovered rows: one exactly, closely or uniquely, or several."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Member:
     targeted = True
 
     def matches(self, data: Array, attempt: Array) -> NDArray[np.bool_]:
-        """Say which records are the attempt, shape (trials, n)."""
+        """Check which records are the attempt, shape (trials, n)."""
         equal = data == np.asarray(attempt)[:, None]
         return equal if equal.ndim == 2 else np.asarray(equal.all(axis=tuple(range(2, equal.ndim))))
 
@@ -34,11 +34,11 @@ class Member:
         return np.asarray(self.matches(data, attempt).any(axis=1))
 
     def guesses(self, data: Array) -> Array:
-        """Give all records that any data set holds."""
+        """Return all records of the data sets."""
         return distinct_rows(data)
 
     def baseline(self, world: Any, attempt: Array) -> NDArray[np.float64] | None:
-        """Give the exact chance for worlds of independent rows."""
+        """Compute the exact chance for worlds of independent rows."""
         if isinstance(world, MonaLisa):
             trivial = (np.asarray(attempt) == 0).all(axis=1)
             chance = trivial * world.rate + (1 - world.rate) * 2.0**-world.d
@@ -54,7 +54,7 @@ class Member:
         return -np.expm1(world.n * np.log1p(-np.minimum(chance, 1 - 1e-16)))
 
     def best(self, world: Any) -> float | None:
-        """Give the chance of the best fixed guess, where it has a formula."""
+        """Compute the chance of the best fixed guess, where it has a formula."""
         if isinstance(world, MonaLisa | Uniform):  # the Mona Lisa; any row
             guess = np.zeros((1, world.d))
         elif isinstance(world, Records) and world.alike:
@@ -87,7 +87,7 @@ class Hamming:
         between("gamma", self.gamma, 0, 1)
 
     def matches(self, data: Array, attempt: Array) -> NDArray[np.bool_]:
-        """Say which rows are close, shape (trials, n)."""
+        """Check which rows are close, shape (trials, n)."""
         rows = data if data.ndim == 3 else data[:, None]
         distance = (rows != attempt[:, None]).sum(axis=2, dtype=np.int32)
         return distance <= self.gamma * rows.shape[2] + 1e-9
@@ -97,7 +97,7 @@ class Hamming:
         return np.asarray(self.matches(data, attempt).any(axis=1))
 
     def guesses(self, data: Array) -> Array:
-        """Give all rows of bits, whether or not a data set holds them."""
+        """Return all rows of bits, whether or not a data set holds them."""
         width = data.shape[-1]
         if width > 16:
             raise InputError(
@@ -106,7 +106,7 @@ class Hamming:
         return all_tuples(2, width).astype(data.dtype)
 
     def baseline(self, world: Any, attempt: Array) -> NDArray[np.float64] | None:
-        """Give the exact chance for uniform rows of bits, and for fair bits."""
+        """Compute the exact chance for uniform rows of bits, and for fair bits."""
         if isinstance(world, Bits) and (world.rates == 0.5).all():  # the string is the only row
             rows, places = 1, world.n
         elif isinstance(world, Uniform) and world.levels == 2:
@@ -118,7 +118,7 @@ class Hamming:
 
 
 def _distances(data: Array, attempt: Array) -> NDArray[np.float64]:
-    """Give Euclidean distances from rows (trials, n, d) to attempts (trials, m, d)."""
+    """Compute Euclidean distances from rows (trials, n, d) to attempts (trials, m, d)."""
     gap = data[:, :, None].astype(np.float64) - attempt[:, None].astype(np.float64)
     return np.sqrt((gap**2).sum(axis=3))
 
@@ -130,9 +130,9 @@ class CloseAndUnique:
     Parameters
     ----------
     close
-        Euclidean distance of the row to the attempt, at most.
+        Largest Euclidean distance of the row to the attempt.
     unique
-        Euclidean distance of the row to all other rows, above this.
+        The row's Euclidean distance to all other rows must be above this.
 
     Notes
     -----
@@ -165,7 +165,7 @@ class AtLeast:
     count
         Rows that must be found.
     close
-        Euclidean distance; 0 asks for the rows themselves.
+        Largest Euclidean distance; 0 requires the rows themselves.
 
     Notes
     -----
@@ -201,9 +201,9 @@ class AnyOf:
     Parameters
     ----------
     relation
-        What one guess must satisfy.
+        The relation for one guess.
     count
-        Guesses of the list that must.
+        Guesses of the list that must satisfy it.
     """
 
     relation: Annotated[Any, OfRoom("relation")]

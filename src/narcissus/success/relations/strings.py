@@ -1,4 +1,4 @@
-"""Relations about a string: part of it, some places of it, its image, its first bit."""
+"""Relations about a string (a part, some places, its image, its first bit) or about a secret."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from narcissus.errors import InputError
 from narcissus.worlds.base import Array, Batch, all_tuples
 from narcissus.worlds.batches import distinct
 from narcissus.worlds.products import Bits
+from narcissus.worlds.secret import Secret
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """The attempt is the first ``length`` entries of the data set; all of it where not given.
+    """The attempt is the first ``length`` entries of the data set, by default all.
 
     With half the length this is the relation ``z = x`` of Cohen et al. 2024, Example C.1.
 
@@ -49,11 +50,11 @@ class Prefix:
         return (part == np.asarray(attempt).reshape(part.shape)).all(axis=1)
 
     def guesses(self, data: Array) -> Array:
-        """Give all beginnings of data sets."""
+        """Return the distinct prefixes of data sets."""
         return distinct(self._part(data))[0]
 
     def baseline(self, world: Any, attempt: Array) -> NDArray[np.float64] | None:
-        """Give the exact chance for independent bits."""
+        """Compute the exact chance for independent bits."""
         if not isinstance(world, Bits):
             return None
         rates = world.rates[: self.length]
@@ -81,7 +82,7 @@ class Pinned:
 
     @property
     def coordinates(self) -> int:
-        """How many places an attempt speaks about; all places are alike."""
+        """Number of places in an attempt; all places are alike."""
         return self.k
 
     def holds(self, data: Array, attempt: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -96,7 +97,7 @@ class Pinned:
         return (found == entries).all(axis=1) & valid
 
     def guesses(self, data: Array, *, lumped: bool = False) -> Array:
-        """Give all attempts; with ``lumped``, those at the first ``k`` places only."""
+        """Return all attempts; with ``lumped``, those at the first ``k`` places only."""
         n = data.shape[1]
         if self.k > n:
             raise InputError(f"`k` is {self.k}, and a data set has {n} places only")
@@ -112,7 +113,7 @@ class Pinned:
         return np.stack([places, np.tile(values, (len(chosen), 1))], axis=1)
 
     def baseline(self, world: Any, attempt: Array) -> NDArray[np.float64] | None:
-        """Give the exact chance for independent bits."""
+        """Compute the exact chance for independent bits."""
         if not isinstance(world, Bits):
             return None
         places, entries = np.asarray(attempt)[:, 0], np.asarray(attempt)[:, 1]
@@ -124,7 +125,7 @@ class Pinned:
         return chance.prod(axis=1)
 
     def best(self, world: Any) -> float | None:
-        """Give the chance of the best fixed guess for independent bits."""
+        """Compute the chance of the best fixed guess for independent bits."""
         if not isinstance(world, Bits):
             return None
         return float(np.sort(np.maximum(world.rates, 1 - world.rates))[-self.k :].prod())
@@ -152,7 +153,7 @@ class SameImage:
         return equal.reshape(len(equal), -1).all(axis=1)
 
     def guesses(self, data: Array) -> Array:
-        """Give one input for each image."""
+        """Return one input for each image."""
         images = self.function.release(data, np.random.default_rng(0))
         _, inverse = distinct(images)
         return data[np.unique(inverse, return_index=True)[1]]
@@ -168,7 +169,6 @@ class FirstBit:
         return first == np.asarray(attempt).reshape(len(first))
 
     def guesses(self, data: Array) -> Array:
-        """Give all first entries."""
         return np.unique(np.asarray(data).reshape(len(data), -1)[:, 0])
 
 
@@ -176,7 +176,7 @@ class FirstBit:
 class OneOfPair:
     """The relations ``R_1 .. R_5`` in the proof of Cohen et al. 2024, Theorem C.2.
 
-    They tell two data sets apart, here by their first entry: ``zero`` for ``S_0``, otherwise
+    They distinguish two data sets, here by their first entry: ``zero`` for ``S_0``, otherwise
     ``S_1``. An attempt is 0 or 1 (the paper's ``z_1`` and ``z_2``).
 
     Parameters
@@ -206,5 +206,44 @@ class OneOfPair:
         }[self.number]
 
     def guesses(self, data: Array) -> Array:
-        """Give both attempts."""
         return np.array([0, 1])
+
+
+@dataclass(frozen=True)
+class NamesSecret:
+    """The attempt is the number of the secret.
+
+    Parameters
+    ----------
+    secrets
+        Number of secrets; an attempt outside ``0 .. secrets - 1`` is an error.
+    """
+
+    secrets: int
+
+    def holds(self, data: Array, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
+        return data == self._numbers(attempt)
+
+    def _numbers(self, attempt: Any) -> NDArray[np.int64]:
+        guesses = np.asarray(attempt)
+        if guesses.ndim != 1 or guesses.dtype.kind not in "iu" or not self._among(guesses):
+            raise InputError(
+                f"an attacker must give the number of a secret, 0 to {self.secrets - 1}"
+            )
+        return guesses
+
+    def _among(self, guesses: Array) -> bool:
+        return bool(((guesses >= 0) & (guesses < self.secrets)).all())
+
+    def guesses(self, data: Array) -> Array:
+        return np.arange(self.secrets)
+
+    def best(self, world: Any) -> float | None:
+        """Return the chance of the likeliest secret; None where there is no prior."""
+        return float(world.chances.max()) if isinstance(world, Secret) else None
+
+    def baseline(self, world: Any, attempt: Any) -> NDArray[np.float64] | None:
+        """Return the prior's chance of each guess, which is that against a fresh secret."""
+        if not isinstance(world, Secret):
+            return None
+        return world.chances[self._numbers(attempt)]

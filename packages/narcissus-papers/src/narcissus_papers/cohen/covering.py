@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from narcissus.extraction.relations import HammingBall
 from narcissus.scale import Known, exponents
-from narcissus.scale.curves import EVERYBODY
+from narcissus.scale.fit import EVERYBODY
 from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, played
 from narcissus_papers.cohen.cases import checked
 from narcissus_papers.cohen.guessing import entropy, near, sizes

@@ -11,11 +11,19 @@ import numpy as np
 from narcissus import Game, play, profile
 from narcissus.attacks import Majority
 from narcissus.mechanisms import ExactAverage, Identity, NoisyAverage
-from narcissus.profiles.closed_forms.average import noise_error
-from narcissus.profiles.closed_forms.exact_average import exact_average_delta
-from narcissus.profiles.closed_forms.hidden_nature import SmallTardos, data_sets, small_delta
-from narcissus.profiles.closed_forms.near import dimensions, limit_given_rows
-from narcissus.profiles.closed_forms.two_criteria import looser_gamma, two_criteria_limit
+from narcissus.profiles.closed_forms.average import (
+    dimensions,
+    limit_given_rows,
+    looser_gamma,
+    noise_error,
+    two_criteria_limit,
+)
+from narcissus.profiles.closed_forms.hidden_nature import (
+    SmallTardos,
+    data_sets,
+    exact_average_delta,
+    small_delta,
+)
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform
 from narcissus_papers.base import Given, Item, Reproduced, checked, claims, played

@@ -12,10 +12,9 @@ from narcissus import Game, play
 from narcissus.attacks import Subtraction, TwoCandidates
 from narcissus.knowledge import Candidates, KnownRows
 from narcissus.mechanisms import ExactAverage, NoisyAverage
+from narcissus.profiles.closed_forms.average import limit_given_rows, log2_delta
 from narcissus.profiles.closed_forms.candidates import bayes_success, candidates_success
 from narcissus.profiles.closed_forms.hidden_nature import SmallTardos, data_sets
-from narcissus.profiles.closed_forms.near import limit_given_rows
-from narcissus.profiles.closed_forms.surprisal import log2_delta
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Draw, Tardos

@@ -13,8 +13,12 @@ from narcissus.channels import KaryRandomizedResponse, local_dp_delta
 from narcissus.errors import InputError
 from narcissus.knowledge import Candidates
 from narcissus.mechanisms import NoisyAverage
-from narcissus.profiles.closed_forms.lukewarm import least_surprisal, log2_few_lukewarm
-from narcissus.profiles.closed_forms.surprisal import Column, log2_delta
+from narcissus.profiles.closed_forms.average import (
+    Column,
+    least_surprisal,
+    log2_delta,
+    log2_few_lukewarm,
+)
 from narcissus.success.relations import Hamming, Member, Prefix
 from narcissus.worlds import Draw, Tardos
 from narcissus_papers.base import Given, Item, Reproduced, checked, claims

@@ -12,10 +12,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from narcissus.profiles.closed_forms.average import average_bits
+from narcissus.profiles.closed_forms.average import (
+    average_bits,
+    dimensions,
+    limit_given_rows,
+    log2_delta,
+)
 from narcissus.profiles.closed_forms.candidates import bayes_success
-from narcissus.profiles.closed_forms.near import dimensions, limit_given_rows
-from narcissus.profiles.closed_forms.surprisal import log2_delta
 from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, checked
 
 GAMMA, DELTA, SURE, NOISE, SHARE = 0.04, 1e-6, 0.95, 0.1, 0.5
