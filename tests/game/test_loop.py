@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from narcissus.evidence.sequential import log_mean
+from narcissus.evidence.betting import log_mean
 from scipy import stats
 
 from narcissus import Game, play
