@@ -1,4 +1,4 @@
-"""Evidence that a fixed model gives up its data: programs, complexity, relations, attacks."""
+"""Evidence that a fixed model leaks its data: programs, complexity, relations, attacks."""
 
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.canaries import (

@@ -1,4 +1,4 @@
-"""Run one program once: its folder, its process, its output, its end."""
+"""One run of one program: its folder, process, output and ending."""
 
 from __future__ import annotations
 
@@ -35,27 +35,13 @@ print(json.dumps(found))
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may use.
+    """Resource limits of a program."""
 
-    Attributes
-    ----------
-    seconds
-        Wall clock of one run, in seconds.
-    memory
-        Address space in bytes.
-    output
-        Bytes that it may print.
-    threads
-        Threads of the one process that it has.
-    disk
-        Bytes that it may keep in its private temporary folder.
-    """
-
-    seconds: float = 60.0
-    memory: int = 2 * 2**30
-    output: int = 16 * 2**20
-    threads: int = 64
-    disk: int = 2**28
+    seconds: float = 60.0  # wall clock of one run, in seconds
+    memory: int = 2 * 2**30  # address space in bytes
+    output: int = 16 * 2**20  # largest output, in bytes
+    threads: int = 64  # threads of its only process
+    disk: int = 2**28  # bytes in its private temporary folder
 
     def __post_init__(self) -> None:
         positive("seconds", self.seconds)
@@ -70,34 +56,21 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """What one run of a program came to.
+    """Result of one program run."""
 
-    Attributes
-    ----------
-    output
-        Bytes printed on standard output.
-    error
-        The end of what it wrote on standard error.
-    ending
-        "finished", "crashed" (an exception, a signal), "timeout" or "output limit".
-    seconds
-        Wall clock, start of the interpreter included.
-    """
-
-    output: bytes
-    error: str
-    ending: Ending
-    seconds: float
+    output: bytes  # bytes of standard output
+    error: str  # end of standard error
+    ending: Ending  # "finished", "crashed" (an exception, a signal), "timeout" or "output limit"
+    seconds: float  # wall clock, including the interpreter's start
     layers: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
 def readable_paths() -> tuple[str, ...]:
-    """Files and folders that a program may read: the interpreter, its packages, system libraries.
+    """Return the paths that a program may read: interpreter, packages, system libraries.
 
-    Packages may lie elsewhere and be named in a ``.pth`` file, as editable installs are: the
-    interpreter itself is asked where it looks. What all these hold belongs to the language in which
-    programs are measured.
+    ``.pth`` files (editable installs) may name packages elsewhere, so the interpreter itself is
+    asked. All of these belong to the language in which programs are measured.
     """
     paths = sysconfig.get_paths()
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
@@ -137,7 +110,7 @@ def run_once(
     beside: Mapping[str, bytes] = MappingProxyType({}),
     stop: Stop | None = None,
 ) -> ProgramRun:
-    """Run a program with one method of isolation; `narcissus.extraction.sandbox` chooses it."""
+    """Run a program with one isolation method, which `narcissus.extraction.sandbox` chooses."""
     run = run_in_box(program, release, limits, method, beside=beside, stop=stop)
     layers, _, code = run.report.partition(b"\n")
     ending: Ending = run.stopped or ("finished" if code == b"0" else "crashed")
@@ -164,16 +137,10 @@ def run_in_box(
     seconds: float | None = None,
     output: int | None = None,
 ) -> GuardedRun:
-    """Make a folder for a program, and run it there by way of the guard.
+    """Make a folder for a program and run it there through the guard; arguments as for `run_once`.
 
-    Parameters
-    ----------
-    program, release, limits, method, beside, stop
-        As `run_once` takes them.
-    told
-        What the jail is told otherwise than for one run.
-    seconds, output
-        Of all together; None: those of ``limits``.
+    ``told`` overrides entries of the jail's configuration. ``seconds`` and ``output`` limit all
+    runs together; None takes them from ``limits``.
     """
     if os.name != "posix":
         raise NarcissusError(
@@ -206,7 +173,7 @@ def run_in_box(
 
 
 def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> dict[str, Any]:
-    """Say everything that the guard and the jail need to know."""
+    """Return the configuration of the guard and the jail."""
     box = str(folder / "box")
     config: dict[str, Any] = {
         "method": method,
@@ -231,7 +198,7 @@ def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> di
 
 
 def _user(readable: list[str], method: str) -> tuple[int | None, str]:
-    """Choose whom root becomes to run a program, and name the layer; an ordinary user stays."""
+    """Choose the user that root becomes, and name the layer; an ordinary user stays."""
     if method == "none" or os.geteuid() != 0:
         return None, "an ordinary user"
     for path in readable:
@@ -250,7 +217,6 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _bubblewrap(config: dict[str, Any]) -> list[str]:
-    """Give the command that starts the jail once more, inside of bubblewrap."""
     box, tmp = config["box"], config["tmp"]
     nobody = ("--uid", "65534", "--gid", "65534")
     command = [shutil.which("bwrap") or "bwrap", "--unshare-all", *nobody, "--die-with-parent"]
@@ -274,7 +240,6 @@ def _bubblewrap(config: dict[str, Any]) -> list[str]:
 def _fill(
     folder: Path, program: bytes | Path, release: bytes | Path, beside: Mapping[str, bytes]
 ) -> None:
-    """Put into the folder what the program is to find, readable and no more."""
     box = folder / "box"
     for name in ("box", "root", "tmp"):
         (folder / name).mkdir(mode=0o755)
@@ -293,7 +258,7 @@ def _fill(
 
 
 def _hand_over(folder: Path, uid: int) -> None:
-    """Let the user that the program becomes, and nobody else, into its two folders."""
+    """Give the program's user, and nobody else, access to its two folders."""
     folder.chmod(0o711)
     for place in (folder / "box", folder / "tmp"):
         place.chmod(0o700)

@@ -1,4 +1,4 @@
-"""Many runs of programs in one jailed server: started once, a fork for each run."""
+"""Many program runs in one jailed server, started once, with a fork for each run."""
 
 from __future__ import annotations
 
@@ -45,24 +45,13 @@ def run_served(
 ) -> list[ProgramRun]:
     """Run programs one after another on one release, behind walls that are put up once.
 
-    Each run is a process forked from one that has imported the packages of `IMPORTED_ONCE` that
-    the programs name, and has a private folder that is empty. Where the release is a model folder,
-    the calls of `OPENED_ONCE` by which the programs read it are made before, too: a run gets what
-    came of them, in memory of its own as soon as it writes there. What runs share is what was
-    there at their start: modules, the seed of hashes, where things are in memory.
+    Each run forks from a process that has imported the `IMPORTED_ONCE` packages the programs name,
+    and has an empty private folder. For a model folder, the programs' `OPENED_ONCE` calls are also
+    made beforehand; their results are copied on write. Runs share only the state at their start:
+    modules, the hash seed, memory addresses.
 
-    Parameters
-    ----------
-    programs
-        Sources, with the limits of each run.
-    release, beside, stop
-        As `narcissus.extraction.sandbox.run_program` takes them.
-
-    Returns
-    -------
-    list
-        As many as ``programs``, in their order. Where the server was ended, runs that it did not
-        come to have crashed: they are not repeated, or a program could choose its luck.
+    If the server dies, its remaining runs count as crashed. They are not repeated, or a program
+    could choose its luck. Returns a run for each of ``programs``, in order.
     """
     sources = list(dict.fromkeys(source for source, _ in programs))
     names = {source: f"program_{number}.py" for number, source in enumerate(sources)}
@@ -94,7 +83,7 @@ def run_served(
 
 
 def imports(source: bytes) -> Iterator[str]:
-    """Yield what a program imports of `IMPORTED_ONCE`: ``module``, or ``module:attribute``."""
+    """Yield a program's imports from `IMPORTED_ONCE`: ``module``, or ``module:attribute``."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found = [alias.name for alias in node.names]
@@ -106,7 +95,7 @@ def imports(source: bytes) -> Iterator[str]:
 
 
 def openings(source: bytes) -> Iterator[Opening]:
-    """Yield the calls of `OPENED_ONCE` that a program makes with nothing but `WORDS`."""
+    """Yield a program's calls of `OPENED_ONCE` whose arguments are all in `WORDS`."""
     tree = ast.parse(source)
     names = dict(_names(tree))
     for node in ast.walk(tree):
@@ -120,7 +109,7 @@ def openings(source: bytes) -> Iterator[Opening]:
 
 
 def _names(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield names that a program imports, with what they stand for."""
+    """Yield imported names and the full names that they stand for."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((one.asname, one.name) for one in node.names if one.asname)
@@ -130,7 +119,7 @@ def _names(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _dotted(node: ast.expr, names: Mapping[str, str]) -> str:
-    """Give what is called by its whole name; '' for anything else."""
+    """Return the full name of the called function; '' for anything else."""
     path = ""
     while isinstance(node, ast.Attribute):
         path, node = f".{node.attr}{path}", node.value
@@ -142,7 +131,7 @@ def _constant(node: ast.expr) -> Any:
 
 
 def _weights(release: bytes | Path) -> int:
-    """Give the bytes of weights of a model folder with no other files than are read; 0: none."""
+    """Return the bytes of weights of a model folder without unread files; 0: none."""
     if isinstance(release, bytes) or not release.is_dir():
         return 0
     if any(one.is_dir() or one.suffix not in _READ for one in release.iterdir()):
@@ -154,7 +143,7 @@ def _weights(release: bytes | Path) -> int:
 
 
 def _answers(output: bytes) -> Iterator[ProgramRun]:
-    """Read what the server wrote; an answer that was cut off is none."""
+    """Parse the server's output; a truncated answer is dropped."""
     place = 0
     while (end := output.find(b"\n", place)) >= 0:
         said: dict[str, Any] = json.loads(output[place:end])

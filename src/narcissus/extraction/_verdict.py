@@ -1,4 +1,4 @@
-"""From numbers to a verdict in words, and what would change it."""
+"""From numbers to a verdict in words, with the evidence that would change it."""
 
 from __future__ import annotations
 
@@ -34,40 +34,29 @@ NO_OTHER_RELEASE = NotAssessed(
 
 @dataclass(frozen=True)
 class Rival:
-    """A program that was run without the release.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    success
-        How often it succeeded.
-    program_bytes
-        Its length: an upper estimate of the complexity if it succeeds two times in three.
-    """
+    """A program that was run without the release."""
 
     name: str
-    success: Estimate
-    program_bytes: int
+    success: Estimate  # share of runs that succeeded
+    program_bytes: int  # its length, a complexity estimate if it succeeds in two of three runs
 
     @property
     def shown(self) -> bool:
-        """Whether it is known, at the level of its limits, to succeed two times in three."""
+        """Whether it succeeds in two of three runs, at the level of its limits."""
         return self.success.low is not None and self.success.low >= NEEDED
 
     @property
     def possible(self) -> bool:
-        """Whether its limits leave it open."""
+        """Whether its limits leave this open."""
         return not self.shown and (self.success.high is None or self.success.high >= NEEDED)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What the verdict rests on; the fields are those of `ExtractionEvidence`.
+    """Basis of the verdict, with the fields of `ExtractionEvidence`.
 
-    ``rivals`` are the programs run without the release, this one among them; ``best`` and
-    ``method`` come from compressors and from rivals that are shown. ``opaque`` says why it is not
-    known what the program takes from the release; empty where it is.
+    ``rivals`` are the programs run without the release, including this one. ``best`` and ``method``
+    come from compressors and shown rivals. ``opaque``: why it is unknown what the program takes.
     """
 
     success: Estimate
@@ -83,44 +72,34 @@ class Found:
     opaque: str = ""
 
     def suffices(self, program_bytes: int) -> bool:
-        """Say whether a rival of a length leaves something of the claim."""
+        """Check whether the claim survives a rival of this length."""
         quality = 1 - self.program_bytes / program_bytes
         return quality > self.quality_needed and self.program_bytes + self.margin <= program_bytes
 
     @property
     def quality(self) -> float:
-        """The quality of Definition D.8 with the estimate in place of the complexity."""
+        """Quality of Definition D.8, with the estimate in place of the complexity."""
         return 1 - self.program_bytes / self.best
 
     @property
     def open_rivals(self) -> list[Rival]:
-        """Rivals that would leave nothing of the claim if they succeed two times in three."""
+        """Rivals that would refute the claim if they succeed in two of three runs."""
         return [r for r in self.rivals if r.possible and not self.suffices(r.program_bytes)]
 
 
 @dataclass(frozen=True)
 class Ruling:
-    """A verdict, why, and how far it can be trusted.
-
-    Attributes
-    ----------
-    verdict, reasons
-        In words.
-    grade
-        The weakest grade of what the verdict rests on.
-    more
-        What would settle an inconclusive verdict, if what was seen stays as it is:
-        ``"10 runs"``; empty where no number of runs or shadows would.
-    """
+    """A verdict, its reasons and its grade."""
 
     verdict: Verdict
     reasons: tuple[str, ...]
-    grade: Grade
+    grade: Grade  # the weakest grade of the evidence that the verdict rests on
+    # what would settle an inconclusive verdict, such as "10 runs"; "" if nothing would
     more: str = ""
 
 
 def judge(found: Found) -> Ruling:
-    """Give the verdict and its reasons; a half of it that limits leave open decides nothing."""
+    """Return the verdict; a half of it that confidence limits leave open decides nothing."""
     success, quality = found.success, found.quality
     rate = f"the program succeeds in {_rate(success)} with the release"
     both = f"{rate}, {100 * found.without.value:.0f}% without"
@@ -143,7 +122,7 @@ def judge(found: Found) -> Ruling:
 
 
 def _against(found: Found, rate: str, both: str) -> Ruling | None:
-    """Say what shows that it is no extraction; None where nothing does."""
+    """Return the evidence that this is no extraction, if any."""
     success, quality, shadow = found.success, found.quality, found.on_shadow
     assert success.high is not None
     if success.high < NEEDED:
@@ -163,7 +142,7 @@ def _against(found: Found, rate: str, both: str) -> Ruling | None:
 
 
 def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
-    """Say what more runs or shadows may change; None where the evidence is for an extraction."""
+    """Return what more runs or shadows may change; None if the evidence supports extraction."""
     success, shadow = found.success, found.on_shadow
     assert success.low is not None
     if success.low < NEEDED:
@@ -190,7 +169,7 @@ def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
 
 
 def _few_runs(success: Estimate, rate: str) -> Ruling:
-    """Say that the limits of the success lie on both sides of two in three."""
+    """Return the ruling for a success whose limits lie on both sides of 2/3."""
     assert success.low is not None
     assert success.high is not None
     reason = (
@@ -210,9 +189,8 @@ def _runs(success: Estimate, what: str = "runs") -> str:
 
 
 def trials_to_settle(success: Estimate) -> int | None:
-    """Give how many trials with the same share of successes would tell it from two in three.
-
-    None if 100,000 would not.
+    """Return how many trials at the same success rate would separate it from 2/3; None above
+    100,000.
 
     Examples
     --------
@@ -237,7 +215,7 @@ def trials_to_settle(success: Estimate) -> int | None:
 
 
 def would_change(found: Found, judgement: Ruling) -> tuple[str, ...]:
-    """Say what evidence would turn the verdict round."""
+    """List the evidence that would reverse the verdict."""
     changes: list[str] = []
     if found.quality > 0:
         changes.append(

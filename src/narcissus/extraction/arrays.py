@@ -1,7 +1,7 @@
 """Array files (``.npy``, ``.npz``, ``.safetensors``), checked by their headers before any reading.
 
-A header is a claim: how many values of which type follow. It is held against what is there, and
-against a limit, before memory is taken for it.
+A header claims a number and type of values. The claim is compared with the file and with a limit
+before any memory is allocated.
 """
 
 from __future__ import annotations
@@ -42,42 +42,21 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says of one array.
+    """The header of one array."""
 
-    Attributes
-    ----------
-    name
-        Its name in the file; '' in a ``.npy`` file.
-    kind
-        Its type, as NumPy or safetensors names it.
-    shape
-        Its shape.
-    size
-        Bytes of its values.
-    start
-        Where they begin: in the file, or in its member of an archive.
-    """
-
-    name: str
-    kind: str
+    name: str  # in the file; "" in a ``.npy`` file
+    kind: str  # its type, as NumPy or safetensors names it
     shape: tuple[int, ...]
-    size: int
-    start: int
+    size: int  # of its values, in bytes
+    start: int  # offset of the values, in the file or in its member of an archive
 
     @property
     def count(self) -> int:
-        """Number of values."""
         return math.prod(self.shape)
 
 
 def headers_of(path: Path) -> list[Header]:
-    """Read what a file says of its arrays, and hold it against the size of the file.
-
-    Raises
-    ------
-    InputError
-        It is no such file, is damaged, holds Python objects, or has not the bytes that it says.
-    """
+    """Read the headers of a file's arrays and check them against the file's size."""
     with _reading(path):
         if path.suffix == ".safetensors":
             return _safetensors(path)
@@ -130,7 +109,7 @@ def arrays_of(path: Path, *, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
 
 @contextmanager
 def _reading(path: Path) -> Generator[None]:
-    """Name the file in errors; say plainly when it holds a pickle."""
+    """Name the file in errors, and identify pickles."""
     try:
         with parsing(path, f"a readable {path.suffix} file"):
             file_size(path, largest=2**63)
@@ -142,7 +121,7 @@ def _reading(path: Path) -> Generator[None]:
 
 
 def _npy(file: IO[bytes], name: str, available: int) -> Header:
-    """Read the header of an array in NumPy's format, of which ``available`` bytes are there."""
+    """Read the header of an array in NumPy's format with ``available`` bytes."""
     counted = _Counted(file)
     version = np.lib.format.read_magic(counted)
     read: Any = {
@@ -164,13 +143,12 @@ def _npy(file: IO[bytes], name: str, available: int) -> Header:
 
 
 class _Counted(io.RawIOBase):
-    """A stream that counts what was read of it, of a header that must not be long."""
+    """A stream that limits how much of a header is read."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self.count = file, 0
 
     def read(self, size: int = -1) -> bytes:
-        """Read, and count."""
         if not 0 <= size <= LONGEST_NPY_HEADER:  # NumPy looks at the length after it has read it
             raise ValueError(f"its header has {size:,} bytes, more than {LONGEST_NPY_HEADER:,}")
         data = self._file.read(size)
@@ -179,7 +157,7 @@ class _Counted(io.RawIOBase):
 
 
 def _safetensors(path: Path) -> list[Header]:
-    """Parse the header of safetensors: a length, JSON, then the raw arrays."""
+    """Parse a safetensors header: a length, JSON, then the raw arrays."""
     total = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -207,7 +185,6 @@ def _safetensors(path: Path) -> list[Header]:
 
 
 def _entry(name: str, entry: Any, begin: int, body: int) -> Header:
-    """Check what the header says of one array."""
     if not isinstance(entry, dict):
         raise ValueError(f"its header says nothing usable of {name}")
     said = cast("dict[str, Any]", entry)
@@ -229,7 +206,6 @@ def _entry(name: str, entry: Any, begin: int, body: int) -> Header:
 
 
 def _wholes(value: Any) -> bool:
-    """Say whether a value is a list of whole numbers, none negative."""
     return isinstance(value, list) and all(
         isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cast("list[Any]", value)
     )

@@ -1,7 +1,7 @@
-"""Canaries in a training text: secrets drawn at random, planted a known number of times.
+"""Canaries in a training text: random secrets, planted a known number of times.
 
-What a model that never saw a canary makes of it is known exactly: its digits are fair coins to it,
-so that the true secret has any rank among others drawn alike with the same chance.
+To a model that never saw a canary its digits are fair coins, so the true secret's rank among
+alternatives is uniform. This baseline is exact.
 
 Source: exposure after Carlini et al. 2019; the exact baseline is Narcissus theory 1 with a known
 prior.
@@ -30,18 +30,18 @@ NUMBER, SECRET = "{number}", "{secret}"
 
 @dataclass(frozen=True)
 class CanaryPlan:
-    """Which canaries are planted.
+    """Canaries to plant.
 
     Parameters
     ----------
     each
         Canaries for each number of copies.
     copies
-        How often each of them stands in the training text.
+        Numbers of copies in the training text.
     digits
-        Of a secret.
+        Digits of a secret.
     text
-        The document around it: ``{number}`` is the number of the canary, ``{secret}`` its secret.
+        The document around it, with ``{number}`` of the canary and its ``{secret}``.
     """
 
     each: int = 20
@@ -86,40 +86,25 @@ class PlantedCanary:
     copies: int
 
     def text(self, secret: str | None = None) -> str:
-        """Give the document, with another secret where one is given."""
+        """Return the document, optionally with another secret."""
         return self.template.replace(SECRET, self.secret if secret is None else secret)
 
     @property
     def document(self) -> TextDocument:
-        """Give it as a document."""
         return TextDocument(self.text(), self.copies)
 
 
 @dataclass(frozen=True)
 class NamedCanaries:
-    """What a model gives away of canaries with as many copies.
+    """Leakage of canaries with the same number of copies."""
 
-    Attributes
-    ----------
-    copies, canaries
-        How often each was planted; how many there are.
-    ranks
-        Of each true secret among ``alternatives`` others and itself by likelihood; 1 is the
-        likeliest, ties count against it.
-    alternatives
-        Other secrets that it was compared with.
-    completed
-        Canaries whose secret the model prints when it is given what stands before it.
-    digits
-        Of a secret.
-    """
-
-    copies: int
-    canaries: int
+    copies: int  # of each canary
+    canaries: int  # how many there are
+    # of each true secret by likelihood, 1 the likeliest; ties count against it
     ranks: tuple[int, ...]
-    alternatives: int
-    completed: int
-    digits: int
+    alternatives: int  # other secrets that each is compared with
+    completed: int  # canaries whose secret the model prints after the preceding text
+    digits: int  # of a secret
 
     @property
     def named(self) -> int:
@@ -128,12 +113,12 @@ class NamedCanaries:
 
     @property
     def guess(self) -> float:
-        """Chance that a model that never saw a canary names it: exact, ties can only lower it."""
+        """Exact chance that a model that never saw a canary names it; ties only lower it."""
         return 1 / (self.alternatives + 1)
 
     @property
     def guess_completed(self) -> float:
-        """Chance that a model that never saw a canary prints its secret: no guess has more."""
+        """Largest chance that a model that never saw a canary prints its secret."""
         return 10.0**-self.digits
 
     @property
@@ -142,9 +127,9 @@ class NamedCanaries:
         return float(np.median(np.log2(self.alternatives + 1) - np.log2(self.ranks)))
 
     def chance(self, completed: bool = False) -> float:
-        """Probability that a model that never saw them names (or prints) as many or more.
+        """Return the chance that a model that never saw them names (prints) at least this many.
 
-        Secrets are independent of each other, so for such a model their number is binomial.
+        Secrets are independent, so for such a model their number is binomial.
         """
         seen, rate = (
             (self.completed, self.guess_completed) if completed else (self.named, self.guess)
@@ -152,7 +137,7 @@ class NamedCanaries:
         return float(scipy.stats.binom.sf(seen - 1, self.canaries, rate))
 
     def by_chance(self, confidence: float = 0.95) -> int:
-        """Give how many a model that never saw them names at most, at this level."""
+        """Return the most canaries that a model that never saw them names, at this level."""
         level = fraction("confidence", confidence)
         return int(scipy.stats.binom.ppf(level, self.canaries, self.guess))
 
@@ -166,7 +151,7 @@ def named_canaries(
     completes: Completes | None = None,
     rng: RandomSource = None,
 ) -> tuple[NamedCanaries, ...]:
-    """Rank each true secret among others, and ask the model for it.
+    """Rank each true secret among others, and ask the model to complete it.
 
     Parameters
     ----------
@@ -175,16 +160,16 @@ def named_canaries(
     planted, plan
         The canaries, and how they were drawn.
     alternatives
-        Other secrets that each is compared with.
+        Other secrets for each comparison.
     completes
-        The model again where it can continue a prompt; None leaves that out.
+        The model again if it can continue a prompt; None skips completion.
     rng
         Draws the other secrets.
 
     Returns
     -------
     tuple
-        One for each number of copies.
+        One result for each number of copies.
     """
     count = integer("alternatives", alternatives, low=1)
     random = generator(rng)
@@ -203,7 +188,7 @@ def named_canaries(
 
 
 def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPlan) -> int:
-    """Count the canaries whose secret follows when the model is given what stands before it."""
+    """Count the canaries whose secret the model continues after the preceding text."""
     prompts: list[Sequence[int]] = []
     wanted: list[str] = []
     for one in alike:
@@ -216,9 +201,9 @@ def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPla
 
 
 def _before_secret(model: Completes, one: PlantedCanary, plan: CanaryPlan) -> Sequence[int]:
-    """Give the tokens before a secret that are the same whatever digit it begins with.
+    """Return the tokens before a secret that are the same for every first digit.
 
-    Not those of the true text: where their last one ends may hang on the secret, and tell of it.
+    The true text's tokens would not do: where the last one ends may depend on the secret.
     """
     known = model.encode(one.template.partition(SECRET)[0])
     others = [model.encode(one.text(digit * plan.digits)) for digit in "0123456789"]

@@ -1,7 +1,7 @@
-"""Images with captions: what a model of images was trained on, and what it has never seen.
+"""Images with captions, divided into training images and unseen ones.
 
-An image that comes several times with one caption counts as one, with its copies: how often a model
-was trained on an image decides how well it is learnt by heart. All copies are on one side.
+Repetitions of an image with one caption count as one image with copies, since repetition drives
+memorisation. All copies are on one side.
 """
 
 from __future__ import annotations
@@ -25,21 +25,12 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class CaptionedImages:
-    """Different images, each with a caption and how often it comes.
+    """Distinct images, each with a caption and its copies."""
 
-    Attributes
-    ----------
-    pixels
-        Shape (n, height, width, channels), channels 1 (grey) or 3 (colour), each in [0, 1].
-    captions
-        A short text for each; "" for none.
-    copies
-        How often each comes, shape (n,).
-    """
-
+    # shape (n, height, width, channels), channels 1 (grey) or 3 (colour), each in [0, 1]
     pixels: FloatArray
-    captions: tuple[str, ...]
-    copies: IntArray
+    captions: tuple[str, ...]  # A short text for each; "" for none
+    copies: IntArray  # occurrences of each, shape (n,)
 
     def __post_init__(self) -> None:
         shape = self.pixels.shape
@@ -49,7 +40,6 @@ class CaptionedImages:
             raise InputError(f"there are {shape[0]} images and {len(self.captions)} captions")
 
     def __len__(self) -> int:
-        """Count different images."""
         return len(self.captions)
 
     @property
@@ -64,31 +54,31 @@ class CaptionedImages:
         return self.pixels.reshape(len(self), -1)
 
     def those(self, places: ArrayLike) -> CaptionedImages:
-        """Give some of them, by their places."""
+        """Select images by position."""
         chosen = np.asarray(places, dtype=np.int64)
         captions = tuple(self.captions[i] for i in chosen.tolist())
         return CaptionedImages(self.pixels[chosen], captions, self.copies[chosen])
 
     def repeated(self, copies: ArrayLike) -> CaptionedImages:
-        """Give the same with other numbers of copies, shape (n,)."""
+        """Replace the numbers of copies, shape (n,)."""
         return CaptionedImages(self.pixels, self.captions, np.asarray(copies, dtype=np.int64))
 
 
 def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> CaptionedImages:
-    """Give the different images in the order in which they first come, with their copies.
+    """Return the distinct images in order of first occurrence, with their copies.
 
     Parameters
     ----------
     pixels
-        Shape (n, height, width) or (n, height, width, channels); whole numbers from 0 to 255, or
-        numbers from 0 to 1.
+        Shape (n, height, width) or (n, height, width, channels); integers from 0 to 255, or numbers
+        from 0 to 1.
     captions
-        One for each; None is no captions.
+        One for each image; None: no captions.
 
     Raises
     ------
     InputError
-        The shape or a pixel is out of range, or captions and images are not as many.
+        A shape or a pixel is out of range, or the numbers of captions and images differ.
 
     Examples
     --------
@@ -123,14 +113,14 @@ def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> 
 
 
 def read_images(images: Path | str, captions: Path | str | None = None) -> CaptionedImages:
-    """Read images from an array file, and captions from a text file, one a line.
+    """Read images from an array file, and captions from a text file with one a line.
 
     Raises
     ------
     InputError
-        A file is missing, a pickle, or does not hold what it should.
+        A file is missing, a pickle, or has the wrong content.
     TooLargeError
-        The images are larger than an array file may be.
+        The images exceed the limit for an array file.
     """
     images = Path(images)
     if images.suffix not in SUFFIXES:
@@ -154,27 +144,15 @@ def read_images(images: Path | str, captions: Path | str | None = None) -> Capti
 
 @dataclass(frozen=True)
 class DividedImages:
-    """Which images a model was trained on.
+    """Division of images into training images and others."""
 
-    Attributes
-    ----------
-    trained
-        Those that it was trained on.
-    fresh
-        Images of the same source that no model here has seen.
-    shadow
-        Those that shadow models were trained on, and the model was not; None: there are none.
-    by_chance
-        Whether chance decided which images are which.
-    """
-
-    trained: CaptionedImages
-    fresh: CaptionedImages
+    trained: CaptionedImages  # images that the model was trained on
+    fresh: CaptionedImages  # images of the same source that no model here has seen
+    # images of the shadow models but not of the model; None without shadow models
     shadow: CaptionedImages | None = None
-    by_chance: bool = False
+    by_chance: bool = False  # whether the division is random
 
     def __post_init__(self) -> None:
-        """Refuse an empty side, images of other sizes, and an image on two sides."""
         seen: set[bytes] = set()
         for name, side in (
             ("trained", self.trained), ("fresh", self.fresh), ("shadow", self.shadow),
@@ -200,14 +178,14 @@ class DividedImages:
 def divide_images(
     images: CaptionedImages, rng: np.random.Generator, *, shadows: bool = True
 ) -> DividedImages:
-    """Divide images by chance into equal parts: trained on, fresh, and for shadow models.
+    """Divide images at random into equal parts: trained on, fresh, and for shadow models.
 
-    An image with two captions is one image here, and goes to one side with both.
+    An image with two captions is one image here, and both go to one side.
 
     Raises
     ------
     InputError
-        There are fewer different images than parts.
+        There are fewer distinct images than parts.
     """
     parts = 3 if shadows else 2
     _, same = np.unique(images.rows, axis=0, return_inverse=True)
@@ -224,20 +202,20 @@ def divide_images(
 def duplicated(
     images: CaptionedImages, *, each: int, copies: Sequence[int], rng: np.random.Generator
 ) -> CaptionedImages:
-    """Repeat some images, which chance draws; all others come once.
+    """Repeat some randomly drawn images; all others occur once.
 
-    That chance alone decides makes images with different numbers of copies alike in all else.
+    Since the draw is random, images with different numbers of copies are alike in all else.
 
     Parameters
     ----------
     images
-        Any.
+        Any images.
     each
         Images for each number of copies.
     copies
-        The numbers.
+        The numbers of copies.
     rng
-        Draws.
+        Draws the images.
 
     Raises
     ------

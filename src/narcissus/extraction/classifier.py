@@ -1,8 +1,8 @@
-"""A two-layer classifier, trained until it is a point of the margin problem it converges to.
+"""A two-layer classifier, trained close to a KKT point of its margin problem.
 
 Full-batch gradient descent on the logistic loss drives a homogeneous network to a
-Karush-Kuhn-Tucker point of the problem "least norm at margin one": its weights become a weighted
-sum of the gradients at a few training points. That is what the reconstruction reads off.
+Karush-Kuhn-Tucker point of the problem "least norm at margin one". Its weights become a weighted
+sum of the gradients at a few training points, which the reconstruction inverts.
 
 Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); Narcissus theory 10.
 """
@@ -30,20 +30,14 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class TwoLayerNet:
-    """``f(x) = v . relu(W x + b)``, homogeneous of degree 2 in its weights.
+    """``f(x) = v . relu(W x + b)``, homogeneous of degree 2 in its weights."""
 
-    Attributes
-    ----------
-    W, b, v
-        Weights of shape (width, d), (width,) and (width,).
-    """
-
-    W: FloatArray
+    W: FloatArray  # W, b, v: weights of shape (width, d), (width,) and (width,)
     b: FloatArray
     v: FloatArray
 
     def __call__(self, rows: ArrayLike) -> FloatArray:
-        """Give the outputs, shape (n,); the sign is the class."""
+        """Return the outputs, shape (n,); the sign is the class."""
         return np.maximum(np.asarray(rows) @ self.W.T + self.b, 0.0) @ self.v
 
     @property
@@ -52,7 +46,7 @@ class TwoLayerNet:
         return float(np.sqrt((self.W**2).sum() + (self.b**2).sum() + (self.v**2).sum()))
 
     def scaled(self, norm: float) -> TwoLayerNet:
-        """Give the same classifier with weights of another norm."""
+        """Return the same classifier with weights of another norm."""
         factor = norm / self.norm
         return TwoLayerNet(self.W * factor, self.b * factor, self.v * factor)
 
@@ -63,7 +57,7 @@ class TwoLayerNet:
 
 
 def noisy_guarantee(steps: int, noise: float) -> GaussianDP:
-    """Give what `train_classifier` with ``noise`` guarantees about each example, replace-one.
+    """Replace-one guarantee of `train_classifier` with ``noise`` for each example.
 
     A clipped gradient moves by at most 2; full-batch Gaussian steps compose exactly.
     """
@@ -71,7 +65,7 @@ def noisy_guarantee(steps: int, noise: float) -> GaussianDP:
 
 
 def _back(v: FloatArray, z: FloatArray) -> FloatArray:
-    """Give the derivative of the output by each neuron's input, shape (n, width)."""
+    """Return the derivative of the output by each neuron's input, shape (n, width)."""
     return v * (z > 0)
 
 
@@ -89,8 +83,8 @@ def train_classifier(
 ) -> TwoLayerNet:
     """Train by full-batch gradient descent on the logistic loss, to a very small loss.
 
-    The step size grows as the loss falls (divided by the loss and by the margin), which follows
-    the same path as a constant one and gets there in this lifetime.
+    The step size grows as the loss falls (divided by the loss and by the margin); it follows the
+    path of a constant step, but finishes in reasonable time.
 
     Parameters
     ----------
@@ -101,17 +95,17 @@ def train_classifier(
     width
         Neurons.
     steps, learning_rate
-        Steps, and their size.
+        Number of steps, and their size.
     start
-        Standard deviation of the first weights.
+        Standard deviation of the initial weights.
     noise
-        0: none, the path above. Else DP-SGD: the gradient of each example is clipped to norm 1,
-        and every entry of their sum gets noise of this standard deviation; all steps together are
-        Gaussian DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
+        0: none, the path above. Otherwise DP-SGD: each example's gradient is clipped to norm 1, and
+        each entry of the sum gets noise of this standard deviation. All steps together are Gaussian
+        DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
     rng
-        Draws the start and the noise.
+        Draws the initial weights and the noise.
     observer
-        Hears of progress.
+        Receives progress.
     """
     x = np.asarray(rows, dtype=np.float64)
     y = np.asarray(labels, dtype=np.float64)
@@ -176,7 +170,6 @@ class TrainedClassifier:
     noise: float = 0.0
 
     def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[TwoLayerNet]:
-        """Train a classifier on each data set."""
         return [self._train(one, rng) for one in data]
 
     def _train(self, data: DataSet, rng: np.random.Generator) -> TwoLayerNet:

@@ -1,10 +1,10 @@
 """Upper estimates of Kolmogorov complexity, each of them a program that can be run.
 
 The complexity of a string in the language "Python with the packages installed here" is the length
-of the shortest program that prints it. It cannot be computed; every program that prints the
-string bounds it from above. Here the programs are written out in full, decompressor call, escaped
-payload and all, so that an estimate is never an idealised number of bits. With a public reference
-text, programs may read that text, which gives the complexity relative to it.
+of the shortest program that prints it. It is uncomputable, but every program that prints the
+string bounds it from above. Programs are written out in full, with decompressor call and escaped
+payload, so no estimate is an idealised number of bits. Programs may read a public reference text,
+which gives the complexity relative to it.
 
 Source: Cohen et al. 2024, Definitions 1.12 and D.1, section D.4.2; Narcissus theory 7.
 """
@@ -31,24 +31,12 @@ _GRAM, _MOST_SLICES = 12, 400
 
 @dataclass(frozen=True)
 class Complexity(Result):
-    """Upper estimates of the length of the shortest program that prints a string.
+    """Upper estimates of the length of the shortest program that prints a string."""
 
-    Attributes
-    ----------
-    estimates
-        Length in bytes of the program found by each method.
-    best
-        The smallest of them.
-    method
-        Which method that was.
-    missing
-        Compressors that could not be tried, with the reason.
-    """
-
-    estimates: dict[str, int]
-    best: int
-    method: str
-    missing: tuple[NotAssessed, ...] = ()
+    estimates: dict[str, int]  # length in bytes of each method's program
+    best: int  # the smallest of them
+    method: str  # the method of the smallest
+    missing: tuple[NotAssessed, ...] = ()  # compressors that were not tried, with the reason
 
     def __str__(self) -> str:
         lines = [f"UPPER ESTIMATE: some {self.best} bytes suffice ({self.method})"]
@@ -57,14 +45,16 @@ class Complexity(Result):
 
 
 def python_string(data: bytes) -> bytes:
-    """Give a Python string literal, in Latin-1, whose code points are the bytes of ``data``."""
+    """Return a Python string literal, in Latin-1, whose code points are the bytes of ``data``."""
     quote = b"'" if data.count(b"'") <= data.count(b'"') else b'"'
     text = data.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
     return quote + text.replace(quote, b"\\" + quote).replace(b"\0", b"\\x00") + quote
 
 
 def _program(imports: str, expression: str, payload: bytes) -> bytes:
-    """Write the source that prints ``expression``; ``@`` in it stands for the payload's bytes."""
+    """Return the source that prints ``expression``, in which ``@`` stands for
+    the payload's bytes.
+    """
     literal = python_string(payload)
     ascii_only = payload.isascii()
     header = b"" if ascii_only else b"#coding:L1\n"
@@ -83,7 +73,7 @@ def _literal(data: bytes, reference: bytes | None) -> bytes | None:
 
 
 def _repeat(data: bytes, reference: bytes | None) -> bytes | None:
-    """Print the shortest period again and again."""
+    """Repeat the shortest period."""
     period = (data + data).find(data, 1) if data else 0
     if reference is not None or period == len(data) or not data.isascii():
         return None
@@ -115,10 +105,10 @@ def _bz2(data: bytes, reference: bytes | None) -> bytes | None:
 def _after_common_prefix(
     data: bytes, reference: bytes, compress: Callable[[bytes], bytes]
 ) -> tuple[int, bytes]:
-    """Compress ``data`` behind ``reference`` and drop what compressing the reference alone gives.
+    """Compress ``data`` after ``reference`` and drop the reference's compressed prefix.
 
-    A sequential coder writes the same bytes for the common part, so the program can make them
-    itself and needs only what follows.
+    A sequential coder writes the same bytes for the common part, so the program can recreate them
+    and needs only the rest.
     """
     alone, both = compress(reference), compress(reference + data)
     length = min(len(alone), len(both))
@@ -201,7 +191,7 @@ def _ppm(data: bytes, reference: bytes | None) -> bytes:
 
 
 def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
-    """Cut data into slices of a text, as (start, end), and what does not stand there."""
+    """Cut data into slices of a text, as (start, end), and literal bytes."""
     step = max(_GRAM, len(text) // 2**20)  # a slice of `step + _GRAM` bytes holds a gram at a step
     grams = {text[i : i + _GRAM]: i for i in range(len(text) - _GRAM, -1, -step)}
     found: list[tuple[int, int] | bytes] = []
@@ -222,7 +212,7 @@ def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
 
 
 def _in_common(one: memoryview, other: memoryview) -> int:
-    """Count the bytes with which both begin, by steps that grow while they fit."""
+    """Return the length of the common prefix, by steps that grow while they fit."""
     end, size = 0, _GRAM
     while size and end < min(len(one), len(other)):
         size = min(size, len(one) - end, len(other) - end)
@@ -234,7 +224,7 @@ def _in_common(one: memoryview, other: memoryview) -> int:
 
 
 def standing_in(data: bytes, text: bytes) -> float:
-    """Share of data that stands in a text, in slices of 12 bytes and more.
+    """Share of data covered by slices of a text, each of at least 12 bytes.
 
     Examples
     --------
@@ -246,7 +236,7 @@ def standing_in(data: bytes, text: bytes) -> float:
 
 
 def _slices(data: bytes, reference: bytes | None) -> bytes | None:
-    """Print slices of the reference, with what is between them: text that anybody can read."""
+    """Print slices of the reference and the literal bytes between them."""
     cut = [] if reference is None else _pieces(data, reference)
     if len(cut) > _MOST_SLICES or not any(isinstance(one, tuple) for one in cut):
         return None
@@ -287,17 +277,17 @@ def self_extracting(data: bytes, method: str, *, reference: bytes | None = None)
     Parameters
     ----------
     data
-        What it must print, byte for byte.
+        Bytes to print exactly.
     method
-        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period,
-        "slices" finds what stands in the reference.
+        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period, "slices"
+        finds slices of the reference.
     reference
-        A public text; the program finds it as the file ``reference``. None: no such file.
+        Public text, which the program finds as the file ``reference``; None: no such file.
 
     Returns
     -------
     bytes or None
-        The source; None for a method that cannot do it (no period, no use for a reference).
+        The source; None if the method fails (no period, no use for a reference).
     """
     if method not in _METHODS:
         raise InputError(f"`method` must be one of {', '.join(COMPRESSORS)}, got {method!r}")
@@ -307,16 +297,16 @@ def self_extracting(data: bytes, method: str, *, reference: bytes | None = None)
 def complexity(
     data: bytes, *, reference: bytes | None = None, observer: Observer = SILENT
 ) -> Complexity:
-    """Bound the complexity of ``data`` from above by every compressor that is installed.
+    """Bound the complexity of ``data`` from above by every installed compressor.
 
     Parameters
     ----------
     data
         At most 64 MiB.
     reference
-        Public text that programs may read; each compressor is then tried with and without it.
+        Public text that programs may read; each compressor is tried with and without it.
     observer
-        Hears of progress.
+        Receives progress.
 
     Notes
     -----

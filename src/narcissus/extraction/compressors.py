@@ -1,8 +1,8 @@
 """Compressors as tests of randomness: few strings can be compressed, whatever the compressor.
 
-Fewer than ``256^(m+1) / 255`` strings of ``n`` bits compress to ``m`` bytes or less, since each is
-decompressed from another: a share of ``2^(8(m+1) - n) / 255``. That is a p-value without any
-assumption about the compressor, and the reason that random strings are complex.
+Fewer than ``256^(m+1) / 255`` strings of ``n`` bits compress to at most ``m`` bytes, since each is
+decompressed from another: a share of ``2^(8(m+1) - n) / 255``. This p-value assumes nothing about
+the compressor, and is why random strings are complex.
 
 Source: Cohen et al. 2024, Lemma D.11 (3) and section D.4.2; Narcissus theory 7.
 """
@@ -60,7 +60,7 @@ COMPRESS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
 
 
 def share_as_short(size: int, bits: int) -> float:
-    """Limit the share of all strings of bits that one compressor brings to ``size`` bytes or less.
+    """Bound the share of all bit strings that one compressor brings to at most ``size`` bytes.
 
     Examples
     --------
@@ -71,16 +71,10 @@ def share_as_short(size: int, bits: int) -> float:
 
 
 def compression_p_value(data: bytes, bits: int, methods: Sequence[str]) -> float:
-    """Limit the chance that random bits compress as well, by any of some compressors.
+    """Bound the chance that random bits compress as well by any of several compressors
+    (Bonferroni).
 
-    Parameters
-    ----------
-    data
-        The string, eight bits a byte; the last byte may be filled up with zeros.
-    bits
-        How many there are.
-    methods
-        Names of `COMPRESS`; that there are several is paid for (Bonferroni).
+    ``data`` packs the ``bits`` bits eight a byte, padded with zeros; ``methods`` name `COMPRESS`.
     """
     shortest = min(len(COMPRESS[method](data)) for method in methods)
     return min(1.0, len(methods) * share_as_short(shortest, bits))

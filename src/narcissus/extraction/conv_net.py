@@ -1,10 +1,11 @@
-"""Classifiers of convolutions, ReLUs, average pooling and dense layers, as dense nets that share.
+"""Classifiers of convolutions, ReLUs, average pooling and dense layers, as weight-sharing dense
+nets.
 
-Between two ReLUs everything is linear in what goes in and in the kernel, so a layer is a dense one
-whose weights are shared out of a kernel: ``W = spread(kernel)``. The gradient by the kernel is
-``spread`` transposed of that by ``W``, which is all that the conditions of theory 10 need: they
-hold for every network that is homogeneous in its weights (Haim et al. 2022). Written out, ``W`` has
-a number for each pair of an input and an output, so that this is for small images.
+Between two ReLUs everything is linear in the input and in the kernel, so a layer is a dense one
+with shared weights: ``W = spread(kernel)``. The gradient by the kernel is ``spread`` transposed of
+the gradient by ``W``. The conditions of theory 10 need nothing else: they hold for every network
+that is homogeneous in its weights (Haim et al. 2022). ``W`` has a number for each pair of an input
+and an output, so this is for small images.
 
 Source: Haim et al. 2022; the layers as dense ones with shared weights **[new]**.
 """
@@ -34,7 +35,7 @@ LARGEST_LAYER = 3 * 10**7
 
 @dataclass(frozen=True)
 class Convolution:
-    """A layer ``Conv2d`` by name, with a square stride and zeros around the image."""
+    """A layer ``Conv2d`` by name, with a square stride and zero padding."""
 
     name: str
     stride: int = 1
@@ -43,7 +44,7 @@ class Convolution:
 
 @dataclass(frozen=True)
 class AveragePooling:
-    """The means of squares that do not overlap; it stands behind a ReLU, or before all layers."""
+    """Means of disjoint squares; comes after a ReLU, or before all layers."""
 
     size: int
 
@@ -54,22 +55,13 @@ Layer = str | Convolution | AveragePooling
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """How the weights of a layer are shared out of its kernel.
+    """How a layer's weights are shared out of its kernel."""
 
-    Attributes
-    ----------
-    spread
-        From the kernel to weights behind the pooling, shape (outputs * pooled, numbers of the
-        kernel); None: they are the kernel.
-    pooling
-        What stands before, shape (pooled, inputs); None: nothing.
-    positions
-        Outputs that share a bias.
-    """
-
+    # from kernel to weights after pooling, shape (outputs * pooled, kernel size); None:
+    # identity
     spread: Any = None
-    pooling: Any = None
-    positions: int = 1
+    pooling: Any = None  # pooling before the layer, shape (pooled, inputs); None: none
+    positions: int = 1  # outputs that share a bias
 
     def weights(self, kernel: FloatArray) -> FloatArray:
         """Share a kernel out, shape (outputs, inputs)."""
@@ -87,21 +79,12 @@ class Sharing:
 
 @dataclass(frozen=True, eq=False)
 class ConvNet(DenseNet):
-    """A network whose weights are shared out of kernels; `conv_net` makes it.
+    """A network whose weights are shared out of kernels; `conv_net` makes it."""
 
-    Attributes
-    ----------
-    kernels
-        By layer: (outputs, inputs), or (channels, channels before, height, width).
-    channel_biases
-        By layer, shape (outputs,) or (channels,).
-    sharing
-        By layer.
-    """
-
+    # by layer: (outputs, inputs), or (channels, channels before, height, width)
     kernels: tuple[FloatArray, ...]
-    channel_biases: tuple[FloatArray, ...]
-    sharing: tuple[Sharing, ...]
+    channel_biases: tuple[FloatArray, ...]  # by layer, shape (outputs,) or (channels,)
+    sharing: tuple[Sharing, ...]  # by layer
 
     @classmethod
     def of(
@@ -118,7 +101,6 @@ class ConvNet(DenseNet):
 
     @property
     def parameters(self) -> int:
-        """Numbers in it."""
         return sum(part.size for part in (*self.kernels, *self.channel_biases))
 
     @property
@@ -129,23 +111,19 @@ class ConvNet(DenseNet):
 
     @property
     def has_own_weights(self) -> bool:
-        """Whether each neuron of the first layer has weights of its own: they are shared."""
         return False
 
     def scaled(self, norm: float) -> ConvNet:
-        """Give the same classifier with kernels of another norm."""
         factor = positive("norm", norm) / self.norm
         biases = [b * factor ** (i + 1) for i, b in enumerate(self.channel_biases)]
         return ConvNet.of([k * factor for k in self.kernels], biases, self.sharing)
 
     def error(self, layer: int, by_weights: FloatArray) -> tuple[FloatArray, float]:
-        """Hold a gradient against a kernel; give what is left, shared out, and its square."""
         own, kernel = self.sharing[layer], self.kernels[layer]
         left = own.by_kernel(by_weights, kernel.shape) - kernel
         return own.weights(left), float((left**2).sum())
 
     def bias_error(self, by_bias: FloatArray) -> tuple[FloatArray, float]:
-        """Hold a gradient against the first biases."""
         places = self.sharing[0].positions
         if not self.channel_biases[0].any():
             return np.zeros_like(by_bias), 0.0
@@ -153,7 +131,7 @@ class ConvNet(DenseNet):
         return np.repeat(left, places), float((left**2).sum())
 
     def describe(self) -> str:
-        """Say its layers: "64-288 (8 of 3x3)-10"."""
+        """Describe the layers: "64-288 (8 of 3x3)-10"."""
         words = [str(self.inputs)]
         for kernel, weight in zip(self.kernels, self.weights, strict=True):
             made, _, *of = kernel.shape
@@ -167,22 +145,22 @@ def conv_net(
     biases: Sequence[FloatArray],
     image: Shape,
 ) -> ConvNet:
-    """Make a network of an architecture and its numbers.
+    """Make a network from its architecture and its numbers.
 
     Parameters
     ----------
     layers
-        From input to output, a ReLU behind each that has a kernel but the last. A dense layer takes
-        what is before it flattened, channel by channel.
+        From input to output, with a ReLU after each layer with a kernel except the last. A dense
+        layer takes its input flattened, channel by channel.
     kernels, biases
-        Of those that have one, in order.
+        In the order of the layers that have them.
     image
-        Of what goes in.
+        Shape of the input.
 
     Raises
     ------
     InputError
-        A layer does not fit what is before it.
+        A layer does not fit its input.
     TooLargeError
         A layer has more than `LARGEST_LAYER` numbers as a dense one.
     """
@@ -227,7 +205,7 @@ def _refuse_large(name: str, size: int) -> None:
 
 
 def _pooling(layer: AveragePooling, shape: Shape | int) -> tuple[Any, Shape]:
-    """Give the matrix of the means of squares, shape (means, inputs), and what comes out."""
+    """Return the matrix of the means of squares, shape (means, inputs), and the output's shape."""
     size = integer("pool", layer.size, low=1)
     if isinstance(shape, int):
         raise InputError("pooling stands behind a dense layer: it takes an image")
@@ -246,7 +224,7 @@ def _pooling(layer: AveragePooling, shape: Shape | int) -> tuple[Any, Shape]:
 
 
 def _spread(layer: Convolution, kernel: FloatArray, shape: Shape | int) -> tuple[Any, Shape]:
-    """Give the matrix from a kernel to the weights of a dense layer, and what comes out."""
+    """Return the matrix from a kernel to the weights of a dense layer, and the output's shape."""
     stride = integer("stride", layer.stride, low=1)
     padding = integer("padding", layer.padding, low=0)
     name = f"`{layer.name}.weight`"

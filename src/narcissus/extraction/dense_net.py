@@ -1,7 +1,7 @@
 """Classifiers of dense layers and ReLUs, of any depth, with one output or one for each class.
 
-Biases behind the first layer are let go in what is made of the weights (`explanation`): they are
-few, and a network without them is homogeneous in its weights, which the theory asks for.
+The `explanation` ignores biases after the first layer: they are few, and a network without them is
+homogeneous in its weights, as the theory requires.
 
 Source: Haim et al. 2022; for several classes Buzaglo et al. 2023; Narcissus theory 10.
 """
@@ -24,28 +24,20 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class DenseNet:
-    """``f(x) = W_L relu(... relu(W_1 x + b_1) ...) + b_L``.
+    """``f(x) = W_L relu(... relu(W_1 x + b_1) ...) + b_L``."""
 
-    Attributes
-    ----------
-    weights
-        By layer, of shape (outputs, inputs).
-    biases
-        By layer, of shape (outputs,); 0 where there is none.
-    """
-
-    weights: tuple[FloatArray, ...]
-    biases: tuple[FloatArray, ...]
+    weights: tuple[FloatArray, ...]  # by layer, of shape (outputs, inputs)
+    biases: tuple[FloatArray, ...]  # by layer, of shape (outputs,); 0 if there is none
 
     def __call__(self, rows: ArrayLike) -> FloatArray:
-        """Give the outputs, shape (n, outputs)."""
+        """Return the outputs, shape (n, outputs)."""
         found = np.asarray(rows, dtype=np.float64)
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             found = np.maximum(found @ weight.T + bias, 0.0)
         return found @ self.weights[-1].T + self.biases[-1]
 
     def classes(self, rows: ArrayLike) -> NDArray[np.intp]:
-        """Give the class of each row, shape (n,): 0 or 1 by the sign of a single output."""
+        """Return the class of each row, shape (n,): 0 or 1 by the sign of a single output."""
         found = self(rows)
         if self.outputs == 1:
             return (found[:, 0] >= 0).astype(np.intp)
@@ -58,12 +50,12 @@ class DenseNet:
 
     @property
     def outputs(self) -> int:
-        """Outputs: 1, or as many as there are classes."""
+        """Number of outputs: 1, or one for each class."""
         return self.weights[-1].shape[0]
 
     @property
     def parameters(self) -> int:
-        """Numbers in it."""
+        """Number of parameters."""
         return sum(part.size for part in (*self.weights, *self.biases))
 
     @property
@@ -72,33 +64,32 @@ class DenseNet:
         return math.sqrt(sum(float((p**2).sum()) for p in (*self.weights, self.biases[0])))
 
     def scaled(self, norm: float) -> DenseNet:
-        """Give the same classifier with weights of another norm."""
+        """Return the same classifier with weights of another norm."""
         factor = positive("norm", norm) / self.norm
         biases = tuple(b * factor ** (i + 1) for i, b in enumerate(self.biases))
         return DenseNet(tuple(w * factor for w in self.weights), biases)
 
     @property
     def has_own_weights(self) -> bool:
-        """Whether each neuron of the first layer has weights of its own."""
+        """Whether the neurons of the first layer share no weights."""
         return True
 
     def error(self, layer: int, by_weights: FloatArray) -> tuple[FloatArray, float]:
-        """Hold a gradient against the weights of a layer; give what is left, and its square."""
+        """Return the residual of a gradient against the weights of a layer, and its
+        squared norm.
+        """
         left = by_weights - self.weights[layer]
         return left, float((left**2).sum())
 
     def bias_error(self, by_bias: FloatArray) -> tuple[FloatArray, float]:
-        """Hold a gradient against the first biases; give what is left, and its square.
-
-        A network without biases has no condition on them.
-        """
+        """Return a gradient's residual against the first biases, and its square; 0 without any."""
         if not self.biases[0].any():
             return np.zeros_like(by_bias), 0.0
         left = by_bias - self.biases[0]
         return left, float((left**2).sum())
 
     def describe(self) -> str:
-        """Say its layers: "64-100-10"."""
+        """Describe the layers: "64-100-10"."""
         return "-".join(str(n) for n in (self.inputs, *(w.shape[0] for w in self.weights)))
 
 
@@ -117,7 +108,7 @@ def train_dense(
     """Train by full-batch gradient descent on the cross-entropy, to a very small loss.
 
     As in `train_classifier`, the step grows as the loss falls, which follows the path of a constant
-    one. Two classes share one output, more have one each; there are biases in the first layer only.
+    one. Two classes share one output; more have one each. Only the first layer has biases.
 
     Parameters
     ----------
@@ -128,16 +119,16 @@ def train_dense(
     hidden
         Neurons by hidden layer.
     steps, learning_rate
-        Steps, and their size.
+        Number of steps, and their size.
     start
-        Standard deviation of the first weights of the first layer; that of later ones is 0.3 over
-        the root of their inputs.
+        Standard deviation of the first layer's initial weights; later layers have 0.3 over the root
+        of their inputs.
     kinds
-        Classes that there are, where not all of them need be among these rows.
+        Number of classes, if these rows may lack some.
     rng
-        Draws the start.
+        Draws the initial weights.
     observer
-        Hears of progress.
+        Receives progress.
     """
     x, y = np.asarray(rows, dtype=np.float64), np.asarray(classes)
     if x.ndim != 2 or y.shape != (x.shape[0],) or not np.isfinite(x).all():
@@ -177,7 +168,7 @@ def train_dense(
 
 
 def _residuals(found: FloatArray, y: NDArray[np.integer]) -> tuple[FloatArray, float]:
-    """Give the gradient of the loss by the outputs, divided by the loss, and the least margin.
+    """Return the gradient of the loss by the outputs, divided by the loss, and the least margin.
 
     In logarithms, since a loss of 1e-300 has a gradient like any other.
     """

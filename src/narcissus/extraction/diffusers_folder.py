@@ -1,4 +1,4 @@
-"""A diffusion model in a local folder as the library diffusers leaves it (extra `images`).
+"""A diffusion model in a local folder in the format of the library diffusers (extra `images`).
 
 Nothing is downloaded and no code of the folder is run: weights are read from safetensors only,
 since the older formats are pickles, and every part must be of a class of diffusers or transformers.
@@ -32,15 +32,10 @@ _TEXTS = {".json", ".txt", ".model"}
 
 
 def check_diffusers_folder(path: Path) -> int:
-    """Refuse a folder whose model is not read safely; give the bytes of its weights.
+    """Refuse a folder whose model cannot be read safely; return the bytes of its weights.
 
-    Raises
-    ------
-    InputError
-        It is missing, has no `model_index.json`, no weights in safetensors, pickled weights where
-        safetensors are missing, or asks for code of its own.
-    TooLargeError
-        A configuration has more than 64 MiB.
+    Safe means: `model_index.json`, weights in safetensors or no pickles, no custom code, and
+    configurations of at most 64 MiB.
     """
     if not path.is_dir():
         raise InputError(f"no such model folder: {path}")
@@ -75,7 +70,7 @@ def check_diffusers_folder(path: Path) -> int:
 
 
 def _parts(path: Path, index: Any) -> dict[str, list[str | None]]:
-    """Give the parts that an index names, each with its library and class."""
+    """Parts that an index names, each with its library and class."""
     if not isinstance(index, dict):
         raise InputError(f"{path / INDEX} is no configuration: it must be an object in JSON")
     given = cast("dict[str, Any]", index)
@@ -90,7 +85,7 @@ def _parts(path: Path, index: Any) -> dict[str, list[str | None]]:
 
 
 def _weights(part: Path) -> list[Path]:
-    """Give the weights of a part; refuse those that may be pickles where there are no others."""
+    """Return the weights of a part; refuse a part whose only weights may be pickles."""
     found = sorted(part.glob("*.safetensors"))
     for file in found:
         refuse_pickle(file)
@@ -104,19 +99,19 @@ def _weights(part: Path) -> list[Path]:
 
 
 class DiffusersGenerator:
-    """A pipeline of diffusers, asked for captions where it takes any.
+    """A pipeline of diffusers, asked for captions if it takes any.
 
     Parameters
     ----------
     folder
         As `save_pretrained` of a pipeline leaves it.
     shape
-        Height, width and channels of the images that its own are compared with; larger ones of the
-        model are averaged down by a whole number.
+        Height, width and channels of the images to compare with; larger model images are averaged
+        down by a whole number.
     steps
         Steps from noise to an image.
     device
-        "cpu", "cuda", ...; None takes a GPU where there is one.
+        "cpu", "cuda", ...; None takes a GPU if there is one.
     batch
         Images at a time.
 
@@ -160,7 +155,7 @@ class DiffusersGenerator:
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has, all parts together."""
+        """Number of parameters, all parts together."""
         parts = (part for part in self._pipeline.components.values() if part is not None)
         with_numbers = [part for part in parts if hasattr(part, "parameters")]
         return sum(int(one.numel()) for part in with_numbers for one in part.parameters())
@@ -186,7 +181,7 @@ class DiffusersGenerator:
         return np.concatenate(found)
 
     def _fitted(self, images: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Average images down to the shape that they are compared with."""
+        """Average images down to the shape of the comparison."""
         height, width, channels = self._shape
         given = images[..., None] if images.ndim == 3 else images
         n, high, wide, of = given.shape
@@ -204,7 +199,6 @@ class DiffusersGenerator:
 
 
 def _libraries() -> tuple[Any, Any, Any]:
-    """Import torch, diffusers and transformers, or say which extra brings them."""
     purpose = "A diffusion model in a folder"
     return (
         optional("torch", extra="images", purpose=purpose),
@@ -214,7 +208,7 @@ def _libraries() -> tuple[Any, Any, Any]:
 
 
 class LocalDiffusion:
-    """A diffusion model in a local folder, whoever trained it (extra `images`).
+    """A diffusion model in a local folder, however it was trained (extra `images`).
 
     Parameters
     ----------
@@ -225,7 +219,7 @@ class LocalDiffusion:
     steps
         Steps from noise to an image.
     device
-        "cpu", "cuda", ...; none takes a GPU where there is one.
+        "cpu", "cuda", ...; by default a GPU if there is one.
     batch
         Images at a time.
 
@@ -254,14 +248,12 @@ class LocalDiffusion:
         _libraries()
 
     def check(self, images: CaptionedImages) -> None:
-        """Take any images: which ones fit is known once the model has given one."""
+        """Accept any images: the model's first image shows whether they fit."""
 
     def seconds(self, images: CaptionedImages) -> float:
-        """Nothing is trained."""
         return 0.0
 
     def words(self) -> str:
-        """Name the folder."""
         return f"the diffusion model in {self._folder.name}"
 
     def models(
@@ -273,7 +265,6 @@ class LocalDiffusion:
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        """Read the model; it has no shadows."""
         model = DiffusersGenerator(
             self._folder, trained.shape, steps=self._steps, device=self._device, batch=self._batch
         )

@@ -1,10 +1,9 @@
-"""A small generative model of images, and how it gives up a duplicated outlier.
+"""A small generative model of images, which leaks a duplicated outlier.
 
 The model is a denoising diffusion model whose denoiser is exact for a mixture of Gaussians fitted
-to the data: sampling starts from noise and follows the denoiser down. With few components it
-generalises; an image that was in the data many times gets a component of its own, and is printed
-again nearly as it was. This is the mechanism behind extraction from large diffusion models, small
-enough to fit in a test.
+to the data; sampling starts from noise and follows the denoiser. With few components it
+generalises, but an image with many copies gets a component to itself and is printed again almost
+unchanged. This is the mechanism of extraction from large diffusion models, at the size of a test.
 
 Source: relation (b) of Cohen et al. 2024, D.3 (after Carlini et al. 2023).
 """
@@ -32,7 +31,7 @@ FloatArray = NDArray[np.float64]
 
 
 class ImageGenerator(Protocol):
-    """What the attack asks of a generative model of images (or of any rows of numbers)."""
+    """A generative model of images (or of any rows of numbers), as the attack needs it."""
 
     def sample(self, count: int, *, rng: RandomSource = None) -> FloatArray:
         """Draw rows, shape (count, columns)."""
@@ -55,7 +54,7 @@ class MixtureDiffusion:
     iterations
         Rounds of expectation maximisation.
     rng
-        Chooses where the components start.
+        Draws the components' starting points.
     """
 
     def __init__(
@@ -100,7 +99,7 @@ class MixtureDiffusion:
             self.variances = np.maximum((share * squares).sum(axis=0) / (d * mass), self.floor**2)
 
     def _responsibilities(self, rows: FloatArray, noise: float) -> FloatArray:
-        """Chance of each component given rows with noise of that standard deviation added."""
+        """Return the posterior of each component given rows with noise of that deviation."""
         variance = self.variances + noise**2
         squares = distance.cdist(rows, self.means, "sqeuclidean")
         logs = (
@@ -111,7 +110,7 @@ class MixtureDiffusion:
         return special.softmax(logs, axis=1)
 
     def denoise(self, rows: FloatArray, noise: float) -> FloatArray:
-        """Give the mean of the clean row given a noisy one."""
+        """Return the mean of the clean row given a noisy one."""
         share = self._responsibilities(rows, noise)
         keep = self.variances / (self.variances + noise**2)
         return (share * keep).sum(axis=1, keepdims=True) * rows + (share * (1 - keep)) @ self.means
@@ -134,21 +133,21 @@ class MixtureDiffusion:
 
 def densest_samples(model: ImageGenerator, *, samples: int = 500, radius: float, keep: int = 1,
                     rng: RandomSource = None) -> FloatArray:  # fmt: skip
-    """Attack a generator that is only sampled: find what it prints again and again.
+    """Attack a generator that is only sampled: find the outputs that it repeats.
 
     The samples with the most others within ``radius`` come first, none within ``radius`` of one
-    already taken: a model that generalises spreads its samples, one that remembers repeats itself.
+    already taken: a model that generalises spreads its samples, one that memorises repeats itself.
 
     Parameters
     ----------
     model
         The generator.
     samples
-        How many are drawn.
+        Number of draws.
     radius
         L2 distance within which two samples are the same.
     keep
-        How many are returned.
+        Most rows to return.
     rng
         For the samples.
 
@@ -176,24 +175,23 @@ class TrainedDiffusion:
     Parameters
     ----------
     components
-        Gaussians that the model is a mixture of.
+        Gaussians of the model's mixture.
     """
 
     components: int = 30
 
     def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[MixtureDiffusion]:
-        """Fit a model to each data set."""
         return [MixtureDiffusion(one.rows, components=self.components, rng=rng) for one in data]
 
 
 @dataclass(frozen=True)
 class DensestAttack:
-    """Print what a generator prints again and again, for the relation `Near`.
+    """Print the outputs that a generator repeats, for the relation `Near`.
 
     Parameters
     ----------
     radius
-        Within which samples count as the same.
+        Distance within which samples count as the same.
     samples
         Rows drawn from the generator.
     """
@@ -204,7 +202,6 @@ class DensestAttack:
     def attempt(
         self, release: Sequence[ImageGenerator], known: Any, rng: np.random.Generator
     ) -> list[bytes]:
-        """Print the best row for each model."""
         return [
             printed(densest_samples(model, samples=self.samples, radius=self.radius, rng=rng))
             for model in release

@@ -1,7 +1,7 @@
-"""Documents of a language model: what it was trained on, and what it has never seen.
+"""Documents of a language model, divided into training documents and unseen ones.
 
-A document that comes several times counts as one, with its copies: how often a text was trained on
-decides how well it is learnt by heart. All copies of a document are on the same side of a division.
+Repetitions of a document count as one with copies, since repetition drives memorisation. All copies
+are on one side of a division.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LARGEST_TEXT = 2**30
 
 @dataclass(frozen=True)
 class TextDocument:
-    """A text, and how often it comes."""
+    """A text and its number of copies."""
 
     text: str
     copies: int = 1
@@ -35,7 +35,7 @@ class TextDocument:
 
 
 def counted(texts: Sequence[str]) -> tuple[TextDocument, ...]:
-    """Give the different texts in the order in which they first come, with their copies.
+    """Return the distinct texts in order of first occurrence, with their copies.
 
     Examples
     --------
@@ -71,27 +71,15 @@ def read_documents(path: Path | str, unit: Unit = "line") -> tuple[TextDocument,
 
 @dataclass(frozen=True)
 class Division:
-    """Which documents a model was trained on.
+    """Division of documents into training documents and others."""
 
-    Attributes
-    ----------
-    trained
-        Those that it was trained on.
-    fresh
-        Documents of the same source that neither model has seen.
-    reference
-        Those that the reference model was trained on, and no other model here.
-    by_chance
-        Whether chance decided which documents are which.
-    """
-
-    trained: tuple[TextDocument, ...]
-    fresh: tuple[TextDocument, ...]
+    trained: tuple[TextDocument, ...]  # documents that the model was trained on
+    fresh: tuple[TextDocument, ...]  # documents of the same source that neither model has seen
+    # documents that only the reference model was trained on
     reference: tuple[TextDocument, ...] = ()
-    by_chance: bool = False
+    by_chance: bool = False  # whether the division is random
 
     def __post_init__(self) -> None:
-        """Refuse an empty side, and a document on two sides."""
         for name, side in (("trained", self.trained), ("fresh", self.fresh)):
             if not side:
                 raise InputError(f"there are no {name} documents")
@@ -106,10 +94,9 @@ class Division:
 
 
 def divide(documents: Sequence[TextDocument], rng: np.random.Generator) -> Division:
-    """Divide documents by chance into three equal parts: trained on, fresh, for the reference.
+    """Divide documents at random into three equal parts: trained on, fresh, for the reference.
 
-    Which part a document is in depends on nothing else, so that documents which are independent
-    draws of one source are so in each part.
+    The division depends on nothing else, so independent draws of one source are so in each part.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What was found out about one program, one release and one data set."""
+"""Evidence about one program, one release and one data set."""
 
 from __future__ import annotations
 
@@ -17,91 +17,57 @@ CAVEAT = (
 
 @dataclass(frozen=True)
 class ExtractionEvidence(Result):
-    """What was found out about one program, one release and one data set.
+    """Evidence about one program, one release and one data set."""
 
-    Attributes
-    ----------
-    verdict
-        "extraction", "no extraction" or "inconclusive".
-    reasons
-        What the verdict rests on, in words.
-    verdict_grade
-        The weakest grade of what the verdict rests on: an extraction is 'approximate', since the
-        quality is an upper estimate; that there is none may be 'sampled' or, where a compressor
-        found a program that is no longer, 'proved'.
-    more
-        What would settle an inconclusive verdict: ``"10 runs"``; empty where nothing is known to.
-    success
-        Share of runs with the release whose output counts.
-    success_without_release
-        The same without it: the stand-in release with which the program did best.
-    stand_ins
-        Every stand-in for the release, by name.
-    success_on_shadow
-        Share of the shadow data sets against which two in three of the same outputs count,
-        complexity recomputed for each (the relation of Definition 3.1); a `NotAssessed` where
-        there is none.
-    shadow_rank
-        Chance that a release independent of the data would put the data at least as far ahead of
-        its shadows as here: a p-value, ``(1 + shadows that do as well) / (1 + shadows)``.
-    program_bytes, program_bytes_compressed
-        Length of the source as it stands, which is what counts, and after zlib.
-    complexity
-        Upper estimates, in bytes of a program that needs no release, by method.
-    complexity_estimate, complexity_method
-        The smallest of them, and which it is.
-    quality
-        ``1 - program_bytes / complexity_estimate``: an upper estimate.
-    extractable_bits
-        ``8 (complexity_estimate - program_bytes)``, Claim D.9: an upper estimate, 0 at least.
-    margin_bytes
-        A program without the release that is shorter than the best by this many bytes would leave
-        nothing of the claim.
-    deterministic
-        Whether all runs with the release printed the same.
-    endings
-        How the runs with the release ended.
-    isolation
-        The walls around the program.
-    served
-        Whether runs were forked from one process, and share the start of the interpreter.
-    margin
-        Bytes by which the program must be shorter than every rival, declared beforehand.
-    fingerprint
-        Whether the program failed on every release with one byte flipped, and printed nothing of
-        the content: it may know this release by a fingerprint. None where that was not tried.
-    """
-
-    verdict: Verdict
-    reasons: tuple[str, ...]
-    success: Estimate
+    verdict: Verdict  # "extraction", "no extraction" or "inconclusive"
+    reasons: tuple[str, ...]  # reasons for the verdict, in words
+    success: Estimate  # share of runs with the release whose output counts
+    # the same for the stand-in release with which the program did best
     success_without_release: Estimate
-    stand_ins: dict[str, Estimate]
+    stand_ins: dict[str, Estimate]  # every stand-in for the release, by name
+    # share of the shadow data sets against which two in three of the same outputs count,
+    # complexity recomputed for each (the relation of Definition 3.1); a `NotAssessed` without
+    # shadows
     success_on_shadow: Estimate | NotAssessed
+    # chance that a release independent of the data would put the data at least as far ahead
+    # of its shadows as here: a p-value, ``(1 + shadows that do as well) / (1 + shadows)``
     shadow_rank: float | None
+    # program_bytes, program_bytes_compressed: length of the source, which counts, and after
+    # zlib
     program_bytes: int
     program_bytes_compressed: int
+    # upper estimates, in bytes of a program that needs no release, by method
     complexity: dict[str, int]
+    # complexity_estimate, complexity_method: the smallest of them, and its method
     complexity_estimate: int
     complexity_method: str
-    quality: float
+    quality: float  # ``1 - program_bytes / complexity_estimate``: an upper estimate
+    # ``8 (complexity_estimate - program_bytes)``, Claim D.9: an upper estimate, at least 0
     extractable_bits: int
+    # A program without the release, shorter than the best by this, would refute the claim
     margin_bytes: int
-    deterministic: bool
-    endings: dict[str, int]
-    isolation: Isolation
+    deterministic: bool  # whether all runs with the release printed the same
+    endings: dict[str, int]  # endings of the runs with the release
+    isolation: Isolation  # the walls around the program
+    # the weakest grade of the evidence used: an extraction is 'approximate', since the
+    # quality is an upper estimate; no extraction may be 'sampled' or, if a compressor found a
+    # program that is no longer, 'proved'
     verdict_grade: Grade
+    # what would settle an inconclusive verdict: ``"10 runs"``; empty if nothing known would
     more: str = ""
     would_change: tuple[str, ...] = ()
     not_assessed: tuple[NotAssessed, ...] = ()
     caveat: str = CAVEAT
+    # whether runs were forked from one process and share the interpreter's start
     served: bool = False
+    # bytes by which the program must be shorter than every rival, declared beforehand
     margin: int = MARGIN
+    # Whether the program failed on every release with one byte flipped, and printed no
+    # content: it may recognise this release by a fingerprint. None if not tried.
     fingerprint: bool | None = None
 
     @property
     def grade(self) -> Grade:
-        """That of the verdict."""
         return self.verdict_grade
 
     def __str__(self) -> str:

@@ -1,9 +1,9 @@
-"""How far the weights of a network are from a weighted sum of its gradients at some points.
+"""Distance of a network's weights from a weighted sum of its gradients at some points.
 
-A network that was trained to a very small loss is ``theta = sum_i grad <c_i, f(x_i)>``: with one
-output ``c_i = lambda_i y_i``; with several ``-lambda_ij`` for each other class and their sum for
-the class itself; all ``lambda >= 0``. The derivative of the ReLU stands as a steep sigmoid in the
-gradients, so that the distance has derivatives.
+A network trained to a very small loss is ``theta = sum_i grad <c_i, f(x_i)>``. With one output
+``c_i = lambda_i y_i``; with several, ``-lambda_ij`` for each other class and their sum for the
+class itself; all ``lambda >= 0``. A steep sigmoid replaces the derivative of the ReLU in the
+gradients, so the distance is differentiable.
 
 Source: Haim et al. 2022; for several classes Buzaglo et al. 2023; Narcissus theory 10.
 """
@@ -20,9 +20,9 @@ FloatArray = NDArray[np.float64]
 
 
 def coefficients(roots: FloatArray, classes: NDArray[np.intp]) -> FloatArray:
-    """Give ``c_i`` of the roots of the multipliers, both of shape (points, outputs).
+    """Return ``c_i`` from the roots of the multipliers, both of shape (points, outputs).
 
-    With one output, classes are 0 and 1. With several, the root of a point's own class is not used.
+    With one output, classes are 0 and 1. With several, the root of a point's class is unused.
     """
     squares = roots**2
     if roots.shape[1] == 1:
@@ -45,20 +45,11 @@ def by_roots(by_c: FloatArray, roots: FloatArray, classes: NDArray[np.intp]) -> 
 def unexplained(
     net: DenseNet, points: FloatArray, c: FloatArray, *, steepness: float
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Give the squared distance of the weights to their explanation, and its gradient.
+    """Return the squared distance of the weights to their explanation, and its gradients by points
+    and by c.
 
-    Parameters
-    ----------
-    net
-        The network; its biases behind the first layer count for the outputs only.
-    points, c
-        ``x_i`` of shape (m, d); ``c_i`` of shape (m, outputs).
-    steepness
-        Of the sigmoid that stands for the derivative of the ReLU.
-
-    Returns
-    -------
-    loss, gradient by points, gradient by c
+    ``points`` has shape (m, d), ``c`` (m, outputs). Later layers' biases affect the outputs only.
+    ``steepness`` belongs to the sigmoid that replaces the derivative of the ReLU.
     """
     last = len(net.weights) - 1
     layers, inner, gates = [points], list[FloatArray](), list[FloatArray]()

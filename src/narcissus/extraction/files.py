@@ -1,4 +1,4 @@
-"""Read data sets and releases without trusting them: text, NumPy without pickles, safetensors."""
+"""Safe reading of data sets and releases: text, NumPy without pickles, safetensors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,7 @@ _PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".joblib", ".dill"}
 
 
 def refuse_pickle(path: Path) -> None:
-    """Refuse a file that is a pickle, or that holds one: reading it could run anything.
-
-    Raises
-    ------
-    InputError
-        With what to save instead.
-    """
+    """Refuse a file that is or holds a pickle, whose reading could run anything."""
     file_size(path, largest=_ANY)
     with parsing(path, "a readable file"), path.open("rb") as file:
         head = file.read(8)
@@ -52,14 +46,8 @@ def refuse_pickle(path: Path) -> None:
 
 
 def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
-    """Check a release before it is handed to a program; give its size in bytes.
-
-    Parameters
-    ----------
-    path
-        A file, or a folder that holds weights (`WEIGHTS`).
-    largest
-        Most bytes that are accepted.
+    """Check a release (a file, or a folder with `WEIGHTS`) before a program gets it; return its
+    bytes.
 
     Raises
     ------
@@ -93,15 +81,10 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
 
 
 def refuse_links(folder: Path) -> None:
-    """Refuse a folder with links that lead out of it: a program would be handed what they lead to.
+    """Refuse a folder with links that lead out of it: a program would get their targets.
 
-    Links to the files of a cache of Hugging Face stay: there a model is a folder
-    ``snapshots/REVISION`` of links to ``blobs``.
-
-    Raises
-    ------
-    InputError
-        With the link, and where it leads.
+    Links within a Hugging Face cache stay: there a model is a folder ``snapshots/REVISION`` of
+    links to ``blobs``.
     """
     inside = folder.resolve()
     blobs = inside.parent.parent / "blobs"
@@ -122,34 +105,18 @@ def refuse_links(folder: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """The data behind a release, as bytes, text, records or rows of numbers.
+    """The data behind a release, as bytes, text, records or rows of numbers."""
 
-    Attributes
-    ----------
-    raw
-        The bytes; for an array file, those of its C-ordered values.
-    name
-        What messages call it.
-    array
-        The values of an array file, of shape (rows, columns).
-    labels
-        The class of each row, -1 or 1, where there are classes.
-    """
-
-    raw: bytes
-    name: str = "the data"
+    raw: bytes  # the bytes; for an array file, those of its C-ordered values
+    name: str = "the data"  # name in messages
+    # the values of an array file, of shape (rows, columns)
     array: NDArray[np.float64] | None = None
+    # the class of each row, -1 or 1, if there are classes
     labels: NDArray[np.float64] | None = None
 
     @classmethod
     def read(cls, path: Path | str) -> DataSet:
-        """Read a text file or an array file.
-
-        Raises
-        ------
-        InputError
-            It is missing, empty, a pickle, or has more than one array.
-        """
+        """Read a text file or an array file; refuses pickles, empty files, several arrays."""
         path = Path(path)
         if not path.is_file():
             raise InputError(f"no such data file: {path}")
@@ -177,7 +144,7 @@ class DataSet:
 
     @cached_property
     def text(self) -> str:
-        """The data as text; `InputError` where it is none."""
+        """The data as text; `InputError` if it is not text."""
         if self.array is not None:
             raise InputError(f"{self.name} holds numbers, and this relation is about text")
         try:
@@ -189,7 +156,7 @@ class DataSet:
 
     @cached_property
     def records(self) -> tuple[str, ...]:
-        """The lines of the text that are not blank."""
+        """The non-blank lines of the text."""
         return tuple(line for line in self.text.split("\n") if line.strip())
 
     @cached_property
@@ -204,7 +171,7 @@ class DataSet:
 
 
 def parse_rows(text: str) -> NDArray[np.float64] | None:
-    """Read one row of numbers a line, with blanks or commas between; None where that fails."""
+    """Parse a row of numbers a line, with blanks or commas between; None on failure."""
     lines = [line.replace(",", " ").split() for line in text.splitlines()]
     lines = [line for line in lines if line]
     if not lines or any(len(line) != len(lines[0]) for line in lines):

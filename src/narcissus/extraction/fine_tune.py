@@ -1,9 +1,8 @@
-"""A small network that is fine-tuned on private documents with DP-SGD, one of which holds a secret.
+"""A small network fine-tuned with DP-SGD on private documents, one of which holds a secret.
 
-The network reads a context and predicts what comes next. It is public, and so is everything but
-the secret: an attacker of differential privacy knows all other documents. Many networks are trained
-at once; what is released is the network, of which a guess of the secret needs the logits after the
-secret's own context.
+The network reads a context and predicts what comes next. Everything but the secret is public: an
+attacker of differential privacy knows all other documents. Many networks are trained at once. Only
+the logits after the secret's context are released, since a guess needs no others.
 
 Source: Narcissus theory 10; per-example clipping as in Abadi et al. 2016.
 """
@@ -28,39 +27,29 @@ _AT_ONCE = 500  # networks whose gradients are held at once
 
 @dataclass(frozen=True)
 class NetworkTraining(SecretTraining):
-    """DP-SGD on all documents at once; gradients of two of them may point anywhere."""
+    """DP-SGD on all documents at once, whose gradients may point in any direction."""
 
     @property
     def guarantee(self) -> GaussianDP:
-        """What the training guarantees about one document, replace-one: two norms a step."""
+        """Replace-one guarantee for a document: sensitivity 2 clip in each step."""
         accounted = super().guarantee  # refuses training without noise
         return replace(accounted, mu=2 * math.sqrt(self.steps) / self.noise)
 
 
 @dataclass(frozen=True, eq=False)
 class PublicNetwork:
-    """A network with one hidden layer before fine-tuning, and the documents that are known.
+    """A network with one hidden layer before fine-tuning, and the known documents."""
 
-    Attributes
-    ----------
-    contexts
-        What stands before each next character, shape (documents, inputs); that of the secret is
-        the last.
-    follows
-        What follows on all but the last, shape (documents - 1,).
-    inner, outer, bias
-        Weights, shapes (inputs, hidden), (hidden, values) and (values,).
-    """
-
+    # before each next character, shape (documents, inputs); the secret's is the last
     contexts: FloatArray
-    follows: IntArray
-    inner: FloatArray
-    outer: FloatArray
-    bias: FloatArray
+    follows: IntArray  # next characters of all but the last, shape (documents - 1,)
+    inner: FloatArray  # weights, shape (inputs, hidden)
+    outer: FloatArray  # weights, shape (hidden, values)
+    bias: FloatArray  # shape (values,)
 
     @classmethod
     def drawn(cls, chances: FloatArray, documents: int, hidden: int) -> PublicNetwork:
-        """Draw one as pretraining on public text leaves it: its output bias is the log prior."""
+        """Draw a network as if pretrained on public text: its output bias is the log prior."""
         rng = child(0, documents, hidden, chances.size)
         contexts = rng.choice([-1.0, 1.0], size=(documents, hidden)) / math.sqrt(hidden)
         follows = rng.choice(chances.size, size=documents - 1, p=chances / chances.sum())
@@ -70,41 +59,29 @@ class PublicNetwork:
         return cls(contexts, follows, inner, outer, bias)
 
     def logits(self) -> FloatArray:
-        """Give the logits after the secret's context, before fine-tuning, shape (values,)."""
+        """Return the logits after the secret's context, before fine-tuning, shape (values,)."""
         return np.tanh(self.contexts[-1] @ self.inner) @ self.outer + self.bias
 
 
 @dataclass(frozen=True, eq=False)
 class FineTunedOnSecret:
-    """The mechanism that releases a network fine-tuned on a secret, and on other documents.
-
-    Parameters
-    ----------
-    training
-        How it is trained.
-    network
-        What it starts from, and what is known.
-    """
+    """The mechanism that releases a network fine-tuned on a secret and on other documents."""
 
     training: NetworkTraining
-    network: PublicNetwork
+    network: PublicNetwork  # initial weights and known documents
 
     @property
     def values(self) -> int:
-        """How many characters there are."""
         return self.network.bias.size
 
     @property
     def start(self) -> FloatArray:
-        """The logits that all networks start from, shape (values,)."""
         return self.network.logits()
 
     def without_noise(self) -> FineTunedOnSecret:
-        """Give the same training without noise."""
         return replace(self, training=replace(self.training, noise=0.0))
 
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
-        """Train a network for each secret; logits after its context, shape (trials, values)."""
         secrets = np.asarray(data)
         parts = [secrets[i : i + _AT_ONCE] for i in range(0, len(secrets), _AT_ONCE)]
         return np.concatenate([self._train(part, rng) for part in parts])
@@ -131,28 +108,13 @@ class FineTunedOnSecret:
 def clipped_sums(
     contexts: FloatArray, follows: IntArray, weights: list[FloatArray], clip: float
 ) -> list[FloatArray]:
-    """Sum the gradients of all documents, each clipped by itself, for many networks at once.
+    """Sum all documents' gradients, each clipped separately, for many networks at once.
 
-    Parameters
-    ----------
-    contexts
-        Shape (documents, inputs).
-    follows
-        Shape (models, documents).
-    weights
-        Shapes (models, inputs, hidden), (models, hidden, values), (models, 1, values).
-    clip
-        Largest L2 norm of a document's gradient.
+    ``contexts`` has shape (documents, inputs), ``follows`` (models, documents). ``weights`` and the
+    result have shapes (models, inputs, hidden), (models, hidden, values) and (models, 1, values).
 
-    Returns
-    -------
-    list of arrays
-        Of the shapes of ``weights``.
-
-    Notes
-    -----
-    The gradient of a layer is an outer product for each document, so its norm is the product of
-    two norms, and no document's gradient is written out.
+    A layer's gradient is an outer product for each document. Its norm is the product of two norms,
+    so no document's gradient is written out.
     """
     inner, outer, bias = weights
     hidden = np.tanh(contexts @ inner)
@@ -176,7 +138,7 @@ class FineTune(AskedTraining):
     Parameters
     ----------
     documents
-        How many are trained on, that of the secret included; the others are known.
+        Training documents, including the secret's; the others are known.
     hidden
         Units of the hidden layer, and inputs.
     """
@@ -185,23 +147,21 @@ class FineTune(AskedTraining):
     hidden: int = 8
 
     def __post_init__(self) -> None:
-        """Refuse what no network can be trained by."""
         super().__post_init__()
         integer("documents", self.documents, low=1, high=1000)
         integer("hidden", self.hidden, low=1, high=256)
 
     @property
     def work(self) -> float:
-        """How much a step takes for each network and value, in logits of an n-gram model."""
+        """Work of a step for each network and value, in units of an n-gram logit."""
         return float(self.documents * max(1, self.hidden // 4))
 
     @property
     def start(self) -> str:
-        """What networks start from, in a word of the record."""
+        """Starting point of the networks, as a word in the record."""
         return "network"
 
     def trained_on(self, chances: FloatArray) -> FineTunedOnSecret:
-        """Give the mechanism for secrets of a prior, its learning rate chosen."""
         network = PublicNetwork.drawn(chances, self.documents, self.hidden)
 
         def made(rate: float) -> FineTunedOnSecret:

@@ -30,7 +30,8 @@ _TEXTS = {".json", ".txt", ".jinja", ".model"}
 
 
 def check_model_folder(path: Path) -> int:
-    """Refuse a folder that is no model whose weights are read safely; give the bytes of weights.
+    """Refuse a folder without a model whose weights can be read safely; return the bytes of the
+    weights.
 
     Raises
     ------
@@ -75,7 +76,6 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def libraries(purpose: str) -> tuple[Any, Any]:
-    """Import torch and transformers, or say which extra brings them."""
     torch = optional("torch", extra="language", purpose=purpose)
     return torch, optional("transformers", extra="language", purpose=purpose)
 
@@ -103,7 +103,7 @@ class HuggingFaceGenerator:
     folder
         Holds ``config.json``, ``*.safetensors`` and a tokenizer.
     device
-        "cpu", "cuda", ...; None takes a GPU where there is one.
+        "cpu", "cuda", ...; None takes a GPU if there is one.
     batch
         Texts at a time.
 
@@ -142,7 +142,7 @@ class HuggingFaceGenerator:
         self._start: int = start
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
-        """Draw texts from the model, from its start token, without any sharpening."""
+        """Draw texts from the start token, without any sharpening."""
         torch = self._torch
         count, length = integer("count", count, low=1), integer("length", length, low=1)
         texts: list[str] = []
@@ -166,16 +166,11 @@ class HuggingFaceGenerator:
         return texts
 
     def complete(self, prompts: Sequence[str], length: int) -> list[str]:
-        """Give the likeliest continuation of each prompt, token by token (greedily).
+        """Return the likeliest continuation of each prompt, token by token (greedily).
 
-        Parameters
-        ----------
-        prompts
-            Texts, each put after the start token; one that is longer than the model's context
-            loses its beginning. One that ends within a word is told by other tokens than the whole
-            word is: to ask for what follows in a document, give `following` its tokens.
-        length
-            The most tokens of a continuation.
+        Each prompt follows the start token; one beyond the model's context loses its beginning. A
+        prompt that ends within a word has other tokens than the whole word: to continue a document,
+        pass its tokens to `following`. ``length`` is the most tokens of a continuation.
         """
         ids = [self.encode(text) for text in prompts]
         found = self.following(ids, length)
@@ -186,7 +181,7 @@ class HuggingFaceGenerator:
         ]
 
     def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
-        """Give the likeliest continuation of each prompt in tokens; see `complete`."""
+        """Return the likeliest continuation of each prompt in tokens; see `complete`."""
         torch = self._torch
         length = integer("length", length, low=1)
         continuations: list[list[int]] = []
@@ -212,30 +207,29 @@ class HuggingFaceGenerator:
         return continuations
 
     def encode(self, text: str) -> list[int]:
-        """Give the tokens of a text, without a start token."""
+        """Return the tokens of a text, without a start token."""
         return self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Give the text of tokens, without special ones."""
+        """Return the text of tokens, without special ones."""
         return self._tokenizer.decode(
             list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
 
     @property
     def context(self) -> int:
-        """The most tokens that it looks at, besides the start token."""
+        """Longest context in tokens, without the start token."""
         return int(getattr(self._model.config, "max_position_embeddings", 1024)) - 1
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has."""
+        """Number of parameters."""
         return sum(int(one.numel()) for one in self._model.parameters())
 
     def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
         """Score texts, each after the start token; arrays of shape (texts,).
 
-        A text that is longer than the model's context is scored in pieces, each after the start
-        token.
+        Texts beyond the model's context are scored in pieces, each after the start token.
         """
         sums, tokens = np.zeros(len(texts)), np.zeros(len(texts))
         owners: list[int] = []
@@ -258,7 +252,6 @@ class HuggingFaceGenerator:
         return sums, tokens
 
     def _score(self, ids: Sequence[list[int]]) -> FloatArray:
-        """Score lists of tokens in one pass, each after the start token."""
         torch = self._torch
         width = max(map(len, ids))
         padded = torch.tensor([row + [self._start] * (width - len(row)) for row in ids])

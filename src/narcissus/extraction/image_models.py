@@ -20,42 +20,32 @@ from narcissus.observer import Observer
 
 @dataclass(frozen=True)
 class ImageModelsUnderStudy:
-    """A model of images, and others that were trained without its images.
-
-    Attributes
-    ----------
-    model, shadows
-        The models.
-    parameters
-        How many numbers the model has.
-    folder
-        Where it is as a release; None for a model that is in memory only.
-    """
+    """A model of images, and shadows that were trained without its images."""
 
     model: CaptionedGenerator
     shadows: tuple[CaptionedGenerator, ...]
-    parameters: int
-    folder: Path | None
+    parameters: int  # of the model
+    folder: Path | None  # of the release; None for a model in memory only
 
 
 class HasImageModels(Protocol):
-    """A part `image-model`: how the models of a study come about."""
+    """A part `image-model`: the source of a study's models."""
 
     @property
     def trains(self) -> bool:
-        """Whether the models are trained here, so that chance decides on which images."""
+        """Whether the models are trained here, so that the division of images is random."""
         ...
 
     def check(self, images: CaptionedImages) -> None:
-        """Refuse what cannot be used for such images, before any work."""
+        """Refuse an unusable part for such images, before any work."""
         ...
 
     def seconds(self, images: CaptionedImages) -> float:
-        """Estimate what training on such images takes."""
+        """Estimate the training time on such images."""
         ...
 
     def words(self) -> str:
-        """Say what the model is, for a reader."""
+        """Describe the model for a reader."""
         ...
 
     def models(
@@ -67,31 +57,24 @@ class HasImageModels(Protocol):
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        """Give a model of images, and one of each of ``shadows``; ``place`` keeps them."""
+        """Make a model of images and one of each of ``shadows``, kept in ``place``."""
         ...
 
 
 class CaptionlessMixture:
-    """A mixture of Gaussians behind the protocol: whatever the caption, it draws from all images.
-
-    Parameters
-    ----------
-    model
-        The mixture.
-    """
+    """A mixture of Gaussians that ignores captions."""
 
     def __init__(self, model: MixtureDiffusion) -> None:
         self._model = model
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has: a mean, a width and a weight for each Gaussian."""
+        """Number of parameters: a mean, a width and a weight for each Gaussian."""
         return int(self._model.means.size + 2 * len(self._model.weights))
 
     def sample(
         self, count: int, *, caption: str = "", rng: RandomSource = None
     ) -> NDArray[np.float64]:
-        """Draw images as rows of pixels, shape (count, pixels)."""
         return np.clip(self._model.sample(count, rng=rng), 0.0, 1.0)
 
 
@@ -104,7 +87,7 @@ class MixtureTraining:
     Parameters
     ----------
     components
-        Gaussians that the model is a mixture of, at most one for each image.
+        Gaussians of the model's mixture, at most one for each image.
     """
 
     components: int = 30
@@ -115,14 +98,12 @@ class MixtureTraining:
         integer("components", self.components, low=1)
 
     def check(self, images: CaptionedImages) -> None:
-        """Take any images."""
+        """Accept any images."""
 
     def seconds(self, images: CaptionedImages) -> float:
-        """Count distances."""
         return 1e-7 * self.components * int(images.copies.sum()) * images.rows.shape[1]
 
     def words(self) -> str:
-        """Say its size."""
         return f"a diffusion model of a mixture of {self.components} Gaussians, without captions"
 
     def models(
@@ -134,8 +115,6 @@ class MixtureTraining:
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        """Fit all; they stay in memory."""
-
         def fitted(number: int, images: CaptionedImages) -> CaptionlessMixture:
             rows = np.repeat(images.rows, images.copies, axis=0)
             few = min(self.components, len(rows))

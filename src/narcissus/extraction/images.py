@@ -1,4 +1,4 @@
-"""Images as rows of numbers and as PNG files: their layout, how alike they are, how they are shown.
+"""Images as rows of numbers and as PNG files: layout, similarity, display.
 
 A row is an image as a network takes it, flattened in the order of its file.
 """
@@ -25,32 +25,16 @@ MOST_PIXELS = 128
 
 @dataclass(frozen=True)
 class ImageLayout:
-    """How a row is an image.
-
-    Attributes
-    ----------
-    height, width
-        In pixels.
-    channels
-        1 for grey, 3 for red, green and blue.
-    channels_first
-        Whether all of a channel comes before the next.
-    """
+    """Layout of an image as a row."""
 
     height: int
     width: int
-    channels: int = 1
-    channels_first: bool = False
+    channels: int = 1  # 1 for grey, 3 for red, green and blue
+    channels_first: bool = False  # whether all of a channel comes before the next
 
     @classmethod
     def of(cls, shape: tuple[int, ...], name: str = "the images") -> ImageLayout:
-        """Tell the layout by the shape of one image; a flat one must be a square in grey.
-
-        Raises
-        ------
-        InputError
-            It is no shape of an image.
-        """
+        """Return the layout for the shape of one image; a flat one must be a square in grey."""
         if len(shape) == 2:
             return cls(*shape)
         if len(shape) == 3 and shape[2] in (1, 3):
@@ -66,15 +50,14 @@ class ImageLayout:
 
     @property
     def size(self) -> int:
-        """Numbers in a row."""
         return self.height * self.width * self.channels
 
     def describe(self) -> str:
-        """Say it: "8 x 8 pixels, grey"."""
+        """Describe the layout: "8 x 8 pixels, grey"."""
         return f"{self.height} x {self.width} pixels, {'grey' if self.channels == 1 else 'colour'}"
 
     def pixels(self, row: FloatArray) -> FloatArray:
-        """Give a row as an image, shape (height, width, channels), averaged down where large."""
+        """Return a row as an image, shape (height, width, channels), averaged down if large."""
         if self.channels_first:
             image = row.reshape(self.channels, self.height, self.width).transpose(1, 2, 0)
         else:
@@ -90,7 +73,7 @@ class ImageLayout:
         return sums / counts[:, :, None]
 
     def png(self, row: FloatArray) -> bytes:
-        """Give a row as a PNG file, from its own darkest to its own brightest value."""
+        """Return a row as a PNG file, scaled from its darkest to its brightest value."""
         image = self.pixels(row)
         low, high = float(image.min()), float(image.max())
         grey = np.zeros_like(image) if high == low else (image - low) / (high - low)
@@ -98,7 +81,7 @@ class ImageLayout:
 
 
 def png_of(image: NDArray[np.uint8]) -> bytes:
-    """Write an image of shape (height, width, 1 or 3) as PNG, with nothing else in the file."""
+    """Encode an image of shape (height, width, 1 or 3) as PNG, without metadata."""
     if image.ndim != 3 or image.shape[2] not in (1, 3) or image.size == 0:
         raise InputError(f"`image` must have the shape (height, width, 1 or 3), got {image.shape}")
     height, width, channels = image.shape
@@ -113,30 +96,14 @@ def png_of(image: NDArray[np.uint8]) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class NearestPoints:
-    """For each row, the point that it correlates with most.
+    """For each row, the point with which it correlates most."""
 
-    Attributes
-    ----------
-    correlation
-        Normalised cross-correlation, shape (rows,); -1 where there is no point.
-    point
-        Number of the point, shape (rows,).
-    """
-
-    correlation: FloatArray
-    point: NDArray[np.intp]
+    correlation: FloatArray  # normalised cross-correlation, shape (rows,); -1 without points
+    point: NDArray[np.intp]  # its index, shape (rows,)
 
 
 def nearest_points(rows: FloatArray, points: FloatArray, block: int = 1024) -> NearestPoints:
-    """Find the point that each row correlates with most.
-
-    Parameters
-    ----------
-    rows, points
-        Shapes (n, d) and (m, d).
-    block
-        Rows that are looked at together.
-    """
+    """Find the point that each row correlates with most, in blocks of rows."""
     best, place = np.full(len(rows), -1.0), np.zeros(len(rows), dtype=np.intp)
     if len(points):
         others = normalised(points).T

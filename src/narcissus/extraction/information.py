@@ -1,9 +1,9 @@
-"""What one string says about another: conditional complexity, and the difference that it makes.
+"""Information of one string about another: conditional complexity, and the difference it makes.
 
-A program that prints ``x`` when it is given ``y`` bounds ``K(x | y)`` from above, and that is
-proved: the program is run. The mutual information ``K(x) - K(x | y)`` is the difference of two
-numbers of which only upper bounds are known, so that its estimate is neither an upper nor a lower
-bound. What is proved of it is that it lies between 0 and the bound on ``K(x)``.
+A program that prints ``x`` given ``y`` bounds ``K(x | y)`` from above, which running it proves. The
+mutual information ``K(x) - K(x | y)`` is the difference of two numbers with only upper bounds, so
+its estimate is neither an upper nor a lower bound. It is proved to lie between 0 and the bound on
+``K(x)``.
 
 Source: Cohen et al. 2024, Definitions D.1, D.2 and D.7; Narcissus theory 7.
 """
@@ -28,24 +28,13 @@ SECONDS = 600
 
 @dataclass(frozen=True)
 class MutualInformation(Result):
-    """What a string says about another: ``KI(x; y) = K(x) - K(x | y)``, in bits.
+    """Information of a string about another: ``KI(x; y) = K(x) - K(x | y)``, in bits."""
 
-    Attributes
-    ----------
-    alone
-        Proved bound on the complexity of ``x``, in bits.
-    given
-        Proved bound on its complexity given ``y``, in bits; never above ``alone``.
-    estimate
-        Their difference: approximate, neither an upper nor a lower bound.
-    at_most
-        Proved: no more than ``alone``, since a complexity is not negative. At least 0 is proved as
-        well, since a program need not read what it is given.
-    """
-
-    alone: Bound
-    given: Bound
-    estimate: float
+    alone: Bound  # proved bound on the complexity of ``x``, in bits
+    given: Bound  # proved bound on its complexity given ``y``, in bits; never above ``alone``
+    estimate: float  # their difference: approximate, neither an upper nor a lower bound
+    # Proved: at most ``alone``, since a complexity is not negative. Also proved: at least 0,
+    # since a program need not read its input.
     at_most: float
 
     @property
@@ -76,15 +65,14 @@ def conditional_complexity(
     data
         The string ``x``, at most 64 MiB.
     given
-        The string ``y``, which programs find as the file ``reference``; None or nothing for
-        ``K(x)``.
+        The string ``y``, in the programs' file ``reference``; None or empty for ``K(x)``.
     observer
-        Hears of progress.
+        Receives progress.
 
     Returns
     -------
     Bound
-        Eight times the bytes of the program, which is run once to see that it prints ``data``.
+        Eight times the bytes of the program, which is run once to check that it prints ``data``.
 
     Examples
     --------
@@ -116,7 +104,6 @@ def _shortest(data: bytes, given: bytes | None, estimates: Mapping[str, int]) ->
 
 
 def _prints(program: bytes, data: bytes, given: bytes | None) -> bool:
-    """Run a program of our own making, and say whether it prints the data."""
     with TemporaryDirectory() as folder:
         (Path(folder) / "program.py").write_bytes(program)
         (Path(folder) / "reference").write_bytes(given or b"")
@@ -131,7 +118,7 @@ def _prints(program: bytes, data: bytes, given: bytes | None) -> bool:
 def mutual_information(
     data: bytes, given: bytes, *, observer: Observer = SILENT
 ) -> MutualInformation:
-    """Estimate what one string says about another, such as a release about its data.
+    """Estimate the information of one string about another, such as a release about its data.
 
     Parameters
     ----------
@@ -140,7 +127,7 @@ def mutual_information(
     given
         The string ``y``, at most 64 MiB.
     observer
-        Hears of progress.
+        Receives progress.
 
     Examples
     --------

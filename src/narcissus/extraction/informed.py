@@ -1,8 +1,8 @@
-"""The informed attacker: knows every training image but one, and the weights.
+"""The informed attacker, who knows every training image but one, and the weights.
 
-What is left of the weights once the known images have explained what they can is due to the last
-one. The multipliers of all are unknown, so is the class; each class is tried, and the point that
-leaves least unexplained is taken.
+The residual of the weights, after the known images have explained their part, is due to the last
+one. All multipliers are unknown, and so is the class: each class is tried, and the point with the
+least residual is taken.
 
 Source: the attacker of Balle, Cherubin and Hayes 2022; the attack is that of Haim et al. 2022 with
 known points held fast **[new]**. Theirs trains a network on shadow models instead.
@@ -29,20 +29,11 @@ _NORM = 10.0
 
 @dataclass(frozen=True)
 class InformedGuess:
-    """The last training point, as the informed attacker reconstructs it.
+    """The last training point, as the informed attacker reconstructs it."""
 
-    Attributes
-    ----------
-    point
-        Shape (d,).
-    of_class
-        The class that fits best.
-    loss
-        Squared distance of the weights to their explanation, relative to theirs.
-    """
-
-    point: FloatArray
-    of_class: int
+    point: FloatArray  # shape (d,)
+    of_class: int  # the class that fits best
+    # squared distance of the weights to their explanation, relative to their squared norm
     loss: float
 
 
@@ -54,7 +45,7 @@ def informed_reconstruct(
     box: float,
     steps: int = 100,
 ) -> InformedGuess:
-    """Reconstruct the one training point that is not known.
+    """Reconstruct the one unknown training point.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Recognize models that an earlier run of the same study trained, without a word in their folder.
+"""Reuse of models that an earlier run of the same study trained.
 
-A model's folder is what is released. What it was trained on is said beside it, for its owner
-alone: with the digest and the entropy whoever has the folder could try guesses of the data.
+A model's folder is released, so the record of its training stands next to the folder, for the owner
+alone: with the digest and the entropy, a holder of the folder could test guesses of the data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from narcissus.errors import InputError
 
 
 def trained_already(folder: Path, said: Mapping[str, object]) -> bool:
-    """Check whether the model in a folder was trained as `said`, JSON-able."""
+    """Check whether the model in a folder was trained as ``said``, which is JSON-able."""
     try:
         return folder.is_dir() and json.loads(read_bytes(_beside(folder))) == said
     except (OSError, ValueError, InputError):
@@ -23,7 +23,7 @@ def trained_already(folder: Path, said: Mapping[str, object]) -> bool:
 
 
 def keep(folder: Path, said: Mapping[str, object]) -> None:
-    """Write how the model in a folder was trained, beside the folder (mode 0600)."""
+    """Record a model's training next to its folder (mode 0600)."""
     write_atomically(_beside(folder), json.dumps(said), private=True)
 
 

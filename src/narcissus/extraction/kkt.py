@@ -1,11 +1,10 @@
 """Reconstruct training points of a classifier from the conditions that its weights satisfy.
 
-Unknowns are points ``x_i``, multipliers and classes; what is minimised is how far the weights are
-from what the points explain of them (`explanation`). Departing from theory 10: multipliers are
-squares instead of penalised; L-BFGS takes the place of momentum SGD (some hundred times fewer
-steps, in double precision on a CPU); the sigmoid that stands for the derivative of the ReLU gets
-steeper in stages; and the first start is not random but read off the weights in closed form
-(`first_points`).
+Unknowns are points ``x_i``, multipliers and classes; the distance of the weights from their
+`explanation` by the points is minimised. Departing from theory 10: multipliers are squares instead
+of penalised; L-BFGS replaces momentum SGD (some hundred times fewer steps, in double precision on a
+CPU); the sigmoid that replaces the derivative of the ReLU gets steeper in stages; and the first
+start is not random but computed from the weights in closed form (`first_points`).
 
 Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); for several classes Buzaglo et al. 2023;
 Narcissus theory 10.
@@ -13,9 +12,9 @@ Narcissus theory 10.
 Training points from single neurons of the first layer: for any depth and any number of classes.
 
 At a Karush-Kuhn-Tucker point the weights and the bias of a neuron of the first layer are
-``(w_j, b_j) = sum_i a_ij (x_i, 1)`` over the training points at which it is active. One that is
-active at a single point has that point as ``w_j / b_j``. Nobody can tell from outside which neurons
-are, so all that fall into the box are candidates, and those that several neurons name come first.
+``(w_j, b_j) = sum_i a_ij (x_i, 1)`` over the training points at which it is active. A neuron active
+at a single point has that point as ``w_j / b_j``. These neurons cannot be identified from outside,
+so all quotients in the box are candidates, and the most frequent come first.
 
 Source: Narcissus (own result), from the conditions of theory 10 **[new]**.
 """
@@ -45,26 +44,10 @@ from narcissus.observer import SILENT, Observer
 def single_neurons(
     net: DenseNet, *, box: float, keep: int, sample: int = 4000, rng: RandomSource = None
 ) -> NDArray[np.float64]:
-    """Read candidates for training points off the neurons of the first layer.
+    """Read candidates for training points from the neurons of the first layer.
 
-    Parameters
-    ----------
-    net
-        The network.
-    box
-        Largest absolute value that an entry of a training point can have.
-    keep
-        Most points that are returned.
-    sample
-        Most candidates that are compared with each other.
-    rng
-        Chooses them where there are more.
-
-    Returns
-    -------
-    array of shape (at most keep, d)
-        The most confirmed first; empty where no neuron gives a point in the box at which it is
-        active.
+    At most ``keep`` are returned, shape (at most keep, d), the most confirmed first; ``sample`` of
+    them are compared. Entries lie within ``box``, and the neuron is active at its point.
     """
     positive("box", box)
     keep = integer("keep", keep, low=1)
@@ -90,56 +73,34 @@ _NORM = 10.0  # the weights are scaled to it, so that steps and tolerances mean 
 
 @dataclass(frozen=True)
 class KktReconstruction:
-    """Points that explain the weights of a classifier.
+    """Points that explain the weights of a classifier."""
 
-    Attributes
-    ----------
-    points
-        All starts pooled, shape (points, d).
-    multipliers
-        Their weight in the explanation, shape (points,), from the start each belongs to.
-    losses
-        Squared distance of the weights to the explanation of each start, relative to theirs.
-    """
-
-    points: FloatArray
-    multipliers: FloatArray
+    points: FloatArray  # all starts pooled, shape (points, d)
+    multipliers: FloatArray  # their weights in the explanations of their starts, shape (points,)
+    # relative squared distance of the weights to each start's explanation
     losses: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class KktSearch:
-    """A search for the points that explain the weights of a network; its starts differ.
+    """A search, from several starts, for the points that explain a network's weights."""
 
-    Attributes
-    ----------
-    net
-        The network; its weights are scaled to a norm of their own.
-    box
-        Largest absolute value of an entry of a training point.
-    points
-        Points of each start.
-    steps
-        Steps of L-BFGS in each of two stages.
-    """
-
-    net: DenseNet
-    box: float
-    points: int
-    steps: int
+    net: DenseNet  # scaled to a fixed norm
+    box: float  # largest absolute value of an entry of a training point
+    points: int  # in each start
+    steps: int  # of L-BFGS in each of two stages
 
     def __post_init__(self) -> None:
-        """Scale the weights."""
         positive("box", self.box)
         integer("points", self.points, low=2)
         integer("steps", self.steps, low=1)
         object.__setattr__(self, "net", self.net.scaled(_NORM))
 
     def first_points(self, rng: RandomSource) -> FloatArray:
-        """Read points off the weights in closed form, shape (at most ``points``, d).
+        """Return the points from the weights in closed form, shape (at most ``points``, d).
 
-        Off pairs of neurons where a network of two layers tells two classes apart, else off single
-        neurons of the first layer. Where neurons share their weights (`ConvNet`) there are none.
+        From pairs of neurons for a network of two layers and two classes, otherwise from single
+        neurons of the first layer. Neurons that share their weights (`ConvNet`) give none.
         """
         net = self.net
         if not net.has_own_weights:
@@ -155,10 +116,7 @@ class KktSearch:
     ) -> tuple[FloatArray, FloatArray, float]:
         """Improve one start: number 0 begins at the first points, the others at noise.
 
-        Returns
-        -------
-        points, multipliers, loss
-            Shapes (points, d) and (points,); the loss relative to the weights.
+        Returns points (points, d), multipliers (points,), and the loss relative to the weights.
         """
         m, net = self.points, self.net
         kinds = max(2, net.outputs)
@@ -221,17 +179,17 @@ def kkt_reconstruct(
     box
         Largest absolute value of an entry of a training point.
     points
-        Points of each start; about twice as many as there are training points.
+        Points of each start; about twice the number of training points.
     starts
-        0: only what is read off in closed form. 1: improved from there. More: from noise.
+        0: only the closed form. 1: improved from there. More: from noise.
     steps
         Steps of L-BFGS in each of two stages.
     folder
-        Where every finished start is kept, so that an interrupted run continues.
+        Keeps every finished start, so that an interrupted run continues.
     rng
         Draws the starts.
     observer
-        Hears of progress.
+        Receives progress.
 
     Raises
     ------
@@ -269,9 +227,9 @@ class KktAttack:
     box
         Largest absolute value of an entry of a row.
     points
-        Rows that are looked for.
+        Rows to search for.
     starts
-        0: only what pairs of neurons give; 1: improved from there; more: from noise.
+        0: only the points from pairs of neurons; 1: improved from there; more: from noise.
     steps
         Steps of each search.
     """
@@ -284,7 +242,6 @@ class KktAttack:
     def attempt(
         self, release: Sequence[TwoLayerNet], known: Any, rng: np.random.Generator
     ) -> list[bytes]:
-        """Print the points of each classifier."""
         m, starts, steps = self.points, self.starts, self.steps
         return [
             printed(
@@ -297,7 +254,7 @@ class KktAttack:
 
 
 def _entropy(rng: RandomSource, store: Path | None) -> int:
-    """Give the seed of the run; an unseeded one continues with the seed of the folder."""
+    """Return the seed of the run; an unseeded one continues with the folder's seed."""
     note = None if store is None else store / "seed"
     if rng is None and note is not None and note.exists():
         return int(note.read_text())

@@ -18,39 +18,24 @@ from narcissus.extraction.images import ImageLayout
 
 @dataclass(frozen=True, eq=False)
 class LabelledImages:
-    """Images by rows.
+    """Images as rows."""
 
-    Attributes
-    ----------
-    rows
-        Shape (n, d), as they stand in the file.
-    classes
-        0, 1, ..., shape (n,); None where the file does not say.
-    layout
-        How a row is an image.
-    """
-
-    rows: NDArray[np.float64]
-    classes: NDArray[np.intp] | None
+    rows: NDArray[np.float64]  # shape (n, d), in the order of the file
+    classes: NDArray[np.intp] | None  # 0, 1, ..., shape (n,); None if the file has none
     layout: ImageLayout
 
     @classmethod
     def read(cls, path: Path, shape: tuple[int, ...] = ()) -> LabelledImages:
-        """Read `images` and, if they are there, `labels` of a file.
+        """Read `images` and, if present, `labels` of a ``.npz``, ``.safetensors`` or ``.npy`` file.
 
-        Parameters
-        ----------
-        path
-            A ``.npz`` or ``.safetensors`` file with the array ``images``, first axis images, and
-            maybe ``labels``: whole numbers from 0, or -1 and 1. Or a ``.npy`` file of images.
-        shape
-            Of one image, where it is flat in the file; () tells it by the file.
+        The first axis numbers the images. Labels are whole numbers from 0, or -1 and 1. ``shape``
+        is the shape of one image if the file has flat ones; () takes it from the file.
 
         Raises
         ------
         InputError
-            It is missing, a pickle, holds no images, images that are no numbers or not finite, the
-            same image twice over, or labels that do not fit.
+            The file is missing, a pickle, or without images; pixels are not finite numbers, an
+            image comes twice, or labels do not fit.
         """
         refuse_pickle(path)
         if path.suffix not in SUFFIXES:
@@ -87,7 +72,7 @@ class LabelledImages:
 
 
 def _classes(labels: NDArray[Any], count: int, path: Path) -> NDArray[np.intp]:
-    """Check labels, and give them as classes from 0."""
+    """Check labels and return them as classes from 0."""
     if labels.shape != (count,):
         raise InputError(
             f"{path}: `labels` has the shape {labels.shape}, and there are {count} images"

@@ -1,7 +1,6 @@
 """Language models under study: trained here without the fresh documents, or in a local folder.
 
-Each way gives a model and, if there can be one, a reference model that was trained without the
-documents that the first was trained on.
+Each way gives a model and, where possible, a reference model trained without its documents.
 """
 
 from __future__ import annotations
@@ -32,51 +31,40 @@ class LanguageModel(Generator, Completes, Protocol):
 
 @dataclass(frozen=True)
 class ModelsUnderStudy:
-    """A model, and one that was trained without its documents.
-
-    Attributes
-    ----------
-    model, reference
-        The two; None where there is no reference model.
-    folder, reference_folder
-        Where they are as releases; None for a model that is in memory only.
-    parameters
-        How many numbers the model has.
-    shadows
-        Each reads one more model that was trained without the documents.
-    """
+    """A model, and reference models trained without its documents."""
 
     model: LanguageModel
-    reference: LanguageModel | None
-    folder: Path | None
+    reference: LanguageModel | None  # None if there is none
+    folder: Path | None  # of the release; None for a model in memory only
     reference_folder: Path | None
-    parameters: int
+    parameters: int  # of the model
+    # each reads one more model trained without the documents
     shadows: tuple[Callable[[], LanguageModel], ...] = ()
 
 
 class HasModels(Protocol):
-    """A part `language-model`: how the models of a study come about."""
+    """A part `language-model`: the source of a study's models."""
 
     @property
     def trains(self) -> bool:
-        """Whether the models are trained here, so that chance decides on which documents."""
+        """Whether the models are trained here, so that the division of documents is random."""
         ...
 
     @property
     def in_memory(self) -> bool:
-        """Whether there is no model folder that a program could be given."""
+        """Whether there is no model folder for programs."""
         ...
 
     def check(self) -> None:
-        """Refuse what cannot be used, before any work."""
+        """Refuse an unusable part before any work."""
         ...
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Estimate what training on such documents takes."""
+        """Estimate the training time on such documents."""
         ...
 
     def words(self) -> str:
-        """Say what the model is, for a reader."""
+        """Describe the model for a reader."""
         ...
 
     def models(
@@ -88,12 +76,12 @@ class HasModels(Protocol):
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Give the models: of documents, and of others (the reference); ``place`` keeps them."""
+        """Make models of ``trained`` and of ``others`` (the reference), kept in ``place``."""
         ...
 
 
 class LocalCheckpoint:
-    """A causal language model in a local folder, whoever trained it (extra `language`).
+    """A causal language model in a local folder, however it was trained (extra `language`).
 
     Parameters
     ----------
@@ -103,10 +91,10 @@ class LocalCheckpoint:
     reference
         Folder with another model, trained without the documents; none: no such comparison.
     shadows
-        Folders with models trained as this one was, but each without the documents, and
-        independently of one another: each is attacked as the model is.
+        Folders with models trained like this one, but without the documents and independently of
+        one another; each is attacked like the model.
     device
-        "cpu", "cuda", ...; none takes a GPU where there is one.
+        "cpu", "cuda", ...; by default a GPU if there is one.
     batch
         Texts at a time.
 
@@ -140,18 +128,15 @@ class LocalCheckpoint:
         self.check()
 
     def check(self) -> None:
-        """Look at the files, and for the libraries."""
         for folder in (self._folder, self._reference, *self._shadows):
             if folder is not None:
                 check_model_folder(folder)
         libraries("A Hugging Face model")
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Nothing is trained."""
         return 0.0
 
     def words(self) -> str:
-        """Name the folder."""
         return f"the model in {self._folder.name}"
 
     def models(
@@ -163,8 +148,6 @@ class LocalCheckpoint:
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Read them."""
-
         def read(folder: Path) -> HuggingFaceGenerator:
             return HuggingFaceGenerator(folder, device=self._device, batch=self._batch)
 
@@ -187,33 +170,29 @@ class TrainedCharacterNgram:
     Parameters
     ----------
     order
-        Characters that it looks at, the predicted one included.
+        Length of the n-grams: the predicted character and its context.
     """
 
     order: int = 8
 
     @property
     def in_memory(self) -> bool:
-        """It is."""
         return True
 
     @property
     def trains(self) -> bool:
-        """It does."""
         return True
 
     def __post_init__(self) -> None:
         integer("order", self.order, low=1)
 
     def check(self) -> None:
-        """Need nothing."""
+        """Accept: nothing is needed."""
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Count characters."""
         return 1e-6 * self.order * sum(one.copies * len(one.text) for one in documents)
 
     def words(self) -> str:
-        """Say its order."""
         return f"an n-gram model of characters of order {self.order}"
 
     def models(
@@ -225,8 +204,6 @@ class TrainedCharacterNgram:
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Count both; they stay in memory."""
-
         def count(documents: Sequence[TextDocument]) -> CharacterNgram:
             texts = [one.text for one in documents for _ in range(one.copies)]
             return CharacterNgram(texts, order=self.order)

@@ -1,4 +1,4 @@
-"""A secret's prior from a language model in a local folder: what it finds likely in a context.
+"""A secret's prior from a language model in a local folder: the likelihood in a context.
 
 Source: Swanberg et al. 2025, section 5.1.
 """
@@ -25,7 +25,7 @@ def language_model_secret(
     n: int | None = None,
     folder: Annotated[str, FilledIn()] = ".",
 ) -> SecretPrior:
-    """Draw as a language model of your own expects it in a text (extra `language`).
+    """Build the prior of a language model for candidates in a given text (extra `language`).
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ def language_model_secret(
     text
         Text around the secret; `{}` is its place.
     weight
-        `likelihood`: the probability of the whole text, which is what the model implies;
-        `perplexity`: its reciprocal perplexity, as published, which is flatter.
+        `likelihood`: the probability of the whole text, which the model implies; `perplexity`: its
+        reciprocal perplexity, as published, which is flatter.
     n
-        Only so many, the likeliest, scaled up to 1; all if left out.
+        Keep only this many of the likeliest, scaled up to 1; all if left out.
 
     Raises
     ------
     InputError
-        The folder holds no model in safetensors, or the file no 2 to 10,000 different values.
+        The folder holds no model in safetensors, or the file not 2 to 10,000 different values.
     MissingExtraError
         torch or transformers is not installed.
     """

@@ -30,10 +30,10 @@ CLIP = 8.0
 
 
 def features(strings: NDArray[np.uint8]) -> Floats:
-    """Give what is counted in strings, shape (count, n), in standard deviations; one of them is 1.
+    """Return the features of strings of shape (count, n), in standard deviations; one of them is 1.
 
-    Sums modulo two in windows of eight bits (as good as counts of all patterns), and of bits that
-    are up to 128 apart; for random strings all have mean 0 and variance 1.
+    Sums modulo two in windows of eight bits (as good as counts of all patterns), and of bits up to
+    128 apart; for random strings all have mean 0 and variance 1.
     """
     n = strings.shape[1]
     odd, windows = window_sums(strings)
@@ -45,16 +45,10 @@ def features(strings: NDArray[np.uint8]) -> Floats:
 
 
 def fit_logistic(table: Floats, labels: NDArray[np.float64], penalty: float) -> Floats:
-    """Fit the weights of a logistic regression with a squared penalty, by Newton's method.
+    """Fit a logistic regression by Newton's method, with a squared penalty.
 
-    Parameters
-    ----------
-    table
-        Features, shape (count, features), the first of them 1 and not penalised.
-    labels
-        0 or 1, shape (count,).
-    penalty
-        Half of this times the sum of the squared weights is added to the loss; above 0.
+    ``table`` has shape (count, features), the first of them 1 and unpenalised; ``labels`` are 0 or
+    1. The loss gets ``penalty / 2`` (above 0) times the sum of the squared weights.
     """
     ridge = np.full(table.shape[1], penalty)
     ridge[0] = 1e-6
@@ -81,12 +75,12 @@ def fit_logistic(table: Floats, labels: NDArray[np.float64], penalty: float) -> 
 
 @dataclass(frozen=True)
 class LearnedVerifier:
-    """Learn to tell the two kinds of strings apart, by logistic regression.
+    """Distinguish the two kinds of strings by logistic regression.
 
     Parameters
     ----------
     training
-        Strings to train on, of both kinds, drawn from the game once by a seed of their own.
+        Strings of both kinds to train on, drawn once from the game by a separate seed.
     penalty
         Of the squared weights; features have variance 1 for random strings.
     """
@@ -101,7 +95,6 @@ class LearnedVerifier:
             raise InputError(f"`penalty` must be above 0, got {self.penalty!r}")
 
     def prepare(self, game: Any) -> LearnedVerifier:
-        """Draw strings from the game, and learn from them."""
         rng = np.random.default_rng(SEED)
         data = game.world.draw(self.training, rng).data
         strings = strings_of_bits(game.mechanism.release(data, rng))
@@ -111,7 +104,6 @@ class LearnedVerifier:
         return replace(self, weights=fit_logistic(features(strings), labels, self.penalty))
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Guess the bit of each string, shape (trials,)."""
         if self.weights is None:
             raise InputError("call `prepare` first: the attack learns from the game")
         return (features(strings_of_bits(release)) @ self.weights > 0).astype(np.int64)

@@ -1,9 +1,9 @@
-"""Was a document in the training text of a language model? Scores, and how far they tell.
+"""Membership of a document in a language model's training text: scores and their power.
 
-A score is larger for a document that the model likely saw. How often it tells one that the model
-was trained on, at a threshold with few false alarms, is a count for this model; that the false
-alarms are few is a statement about fresh documents, which are independent of the model, and holds
-at its level whatever their scores' distribution.
+A score is larger for a document that the model likely saw. The true-positive rate, at a threshold
+with few false alarms, is a count for this model. That the false alarms are few is a statement about
+fresh documents, which are independent of the model. It holds at its level for any distribution of
+their scores.
 
 Source: the scores of Carlini et al. 2021 as recounted by Cohen et al. 2024, D.3; the threshold is
 a distribution-free tolerance limit (Wilks 1941).
@@ -36,8 +36,8 @@ def membership_scores(
     """Score documents, larger = the model likely saw it; arrays of shape (texts,).
 
     "perplexity" is the log-likelihood a character, "zlib" the compressed bytes over the negative
-    log-likelihood, "lower" that of the lower-cased text over it, "reference" the log-likelihood a
-    character beyond that of ``reference``, a model that did not see them.
+    log-likelihood, "lower" the negative log-likelihood of the lower-cased text over it. "reference"
+    is the log-likelihood a character in excess of ``reference``, a model that did not see them.
     """
     loss, _ = model.negative_log_likelihood(texts)
     loss = np.maximum(loss, _LEAST)
@@ -52,41 +52,28 @@ def membership_scores(
 
 @dataclass(frozen=True)
 class ToldAt:
-    """How many documents are told at few false alarms.
+    """Documents recognised with few false alarms."""
 
-    Attributes
-    ----------
-    rate
-        Most false alarms that are accepted: fresh documents above the threshold.
-    threshold
-        Score above which a document counts as seen: at the level asked for, at most ``rate`` of
-        fresh ones are above. None where there are too few fresh documents to say so.
-    told
-        Share above it of the documents trained on; None likewise.
-    needed
-        Fresh documents that it takes, at least.
-    """
-
-    rate: float
+    rate: float  # largest share of false alarms: fresh documents above the threshold
+    # at most ``rate`` of fresh documents score above it, at the level; None: too few of them
     threshold: float | None
-    told: float | None
-    needed: int
+    told: float | None  # share of training documents above it; None: too few fresh documents
+    needed: int  # least number of fresh documents
 
 
 def told_at(
     trained: FloatArray, fresh: FloatArray, rate: float, *, confidence: float = 0.95
 ) -> ToldAt:
-    """Tell documents by a threshold with few false alarms.
+    """Recognise training documents by a threshold with few false alarms.
 
     Parameters
     ----------
     trained, fresh
-        Scores of documents that the model was trained on, and of ones that it never saw, which are
-        independent of each other and of the model.
+        Scores of training documents and of unseen ones, which are independent of the rest.
     rate
-        Most false alarms, in (0, 1).
+        Largest share of false alarms, in (0, 1).
     confidence
-        Level at which they are no more.
+        Level at which this holds.
 
     Examples
     --------
@@ -109,10 +96,10 @@ def told_at(
 def told_apart(
     trained: FloatArray, fresh: FloatArray, *, confidence: float = 0.95, quantity: str = ""
 ) -> Estimate:
-    """Limit the chance that a document trained on scores higher than a fresh one; ties count half.
+    """Estimate the chance that a training document outscores a fresh one; ties count half.
 
     This is the area under the ROC of this model and these documents: the mean, over fresh
-    documents, of the share of documents trained on that score higher.
+    documents, of the share of training documents that score higher.
 
     Raises
     ------

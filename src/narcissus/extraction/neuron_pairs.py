@@ -5,9 +5,9 @@ At a Karush-Kuhn-Tucker point every neuron has ``(w_j, b_j) = v_j sum_i c_i [j a
 
     (w_j, b_j) / v_j - (w_k, b_k) / v_k  =  +-c_i (x_i, 1),
 
-and dividing by the last entry gives the point itself, without any optimisation. Pairs that differ
-at several points give other vectors; those scatter, while true ones repeat, so candidates are
-ranked by how many others agree with them.
+and dividing by the last entry gives the point itself, without optimisation. Pairs that differ at
+several points give scattered vectors, while true points repeat. Candidates are ranked by how many
+others agree with them.
 
 Source: Narcissus (own result), from the conditions of theory 10.
 """
@@ -30,20 +30,20 @@ _BLOCK = 16_384  # pairs looked at together
 def neuron_pairs(
     net: TwoLayerNet, *, box: float, keep: int, sample: int = 4000, rng: RandomSource = None
 ) -> FloatArray:
-    """Read training points off pairs of neurons.
+    """Read training points from pairs of neurons.
 
     Parameters
     ----------
     net
         The released classifier.
     box
-        Largest absolute value that an entry of a training point can have.
+        Largest absolute value of an entry of a training point.
     keep
-        Most points that are returned.
+        Most points to return.
     sample
-        Most candidates that are compared with each other.
+        Most candidates to compare with each other.
     rng
-        Chooses them where there are more.
+        Chooses them if there are more.
 
     Returns
     -------
@@ -78,14 +78,9 @@ def neuron_pairs(
 
 
 def most_confirmed(candidates: FloatArray, keep: int) -> FloatArray:
-    """Take the candidate with the most others like it, average them, drop them, and again.
+    """Take the candidate with the most others like it, average them, drop them, repeat.
 
-    Parameters
-    ----------
-    candidates
-        Points, shape (n, d).
-    keep
-        Most points that are returned.
+    Candidates have shape (n, d); at most ``keep`` points are returned.
     """
     unit = normalised(candidates).astype(np.float32)
     alike = unit @ unit.T > 0.95

@@ -1,7 +1,7 @@
-"""An n-gram model that is trained on a secret with DP-SGD, as a study names it: by its epsilon.
+"""An n-gram model trained on a secret with DP-SGD, as a study specifies it: by its epsilon.
 
-Two softmax gradients are never as far apart as clipping allows unless they are clipped hard, so
-the training keeps more than it was given noise for, and says so.
+Two softmax gradients differ by less than clipping allows, except for very small norms. So the
+training guarantees more than its noise was made for, and reports this.
 
 Source: Swanberg et al. 2025, section 5.2; Narcissus theory 10.
 """
@@ -30,13 +30,13 @@ class NgramDpSgd(AskedTraining):
     Parameters
     ----------
     start
-        What models start from: `prior`, the logarithm of the prior, a model pretrained on as much
-        public text as could be; `public`, one that counted `public` canaries; `zero`, nothing.
+        Initial logits: `prior`, the logarithm of the prior, as after pretraining on unlimited
+        public text; `public`, counts of `public` canaries; `zero`, nothing.
     sensitivity
-        What the noise is made for: `clip`, all that clipping allows, as libraries account it;
-        `softmax`, no more than gradients of a softmax can differ.
+        Basis of the noise: `clip`, all that clipping allows, as libraries account it; `softmax`,
+        the largest difference of two softmax gradients.
     public
-        Public canaries that a model counts where it starts so, drawn from the prior.
+        Public canaries, drawn from the prior, that the start `public` counts.
     """
 
     start: Literal["prior", "zero", "public"] = "prior"
@@ -44,7 +44,6 @@ class NgramDpSgd(AskedTraining):
     public: int = 100
 
     def __post_init__(self) -> None:
-        """Refuse what no model can be trained by."""
         super().__post_init__()
         one_of("start", self.start, STARTS)
         one_of("sensitivity", self.sensitivity, SENSITIVITIES)
@@ -52,17 +51,17 @@ class NgramDpSgd(AskedTraining):
 
     @property
     def apart(self) -> float:
-        """How far two neighbours are taken to be apart in a step, in clipping norms."""
+        """Assumed distance of two neighbours in a step, in clipping norms."""
         clipped = super().apart
         return min(clipped, math.sqrt(2) / self.clip) if self.sensitivity == "softmax" else clipped
 
     @property
     def work(self) -> float:
-        """How much a step takes for each model and value, in logits."""
+        """Work of a step for each model and value, in logits."""
         return 1.0
 
     def start_of(self, chances: FloatArray) -> FloatArray | None:
-        """Give the logits that models start from, shape (values,); None: 0."""
+        """Return the initial logits of the models, shape (values,); None: 0."""
         if self.start == "zero":
             return None
         if self.start == "prior":
@@ -72,7 +71,6 @@ class NgramDpSgd(AskedTraining):
         return np.log((drawn + 1.0) / (self.public + chances.size))
 
     def trained_on(self, chances: FloatArray) -> TrainedOnSecret:
-        """Give the mechanism for secrets of a prior; its guarantee is what holds, replace-one."""
         start = self.start_of(chances)
 
         def made(rate: float) -> TrainedOnSecret:

@@ -19,8 +19,8 @@ from narcissus.worlds.base import Draw
 class Pool:
     """Data sets of ``size`` records, drawn from a pool without repetition.
 
-    A fresh data set is another draw from the same pool, so that an attack is compared with what it
-    would recover of data that the release has not seen.
+    A fresh data set is another draw from the same pool, so an attack is compared with its success
+    on data that the release has not seen.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class Pool:
     size
         Records of a data set.
     labels
-        The class of each row, -1 or 1, shape (n,); each data set then holds as many of both, as
-        near as may be. None: there are no classes.
+        The class of each row, -1 or 1, shape (n,); each data set then has equal numbers of both, up
+        to rounding. None: no classes.
     """
 
     records: Sequence[str] | Sequence[Sequence[float]] | NDArray[np.float64]
@@ -57,11 +57,9 @@ class Pool:
         return isinstance(self.records[0], str)
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
-        """Draw data sets, a list of `DataSet`."""
         return Draw([self._data_set(rng) for _ in range(trials)])
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> list[DataSet]:
-        """Draw independent data sets from the pool."""
         return self.draw(draw.trials, rng).data
 
     def _data_set(self, rng: np.random.Generator) -> DataSet:

@@ -1,10 +1,10 @@
-"""Which documents an attack on a language model recovers, and which it would have anyway.
+"""Documents that an attack on a language model recovers, and would recover anyway.
 
-The unit is the document. An attack recovers some of those that the model was trained on; how many
-of *fresh* documents, by the same rule, is what a model that never saw a document gives away of it.
-The first is a count, the second a sampled share: given the model and what the attack printed,
-fresh documents are independent of both, so that its limits hold however documents trained on
-depend on each other through the model.
+The unit is the document. An attack recovers some training documents; its success on *fresh*
+documents, by the same rule, is the baseline of a model that never saw a document. The first is a
+count, the second a sampled share: given the model and the attack's output, fresh documents are
+independent of both. So its limits hold however training documents depend on each other through the
+model.
 
 Source: Cohen et al. 2024, D.2 and D.3 (k-eidetic texts, ranked samples), with the baseline of
 Narcissus theory 1 **[new]**.
@@ -31,53 +31,43 @@ BoolArray = NDArray[np.bool_]
 
 
 class Completes(Protocol):
-    """What continuing texts asks of a language model; `CharacterNgram` shows how.
+    """A language model that continues texts, such as `CharacterNgram`.
 
-    Prompts are tokens and no text: the end of a text that is cut within a token is told by other
-    tokens than those that the model was trained on.
+    Prompts are tokens, not text: the end of a text cut within a token has other tokens than the
+    training text.
     """
 
     def encode(self, text: str) -> list[int]:
-        """Give the tokens of a text, without those that mark its start and end."""
+        """Return the tokens of a text, without start and end markers."""
         ...
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Give the text of tokens, without those that mark its start and end."""
+        """Return the text of tokens, without start and end markers."""
         ...
 
     def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
-        """Give a continuation of each prompt, of at most ``length`` tokens."""
+        """Continue each prompt by at most ``length`` tokens."""
         ...
 
 
 @dataclass(frozen=True)
 class PrintedStretches:
-    """What of some documents was printed.
+    """Stretches of documents that were printed."""
 
-    Attributes
-    ----------
-    window
-        Characters of a stretch.
-    holders
-        By stretch that was printed and is rare: the numbers of the documents that hold it, all
-        sides counted through.
-    sizes
-        Documents of each side.
-    """
-
-    window: int
+    window: int  # characters of a stretch
+    # by printed rare stretch: the documents that hold it, numbered across all sides
     holders: Mapping[str, set[int]]
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # documents of each side
 
     def documents(self) -> list[BoolArray]:
-        """Say for each side which documents hold one, arrays of shape (documents,)."""
+        """Check whether each document holds one, an array of shape (documents,) for each side."""
         found = np.zeros(sum(self.sizes), dtype=np.bool_)
         for held in self.holders.values():
             found[list(held)] = True
         return np.split(found, np.cumsum(self.sizes)[:-1])
 
     def sides(self, text: str) -> set[int]:
-        """Give the numbers of the sides of whose documents a text holds a rare stretch."""
+        """Return the numbers of the sides with a document whose rare stretch is in a text."""
         parts = (text[i : i + self.window] for i in range(len(text) - self.window + 1))
         ends = np.cumsum(self.sizes)
         return {
@@ -90,19 +80,19 @@ class PrintedStretches:
 def printed_stretches(
     texts: Sequence[str], sides: Sequence[Sequence[str]], *, window: int = 40, k: int = 1
 ) -> PrintedStretches:
-    """Find the stretches of documents that were printed and are in few documents.
+    """Find the printed stretches of documents that occur in few documents.
 
     Parameters
     ----------
     texts
-        What a model printed.
+        Output of a model.
     sides
-        Documents by side (trained on, fresh, ...), all different. The rule is the same for all:
-        a stretch counts by how many documents of *all* sides hold it.
+        Documents by side (trained on, fresh, ...), all different. The rule is the same for all: a
+        stretch counts by the number of documents of *all* sides that hold it.
     window
         Characters of a stretch, which must agree.
     k
-        Most different documents that may hold it (k-eidetic, a document's copies aside).
+        Most different documents that may hold it (k-eidetic, apart from copies of a document).
 
     Examples
     --------
@@ -122,29 +112,22 @@ def printed_stretches(
 
 
 def long_enough(texts: Sequence[str], *, prefix: int | Sequence[int], window: int) -> list[int]:
-    """Give the numbers of the texts that have a prefix and a window after it."""
+    """Return the numbers of the texts that have a prefix and a window after it."""
     places = np.broadcast_to(prefix, len(texts))
     return [i for i, text in enumerate(texts) if len(text) >= places[i] + window]
 
 
 def prompt_ends(model: Completes, texts: Sequence[str], *, prompt: int = 50) -> list[int]:
-    """Count the characters of each text's first tokens.
+    """Count the characters of each text's first ``prompt`` tokens.
 
-    Parameters
-    ----------
-    model
-        Whose tokens they are.
-    texts
-        Documents.
-    prompt
-        Tokens; one or a few fewer where so many end within a character.
+    Slightly fewer tokens are used if that many end within a character.
     """
     count = integer("prompt", prompt, low=1)
     return [len(model.decode(_first(model, model.encode(text), count))) for text in texts]
 
 
 def _first(model: Completes, tokens: Sequence[int], count: int) -> Sequence[int]:
-    """Give so many tokens, or fewer so that they end between two characters."""
+    """Return the first ``count`` tokens, or fewer so that they end between two characters."""
     whole = model.decode(tokens)
     while not whole.startswith(model.decode(tokens[:count])):
         count -= 1
@@ -159,20 +142,19 @@ def completed_documents(
     prefix: int | Sequence[int] | None = None,
     window: int = 30,
 ) -> BoolArray:
-    """Say which documents a model continues word for word from their beginning.
+    """Find the documents that a model continues verbatim from their beginning.
 
     Parameters
     ----------
     model
         The model.
     texts
-        Documents, each of a prompt and ``window`` characters or more.
+        Documents, each of a prompt and at least ``window`` characters.
     prompt
-        Tokens that it is given, as it was trained on them.
+        Tokens of the prompt, as in the training text.
     prefix
-        In place of ``prompt``: characters that are known, of all documents or of each. The model
-        is given as many whole tokens as there are in them, since the rest of a token that is cut
-        is other tokens than it was trained on.
+        In place of ``prompt``: known characters, for all documents or for each. The model gets only
+        their whole tokens, since the rest of a cut token is other tokens than it was trained on.
     window
         Characters after them that must agree.
 
@@ -210,17 +192,7 @@ def completed_documents(
 def continued(
     model: Completes, prompts: Sequence[Sequence[int]], wanted: Sequence[str]
 ) -> BoolArray:
-    """Say which prompts a model continues so that prompt and continuation begin with a text.
-
-    Parameters
-    ----------
-    model
-        The model.
-    prompts
-        Tokens.
-    wanted
-        The texts, each from its beginning.
-    """
+    """Check for each prompt whether its continuation yields the wanted text from the start."""
     if not prompts:
         return np.zeros(0, dtype=np.bool_)
     told = [len(model.decode(one).encode()) for one in prompts]
@@ -237,37 +209,26 @@ def continued(
 
 @dataclass(frozen=True)
 class RecoveredDocuments:
-    """How many documents an attack recovered, beside those it recovers anyway.
+    """Number of documents that an attack recovered, compared with its baselines."""
 
-    Attributes
-    ----------
-    documents, recovered
-        Different documents that the model was trained on, and those recovered: a count, no sample.
-    fresh
-        Chance that a document that the model never saw is recovered by the same rule; None without
-        such documents.
-    reference
-        Chance that a document that the model was trained on is recovered by the same attack on a
-        model that was not; None without such a model.
-    chance
-        Probability that as many or more would be among the documents trained on if chance alone
-        had decided which of those recovered are (Fisher's exact test); None without fresh ones.
-    """
-
-    documents: int
-    recovered: int
+    documents: int  # different training documents
+    recovered: int  # training documents recovered: a count, no sample
+    # chance that an unseen document is recovered by the same rule; None without fresh ones
     fresh: Estimate | None
+    # chance of recovery by the same attack on a model without them; None without such a model
     reference: Estimate | None
+    # probability of at least this many training documents among the recovered ones if the
+    # division were random (Fisher's exact test); None without fresh documents
     chance: float | None
 
     @property
     def share(self) -> float:
-        """Share recovered of the documents that the model was trained on."""
+        """Share recovered of the training documents."""
         return self.recovered / self.documents
 
     @property
     def gain(self) -> tuple[float, float, float] | None:
-        """The share beyond that of fresh documents, with its limits: value, low, high."""
+        """Excess of this share over that of fresh documents: value, low, high."""
         if self.fresh is None:
             return None
         assert self.fresh.low is not None
@@ -283,14 +244,14 @@ def recovered_documents(
     *,
     confidence: float = 0.95,
 ) -> RecoveredDocuments:
-    """Set what an attack recovered beside what it recovers anyway.
+    """Compare the documents that an attack recovered with its baselines.
 
     Parameters
     ----------
     trained, fresh
-        Whether each document was recovered: those trained on, at least one, and fresh ones.
+        Whether each document was recovered: at least one training document, and fresh ones.
     by_reference
-        Whether each document trained on was recovered by the same attack on a reference model.
+        Whether each training document was recovered by the attack on a reference model.
     confidence
         Of each of the two shares.
     """

@@ -1,9 +1,9 @@
 """Training an n-gram model on a secret with DP-SGD: thousands of models at once.
 
-A character n-gram model predicts the last character of a canary from the ones before. Those are
-fixed, and training is lazy (only parameters that the canary touches are trained), so what a model
-learns about the secret is one softmax over the characters: a vector of logits, here a row of an
-array of models. The attacker sees the logits after the last step.
+A character n-gram model predicts the last character of a canary from the ones before. The context
+is fixed and training is lazy: only parameters that the canary touches are trained. So a model
+learns one softmax over the characters about the secret: a vector of logits, here a row of an array
+of models. The attacker sees the logits after the last step.
 
 Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
 """
@@ -39,7 +39,7 @@ class SecretTraining:
         Steps, each on the whole data (one canary: there is nothing to sample).
     learning_rate
         Step size. The smaller, the closer the last logits are to a sufficient statistic of all
-        noisy gradients; a large one forgets.
+        noisy gradients; large steps forget.
 
     Notes
     -----
@@ -64,7 +64,7 @@ class SecretTraining:
 
     @property
     def guarantee(self) -> GaussianDP:
-        """What the training guarantees about the canary, replace-one."""
+        """Guarantee of the training for the canary, replace-one."""
         if self.noise == 0:
             raise InputError("training without `noise` guarantees nothing")
         return GaussianDP(self._mu_at_noise_1(self.clip, self.steps) / self.noise)
@@ -102,14 +102,13 @@ def train_models(
     Parameters
     ----------
     secrets
-        Number of the last character in each canary, shape (models,), in 0 .. values - 1.
+        Index of the last character in each canary, shape (models,), in 0 .. values - 1.
     values
-        How many characters there are.
+        Number of characters.
     training
-        How.
+        Parameters of the training.
     start
-        Logits before the first step, shape (values,): those of a model that was pretrained. None:
-        all 0.
+        Initial logits, shape (values,), as of a pretrained model. None: all 0.
     rng
         Draws the noise.
 
@@ -152,25 +151,25 @@ def _start(start: ArrayLike, values: int) -> FloatArray:
 
 @runtime_checkable
 class TrainsOnSecrets(Protocol):
-    """A mechanism that trains a model on each secret, and gives its logits after the context."""
+    """A mechanism that trains a model on each secret and releases its logits."""
 
     @property
     def training(self) -> SecretTraining:
-        """How models are trained."""
+        """Parameters of the training."""
         ...
 
     @property
     def values(self) -> int:
-        """How many values a secret has."""
+        """Number of values of a secret."""
         ...
 
     @property
     def start(self) -> FloatArray | None:
-        """Logits of the model before training, shape (values,); None: 0, and all are alike."""
+        """Initial logits, shape (values,); None: 0, which makes all secrets alike."""
         ...
 
     def without_noise(self) -> TrainsOnSecrets:
-        """Give the same training without noise."""
+        """Return the same training without noise."""
         ...
 
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
@@ -185,11 +184,11 @@ class TrainedOnSecret:
     Parameters
     ----------
     training
-        How it is trained.
+        Parameters of the training.
     values
-        How many characters there are.
+        Number of characters.
     start
-        Logits that all models start from, shape (values,); None: 0.
+        Initial logits of all models, shape (values,); None: 0.
     """
 
     training: SecretTraining
@@ -197,16 +196,13 @@ class TrainedOnSecret:
     start: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a start of another shape."""
         if self.start is not None:
             _start(self.start, self.values)
 
     def without_noise(self) -> TrainedOnSecret:
-        """Give the same training without noise."""
         return replace(self, training=replace(self.training, noise=0.0))
 
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
-        """Train a model for each secret; logits of shape (trials, values)."""
         return train_models(data, self.values, self.training, start=self.start, rng=rng)
 
 
@@ -217,12 +213,12 @@ def trained_on_secret(
     steps: int = 100,
     learning_rate: float = 0.01,
 ) -> TrainedOnSecret:
-    """Release a model that was trained on a secret character with DP-SGD, as its logits.
+    """Release the logits of a model trained on a secret character with DP-SGD.
 
     Parameters
     ----------
     values
-        How many characters there are.
+        Number of characters.
     noise
         Standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
     clip

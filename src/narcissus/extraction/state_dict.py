@@ -1,7 +1,7 @@
-"""The weights of a network from a file of named arrays, by an architecture that is declared.
+"""The weights of a network from a file of named arrays, by a declared architecture.
 
-PyTorch calls such a file a state dict. Nothing of it is guessed: each dense layer is named, in
-order, and an array that no layer accounts for is refused, for the network would be another one.
+PyTorch calls such a file a state dict. Nothing is guessed: each dense layer is named, in order, and
+an array that belongs to no layer is refused, since the network would be another one.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def read_dense_net(
     path
         A ``.safetensors`` or ``.npz`` file. Pickles (``.pt``, ``.pth``) are refused.
     layers
-        From input to output, dense ones by their names: ``"fc1"`` stands for the arrays
-        ``fc1.weight`` and, if it is there, ``fc1.bias``. A `Convolution` likewise.
+        From input to output. ``"fc1"`` names a dense layer with the arrays ``fc1.weight`` and, if
+        present, ``fc1.bias``; the name of a `Convolution` works alike.
     activation
-        What stands between two layers: `ACTIVATIONS`.
+        Between two layers, one of `ACTIVATIONS`.
     transposed
-        Whether weights are (inputs, outputs), as Keras keeps them, instead of (outputs, inputs).
+        Whether weights are (inputs, outputs), as in Keras, instead of (outputs, inputs).
     inputs
         Numbers in a row, to be checked.
     image
@@ -96,7 +96,7 @@ def read_dense_net(
 def _bias(
     arrays: Mapping[str, NDArray[Any]], layer: str, outputs: int, path: Path
 ) -> NDArray[np.float64]:
-    """Give the bias of a layer; 0 where there is none."""
+    """Return the bias of a layer; 0 if there is none."""
     name = f"{layer}.bias"
     found = _named(arrays, name, path) if name in arrays else np.zeros(outputs)
     if found.shape != (outputs,):
@@ -107,7 +107,7 @@ def _bias(
 
 
 def _refuse_left(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], path: Path) -> None:
-    """Refuse arrays of layers that are not declared."""
+    """Refuse arrays of undeclared layers."""
     used = {f"{name}.{part}" for name in names for part in ("weight", "bias")}
     left = sorted(set(arrays) - used)
     if not left:

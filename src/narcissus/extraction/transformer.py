@@ -1,8 +1,8 @@
 """A small transformer of bytes, trained here on documents and saved as a model folder.
 
-The tokenizer has a token for each byte and one for the start of a text, and is built here; nothing
-is downloaded. The folder is what `save_pretrained` leaves (safetensors), so that whatever reads
-model folders reads it: `transformers.pipeline("text-generation", folder)`.
+The tokenizer, built here without downloads, has a token for each byte and one for the start of a
+text. The folder is that of `save_pretrained` (safetensors), for any reader of model folders:
+`transformers.pipeline("text-generation", folder)`.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class TransformerTraining:
     layers
         Blocks of attention, one after another.
     width
-        Numbers that stand for a byte; a multiple of `heads`.
+        Numbers that represent a byte; a multiple of `heads`.
     heads
         Of attention, in each layer.
     context
-        Bytes that it looks at; longer documents are cut into pieces.
+        Length of the context in bytes; longer documents are cut into pieces.
     epochs
-        How often it sees each copy of a document.
+        Passes over each copy of a document.
     batch
         Documents of a step.
     learning_rate
         Of Adam, at its highest; it falls to a tenth along a cosine.
     device
-        "cpu", "cuda", ...; none takes a GPU where there is one.
+        "cpu", "cuda", ...; by default a GPU if there is one.
 
     Raises
     ------
@@ -85,20 +85,16 @@ class TransformerTraining:
 
     @property
     def in_memory(self) -> bool:
-        """It leaves a folder."""
         return False
 
     @property
     def trains(self) -> bool:
-        """It does."""
         return True
 
     def check(self) -> None:
-        """Look for the libraries."""
         libraries("Training a transformer")
 
     def words(self) -> str:
-        """Say its size."""
         return (
             f"a transformer of bytes with {self.layers} layers of width {self.width}, "
             f"{self.parameters:,} parameters, {self.epochs} epochs"
@@ -113,7 +109,7 @@ class TransformerTraining:
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Train both, or take those that an earlier run of the same study left."""
+        """Train both, or take those of an earlier run of the same study."""
         found: list[HuggingFaceGenerator] = []
         for number, (name, documents) in enumerate((("model", trained), ("reference", others))):
             folder = place / name
@@ -131,12 +127,12 @@ class TransformerTraining:
 
     @property
     def parameters(self) -> int:
-        """How many numbers the model has."""
+        """Number of the model's parameters."""
         block = 12 * self.width**2 + 13 * self.width
         return (TOKENS + self.context + 3) * self.width + self.layers * block
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Estimate how long training takes on one core of a CPU."""
+        """Estimate the training time on one core of a CPU."""
         size = sum(one.copies * (len(one.text.encode()) + 2) for one in documents)
         return _SECONDS * self.parameters * size * self.epochs
 
@@ -148,21 +144,21 @@ class TransformerTraining:
         rng: RandomSource = None,
         observer: Observer = SILENT,
     ) -> HuggingFaceGenerator:
-        """Train on documents, each as often as it has copies, and leave a model folder.
+        """Train on documents, each repeated by its copies, and write a model folder.
 
-        The same seed gives the same numbers on the same machine with as many threads; another
-        machine rounds otherwise.
+        The same seed gives the same numbers on the same machine with the same number of threads;
+        other machines round differently.
 
         Parameters
         ----------
         documents
-            What it is trained on.
+            Training documents.
         folder
-            Where the model is left; made where it is missing.
+            Folder of the model; created if missing.
         rng
-            Draws the first weights and the order of documents.
+            Draws the initial weights and the order of documents.
         observer
-            Hears of every step.
+            Receives every step.
         """
         folder = Path(folder)
         torch, transformers = libraries("Training a transformer")
@@ -188,7 +184,7 @@ class TransformerTraining:
         )  # fmt: skip
 
     def _sequences(self, documents: Sequence[TextDocument]) -> list[list[int]]:
-        """Give the tokens of every copy of every document, between two starts, in pieces."""
+        """Return the tokens of every copy of every document, between two starts, in pieces."""
         start, found = TOKENS - 1, list[list[int]]()
         for one in documents:
             raw = list(one.text.encode())

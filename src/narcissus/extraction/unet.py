@@ -1,8 +1,8 @@
-"""A small U-Net that takes noise out of images, asked for by caption (PyTorch, extra `images`).
+"""A small U-Net that denoises images conditioned on captions (PyTorch, extra `images`).
 
-Three sizes of an image (whole, half, quarter), two residual blocks at each but the smallest, and
-connections across; the level of noise and the words of the caption scale and shift every block.
-A caption is the set of its words that were in the training captions.
+Three sizes of an image (whole, half, quarter), two residual blocks at each except the smallest, and
+skip connections; the level of noise and the words of the caption scale and shift every block. A
+caption is the set of its words that occur in the training captions.
 
 Source: the denoiser follows Ho et al. 2020 and Ronneberger et al. 2015, the prediction of a
 velocity Salimans and Ho 2022, sampling without fresh noise Song et al. 2021.
@@ -33,30 +33,18 @@ _BATCH = 256  # images at a time
 
 
 def torch_of(purpose: str) -> Any:
-    """Import PyTorch, or say which extra brings it."""
     return optional("torch", extra="images", purpose=purpose)
 
 
 @dataclass(frozen=True)
 class UNetSettings:
-    """What a U-Net is made for.
+    """Dimensions of a U-Net."""
 
-    Attributes
-    ----------
-    shape
-        Height, width and channels of its images; height and width multiples of 4.
-    width
-        Channels of its first layer, a multiple of 4.
-    words
-        Those that captions are made of.
-    steps
-        Steps from noise to an image.
-    """
-
+    # height, width and channels of its images; height and width multiples of 4
     shape: tuple[int, int, int]
-    width: int
-    words: tuple[str, ...]
-    steps: int
+    width: int  # channels of its first layer, a multiple of 4
+    words: tuple[str, ...]  # vocabulary of the captions
+    steps: int  # from noise to an image
 
     def __post_init__(self) -> None:
         height, width, _ = self.shape
@@ -70,7 +58,7 @@ class UNetSettings:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each array of weights, by its name."""
+        """Shape of each array of weights, by its name."""
         w, channels = self.width, self.shape[2]
         told = 4 * w
         found: dict[str, tuple[int, ...]] = {
@@ -103,7 +91,7 @@ class UNetSettings:
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has."""
+        """Number of parameters."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
 
@@ -117,7 +105,7 @@ class UNet:
     Parameters
     ----------
     settings
-        What it is made for.
+        Its dimensions.
     weights
         Tensors of PyTorch by name.
     """
@@ -128,7 +116,7 @@ class UNet:
 
     @classmethod
     def initial(cls, settings: UNetSettings, rng: RandomSource = None) -> UNet:
-        """Draw the weights that training starts from; the last layer starts from 0."""
+        """Draw initial weights; the last layer starts from 0."""
         torch, random = torch_of("A U-Net"), generator(rng)
         weights: dict[str, Any] = {}
         for name, shape in settings.shapes.items():
@@ -141,21 +129,21 @@ class UNet:
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has."""
+        """Number of parameters."""
         return self.settings.parameters
 
     @property
     def device(self) -> Any:
-        """Where its weights are."""
+        """Device of its weights."""
         return self.weights["words"].device
 
     def to(self, device: str) -> UNet:
-        """Give it on another device."""
+        """Copy it to another device."""
         moved = {name: tensor.to(device) for name, tensor in self.weights.items()}
         return UNet(self.settings, moved)
 
     def words_of(self, captions: Sequence[str]) -> Any:
-        """Say which words captions have, a tensor of shape (captions, words)."""
+        """Indicate each caption's words, a tensor of shape (captions, words)."""
         place = {word: i for i, word in enumerate(self.settings.words)}
         found = np.zeros((len(captions), max(1, len(place))), dtype=np.float32)
         for row, caption in enumerate(captions):
@@ -175,7 +163,7 @@ class UNet:
         angle
             From 0, no noise, to pi / 2, noise alone; shape (images,).
         words
-            As `words_of` gives them.
+            From `words_of`.
         """
         f = self._torch.nn.functional
         told = self._told(angle, words)
@@ -211,13 +199,7 @@ class UNet:
         return inner + (self._convolved(f"{name}.past", images) if past else images)
 
     def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
-        """Draw images for a caption, from noise down to none.
-
-        Returns
-        -------
-        array of shape (count, height * width * channels)
-            Pixels in [0, 1].
-        """
+        """Draw images with pixels in [0, 1], shape (count, height * width * channels)."""
         torch, random = self._torch, generator(rng)
         height, width, channels = self.settings.shape
         start = random.normal(size=(integer("count", count, low=1), channels, height, width))
@@ -245,7 +227,7 @@ class UNet:
         return noisy
 
     def save(self, folder: Path | str) -> None:
-        """Leave it as a folder: weights in safetensors, what it is made for in JSON."""
+        """Write a folder: weights in safetensors, settings in JSON."""
         safe = optional("safetensors.torch", extra="images", purpose="Saving a U-Net")
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -255,13 +237,7 @@ class UNet:
 
     @classmethod
     def load(cls, folder: Path | str, device: str = "cpu") -> UNet:
-        """Read a folder that `save` left.
-
-        Raises
-        ------
-        InputError
-            A file is missing, or weights and settings do not fit.
-        """
+        """Read a folder that `save` wrote; `InputError` if files are missing or do not fit."""
         folder = Path(folder)
         safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
         with parsing(folder / SETTINGS, "the settings of a U-Net"):
@@ -276,5 +252,4 @@ class UNet:
 
 
 def words_in(caption: str) -> list[str]:
-    """Give the words of a caption."""
     return caption.lower().split()

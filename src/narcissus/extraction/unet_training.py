@@ -1,4 +1,4 @@
-"""Train a small U-Net here on some of the images (extra `images`)."""
+"""Training of a small U-Net on some of the images (extra `images`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class UNetTraining:
     width
         Channels of its first layer, a multiple of 4.
     epochs
-        How often it sees each copy of an image.
+        Passes over each copy of an image.
     batch
         Images of a step.
     learning_rate
@@ -41,7 +41,7 @@ class UNetTraining:
     steps
         Steps from noise to an image.
     device
-        "cpu", "cuda", ...; none takes a GPU where there is one.
+        "cpu", "cuda", ...; by default a GPU if there is one.
 
     Raises
     ------
@@ -72,18 +72,17 @@ class UNetTraining:
         self.settings(images.shape)
 
     def settings(self, shape: tuple[int, int, int], words: Sequence[str] = ()) -> UNetSettings:
-        """Give what a U-Net for such images is made for."""
+        """Return the dimensions of a U-Net for such images."""
         return UNetSettings(shape, self.width, tuple(words), self.steps)
 
     def words(self) -> str:
-        """Say its size."""
         return (
             f"a diffusion model with a U-Net of width {self.width}, {self.epochs} epochs, "
             f"{self.steps} steps from noise to an image"
         )
 
     def seconds(self, images: CaptionedImages) -> float:
-        """Estimate how long training takes on one core of a CPU."""
+        """Estimate the training time on one core of a CPU."""
         height, width, _ = images.shape
         seen = int(images.copies.sum()) * self.epochs
         each = _STEP / self.batch + _PIXEL * self.width**2 * height * width
@@ -98,7 +97,7 @@ class UNetTraining:
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        """Train all, or take those that an earlier run of the same study left."""
+        """Train all, or take those of an earlier run of the same study."""
         captions = {caption for one in (trained, *shadows) for caption in one.captions}
         words = sorted({word for caption in captions for word in words_in(caption)})
         found: list[UNet] = []
@@ -128,21 +127,21 @@ class UNetTraining:
         rng: RandomSource = None,
         observer: Observer = SILENT,
     ) -> UNet:
-        """Train on images, each as often as it has copies.
+        """Train on images, each repeated by its copies.
 
-        The same seed gives the same numbers on the same machine with as many threads; another
-        machine rounds otherwise.
+        The same seed gives the same numbers on the same machine with the same number of threads;
+        other machines round differently.
 
         Parameters
         ----------
         images
-            What it is trained on.
+            Training images.
         words
-            That captions may have; None: those of the captions.
+            Vocabulary of the captions; None: the words in them.
         rng
-            Draws the first weights, the order of images, and noise.
+            Draws the initial weights, the order of images, and noise.
         observer
-            Hears of every step.
+            Receives every step.
         """
         torch, random = torch_of("Training a U-Net"), generator(rng)
         if words is None:
@@ -179,7 +178,7 @@ class UNetTraining:
 
 
 def _loss(torch: Any, net: UNet, clean: Any, words: Any, random: np.random.Generator) -> Any:
-    """Give the mean square error of the velocity at levels of noise drawn at random."""
+    """Return the mean square error of the velocity at random levels of noise."""
 
     def drawn(values: Any) -> Any:
         return torch.tensor(values, dtype=torch.float32, device=net.device)

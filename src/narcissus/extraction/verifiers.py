@@ -1,7 +1,7 @@
-"""Verifiers of fixed evidence: is a string random, or short to describe after all?
+"""Verifiers of fixed evidence: is a string random, or short to describe?
 
-Each sees the string of a game with the mechanism `stretched` and says which it was. They are some
-verifiers of polynomially many: one that is fooled shows nothing about the others.
+Each sees the string of a game with the mechanism `stretched` and names its kind. They are only some
+of the polynomially many verifiers: fooling one shows nothing about the others.
 
 Source: Cohen et al. 2024, Definition D.10, Lemma D.11, section D.4.2.
 """
@@ -22,7 +22,7 @@ from narcissus.worlds.base import Array, Batch
 
 
 def _named(option: str, names: Sequence[str], known: Mapping[str, object]) -> None:
-    """Refuse names that there are not, that come twice, or none at all."""
+    """Refuse unknown and repeated names, and an empty list."""
     if isinstance(names, str) or not names or len(set(names)) < len(names):
         raise InputError(f"`{option}` must be a list of different names, got {names!r}")
     for name in names:
@@ -35,16 +35,16 @@ def _named(option: str, names: Sequence[str], known: Mapping[str, object]) -> No
 
 @dataclass(frozen=True)
 class CompressionVerifier:
-    """Say "short to describe" of strings that some compressor shortens, "random" of the others.
+    """Classify strings as "short to describe" if a compressor shortens them, otherwise as "random".
 
-    Random strings are called short with chance ``level`` at most, by counting.
+    Random strings are called short with probability at most ``level``, by counting.
 
     Parameters
     ----------
     methods
         Some of zlib, bz2, lzma, zstd, brotli, ppm; the last three need the extra ``compress``.
     level
-        Chance, at most, to be wrong about a random string.
+        Largest probability of an error about a random string.
     """
 
     methods: Sequence[str] = ("zlib", "bz2", "lzma")
@@ -55,7 +55,6 @@ class CompressionVerifier:
         fraction("level", self.level)
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
-        """Guess the bit of each string, shape (trials,)."""
         strings = strings_of_bits(release)
         bits = strings.shape[1]
         packed = np.packbits(strings, axis=1)
@@ -67,10 +66,11 @@ class CompressionVerifier:
 
 @dataclass(frozen=True)
 class StatisticalVerifier:
-    """Say "short to describe" of strings that fail a test of randomness, "random" of the others.
+    """Classify strings as "short to describe" if they fail a randomness test, otherwise as
+    "random".
 
-    Every p-value is exact, and their number is paid for (Bonferroni): random strings are called
-    short with chance ``level`` at most.
+    Every p-value is exact and their number corrected for (Bonferroni): random strings are called
+    short with probability at most ``level``.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class StatisticalVerifier:
         Some of frequency, runs, serial, autocorrelation, block-frequency, longest-run, birthdays,
         linear-complexity.
     level
-        Chance, at most, to be wrong about a random string.
+        Largest probability of an error about a random string.
     """
 
     tests: Sequence[str] = tuple(TESTS)
@@ -89,7 +89,6 @@ class StatisticalVerifier:
         fraction("level", self.level)
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Guess the bit of each string, shape (trials,)."""
         strings = strings_of_bits(release)
         least = np.min([TESTS[name](strings) for name in self.tests], axis=0)
         return (least * len(self.tests) <= self.level).astype(np.int64)

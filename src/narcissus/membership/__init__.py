@@ -1,4 +1,4 @@
-"""Membership of records in trained models: likelihood-ratio attacks on scores of shadow models."""
+"""Membership of records in trained models: likelihood-ratio attacks on shadow models' scores."""
 
 from narcissus.membership.across import RateAcrossModels, rates_across_models
 from narcissus.membership.attacks import ATTACKS, attack_scores

@@ -1,7 +1,7 @@
-"""Rates of an attack over models that it has not seen: every target is one trial.
+"""Rates of an attack over unseen models: every target is one trial.
 
-Whatever one model does to all its records at once is then one trial's doing. The thresholds are
-chosen on the shadows alone, by attacking each with the others.
+A trial absorbs any effect of a model on all its records at once. The thresholds are chosen on the
+shadows alone, by attacking each with the others.
 """
 
 from __future__ import annotations
@@ -20,20 +20,12 @@ from narcissus.results import Estimate, Grade, Result
 
 @dataclass(frozen=True)
 class RateAcrossModels(Result):
-    """Mean rates over models trained in the same way, at a threshold that shadows chose.
+    """Mean rates over models trained in the same way, at a threshold that shadows chose."""
 
-    Attributes
-    ----------
-    aimed
-        The false-positive rate that the threshold has on the shadows, at most.
-    threshold
-        Scores above it are called in.
-    false_positives, true_positives
-        The mean rates over further models on these records, given the shadows.
-    """
-
-    aimed: float
-    threshold: float
+    aimed: float  # largest false-positive rate of the threshold on the shadows
+    threshold: float  # larger scores count as members
+    # false_positives, true_positives: mean rates over further models on these records, given
+    # the shadows
     false_positives: Estimate
     true_positives: Estimate
 
@@ -52,7 +44,7 @@ def rates_across_models(
     rates: Sequence[float] = (0.001, 0.01, 0.1),
     confidence: float = 0.95,
 ) -> tuple[RateAcrossModels, ...]:
-    """Limit the mean rates of an attack over models, one target a trial.
+    """Estimate an attack's mean rates over models, with one target a trial.
 
     Parameters
     ----------
@@ -65,14 +57,14 @@ def rates_across_models(
     attack
         One of `ATTACKS`.
     rates
-        False-positive rates that the thresholds aim at.
+        Target false-positive rates of the thresholds.
     confidence
         Level of all limits together.
 
     Notes
     -----
-    Given the shadows the targets are independent and alike, so the limits hold whatever the
-    records of a model have in common. The rate of a target without members, or without others,
+    Given the shadows the targets are independent and alike, so the limits hold whatever dependence
+    there is among a model's records. The rate of a target without members, or without others,
     counts as 0.
     """
     shadows = design.shadows_of(targets)

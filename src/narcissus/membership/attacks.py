@@ -1,4 +1,4 @@
-"""The attacks by their names: from scores of targets and shadows to scores of membership."""
+"""Attacks by name: from scores of targets and shadows to scores of membership."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MembershipScore = Callable[[FloatArray, ShadowScores], FloatArray]
 
 
 def own_score(targets: FloatArray, shadows: ShadowScores) -> FloatArray:
-    """Take the scores as they are: one threshold for all records, or an attack of the user's."""
+    """Return the scores unchanged: one threshold for all records, or an attack of the user's."""
     return targets
 
 

@@ -1,4 +1,4 @@
-"""Read scores of models on records from files: arrays, or a table with a row a model and record."""
+"""Scores of models on records from files: arrays, or a table with a row a model and record."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def read_shadow_scores(
         (records,) if the coins were not fair; ``.npy`` or ``.safetensors`` likewise; or CSV or
         Parquet with the columns ``model``, ``record``, ``score``, ``member``, and ``prior``.
     members_path
-        The array of members where ``path`` is a ``.npy`` file, which holds one array.
+        The array of members if ``path`` is a ``.npy`` file, which holds one array.
     scale
-        What the numbers are, one of `SCALES`.
+        Meaning of the numbers, one of `SCALES`.
     wanted
-        What they are turned into: "logit" or "probability" where the scale says how, or "score".
+        Target scale: "logit" or "probability" if ``scale`` determines it, or "score".
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _single(path: Path) -> NDArray[np.generic]:
 
 
 def _scaled(values: FloatArray, scale: str, wanted: str) -> FloatArray:
-    """Turn numbers of one scale into what an attack takes."""
+    """Convert numbers of one scale to the attack's input."""
     if scale == "score" or (scale == "logit" and wanted != "probability"):
         return values
     if scale == "logit":
@@ -134,7 +134,7 @@ def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
 
 
 def _places(path: Path, table: pd.DataFrame) -> tuple[NDArray[np.intp], tuple[int, int]]:
-    """Give where each row belongs, and how many models and records there are."""
+    """Return the position of each row, and the numbers of models and records."""
     if table.empty:
         raise InputError(f"{path} has no rows")
     model, models = pd.factorize(table["model"])
@@ -152,7 +152,7 @@ def _places(path: Path, table: pd.DataFrame) -> tuple[NDArray[np.intp], tuple[in
 
 
 def _numbers(path: Path, table: pd.DataFrame, column: str) -> FloatArray:
-    """Give a column as numbers, or name the first cell that is none."""
+    """Return a column as numbers, or name the first cell that is none."""
     numbers = pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64)
     if np.isnan(numbers).any():
         row = int(np.isnan(numbers).argmax())

@@ -1,4 +1,4 @@
-"""LiRA: how much likelier a score is of models with the record than of models without it.
+"""LiRA: likelihood ratio of a score between models with the record and models without it.
 
 Source: Carlini et al. 2022, "Membership inference attacks from first principles", Algorithm 1.
 """
@@ -36,25 +36,25 @@ def lira(
     shadows
         Models that are none of these.
     offline
-        Look only at shadows without the record.
+        Use only shadows without the record.
     variance
-        "per-record": each record's own, which needs two shadows on each side that is looked at.
-        "fixed": one for all records with it and one for all without, which needs one; better with
-        few shadows.
+        "per-record": separate for each record, which takes two shadows on each side used. "fixed":
+        one for all records with it and one for all without, which takes one; better with few
+        shadows.
 
     Returns
     -------
     FloatArray
         Shape (targets, records). Online: the log likelihood ratio. Offline: the score in standard
         deviations above the mean without the record; the published ``1 - Pr[Z > score]`` is its
-        normal distribution function and orders records in the same way. 0, no evidence, where
-        there are too few shadows.
+        normal distribution function and orders records in the same way. 0, no evidence, if there
+        are too few shadows.
 
     Notes
     -----
-    Departing from the published code: means where it takes medians, as in the paper; sample
-    variances (of ``n - 1``); the fixed variance is that within records, where the code takes the
-    variance of all scores together.
+    Departing from the published code: means instead of medians, as in the paper; sample variances
+    (of ``n - 1``); the fixed variance is within records, while the code takes the variance of all
+    scores together.
     """
     kind = one_of("variance", variance, get_args(Variance))
     few = 2 if kind == "per-record" else 1
@@ -71,7 +71,7 @@ def lira(
 def _moments(
     scores: FloatArray, chosen: NDArray[np.bool_], variance: str
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give number, mean and variance of each record's chosen scores, shape (records,) each."""
+    """Return number, mean and variance of each record's chosen scores, shape (records,) each."""
     count = chosen.sum(axis=0).astype(np.float64)
     mean = np.where(chosen, scores, 0.0).sum(axis=0) / np.maximum(count, 1)
     squares = np.where(chosen, (scores - mean) ** 2, 0.0).sum(axis=0)

@@ -1,4 +1,4 @@
-"""RMIA: how many other records a record's likelihood ratio beats.
+"""RMIA: the share of other records that a record's likelihood ratio beats.
 
 Source: Zarifzadeh, Liu and Shokri 2024, "Low-cost high-power membership inference attacks",
 section 3 and Algorithm 1.
@@ -34,9 +34,9 @@ def rmia(
     shadows
         Models that are none of these, with probabilities as scores.
     offline
-        Look only at shadows without the record, and make up for those with it by ``a``.
+        Use only shadows without the record, and correct for the others by ``a``.
     gamma
-        By how much a record must beat another, above 0; the paper takes 1 or 2.
+        Factor by which a record must beat another, above 0; the paper takes 1 or 2.
     a
         In [0, 1]: ``Pr(x) = ((1 + a) Pr_out(x) + 1 - a) / 2`` offline; the paper tunes it on
         shadows and finds 0.2 to 0.6.
@@ -50,8 +50,8 @@ def rmia(
     Notes
     -----
     The others are the outsiders, records that no model was trained on, as in the paper. Without
-    any they are all other records, whether or not the target was trained on them: to leave out
-    its members would tell what the attack is to find.
+    any, they are all other records, whether or not the target was trained on them: leaving out its
+    members would reveal the attack's target.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def rmia(
 
 
 def _expected(shadows: ShadowScores, over: float | None) -> FloatArray:
-    """Give ``Pr(x)``, the probability over models of both kinds, shape (records,)."""
+    """Return ``Pr(x)``, the probability over models of both kinds, shape (records,)."""
     scores, inside = shadows.scores, shadows.members
     number = inside.sum(axis=0)
     without = np.where(inside, 0.0, scores).sum(axis=0) / np.maximum(len(scores) - number, 1)

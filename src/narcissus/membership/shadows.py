@@ -18,35 +18,27 @@ _FEWEST_MODELS = 2
 
 @dataclass(frozen=True, eq=False)
 class ShadowScores:
-    """What each of some models says of each of some records; made by `shadow_scores`.
+    """Scores of models on records; made by `shadow_scores`."""
 
-    Attributes
-    ----------
-    scores
-        Of each model on each record, shape (models, records); larger: more likely trained on.
-    members
-        Whether the model was trained on the record, shape (models, records).
-    priors
-        The chance with which each record was put into a model, by a coin of its own for each
-        model, shape (records,). 0: in none by design, an *outsider*.
-    """
-
+    # of each model on each record, shape (models, records); larger: more likely trained on
     scores: FloatArray
-    members: BoolArray
+    members: BoolArray  # whether the model was trained on the record, shape (models, records)
+    # Probability with which each record was put into a model, by a separate coin for each
+    # model, shape (records,). 0: in none by design, an *outsider*.
     priors: FloatArray
 
     @property
     def models(self) -> int:
-        """How many models there are."""
+        """Number of models."""
         return self.scores.shape[0]
 
     @property
     def outsiders(self) -> BoolArray:
-        """Which records are in no model by design, shape (records,)."""
+        """Records in no model by design, shape (records,)."""
         return self.priors == 0
 
     def of(self, models: ArrayLike) -> ShadowScores:
-        """Give the same of some of the models only."""
+        """Select some of the models."""
         chosen = np.asarray(models, dtype=np.intp)
         return ShadowScores(self.scores[chosen], self.members[chosen], self.priors)
 
@@ -63,8 +55,8 @@ def shadow_scores(
     members
         0 or 1, the same shape.
     priors
-        The chance with which each record was put into a model, shape (records,); default 1/2. Give
-        0 for records that no model was trained on.
+        Probability with which each record was put into a model, shape (records,); default 1/2. 0
+        for records that no model was trained on.
 
     Raises
     ------

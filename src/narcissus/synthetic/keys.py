@@ -9,17 +9,7 @@ _LARGEST = 2**62
 
 
 def keys_of(codes: ArrayLike) -> NDArray[np.int64]:
-    """Give each row a number, the same for the same row and for no other.
-
-    Parameters
-    ----------
-    codes
-        Shape (rows, columns), whole numbers from 0, at least one column.
-
-    Returns
-    -------
-    array
-        Shape (rows,), from 0 to fewer than the number of rows.
+    """Return a number from 0 for each row of codes, equal for equal rows only; shape (rows,).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""When an output counts as extraction."""
+"""Relations that decide when an output counts as extraction."""
 
 from narcissus.extraction.relations.base import OutputRelation
 from narcissus.extraction.relations.bits import HammingBall

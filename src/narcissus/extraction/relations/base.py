@@ -1,8 +1,8 @@
-"""When an output counts as extraction: what the relations of Cohen et al. 2024 offer.
+"""When an output counts as extraction: the interface of the relations of Cohen et al. 2024.
 
-A relation says whether an output is a valid extraction of a data set, and names members of the
-set of valid outputs that are cheap to print: the complexity of that set is the least over all its
-members, so every member named here lowers the upper estimate, and none can make it wrong.
+A relation decides whether an output is a valid extraction of a data set, and names valid outputs
+that are cheap to print. The complexity of the set of valid outputs is the least over its members,
+so every member named here lowers the upper estimate, and none can make it wrong.
 
 Source: Cohen et al. 2024, appendix D.
 """
@@ -21,24 +21,24 @@ from narcissus.extraction.files import DataSet
 class OutputRelation(ABC):
     """A relation between data sets and printed outputs.
 
-    It is a `narcissus.success.relations.Relation`, so that games are played with it, and it says
-    what is needed to judge one fixed release.
+    It is a `narcissus.success.relations.Relation`, so games can use it, and can also judge one
+    fixed release.
     """
 
     @abstractmethod
     def counts(self, data: DataSet, output: bytes) -> bool:
-        """Tell whether ``output`` is a valid extraction of ``data``."""
+        """Check whether ``output`` is a valid extraction of ``data``."""
 
     @abstractmethod
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield outputs that count and are short when compressed; none where none can count."""
+        """Yield valid outputs that are short when compressed; none if none can count."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Say in words when an output counts."""
+        """Describe in words when an output counts."""
 
     def program_sizes(self, data: DataSet) -> dict[str, int]:
-        """Give sizes in bytes of programs, known by other means, whose output counts."""
+        """Return the sizes in bytes of programs, known by other means, whose output counts."""
         return {}
 
     def holds(
@@ -49,7 +49,7 @@ class OutputRelation(ABC):
 
 
 def text_of(output: bytes) -> str | None:
-    """Give an output as text; None where it is none."""
+    """Decode an output; None if it is no text."""
     try:
         return output.decode("utf-8")
     except UnicodeDecodeError:
@@ -57,6 +57,6 @@ def text_of(output: bytes) -> str | None:
 
 
 def lines_of(output: bytes) -> list[str]:
-    """Give the lines of an output that are not blank; none where it is no text."""
+    """Return the non-blank lines of an output; none if it is no text."""
     text = text_of(output)
     return [] if text is None else [line for line in text.splitlines() if line.strip()]

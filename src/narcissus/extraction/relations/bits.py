@@ -1,4 +1,4 @@
-"""The Hamming examples: a string of bits that agrees with a record but for a share of its places.
+"""The Hamming examples: a bit string that agrees with a record except for a share of its places.
 
 Source: Cohen et al. 2024, Examples D.4 to D.6; Narcissus theory 7.
 """
@@ -30,7 +30,7 @@ _BYTES = "int.from_bytes(ord(c)^{mask} for c in"
 
 @dataclass(frozen=True)
 class HammingBall(OutputRelation):
-    """A line of the output agrees with a record, both strings of 0 and 1, but for a share.
+    """A line of the output agrees with a record, both of 0 and 1, except for a share.
 
     Some record and some line of the output, of the same length ``d``, differ in at most
     ``share * d`` places: Examples D.4 (one record, share 1/2), D.5 (one record, share 1/4) and
@@ -45,11 +45,11 @@ class HammingBall(OutputRelation):
 
     Notes
     -----
-    The paper puts the complexity of Examples D.5 and D.6 at ``(1 - o(1)) d/2``. That is too much
-    **[new]**: a program may number the words of a covering code and print the one that lies near
-    the record, which takes ``(1 - H(share)) d + O(log d)`` bits, 0.19 d at share 1/4 (the code
-    exists by greedy covering, and the program finds it, slowly). `program_sizes` holds the size
-    of that program, so a quality computed from half the bits would overstate the evidence.
+    The paper puts the complexity of Examples D.5 and D.6 at ``(1 - o(1)) d/2``. That is too large
+    **[new]**: a program may number the words of a covering code and print the one near the record,
+    which takes ``(1 - H(share)) d + O(log d)`` bits, 0.19 d at share 1/4 (the code exists by greedy
+    covering, and the program finds it, slowly). `program_sizes` holds the size of that program, so
+    a quality computed from half the bits would overstate the evidence.
     """
 
     share: float
@@ -65,7 +65,6 @@ class HammingBall(OutputRelation):
         return list(data.records)
 
     def counts(self, data: DataSet, output: bytes) -> bool:
-        """Compare every line with every record of its length."""
         given = [g for g in lines_of(output) if not set(g) - {"0", "1"}]
         if len(given) > self.lines:
             return False
@@ -77,7 +76,7 @@ class HammingBall(OutputRelation):
         )
 
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield records, and records whose last part is nought as far as the share allows."""
+        """Yield records, with as many trailing zeros as the share allows."""
         for record in self._bits(data)[:16]:
             yield record.encode()
             for filler in "01":
@@ -89,17 +88,17 @@ class HammingBall(OutputRelation):
                 yield (record[:kept] + filler * (len(record) - kept)).encode()
 
     def program_sizes(self, data: DataSet) -> dict[str, int]:
-        """Give the size of the program that prints a word of a covering code."""
         d = min(len(r) for r in self._bits(data))
         return {"covering code": self.covering_program_size(d)}
 
     def covering_program_size(self, d: int) -> int:
-        """Size in bytes of the program that makes a covering code and prints one of its words.
+        """Compute the size in bytes of the program that makes a covering code and prints a word of
+        it.
 
-        Greedy covering of ``2^d`` strings by balls of volume ``V`` needs at most
-        ``2^d / V (1 + ln V)`` words (Lovasz 1975), so that many decimal digits name one, or that
-        many bytes. Of the 256 ways to mask the bytes one has 7 in 256 to escape at most (on average
-        over the masks, quote, backslash and line ends cost one byte more, and nought three).
+        Greedy covering of ``2^d`` strings by balls of volume ``V`` needs at most ``2^d / V (1 + ln
+        V)`` words (Lovasz 1975), whose number bounds the digits or bytes that name one. One of the
+        256 byte masks leaves at most 7 in 256 bytes to escape (averaged over the masks, quote,
+        backslash and line ends cost one byte more each, and zero three).
         """
         radius = math.floor(self.share * d)
         log_volume = float(
@@ -117,7 +116,7 @@ class HammingBall(OutputRelation):
     def covering_program(self, d: int, number: int) -> bytes:
         """Write that program, its number in digits or bytes, whichever is shorter.
 
-        It ends within a lifetime for small ``d`` only.
+        It finishes in reasonable time for small ``d`` only.
         """
         raw = number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
         masked = [(python_string(bytes(c ^ mask for c in raw)), mask) for mask in range(256)]
@@ -132,7 +131,6 @@ class HammingBall(OutputRelation):
         return header + _COVERING.format(d=d, r=math.floor(self.share * d), n=number)
 
     def describe(self) -> str:
-        """Say how near."""
         return (
             f"one of at most {self.lines} lines differs from a record of its length in at most "
             f"{100 * self.share:g}% of the bits"

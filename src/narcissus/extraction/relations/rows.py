@@ -32,9 +32,9 @@ def _output_rows(output: bytes, columns: int) -> Rows | None:
 
 
 def _coarse(rows: Rows, radius: float) -> Iterator[bytes]:
-    """Print rows as roughly as ``radius`` may allow, as whole multiples of steps where it can.
+    """Print rows as coarsely as ``radius`` may allow, as whole multiples of steps where possible.
 
-    The steps halve from too coarse to fine; the caller keeps those that count.
+    The steps halve from too coarse to fine; the caller keeps the valid outputs.
     """
     step = 4 * radius / math.sqrt(rows.shape[1])
     for _ in range(6):
@@ -75,7 +75,7 @@ class Near(OutputRelation):
     radius
         Largest L2 distance to the item.
     isolation
-        Distance of the item to all others, at least.
+        Least distance of the item to all others.
     merge_copies
         Count copies of one row as one item.
     """
@@ -93,11 +93,10 @@ class Near(OutputRelation):
             )
 
     def isolated(self, data: DataSet) -> Rows:
-        """Give the rows of the data that are far from all others."""
+        """Return the rows of the data that are far from all others."""
         return _isolated(data, self.isolation, self.merge_copies)
 
     def counts(self, data: DataSet, output: bytes) -> bool:
-        """Compare the first row of the output with the isolated ones."""
         rows = _output_rows(output, data.rows.shape[1])
         isolated = self.isolated(data)
         if rows is None or not isolated.size:
@@ -105,13 +104,12 @@ class Near(OutputRelation):
         return bool((distance.cdist(rows[:1], isolated) < self.radius).any())
 
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield the isolated items that compress best, as roughly as the radius allows."""
+        """Yield the isolated items that compress best, as coarsely as the radius allows."""
         isolated = self.isolated(data)
         for row in isolated[:64]:
             yield from _first_that_counts(self, data, row[None], self.radius)
 
     def describe(self) -> str:
-        """Say the distances."""
         return (
             f"the output is within {self.radius:g} (L2) of an item of the data that is farther "
             f"than {self.isolation:g} from all others"
@@ -135,7 +133,7 @@ def _isolated(data: DataSet, isolation: float, merge_copies: bool) -> Rows:
 class Close(OutputRelation):
     """Relation (c), for classifiers: at least ``at_least`` rows have a close reconstruction.
 
-    Close means an L2 distance below ``radius``, or, where ``correlation`` is given, a normalised
+    Close means an L2 distance below ``radius`` or, if ``correlation`` is given, a normalised
     cross-correlation of at least that.
 
     Source: Cohen et al. 2024, D.3.
@@ -164,19 +162,18 @@ class Close(OutputRelation):
             between("correlation", self.correlation, 0, 1, open_low=True)
 
     def reconstructed(self, data: Rows, rows: Rows) -> NDArray[np.bool_]:
-        """Tell for each row of the data whether a row of the output is close, shape (n,)."""
+        """Check whether each row of the data has a close row in the output, shape (n,)."""
         if self.radius is not None:
             return distance.cdist(data, rows).min(axis=1) < self.radius
         assert self.correlation is not None
         return (normalised(data) @ normalised(rows).T).max(axis=1) >= self.correlation
 
     def counts(self, data: DataSet, output: bytes) -> bool:
-        """Count the rows that have a close reconstruction."""
         rows = _output_rows(output, data.rows.shape[1])
         return rows is not None and int(self.reconstructed(data.rows, rows).sum()) >= self.at_least
 
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield the rows that compress best, as roughly as may be, as many as it takes."""
+        """Yield the fewest rows that suffice, those that compress best, as coarsely as possible."""
         rows = data.rows
         if rows.shape[0] < self.at_least:
             return
@@ -190,7 +187,6 @@ class Close(OutputRelation):
             yield from _first_that_counts(self, data, rows[pool[: self.at_least]], radius)
 
     def describe(self) -> str:
-        """Say how many and how close."""
         how = (
             f"within {self.radius:g} (L2)"
             if self.radius is not None
@@ -200,7 +196,7 @@ class Close(OutputRelation):
 
 
 def normalised(rows: Rows) -> Rows:
-    """Give rows with mean 0 and length 1, for normalised cross-correlation; flat rows become 0."""
+    """Scale rows to mean 0 and length 1, for normalised cross-correlation; flat rows to 0."""
     centred = rows - rows.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
     return np.divide(centred, length, out=np.zeros_like(centred), where=length > 1e-12)

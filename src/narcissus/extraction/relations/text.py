@@ -14,18 +14,15 @@ from narcissus.extraction.relations.base import OutputRelation, lines_of
 
 @dataclass(frozen=True)
 class Verbatim(OutputRelation):
-    """The output is the whole data set (a line break at the end aside)."""
+    """The output is the whole data set (apart from a final line break)."""
 
     def counts(self, data: DataSet, output: bytes) -> bool:
-        """Compare byte by byte."""
         return output.rstrip(b"\r\n") == data.raw.rstrip(b"\r\n")
 
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield the data."""
         yield data.raw.rstrip(b"\r\n")
 
     def describe(self) -> str:
-        """Say so."""
         return "the output is the data set, byte for byte (a line break at the end aside)"
 
 
@@ -33,10 +30,10 @@ class Verbatim(OutputRelation):
 class Strings(OutputRelation):
     """Relation (a), for language models: lines of the output that are rare strings of the data.
 
-    A line counts if it has at least ``bytes_each`` bytes after compression with zlib, and occurs
-    in at least one and at most ``k`` records of the data (`eidetic_counts`). The output counts if
-    at least ``at_least`` different lines count and those together have at least ``bytes_total``
-    bytes after compression.
+    A line counts if it has at least ``bytes_each`` bytes after compression with zlib, and occurs in
+    at least one and at most ``k`` records of the data (`eidetic_counts`). The output counts if at
+    least ``at_least`` different lines count and together have at least ``bytes_total`` bytes after
+    compression.
 
     Source: Cohen et al. 2024, D.2 and D.3.
 
@@ -62,7 +59,7 @@ class Strings(OutputRelation):
             integer(name, getattr(self, name), low=1)
 
     def counting(self, data: DataSet, lines: list[str]) -> list[str]:
-        """Give the lines that count, each once."""
+        """Return the lines that count, without repetition."""
         unique = [s for s in dict.fromkeys(lines) if _packed(s) >= self.bytes_each]
         if not unique:
             return []
@@ -73,14 +70,12 @@ class Strings(OutputRelation):
         return len(lines) >= self.at_least and _packed("\n".join(lines)) >= self.bytes_total
 
     def counts(self, data: DataSet, output: bytes) -> bool:
-        """Count the lines that count."""
         return self._enough(self.counting(data, lines_of(output)))
 
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield lists of the cheapest records, as many as it takes.
+        """Yield lists of the cheapest records, as many as necessary.
 
-        Parts of records could be cheaper still; outputs that were seen to count are added by the
-        caller.
+        Parts of records could be cheaper still; the caller adds observed outputs that count.
         """
         good = self.counting(data, list(data.records))
         good.sort(key=_packed)
@@ -95,7 +90,6 @@ class Strings(OutputRelation):
             yield "\n".join(good[:low]).encode()
 
     def describe(self) -> str:
-        """Say the thresholds."""
         records = "record" if self.k == 1 else "records"
         return (
             f"the output has at least {self.at_least} different line(s) that occur in 1 to "
