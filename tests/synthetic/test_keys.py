@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from narcissus.synthetic.keys import keys_of
+from narcissus.synthetic.files import keys_of
 
 
 def test_rows_have_one_number_if_and_only_if_they_are_equal():

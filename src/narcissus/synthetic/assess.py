@@ -17,16 +17,29 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.two_samples import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
-from narcissus.synthetic.files import GivenFiles
-from narcissus.synthetic.keys import keys_of
+from narcissus.synthetic.files import GivenFiles, keys_of
 from narcissus.synthetic.risks import FileThreat, Risk
 from narcissus.tables import Table
 
 Subset = tuple[tuple[int, ...], bool]
 """Columns, and whether their numbers are taken in groups."""
-
 SUBSETS = 20
 """Most sets of columns of one size."""
+CLOSE = 1e-4
+"""Distances that differ by less are one: they are sums that were rounded."""
+_BLOCK = 2**23  # distances that are held at a time
+_FEW = 64  # values of a column up to which a product of matrices is quicker
+Columns = tuple[int, ...]
+SPLITS = 4
+"""Ways of dividing the columns that are tried where none is given."""
+Positions = NDArray[np.int64]
+Wins = NDArray[np.bool_]
+FEWEST = 20
+"""Fewest people of a file that can be divided."""
+ALIKE = 0.001
+"""Error of the test of whether the control is of the same population."""
+NAMED = 10
+"""Fewest people of a file whose value is named: the record is made to be shown."""
 
 
 @dataclass(frozen=True)
@@ -116,12 +129,6 @@ def _keys(
     keys = keys_of(codes[np.concatenate(groups)][:, columns])
     ends = np.cumsum([len(group) for group in groups])[:-1]
     return np.split(keys, ends), int(keys.max()) + 1
-
-
-CLOSE = 1e-4
-"""Distances that differ by less are one: they are sums that were rounded."""
-_BLOCK = 2**23  # distances that are held at a time
-_FEW = 64  # values of a column up to which a product of matrices is quicker
 
 
 def distances(
@@ -224,12 +231,6 @@ class Inference:
         return values[first_largest(beliefs)] == truth
 
 
-Columns = tuple[int, ...]
-
-SPLITS = 4
-"""Ways of dividing the columns that are tried where none is given."""
-
-
 @dataclass(frozen=True)
 class Link:
     """A way to link two sets of columns through the nearest rows of a file."""
@@ -282,17 +283,6 @@ def ways_to_link(
 
 def _named(files: GivenFiles, columns: Sequence[int]) -> str:
     return ", ".join(files.table.names[j] for j in columns)
-
-
-Positions = NDArray[np.int64]
-Wins = NDArray[np.bool_]
-
-FEWEST = 20
-"""Fewest people of a file that can be divided."""
-ALIKE = 0.001
-"""Error of the test of whether the control is of the same population."""
-NAMED = 10
-"""Fewest people of a file whose value is named: the record is made to be shown."""
 
 
 @dataclass(frozen=True)

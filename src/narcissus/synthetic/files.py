@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from narcissus._pandas import is_frame, pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
-from narcissus.synthetic.keys import keys_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counting import Reading, complete
@@ -34,12 +33,32 @@ from narcissus.tables.spelling import (
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
+_LARGEST = 2**62
 Source: TypeAlias = "Path | str | pd.DataFrame | Table"
-
 MOST_ROWS = 2_000_000
 """Most rows of one file."""
 MOST_CODES = 200
 """Most values of a column that is to be guessed, or that is counted value by value."""
+Raw: TypeAlias = "dict[str, RawColumn]"
+
+
+def keys_of(codes: ArrayLike) -> NDArray[np.int64]:
+    """Return a number from 0 for each row of codes, equal for equal rows only; shape (rows,).
+
+    Examples
+    --------
+    >>> keys_of([[1, 2], [0, 5], [1, 2]]).tolist()
+    [1, 0, 1]
+    """
+    array = np.asarray(codes, dtype=np.int64)
+    keys, size = np.zeros(len(array), np.int64), 1
+    for column in array.T:
+        width = int(column.max(initial=0)) + 1
+        if size * width > _LARGEST:
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+            size = int(keys.max(initial=0)) + 1
+        keys, size = keys * width + column, size * width
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -150,9 +169,6 @@ def read_files(
     )
     _refuse_itself(found)
     return found
-
-
-Raw: TypeAlias = "dict[str, RawColumn]"
 
 
 def _opened(
