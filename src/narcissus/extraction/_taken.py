@@ -25,9 +25,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from narcissus.extraction._verdict import Rival
 from narcissus.extraction.bench import Bench
 from narcissus.extraction.complexity import standing_in
+from narcissus.extraction.evidence import Rival
 
 LONGEST = 64
 """Bytes of a value, as it is written, that may be written in."""

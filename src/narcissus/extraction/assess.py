@@ -24,18 +24,18 @@ from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
 from narcissus.extraction._taken import Taken, what_it_takes
-from narcissus.extraction._verdict import (
+from narcissus.extraction.bench import Bench, Tried
+from narcissus.extraction.complexity import LARGEST, complexity
+from narcissus.extraction.evidence import (
     MARGIN,
     NEEDED,
     NO_OTHER_RELEASE,
+    ExtractionEvidence,
     Found,
     Rival,
     judge,
     would_change,
 )
-from narcissus.extraction.bench import Bench, Tried
-from narcissus.extraction.complexity import LARGEST, complexity
-from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import (

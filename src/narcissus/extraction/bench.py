@@ -8,7 +8,7 @@ from pathlib import Path
 
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
-from narcissus.extraction._verdict import MARGIN
+from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import (

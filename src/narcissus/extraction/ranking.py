@@ -22,7 +22,7 @@ from narcissus.errors import InputError
 from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.ngram import CharacterNgram, Generator
-from narcissus.extraction.relations.base import lines_of
+from narcissus.extraction.relations import lines_of
 
 FloatArray = NDArray[np.float64]
 SCORES = ("perplexity", "other", "lower", "zlib")

@@ -17,7 +17,6 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,22 +25,14 @@ from scipy.spatial import distance
 from narcissus._random import RandomSource, child
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
-from narcissus.extraction.captioned_images import CaptionedImages
-from narcissus.extraction.diffusion import densest_samples
+from narcissus.extraction.image_models import CaptionedGenerator, densest_samples
+from narcissus.extraction.images import CaptionedImages
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Attempts = Mapping[str, FloatArray]
 """By caption: rows that were kept, shape (kept, pixels of an image)."""
 _BLOCK = 512
-
-
-class CaptionedGenerator(Protocol):
-    """A model of images, as the attack needs it."""
-
-    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
-        """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,13 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.extraction._burglars import BURGLARS, Burglar
 from narcissus.extraction._runs import (
     DEFAULT_LIMITS,
+    METHOD,
     Limits,
     ProgramRun,
     readable_paths,
     run_once,
+    run_served,
 )
-from narcissus.extraction._served import METHOD, run_served
 
 __all__ = [
     "Isolation",
@@ -228,7 +229,7 @@ def can_serve() -> bool:
     """Check whether one jailed process can serve many runs (`run_served`).
 
     The same programs try to escape, each forked from the server. If one succeeds, or the walls are
-    other than `narcissus.extraction._served.METHOD`, programs are run one by one.
+    other than `narcissus.extraction._runs.METHOD`, programs are run one by one.
     """
     if _unprotected.get() or _checked().method != METHOD:
         return False

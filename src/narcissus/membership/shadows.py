@@ -14,7 +14,7 @@ from narcissus._pandas import exactly, pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, one_of, probabilities
 from narcissus.errors import InputError
-from narcissus.extraction.arrays import arrays_of
+from narcissus.extraction.files import arrays_of
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
-from narcissus.extraction.documents import Division, TextDocument
+from narcissus.extraction.recovered import Division, TextDocument
 from narcissus.study.language.schema import LanguageStudy
 from narcissus.study.language.summary import AttackedDocuments, FoundAboutModel, summarised
 from narcissus.study.results.language import LanguageResults
