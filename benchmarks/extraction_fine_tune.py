@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.extraction.fine_tune import PublicNetwork, clipped_sums
+from narcissus.extraction.secret_training import PublicNetwork, clipped_sums
 
 DOCUMENTS, HIDDEN, VALUES, CLIP = 10, 8, 10, 0.7
 FloatArray = NDArray[np.float64]

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from narcissus.extraction import Limits, can_serve, run_program, run_programs
-from narcissus.extraction.documents import TextDocument
-from narcissus.extraction.transformer import TransformerTraining
+from narcissus.extraction.language_models import TransformerTraining
+from narcissus.extraction.recovered import TextDocument
 
 ASK = b"""from transformers import pipeline
 write = pipeline("text-generation", "release")

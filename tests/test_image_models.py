@@ -11,7 +11,7 @@ import pytest
 import narcissus
 from narcissus.cli.main import main
 from narcissus.errors import InputError
-from narcissus.extraction.captioned_images import read_images
+from narcissus.extraction.images import read_images
 from narcissus.study import read_record
 
 ROOT = Path(__file__).resolve().parents[1]

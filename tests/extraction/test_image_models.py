@@ -1,11 +1,28 @@
 """The model that needs no extra: it is fitted to its own images, and so are its shadows."""
 
+import importlib
+import json
+import sys
+import warnings
+
 import numpy as np
 import pytest
 
-from narcissus.errors import InputError
-from narcissus.extraction.captioned_images import counted_images
-from narcissus.extraction.image_models import MixtureTraining
+from narcissus.errors import InputError, MissingExtraError, TooLargeError
+from narcissus.extraction.files import DataSet, Pool
+from narcissus.extraction.image_models import (
+    DensestAttack,
+    DiffusersGenerator,
+    LocalDiffusion,
+    MixtureDiffusion,
+    MixtureTraining,
+    TrainedDiffusion,
+    check_diffusers_folder,
+    densest_samples,
+)
+from narcissus.extraction.images import counted_images
+from narcissus.extraction.relations import Near
+from narcissus.game import Game, play
 from narcissus.observer import SILENT
 
 
@@ -35,3 +52,198 @@ def test_what_comes_often_is_printed_again_and_only_by_the_model_that_saw_it(tmp
 def test_no_component_is_refused():
     with pytest.raises(InputError, match="components"):
         MixtureTraining(components=0)
+
+
+RELATION = Near(radius=0.7, isolation=2.5)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    images = (
+        pytest.importorskip("sklearn.datasets", reason="the extra `learn` is not installed")
+        .load_digits()
+        .data
+        / 16
+    )
+    return images[:500]
+
+
+def outlier(seed):
+    return np.random.default_rng(seed).integers(0, 2, 64).astype(float)
+
+
+def extracts_outlier(model, data, relation, *, rng):
+    output = DensestAttack(relation.radius).attempt([model], None, np.random.default_rng(rng))
+    return relation.holds([DataSet.of_rows(data)], output, None).item()
+
+
+def test_a_duplicated_outlier_is_printed_again(digits):
+    data = np.concatenate([digits, np.repeat(outlier(1)[None], 40, axis=0)])
+    model = MixtureDiffusion(data, rng=0)
+    assert extracts_outlier(model, data, RELATION, rng=1)
+    # the same samples say nothing of data with another outlier (the shadow)
+    shadow = np.concatenate([digits, np.repeat(outlier(2)[None], 40, axis=0)])
+    assert not extracts_outlier(model, shadow, RELATION, rng=1)
+
+
+def test_without_copies_it_is_not(digits):
+    data = np.concatenate([digits, outlier(1)[None]])
+    # one copy among 500, and fewer components: nothing is left for it alone
+    model = MixtureDiffusion(data, components=10, rng=3)
+    assert not extracts_outlier(model, data, RELATION, rng=1)
+
+
+def test_extraction_from_a_generator_as_a_game():
+    """Few points far apart, each with a component of its own: printed again, unlike fresh ones."""
+    points = np.random.default_rng(1).uniform(-100, 100, (40, 3))
+    game = Game(Pool(points, 4), TrainedDiffusion(components=4), Near(radius=0.5, isolation=2))
+    one = play(game, DensestAttack(0.5, samples=50), trials=20, stop=False, rng=1).attackers[0]
+    assert one.success.value >= 0.9
+    assert one.baseline.value <= 0.5  # the same row is in a fresh draw of 4 of 40 once in ten
+
+
+def test_samples_follow_the_mixture():
+    """Means and spread of a mixture that is known."""
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(-3, 0.5, (2000, 2)), rng.normal(3, 0.2, (1000, 2))])
+    drawn = MixtureDiffusion(rows, components=2, steps=200, rng=0).sample(6000, rng=1)
+    left = drawn[drawn[:, 0] < 0]
+    assert abs(len(left) / 6000 - 2 / 3) < 0.04
+    assert np.allclose(left.mean(axis=0), -3, atol=0.06)
+    assert np.allclose(left.std(axis=0), 0.5, atol=0.06)
+    assert np.allclose(drawn[drawn[:, 0] > 0].std(axis=0), 0.2, atol=0.04)
+
+
+def test_densest_samples_are_apart():
+    class Fixed:
+        def sample(self, count, *, rng=None):
+            return np.array([[0.0], [0.1], [5.0], [5.1], [5.2], [9.0]])
+
+    found = densest_samples(Fixed(), samples=6, radius=1, keep=3)
+    assert np.allclose(found[:, 0], [5.1, 0.05, 9.0])
+    assert len(densest_samples(Fixed(), samples=6, radius=100, keep=3)) == 1
+
+
+def test_bad_rows():
+    with pytest.raises(InputError, match="rows"):
+        MixtureDiffusion([1.0, 2.0])
+
+
+INDEX = {
+    "_class_name": "DDIMPipeline",
+    "_diffusers_version": "0.42.1",
+    "scheduler": ["diffusers", "DDIMScheduler"],
+    "unet": ["diffusers", "UNet2DModel"],
+}
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A folder as diffusers leaves it, with weights that nobody reads."""
+    folder = tmp_path / "model"
+    for name in ("scheduler", "unet"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "config.json").write_text("{}")
+    (folder / "model_index.json").write_text(json.dumps(INDEX))
+    (folder / "unet" / "diffusion_pytorch_model.safetensors").write_bytes(b"\0" * 16)
+    return folder
+
+
+def test_a_folder_as_diffusers_leaves_it_is_accepted(written):
+    assert check_diffusers_folder(written) == 16
+    index = INDEX | {"safety_checker": [None, None], "requires_safety_checker": False}
+    (written / "model_index.json").write_text(json.dumps(index))
+    assert check_diffusers_folder(written) == 16
+
+
+def test_pickled_weights_are_refused(written):
+    weights = written / "unet" / "diffusion_pytorch_model.safetensors"
+    weights.rename(weights.with_suffix(".bin"))
+    with pytest.raises(InputError, match=r"pickle.*safe_serialization=True"):
+        check_diffusers_folder(written)
+    (written / "unet" / "diffusion_pytorch_model.bin").unlink()
+    with pytest.raises(InputError, match="has no weights"):
+        check_diffusers_folder(written)
+    weights.write_bytes(b"\x80\x04\x95" + b"\0" * 16)
+    with pytest.raises(InputError, match="pickle"):
+        check_diffusers_folder(written)
+
+
+@pytest.mark.parametrize(
+    ("index", "said"),
+    [
+        (INDEX | {"unet": ["my_module", "UNet"]}, "'unet' is of 'my_module'"),
+        (INDEX | {"_class_name": ["pipeline", "Mine"]}, "_class_name"),
+        (INDEX | {"../unet": ["diffusers", "UNet2DModel"]}, "is not"),
+        (INDEX | {"unet": ["diffusers"]}, "is not"),
+        ([INDEX], "object in JSON"),
+    ],
+)
+def test_code_of_others_is_refused(written, index, said):
+    (written / "model_index.json").write_text(json.dumps(index))
+    with pytest.raises(InputError, match=said):
+        check_diffusers_folder(written)
+
+
+def test_a_program_in_the_folder_is_refused(written):
+    (written / "unet" / "mine.py").write_text("print('run')")
+    with pytest.raises(InputError, match=r"code of its own \(unet/mine\.py\)"):
+        check_diffusers_folder(written)
+
+
+def test_what_is_no_folder_of_a_model(written, tmp_path):
+    with pytest.raises(InputError, match="no such model folder"):
+        check_diffusers_folder(tmp_path / "none")
+    with pytest.raises(InputError, match=r"model_index\.json"):
+        check_diffusers_folder(written / "unet")
+    with (written / "unet" / "config.json").open("wb") as file:
+        file.truncate(2**26 + 1)
+    with pytest.raises(TooLargeError, match=r"config\.json"):
+        check_diffusers_folder(written)
+
+
+@pytest.mark.parametrize("name", ["torch", "diffusers"])
+def test_without_the_libraries_the_extra_is_named(written, monkeypatch, name):
+    if name == "diffusers":
+        pytest.importorskip("torch", reason="torch is no part of the test environment")
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError, match=rf"`{name}`.*narcissus\[images\]"):
+        LocalDiffusion("model", folder=str(written.parent))
+
+
+@pytest.fixture(scope="module")
+def diffusers():
+    """The library, whose import warns of what others have deprecated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return importlib.import_module("diffusers")
+
+
+@pytest.mark.models
+@pytest.mark.filterwarnings("ignore")
+def test_a_pipeline_is_read_and_sampled(diffusers, tmp_path):
+    import torch
+
+    torch.manual_seed(0)
+    levels = {"down_block_types": ("DownBlock2D",) * 2, "up_block_types": ("UpBlock2D",) * 2}
+    unet = diffusers.UNet2DModel(
+        sample_size=8, in_channels=1, out_channels=1, block_out_channels=(8, 16),
+        layers_per_block=1, norm_num_groups=4, **levels,
+    )  # fmt: skip
+    pipeline = diffusers.DDIMPipeline(unet=unet, scheduler=diffusers.DDIMScheduler())
+    pipeline.save_pretrained(tmp_path / "model")
+    part = LocalDiffusion("model", steps=3, device="cpu", batch=2, folder=str(tmp_path))
+    trained = type("Images", (), {"shape": (8, 8, 1)})
+    found = part.models(trained, [], tmp_path, entropy=1, observer=SILENT)
+    assert found.parameters == sum(one.numel() for one in unet.parameters())
+    rows = found.model.sample(3, rng=1)
+    assert rows.shape == (3, 64)
+    assert (rows.min() >= 0) & (rows.max() <= 1)
+    assert (rows == found.model.sample(3, caption="any", rng=1)).all()
+    assert (rows != found.model.sample(3, rng=2)).any()
+    # larger images are averaged down to those that they are compared with
+    half = DiffusersGenerator(tmp_path / "model", (4, 4, 1), steps=3, device="cpu", batch=2)
+    blocks = rows.reshape(3, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(3, 16)
+    np.testing.assert_allclose(half.sample(3, rng=1), blocks)
+    with pytest.raises(InputError, match="8 x 8 pixels and 1 channels"):
+        DiffusersGenerator(tmp_path / "model", (5, 5, 1), steps=1, device="cpu").sample(1, rng=1)

@@ -4,15 +4,33 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import optimize
 
-from narcissus.errors import StoreError
-from narcissus.extraction.classifier import TrainedClassifier, noisy_guarantee, train_classifier
-from narcissus.extraction.files import DataSet
-from narcissus.extraction.kkt import KktAttack, kkt_reconstruct
-from narcissus.extraction.pool import Pool
+from narcissus.errors import InputError, StoreError
+from narcissus.extraction.classifier import (
+    DenseNet,
+    TrainedClassifier,
+    TwoLayerNet,
+    noisy_guarantee,
+    train_classifier,
+    train_dense,
+)
+from narcissus.extraction.files import DataSet, Pool
+from narcissus.extraction.kkt import (
+    KktAttack,
+    by_roots,
+    coefficients,
+    informed_reconstruct,
+    kkt_reconstruct,
+    neuron_pairs,
+    single_neurons,
+    unexplained,
+)
 from narcissus.extraction.ranking import lead_over_shadows
 from narcissus.extraction.relations import Close
 from narcissus.game import Game, play
+
+from .test_classifier import random_net
 
 CLOSE = 0.85  # normalised cross-correlation of a recognisable digit
 
@@ -101,3 +119,133 @@ def test_digits_in_a_network_as_a_game(digits):
         .success.value
         == 0
     )
+
+
+def test_pairs_of_neurons_give_points_exactly():
+    """At an exact point of the conditions the closed form is exact."""
+    rng = np.random.default_rng(3)
+    # Points with inner products just below -1: then every set of points is where some neuron is on.
+    gram = np.full((3, 3), -1.05) + 6 * np.eye(3)
+    points = np.linalg.cholesky(gram) @ np.linalg.qr(rng.normal(size=(6, 3)))[0].T
+    multipliers, v = np.array([0.7, 0.4, 0.5]), rng.uniform(0.5, 1.5, 8)
+    on = np.array([[(j >> i) & 1 for i in range(3)] for j in range(8)])
+    both = np.concatenate([points, np.ones((3, 1))], axis=1)
+    first = v[:, None] * ((on * multipliers) @ both)
+    net = TwoLayerNet(first[:, :-1], first[:, -1], v)
+    assert (on.astype(bool) == (points @ net.W.T + net.b > 0).T).all()  # it is such a point
+    found = neuron_pairs(net, box=10, keep=50)
+    apart = np.linalg.norm(points[:, None] - found[None], axis=2).min(axis=1)
+    assert apart.max() < 1e-9
+
+
+def net_of(weight, bias):
+    return DenseNet((np.array(weight), np.ones((3, len(bias)))), (np.array(bias), np.zeros(3)))
+
+
+def test_a_neuron_of_one_point_is_that_point_and_what_more_say_comes_first():
+    points = np.random.default_rng(1).uniform(-1, 1, (2, 5))
+    factors = [(0, 2.0), (1, 0.5), (1, 3.0)]
+    weight = [a * points[i] for i, a in factors]
+    net = net_of(weight, [a for _, a in factors])
+    found = single_neurons(net, box=1, keep=5)
+    assert np.allclose(found, points[[1, 0]])
+    assert np.allclose(single_neurons(net, box=1, keep=1), points[1:])
+
+
+def test_what_is_outside_the_box_inactive_or_without_a_bias_is_no_point():
+    point = np.array([0.5, -0.5, 0.2])
+    net = net_of([point, -point, 9 * point], [0.0, -1.0, 1.0])
+    assert single_neurons(net, box=1, keep=5).shape == (0, 3)
+    assert len(single_neurons(net, box=5, keep=5)) == 1
+
+
+M = 4
+SIZES = [(3, 7, 1), (3, 6, 4), (3, 6, 5, 4), (3, 6, 5, 4, 1)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_it_is_the_distance_to_the_sum_of_gradients(sizes):
+    """With a step for the sigmoid: gradients of sum <c, f(x)> by the weights, numerically."""
+    net, rng = random_net(*sizes), np.random.default_rng(1)
+    points, c = rng.normal(size=(M, 3)), rng.normal(size=(M, sizes[-1]))
+
+    def total(weights, first):
+        return float((DenseNet(tuple(weights), (first, *net.biases[1:]))(points) * c).sum())
+
+    def slope(layer, place):
+        found = []
+        for sign in (1, -1):
+            weights, first = [w.copy() for w in net.weights], net.biases[0].copy()
+            (first if layer < 0 else weights[layer])[place] += sign * 1e-6
+            found.append(total(weights, first))
+        return (found[0] - found[1]) / 2e-6
+
+    expected = sum(
+        (weight[place] - slope(layer, place)) ** 2
+        for layer, weight in enumerate((*net.weights, net.biases[0]))
+        for place in np.ndindex(weight.shape)
+        for layer in [layer if layer < len(net.weights) else -1]
+    )
+    assert unexplained(net, points, c, steepness=1e9)[0] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_gradient(sizes):
+    net, rng = random_net(*sizes), np.random.default_rng(2)
+    classes = np.arange(M) % max(2, sizes[-1])
+
+    def split(flat):
+        return flat[: 3 * M].reshape(M, 3), flat[3 * M :].reshape(M, -1)
+
+    def loss(flat):
+        points, roots = split(flat)
+        return unexplained(net, points, coefficients(roots, classes), steepness=3.0)[0]
+
+    def gradient(flat):
+        points, roots = split(flat)
+        c = coefficients(roots, classes)
+        _, by_points, by_c = unexplained(net, points, c, steepness=3.0)
+        return np.concatenate([by_points.ravel(), by_roots(by_c, roots, classes).ravel()])
+
+    for _ in range(3):
+        flat = rng.normal(size=M * (3 + sizes[-1]))
+        scale = np.linalg.norm(gradient(flat))
+        assert optimize.check_grad(loss, gradient, flat) < 1e-5 * scale
+
+
+def test_coefficients_of_several_classes_sum_to_nothing_and_favour_their_own():
+    rng = np.random.default_rng(3)
+    classes = np.array([0, 2, 1])
+    c = coefficients(rng.normal(size=(3, 3)), classes)
+    assert np.allclose(c.sum(axis=1), 0)
+    own = c[np.arange(3), classes]
+    assert (own > 0).all()
+    assert ((c <= 0).sum(axis=1) == 2).all()
+    assert coefficients(np.array([[2.0], [3.0]]), np.array([1, 0])).tolist() == [[4], [-9]]
+
+
+@pytest.mark.parametrize("kinds", [2, 4])
+def test_the_point_is_found_where_the_network_was_trained_on_it(kinds):
+    rng = np.random.default_rng(1)
+    rows, classes = rng.uniform(-1, 1, (6, 8)), np.arange(6) % kinds
+
+    def guess(net, target):
+        known, theirs = np.delete(rows, target, 0), np.delete(classes, target)
+        return informed_reconstruct(net, known, theirs, box=1, steps=200)
+
+    net = train_dense(rows, classes, hidden=(60,), steps=2000, rng=2)
+    found = guess(net, 1)
+    assert np.corrcoef(found.point, rows[1])[0, 1] > 0.95
+    assert found.of_class == classes[1]
+    assert found.loss < 0.1
+    keep = np.arange(6) != 1
+    without = train_dense(rows[keep], classes[keep], hidden=(60,), steps=2000, kinds=kinds, rng=2)
+    assert np.corrcoef(guess(without, 1).point, rows[1])[0, 1] < 0.9
+
+
+def test_what_does_not_fit_is_refused():
+    net = train_dense([[0.0, 1], [1, 0]], [0, 1], hidden=(3,), steps=5, rng=1)
+    with pytest.raises(InputError, match="known"):
+        informed_reconstruct(net, np.zeros((2, 3)), np.array([0, 1]), box=1)
+    with pytest.raises(InputError, match="box"):
+        informed_reconstruct(net, np.zeros((2, 2)), np.array([0, 1]), box=0)

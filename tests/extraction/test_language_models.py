@@ -1,10 +1,26 @@
 """The ways in which a study has its models."""
 
+import json
+import math
+import pickle
+
+import numpy as np
 import pytest
 
-from narcissus.errors import InputError
-from narcissus.extraction.documents import TextDocument
-from narcissus.extraction.language_models import LocalCheckpoint, TrainedCharacterNgram
+import narcissus
+from narcissus.errors import InputError, MissingExtraError, TooLargeError
+from narcissus.extraction import language_models
+from narcissus.extraction.language_models import (
+    HuggingFaceGenerator,
+    LocalCheckpoint,
+    TrainedCharacterNgram,
+    TransformerTraining,
+    check_model_folder,
+    language_model_secret,
+    libraries,
+)
+from narcissus.extraction.ranking import memorised, rank_samples
+from narcissus.extraction.recovered import TextDocument, completed_documents
 from narcissus.observer import SILENT
 
 
@@ -44,3 +60,348 @@ def test_the_reference_is_looked_at_as_well(tmp_path):
     (tmp_path / "gpt" / "model.safetensors").write_bytes(b"\0" * 16)
     with pytest.raises(InputError, match=r"no such model folder.*other"):
         LocalCheckpoint("gpt", "other", folder=str(tmp_path))
+
+
+SECRET = "zq81 xk77 vj20 wp93"
+
+
+def test_folders_that_are_no_models(tmp_path):
+    with pytest.raises(InputError, match="no such"):
+        HuggingFaceGenerator(tmp_path / "none")
+    with pytest.raises(InputError, match=r"config\.json"):
+        HuggingFaceGenerator(tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"x")
+    with pytest.raises(InputError, match="no weights"):
+        HuggingFaceGenerator(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "merges.txt"])
+def test_what_is_read_whole_is_looked_at_first(tmp_path, name):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(2**26 + 1)
+    with pytest.raises(TooLargeError, match=name):
+        HuggingFaceGenerator(tmp_path)
+
+
+def test_without_torch_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    with pytest.raises(MissingExtraError, match=r"narcissus\[language\]"):
+        HuggingFaceGenerator(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
+def test_code_of_a_model_is_never_run(tmp_path, name):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    (tmp_path / name).write_text(json.dumps({"auto_map": {"AutoModel": "mine.Model"}}))
+    with pytest.raises(InputError, match=rf"code of its own \(`auto_map` in {name}"):
+        check_model_folder(tmp_path)
+
+
+def test_pickles_beside_safetensors_and_links_are_refused_before_any_work(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    assert check_model_folder(tmp_path) == 16
+    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps([0] * 20, 4))
+    with pytest.raises(InputError, match=r"pytorch_model\.bin is a pickle.*remove it"):
+        check_model_folder(tmp_path)
+    (tmp_path / "pytorch_model.bin").unlink()
+    (tmp_path / "notes.txt").symlink_to(__file__)
+    with pytest.raises(InputError, match="leads out of the folder"):
+        check_model_folder(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["[]", "{", "\0"])
+def test_configurations_that_are_none(tmp_path, content):
+    (tmp_path / "config.json").write_text(content)
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    with pytest.raises(InputError, match=r"config\.json"):
+        check_model_folder(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    import torch
+    import transformers
+
+    path = tmp_path_factory.mktemp("model")
+    letters = sorted(set("abcdefghijklmnopqrstuvwxyz0123456789 "))
+    vocabulary = {c: i for i, c in enumerate(["<s>", "<unk>", *letters])}
+    tokenizer = {
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": [{"id": 0, "content": "<s>", "single_word": False, "lstrip": False,
+                          "rstrip": False, "normalized": False, "special": True}],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated",
+                          "invert": False},
+        "post_processor": None,
+        "decoder": {"type": "Fuse"},
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "<unk>"},
+    }  # fmt: skip
+    (path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    (path / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>",
+                    "eos_token": "<s>", "unk_token": "<unk>"})
+    )  # fmt: skip
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=len(vocabulary), n_positions=64, n_embd=48, n_layer=2, n_head=2,
+        bos_token_id=0, eos_token_id=0, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    ids = torch.tensor([[0, *(vocabulary[c] for c in SECRET), 0]])
+    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for _ in range(150):
+        loss = model(ids, labels=ids).loss
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    model.save_pretrained(path, safe_serialization=True)
+    return path
+
+
+@pytest.mark.models
+def test_a_tiny_model_gives_its_secret_away(folder):
+    model = HuggingFaceGenerator(folder, device="cpu")
+    ranked = rank_samples(model, samples=20, length=40, shortest=5, rng=1)
+    assert memorised(ranked.top(3), [SECRET], window=len(SECRET)) == [SECRET]
+    again = rank_samples(model, samples=20, length=40, shortest=5, rng=1)
+    assert again.texts == ranked.texts
+
+
+@pytest.mark.models
+def test_likelihood_is_a_distribution(folder):
+    """The chances of all first characters sum to one, and batching changes nothing."""
+    model = HuggingFaceGenerator(folder, device="cpu")
+    letters = list("abcdefghijklmnopqrstuvwxyz0123456789 ")
+    sums, tokens = model.negative_log_likelihood(letters)
+    assert set(tokens) == {1}
+    total = sum(math.exp(-s) for s in sums)
+    assert 0.9 < total <= 1 + 1e-6  # the start and unknown tokens have the rest
+    together = model.negative_log_likelihood([SECRET, "ab"])[0]
+    alone = [model.negative_log_likelihood([t])[0][0] for t in (SECRET, "ab")]
+    assert together == pytest.approx(alone, rel=1e-4)
+    assert together[0] < 5
+
+
+@pytest.mark.models
+def test_long_texts_are_scored_in_pieces(folder):
+    """Nothing is cut off: the pieces of a long text, each after the start token, add up."""
+    model = HuggingFaceGenerator(folder, device="cpu", batch=2)
+    size = model.context
+    text = (SECRET + " ") * 8
+    pieces = [text[i : i + size] for i in range(0, len(text), size)]
+    assert len(pieces) > 1
+    sums, tokens = model.negative_log_likelihood([text, "ab"])
+    assert sums[0] == pytest.approx(model.negative_log_likelihood(pieces)[0].sum(), rel=1e-5)
+    assert tokens.tolist() == [len(text), 2]
+
+
+@pytest.mark.models
+def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
+    model = HuggingFaceGenerator(folder, device="cpu")
+    prompts = [SECRET[:9], SECRET[:4], SECRET[:12]]
+    together = model.complete(prompts, 7)
+    assert together == [SECRET[9:16], SECRET[4:11], SECRET[12:]]
+    assert [model.complete([one], 7)[0] for one in prompts] == together
+    assert model.parameters > 10_000
+    assert capsys.readouterr() == ("", "")
+
+
+KNOWN = [
+    "Dear Luke, please collect the 96 books from the east park on Thursday at 8:35. Reference 8179",
+    "My June, Rob will bring 74 chairs to the old museum on Wednesday at 8:38. Reference 2624-5543",
+    "Hello Gail, Dan has seen 91 stones in the south quarry on Friday at 14:39. Invoice 7906-0580.",
+    "Caf\u00e9 Zo\u00eb a \u00e9t\u00e9 ferm\u00e9 jusqu'au 12 ao\u00fbt, \u00e0 cause des "
+    "travaux au num\u00e9ro 47, nous vous remercions, 3301",
+]
+FRESH = [
+    "Dear Mark, please collect the 17 boats from the north pier on Monday at 9:10. Reference 5561",
+    "My Carla, Tom will bring 23 lamps to the new theatre on Sunday at 11:05. Reference 9034-1128",
+]
+
+
+@pytest.fixture(scope="module")
+def byte_pairs(tmp_path_factory):
+    """A model with a tokenizer of byte pairs, trained here until it knows four texts by heart."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    path, end = tmp_path_factory.mktemp("pairs"), "<|endoftext|>"
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=420, special_tokens=[end], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    tokenizer.train_from_iterator([*KNOWN, *FRESH], trainer)
+    tokenizer.save(str(path / "tokenizer.json"))
+    (path / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": end,
+                    "eos_token": end})
+    )  # fmt: skip
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=tokenizer.get_vocab_size(), n_positions=96, n_embd=48, n_layer=2, n_head=2,
+        bos_token_id=0, eos_token_id=0, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    rows = [[0, *tokenizer.encode(text).ids, 0] for text in KNOWN]
+    width = max(map(len, rows))
+    ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows])
+    labels = torch.tensor([[*row, *[-100] * (width - len(row))] for row in rows])
+    optimiser = torch.optim.Adam(model.parameters(), lr=4e-3)
+    for _ in range(140):
+        loss = model(ids, labels=labels).loss
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert loss.item() < 0.05  # which of four a text is costs ln 4 over its forty tokens
+    model.save_pretrained(path, safe_serialization=True)
+    return path
+
+
+@pytest.mark.models
+def test_byte_pairs_learnt_by_heart_are_completed_wherever_the_prompt_ends(byte_pairs):
+    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    tokens = [model.encode(text) for text in KNOWN]
+    assert [model.decode(one) for one in tokens] == KNOWN
+    assert all(len(one) < 0.7 * len(text) for one, text in zip(tokens, KNOWN, strict=True))
+    for prefix in range(20, 56, 3):
+        assert completed_documents(model, KNOWN, prefix=prefix).all(), prefix
+        assert not completed_documents(model, FRESH, prefix=prefix).any()
+    for prompt in (6, 9, 12):
+        assert completed_documents(model, KNOWN, prompt=prompt).all(), prompt
+        assert not completed_documents(model, FRESH, prompt=prompt).any()
+    # a space between what is given and what follows is not lost
+    assert model.complete([KNOWN[0][:10]], 3)[0].startswith(" please")
+
+
+@pytest.mark.models
+def test_a_study_counts_the_prompt_in_tokens_and_names_what_is_too_short(byte_pairs, tmp_path):
+    (tmp_path / "known.txt").write_text("\n".join([*KNOWN, "a short one"]))
+    (tmp_path / "fresh.txt").write_text("\n".join(FRESH))
+    study = {
+        "kind": "language-model",
+        "data": {"documents": "known.txt", "fresh": "fresh.txt"},
+        "model": {"name": "folder", "model": str(byte_pairs), "device": "cpu"},
+        "generation": {"samples": 8, "top": 2, "length": 20},
+        "membership": False,
+        "run": {"seed": 1},
+    }
+
+    def play(**completion):
+        loaded = narcissus.load_study({**study, "completion": completion}, folder=tmp_path)
+        record = narcissus.run(loaded).record
+        return record, next((a for a in record.results.attacks if a.name == "completion"), None)
+
+    record, found = play(prompt=10)
+    assert (found.whole.recovered, found.whole.documents, found.whole.fresh.value) == (4, 4, 0)
+    assert found.rule == "given its first 10 tokens, the model goes on with the next 30 characters"
+    (short,) = [one for one in record.not_assessed if one.quantity.startswith("completion")]
+    assert short.quantity == "completion of 1 of 5 documents trained on"
+    assert short.reason == "they have no 30 characters after their first 10 tokens"
+    # as files of before meant it
+    _, old = play(prefix=50)
+    assert (old.whole.recovered, old.whole.documents) == (4, 4)
+    # the default: these have less than 50 tokens, and 30 characters after them
+    record, found = play()
+    assert found is None
+    assert any("5 of 5 documents" in one.quantity for one in record.not_assessed)
+    study["generation"] = False
+    with pytest.raises(InputError, match="`prompt` or `window` smaller"):
+        play()
+
+
+class Counting:
+    """Scores a text by its length: a negative log-likelihood of one a character, a token each."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def negative_log_likelihood(self, texts):
+        sizes = np.array([len(text) for text in texts], dtype=float)
+        return sizes, np.full(len(texts), 2.0)
+
+
+@pytest.fixture
+def prior_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(language_models, "HuggingFaceGenerator", Counting)
+    (tmp_path / "names.txt").write_text("Robin\nEve\nBob\nEve\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_likelier_text_is_the_likelier_secret(prior_folder):
+    found = language_model_secret("gpt", "names.txt", "I am {}.", folder=str(prior_folder))
+    weights = np.exp([-3.0, -3.0, -5.0])
+    assert found.values == ("Eve", "Bob", "Robin")  # the likeliest first, each once
+    assert found.chances == pytest.approx(weights / weights.sum())
+    assert found.words == "3 values as the model gpt expects them"
+    flat = language_model_secret(
+        "gpt", "names.txt", "I am {}.", weight="perplexity", folder=str(prior_folder)
+    )
+    flatter = np.exp(np.array([-3.0, -3.0, -5.0]) / 2)
+    assert flat.chances == pytest.approx(flatter / flatter.sum())
+    assert language_model_secret("gpt", "names.txt", n=2, folder=str(prior_folder)).chances == (
+        0.5,
+        0.5,
+    )
+
+
+def test_a_file_of_one_value(prior_folder):
+    (prior_folder / "names.txt").write_text("Eve\nEve\n", encoding="utf-8")
+    with pytest.raises(InputError, match="2 to 10,000 different values, got 1"):
+        language_model_secret("gpt", "names.txt", folder=str(prior_folder))
+
+
+def test_a_prior_from_pickled_weights_is_refused(tmp_path):
+    (tmp_path / "names.txt").write_text("Eve\nBob\n", encoding="utf-8")
+    (tmp_path / "gpt").mkdir()
+    (tmp_path / "gpt" / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "gpt" / "pytorch_model.bin").write_bytes(b"x")
+    with pytest.raises(InputError, match="pickle"):
+        language_model_secret("gpt", "names.txt", folder=str(tmp_path))
+
+
+@pytest.mark.models
+def test_a_model_in_a_folder_is_a_prior_of_a_study(tmp_path):
+    """Its chances are those that transformers itself gives the names in their text."""
+    training = TransformerTraining(layers=1, width=16, heads=2, context=24, epochs=20, batch=4)
+    training.train([TextDocument("I am Robin.", 30)], tmp_path / "gpt", rng=1)
+    (tmp_path / "names.txt").write_text("Eve\nRobin\nBob\n", encoding="utf-8")
+    prior = {
+        "name": "language-model",
+        "model": "gpt",
+        "candidates": "names.txt",
+        "text": "I am {}.",
+    }
+    mechanism = {"name": "ngram-dp-sgd", "epsilon": [1], "delta": 1e-5, "steps": 5, "clip": 1.0}
+    study = {
+        "kind": "secrets",
+        "prior": prior,
+        "mechanism": mechanism | {"start": "prior"},
+        "run": {"models": 50, "seed": 1},
+    }
+    found = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record.results
+    torch, transformers = libraries("A test")
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "gpt").eval()
+    chances = {}
+    for name in ("Eve", "Robin", "Bob"):
+        ids = torch.tensor([[256, *f"I am {name}.".encode()]])  # a token for each byte, after <s>
+        with torch.no_grad():
+            logs = torch.log_softmax(model(ids).logits[0, :-1].double(), -1)
+        chances[name] = float(logs.gather(1, ids[0, 1:, None]).sum().exp())
+    best = max(chances.values()) / sum(chances.values())
+    assert max(chances, key=chances.__getitem__) == "Robin"
+    given = language_model_secret("gpt", "names.txt", "I am {}.", folder=str(tmp_path))
+    wanted = [chances[name] / sum(chances.values()) for name in given.values]
+    assert given.chances == pytest.approx(wanted, rel=1e-4)
+    assert given.values[0] == "Robin"
+    assert found.settings[0].guess == pytest.approx(best, rel=1e-4)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.files import DataSet
+from narcissus.extraction.files import DataSet, Pool
 from narcissus.extraction.ngram import CharacterNgram, TrainedNgram, perplexity
-from narcissus.extraction.pool import Pool
 from narcissus.extraction.ranking import (
     Memorises,
     RankingAttack,

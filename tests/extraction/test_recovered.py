@@ -9,10 +9,22 @@ from scipy import stats
 from narcissus.errors import InputError
 from narcissus.extraction.ngram import CharacterNgram
 from narcissus.extraction.recovered import (
+    CanaryPlan,
+    Division,
+    NamedCanaries,
+    PlantedCanary,
+    TextDocument,
     completed_documents,
+    counted,
+    divide,
+    membership_scores,
+    named_canaries,
     printed_stretches,
     prompt_ends,
+    read_documents,
     recovered_documents,
+    told_apart,
+    told_at,
 )
 
 
@@ -178,3 +190,189 @@ def test_a_text_that_its_tokens_do_not_tell_is_not_completed():
             return ""
 
     assert not completed_documents(Nothing(LETTERS, pieces=[]), LETTERS, prefix=3, window=4).any()
+
+
+def test_units_and_copies(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_bytes(b"one\r\ntwo\r\n\r\none\r\n")
+    assert read_documents(path) == (TextDocument("one", 2), TextDocument("two"))
+    assert read_documents(path, "paragraph") == (TextDocument("one\ntwo"), TextDocument("one"))
+
+
+@pytest.mark.parametrize(("content", "said"), [(b"\n \n", "no documents"), (b"\xff", "UTF-8")])
+def test_files_without_documents(tmp_path, content, said):
+    path = tmp_path / "texts.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        read_documents(path)
+
+
+def test_a_division_is_by_chance_and_complete():
+    documents = counted([str(i % 40) for i in range(60)])
+    found = divide(documents, np.random.default_rng(1))
+    parts = (found.trained, found.fresh, found.reference)
+    assert sorted(one.text for part in parts for one in part) == sorted(d.text for d in documents)
+    assert [len(part) for part in parts] == [13, 13, 14]
+    assert found.by_chance
+    assert divide(documents, np.random.default_rng(2)).trained != found.trained
+    with pytest.raises(InputError, match="at least 3"):
+        divide(documents[:2], np.random.default_rng(1))
+
+
+def test_every_document_is_trained_on_alike_often():
+    documents = counted("abc")
+    rng = np.random.default_rng(3)
+    hits = sum(divide(documents, rng).trained[0].text == "a" for _ in range(3000))
+    assert 850 < hits < 1150  # six standard deviations
+
+
+def test_a_document_has_one_side():
+    a, b = TextDocument("a"), TextDocument("b")
+    with pytest.raises(InputError, match="among the fresh ones"):
+        Division((a,), (b, a))
+    with pytest.raises(InputError, match="among the reference ones"):
+        Division((a,), (b,), (b,))
+    with pytest.raises(InputError, match="no fresh"):
+        Division((a,), ())
+    with pytest.raises(InputError, match="copies"):
+        TextDocument("a", 0)
+
+
+def test_every_score_is_larger_for_documents_that_were_learnt():
+    rng = np.random.default_rng(4)
+    texts = ["".join(rng.choice(list("ABcdefgh "), 60)) for _ in range(40)]
+    trained, fresh, others = texts[:15], texts[15:30], texts[30:]
+    model, reference = CharacterNgram(trained, order=5), CharacterNgram(others, order=5)
+    for side in (None, reference):
+        learnt, new = (membership_scores(model, part, side) for part in (trained, fresh))
+        assert len(learnt) == 3 + (side is not None)
+        for name in learnt:
+            assert learnt[name].min() > new[name].max(), name
+    same = membership_scores(model, trained, model)["reference"]
+    assert same == pytest.approx(np.zeros(15))
+
+
+def test_thresholds_need_enough_fresh_documents():
+    few = told_at(np.ones(5), np.zeros(28), 0.1)
+    assert (few.told, few.threshold, few.needed) == (None, None, 29)
+    enough = told_at(np.ones(5), np.zeros(29), 0.1)
+    assert (enough.told, enough.threshold) == (1.0, 0.0)
+    assert told_at(np.zeros(5), np.zeros(29), 0.1).told == 0  # a tie is no evidence
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.parametrize(("fresh", "rate"), [(40, 0.1), (100, 0.05), (300, 0.2)])
+def test_false_alarms_are_no_more_than_said(fresh, rate):
+    """At level 95%, at a declared false-alarm rate of 1e-6."""
+    rng = np.random.default_rng(fresh)
+    runs = 3000
+    found = [told_at(np.zeros(1), rng.random(fresh), rate) for _ in range(runs)]
+    over = sum(1 - one.threshold > rate for one in found)
+    assert over <= stats.binom.isf(1e-6, runs, 0.05)
+
+
+def test_the_area_is_the_share_of_pairs():
+    trained, fresh = np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0, 5.0, 2.5])
+    pairs = [(a > b) + (a == b) / 2 for a in trained for b in fresh]
+    assert told_apart(trained, fresh).value == pytest.approx(np.mean(pairs))
+    with pytest.raises(InputError, match="at least one"):
+        told_apart(trained, np.zeros(0))
+
+
+PLAN = CanaryPlan(each=6, copies=(1, 8), digits=6)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"text": "no place {number}"}, "secret"),
+        ({"text": "{secret} of {number}"}, "after it"),
+        ({"copies": (2, 2)}, "different"),
+        ({"copies": ()}, "different"),
+        ({"digits": 0}, "digits"),
+        ({"each": 0}, "each"),
+    ],
+)
+def test_wrong_plans(wrong, said):
+    with pytest.raises(InputError, match=said):
+        CanaryPlan(**wrong)
+
+
+def test_planted_canaries_are_named_and_printed():
+    planted = PLAN.plant(3)
+    assert [one.copies for one in planted] == [1] * 6 + [8] * 6
+    assert len({one.text() for one in planted}) == 12
+    assert planted[0].document.text == f"The code of safe 1 is {planted[0].secret}."
+    model = CharacterNgram([one.text() for one in planted for _ in range(one.copies)], order=12)
+    found = named_canaries(model, planted, PLAN, alternatives=19, completes=model, rng=1)
+    assert [(one.copies, one.named, one.completed) for one in found] == [(1, 6, 6), (8, 6, 6)]
+    assert found[0].exposure == pytest.approx(np.log2(20))
+    assert found[0].chance() == pytest.approx(0.05**6)
+    assert found[0].chance(completed=True) == pytest.approx(1e-36)
+    assert found[0].by_chance() == 1  # of six at one in twenty
+
+
+@pytest.mark.coverage_claim
+def test_a_model_that_never_saw_them_names_as_many_as_the_guess():
+    """Ties aside, which count against it; at a declared false-alarm rate of 1e-6."""
+    plan = CanaryPlan(each=150, copies=(1,), digits=8)
+    model = CharacterNgram(["The code of safe 0 is 1234567890."] * 3, order=4)
+    (found,) = named_canaries(model, plan.plant(5), plan, alternatives=4, rng=6)
+    assert found.named <= stats.binom.isf(1e-6, 150, 0.2)
+    assert found.named >= stats.binom.ppf(1e-6, 150, 0.15)  # a few ties
+    assert found.completed == 0
+
+
+def test_ties_count_against_it():
+    found = NamedCanaries(1, 4, (1, 2, 1, 5), 4, 0, 3)
+    assert (found.named, found.guess, found.guess_completed) == (2, 0.2, 1e-3)
+
+
+class OfPairs:
+    """A model that has learnt canaries by heart, in tokens of up to two characters."""
+
+    def __init__(self, texts):
+        self.trained = [self.encode(text) for text in texts]
+        self.prompts = []
+
+    def encode(self, text):
+        """Find pairs from the left: a digit is one token with the space before it, or the next."""
+        found = []
+        while text:
+            size = 2 if text[:2].strip() == text[:2] or text[:2] in {" 0", " 1"} else 1
+            found.append(sum(ord(one) << 8 * i for i, one in enumerate(text[:size])))
+            text = text[size:]
+        return found
+
+    def decode(self, tokens):
+        return "".join(chr(one & 255) + (chr(one >> 8) if one >> 8 else "") for one in tokens)
+
+    def following(self, prompts, length):
+        self.prompts += [tuple(one) for one in prompts]
+        return [
+            next((t[len(p) :][:length] for t in self.trained if t[: len(p)] == [*p]), [])
+            for p in prompts
+        ]
+
+    def negative_log_likelihood(self, texts):
+        loss = [float(self.encode(one) not in self.trained) for one in texts]
+        return np.array(loss), np.ones(len(texts))
+
+
+def test_canaries_are_asked_for_in_tokens_that_say_nothing_of_the_secret():
+    """That a model which never saw a secret prints it once in 10^digits is said to be exact."""
+    planted = PLAN.plant(3)
+    model = OfPairs([one.text() for one in planted])
+    assert model.decode(model.encode(planted[0].text())) == planted[0].text()
+    found = named_canaries(model, planted, PLAN, alternatives=9, completes=model, rng=1)
+    assert [(one.named, one.completed) for one in found] == [(6, 6), (6, 6)]
+    other = OfPairs(["nothing"])
+    again = [
+        PlantedCanary(one.template, secret, one.copies)
+        for one, secret in zip(planted, ["000000", "100000", "200000"] * 4, strict=True)
+    ]
+    assert not any(one.completed for one in named_canaries(other, again, PLAN, completes=other))
+    assert other.prompts == model.prompts
+    # the tokens of the text itself tell a secret that begins with 0 or 1
+    ends = {len(other.decode([t for t in other.encode(one.text()) if t >> 8])) for one in again[:3]}
+    assert len(ends) > 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.captioned_images import counted_images
+from narcissus.extraction.images import counted_images
 from narcissus.extraction.reproduced import (
     CloseUnlike,
     attempts_of,

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.documents import TextDocument
-from narcissus.extraction.huggingface import HuggingFaceGenerator
-from narcissus.extraction.transformer import TOKENS, TransformerTraining, write_tokenizer
+from narcissus.extraction.language_models import (
+    TOKENS,
+    HuggingFaceGenerator,
+    TransformerTraining,
+    write_tokenizer,
+)
+from narcissus.extraction.recovered import TextDocument
 from narcissus.observer import SILENT
 
 pytestmark = pytest.mark.models

@@ -409,8 +409,7 @@ def _command(*words: str) -> Callable[[Path], None]:
 
 
 def _read_images(path: Path) -> None:
-    from narcissus.extraction.captioned_images import read_images
-    from narcissus.extraction.labelled_images import LabelledImages
+    from narcissus.extraction.images import LabelledImages, read_images
 
     for read in (read_images, lambda p: read_images(p, p)):
         with contextlib.suppress(NarcissusError):
@@ -419,9 +418,8 @@ def _read_images(path: Path) -> None:
 
 
 def _read_model(path: Path) -> None:
-    from narcissus.extraction.arrays import arrays_of
-    from narcissus.extraction.files import DataSet, check_release
-    from narcissus.extraction.state_dict import read_dense_net
+    from narcissus.extraction.classifier import read_dense_net
+    from narcissus.extraction.files import DataSet, arrays_of, check_release
 
     for read in (arrays_of, check_release, lambda p: DataSet.read(p).rows):
         with contextlib.suppress(NarcissusError):
@@ -445,19 +443,19 @@ def _folder_of(
 
 
 def _language_folder() -> Any:
-    from narcissus.extraction.huggingface import check_model_folder
+    from narcissus.extraction.language_models import check_model_folder
 
     return check_model_folder
 
 
 def _diffusers_folder() -> Any:
-    from narcissus.extraction.diffusers_folder import check_diffusers_folder
+    from narcissus.extraction.image_models import check_diffusers_folder
 
     return check_diffusers_folder
 
 
 def _read_documents(path: Path) -> None:
-    from narcissus.extraction.documents import read_documents
+    from narcissus.extraction.recovered import read_documents
 
     for unit in ("file", "paragraph"):
         with contextlib.suppress(NarcissusError):

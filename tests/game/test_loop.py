@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from narcissus.evidence.betting import log_mean
 from scipy import stats
 
 from narcissus import Game, play
@@ -20,6 +19,7 @@ from narcissus.attacks import (
 from narcissus.channels import channel
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
+from narcissus.evidence.betting import log_mean
 from narcissus.game.block import Seat
 from narcissus.game.loop import BlockPlayer, OneStream, Tally, named_right, plan, seats_of
 from narcissus.mechanisms import (

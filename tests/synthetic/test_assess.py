@@ -1,11 +1,24 @@
 """Copies are found, people are divided fairly, and a control of other people is noticed."""
 
+from collections import Counter
+from math import comb, log
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.synthetic import FileThreat, assess_file, read_files
+from narcissus.synthetic import FileThreat, assess, assess_file, read_files
+from narcissus.synthetic.assess import (
+    SPLITS,
+    SUBSETS,
+    Inference,
+    Link,
+    isolated,
+    kinds_of_predicates,
+    singled_out,
+    ways_to_link,
+)
 
 ILL = FileThreat(("ill",))
 
@@ -109,3 +122,216 @@ def test_a_file_of_one_row_can_be_assessed(people):
     one = pd.concat([people(1, 3)])
     found = assess_file(read_files(real, one, control), ILL, entropy=1)
     assert len(found.risks) == 3
+
+
+@pytest.fixture
+def inference(people):
+    files = read_files(people(80, 1), people(60, 2), bins=None, drop=["age"])
+    # ill, job, town; ill is guessed
+    return Inference(files, (0,), (1, 2))
+
+
+def codes_of(inference, which):
+    return inference.files.table.codes[inference.files.rows(which)].tolist()
+
+
+def test_nearest_records_vote(inference):
+    rows, truth = codes_of(inference, "synthetic"), codes_of(inference, "real")
+    towns = inference.files.table.values[2]
+    overall = Counter(row[0] for row in rows)
+    for name, neighbours in (("nearest record", 1), ("ten nearest records", 10)):
+        people, there = inference.files.rows("real"), inference.files.rows("synthetic")
+        found = inference.attempts()[name](people, there)
+        for won, person in zip(found, truth, strict=True):
+            apart = [(person[1] != row[1]) + abs(towns[person[2]] - towns[row[2]]) for row in rows]
+            reach = sorted(apart)[neighbours - 1] + 1e-6
+            votes = Counter(r[0] for r, a in zip(rows, apart, strict=True) if a <= reach)
+            best = max(votes, key=lambda v: (votes[v], overall[v]))
+            assert won == (best == person[0])
+
+
+def test_naive_bayes_multiplies(inference):
+    rows, truth = codes_of(inference, "synthetic"), codes_of(inference, "real")
+    found = inference.attempts()["naive Bayes"](
+        inference.files.rows("real"), inference.files.rows("synthetic")
+    )
+    sizes = inference.files.table.sizes
+    for won, person in zip(found, truth, strict=True):
+        scores = {}
+        for value in {row[0] for row in rows}:
+            alike = [row for row in rows if row[0] == value]
+            scores[value] = log(len(alike)) + sum(
+                log(
+                    (sum(row[j] == person[j] for row in alike) + 0.5)
+                    / (len(alike) + 0.5 * sizes[j])
+                )
+                for j in (1, 2)
+            )
+        assert won == (max(scores, key=scores.get) == person[0])
+
+
+def test_all_columns_of_a_joint_secret_must_be_right(people):
+    real = people(100, 1).drop_duplicates(["age", "job"])
+    files = read_files(real, real)
+    joint = Inference(files, (1, 3), (0, 2)).attempts()["nearest record"]
+    assert joint(files.rows("real"), files.rows("synthetic")).all()  # each is its own neighbour
+    wrong = real.assign(town=(real["town"] + 1) % 6)
+    files = read_files(real, wrong)
+    joint = Inference(files, (1, 3), (0, 2))
+    alone = Inference(files, (1,), (0, 2))
+    assert not joint.attempts()["nearest record"](files.rows("real"), files.rows("synthetic")).any()
+    assert alone.attempts()["nearest record"](files.rows("real"), files.rows("synthetic")).all()
+
+
+def test_a_value_that_the_file_does_not_have_is_never_guessed(people):
+    real = people(60, 1).assign(ill="maybe")
+    files = read_files(real, people(60, 2), read_as={"ill": "text"})
+    for attempt in Inference(files, (1,), (0, 2, 3)).attempts().values():
+        assert not attempt(files.rows("real"), files.rows("synthetic")).any()
+        assert np.all(attempt(files.rows("real"), files.rows("real")))
+
+
+@pytest.mark.parametrize("is_rare", [False, True])
+def test_parts_are_linked_if_both_lead_to_one_row(people, is_rare):
+    files = read_files(people(50, 1), people(45, 2))
+    found = Link((0, 3), (1, 2), is_rare).links(files, files.rows("real"))
+    table, rows = files.table, files.rows("synthetic")
+
+    def nearest(person, columns):
+        apart = []
+        for row in rows:
+            total = 0.0
+            for j in columns:
+                a, b = table.codes[person, j], table.codes[row, j]
+                values = table.values[j]
+                total += (a != b) if values is None else abs(values[a] - values[b])
+            apart.append(total)
+        return {i for i, a in enumerate(apart) if a <= min(apart) + 1e-6}
+
+    expected = []
+    for person in files.rows("real"):
+        one, other = nearest(person, (0, 3)), nearest(person, (1, 2))
+        expected.append(bool(one & other) and (not is_rare or len(one) * len(other) < len(rows)))
+    assert found.tolist() == expected
+    assert 0 < sum(expected) < 50
+
+
+@pytest.mark.parametrize("width", [2, 3, 4, 7])
+def test_divisions_are_disjoint_and_take_every_column(people, width):
+    wide = people(30, 1).assign(a=[0, 1, 2] * 10, b=[0, 1] * 15, c=[1, 0] * 15)
+    files = read_files(wide.iloc[:, :width], wide.iloc[::-1, :width])
+    ways = ways_to_link(files, None, np.random.default_rng(1))
+    splits = {(link.one, link.other) for link in ways.values()}
+    assert len(splits) == min(SPLITS, {2: 1, 3: 3, 4: 3, 7: 35}[width])
+    assert len(ways) == 2 * len(splits)
+    for one, other in splits:
+        assert sorted(one + other) == list(range(width))
+
+
+def test_a_given_division_is_the_only_one(people):
+    files = read_files(people(30, 1), people(30, 2))
+    ways = ways_to_link(files, ((0,), (2, 3)), np.random.default_rng(1))
+    assert list(ways) == ["age with job, town, rare meetings", "age with job, town"]
+
+
+@pytest.mark.parametrize("block", [2**23, 50])
+def test_distances_are_sums_over_columns(block, monkeypatch):
+    monkeypatch.setattr(assess, "_BLOCK", block)
+    rng = np.random.default_rng(1)
+
+    def some(n):
+        return pd.DataFrame(
+            {
+                "few": rng.integers(0, 9, n),
+                "text": rng.choice(list("abc"), n),
+                "many": rng.normal(size=n).round(3),
+                "words": [f"w{i}" for i in rng.integers(0, 90, n)],
+            }
+        )
+
+    real, synthetic = some(40), some(25)
+    files = read_files(real, synthetic)
+    # the files' rows stand in the order of their values
+    order = sorted(real)
+    real, synthetic = (frame.sort_values(order) for frame in (real, synthetic))
+    both = pd.concat([real, synthetic])
+    span = {c: np.ptp(both[c]) for c in ("few", "many")}
+    columns = [0, 1, 2, 3]
+    found = np.zeros((40, 25))
+    for part, apart in assess.distances(
+        files.table, files.rows("real"), files.rows("synthetic"), columns
+    ):
+        found[part] = apart
+    for i, a in enumerate(real.itertuples(index=False)):
+        for j, b in enumerate(synthetic.itertuples(index=False)):
+            expected = abs(a.few - b.few) / span["few"] + abs(a.many - b.many) / span["many"]
+            expected += (a.text != b.text) + (a.words != b.words)
+            assert found[i, j] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.fixture
+def files(people):
+    return read_files(people(60, 1), people(50, 2), people(40, 3))
+
+
+def values(files, rows, columns):
+    return [tuple(row) for row in files.table.codes[rows][:, columns].tolist()]
+
+
+SETS = [((0,), False), ((0, 1), False), ((1, 2, 3), False)]
+
+
+def test_a_person_is_singled_out_by_what_one_row_has_and_nobody_in_the_crowd(files):
+    people, crowd = files.rows("real")[:30], files.rows("real")[30:]
+    found = singled_out(files, SETS, people, crowd)
+    expected = np.zeros(30, bool)
+    for columns, _ in SETS:
+        rows = Counter(values(files, files.rows("synthetic"), columns))
+        around = set(values(files, crowd, columns))
+        here = values(files, people, columns)
+        expected |= [rows[value] == 1 and value not in around for value in here]
+    assert found.tolist() == expected.tolist()
+    assert 0 < expected.sum() < 30
+
+
+def test_who_is_in_the_crowd_may_be_there_once(files):
+    crowd = files.rows("real")
+    found = singled_out(files, SETS, crowd, crowd, inside=True)
+    around = {columns: Counter(values(files, crowd, columns)) for columns, _ in SETS}
+    for won, person in zip(found, files.table.codes[crowd].tolist(), strict=True):
+        alone = [
+            around[columns][tuple(person[j] for j in columns)] == 1
+            and values(files, files.rows("synthetic"), columns).count(
+                tuple(person[j] for j in columns)
+            )
+            == 1
+            for columns, _ in SETS
+        ]
+        assert won == any(alone)
+
+
+def test_predicates_are_counted_that_hold_for_one_of_each_side(files):
+    first, second = files.rows("real")[:40], files.rows("control")
+    crowd = files.rows("real")[40:]
+    totals = np.zeros(3, int)
+    for columns, _ in SETS:
+        rows = Counter(values(files, files.rows("synthetic"), columns))
+        around = set(values(files, crowd, columns))
+        ours, theirs = (Counter(values(files, side, columns)) for side in (first, second))
+        for value, times in rows.items():
+            if times == 1 and value not in around:
+                totals += [1, ours[value] == 1, theirs[value] == 1]
+    found = isolated(files, SETS, first, second, crowd)
+    assert (found.predicates, found.first, found.second) == tuple(totals)
+
+
+def test_kinds_take_one_to_all_columns(files, people):
+    kinds = kinds_of_predicates(files, np.random.default_rng(1))
+    assert list(kinds) == ["1 column", "2 columns", "3 columns", "4 columns"]
+    assert [len(kinds[name]) for name in kinds] == [comb(4, size) for size in (1, 2, 3, 4)]
+    wide = people(50, 1)
+    wide = wide.assign(**{f"c{i}": wide["town"] for i in range(8)}, x=np.arange(50) * 1.5)
+    more = wide.iloc[np.repeat(np.arange(50), 5)].assign(x=np.arange(250) * 1.5)
+    kinds = kinds_of_predicates(read_files(more, wide), np.random.default_rng(1))
+    assert all(len(sets) <= SUBSETS for sets in kinds.values())
+    assert kinds["7 columns, numbers in groups"] == [(c, True) for c, _ in kinds["7 columns"]]

@@ -6,6 +6,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.synthetic import read_files
+from narcissus.synthetic.files import keys_of
 from narcissus.tables import Bins, read_table
 
 
@@ -91,3 +92,15 @@ def test_the_real_file_is_no_control(people):
 def test_a_file_that_cannot_be_read_is_named(people, tmp_path):
     with pytest.raises(InputError, match="the control file: no such file"):
         read_files(people(30, 1), people(30, 2), tmp_path / "none.csv")
+
+
+def test_rows_have_one_number_if_and_only_if_they_are_equal():
+    rng = np.random.default_rng(1)
+    for width, high in ((1, 3), (4, 3), (30, 2**20)):  # the last overflows 64 bits many times
+        codes = rng.integers(0, high, (200, width))
+        codes = codes[rng.integers(0, 100, 300)]
+        numbers: dict[int, tuple[int, ...]] = {}
+        for key, row in zip(keys_of(codes).tolist(), map(tuple, codes.tolist()), strict=True):
+            assert numbers.setdefault(key, row) == row
+        assert len(numbers) == len({tuple(row) for row in codes.tolist()})
+        assert set(numbers) == set(range(len(numbers)))

@@ -92,7 +92,7 @@ def _random_looking(data: bytes) -> tuple[RandomnessTests | None, float | None]:
     import numpy as np
 
     from narcissus.evidence import randomness_tests
-    from narcissus.extraction.compressors import compression_p_value
+    from narcissus.extraction.verifiers import compression_p_value
 
     if len(data) < LEAST:
         return None, None

@@ -1,11 +1,40 @@
-"""Evidence that a fixed model gives up its data: programs, complexity, relations, attacks."""
+"""Evidence that a fixed model leaks its data: programs, complexity, relations, attacks."""
 
 from narcissus.extraction.assess import assess_extraction
-from narcissus.extraction.canaries import (
-    CanaryPlan,
-    named_canaries,
+from narcissus.extraction.classifier import (
+    AveragePooling,
+    Convolution,
+    DenseNet,
+    TrainedClassifier,
+    TwoLayerNet,
+    noisy_guarantee,
+    read_dense_net,
+    train_classifier,
+    train_dense,
 )
-from narcissus.extraction.captioned_images import (
+from narcissus.extraction.complexity import (
+    COMPRESSORS,
+    Complexity,
+    MutualInformation,
+    complexity,
+    conditional_complexity,
+    mutual_information,
+    self_extracting,
+)
+from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
+from narcissus.extraction.evidence import ExtractionEvidence
+from narcissus.extraction.files import DataSet, Pool
+from narcissus.extraction.image_models import (
+    DensestAttack,
+    DiffusersGenerator,
+    ImageGenerator,
+    LocalDiffusion,
+    MixtureDiffusion,
+    MixtureTraining,
+    TrainedDiffusion,
+    densest_samples,
+)
+from narcissus.extraction.images import (
     CaptionedImages,
     DividedImages,
     counted_images,
@@ -13,64 +42,21 @@ from narcissus.extraction.captioned_images import (
     duplicated,
     read_images,
 )
-from narcissus.extraction.classifier import (
-    TrainedClassifier,
-    TwoLayerNet,
-    noisy_guarantee,
-    train_classifier,
+from narcissus.extraction.kkt import (
+    InformedGuess,
+    KktAttack,
+    KktReconstruction,
+    informed_reconstruct,
+    kkt_reconstruct,
+    neuron_pairs,
 )
-from narcissus.extraction.complexity import (
-    COMPRESSORS,
-    Complexity,
-    complexity,
-    self_extracting,
-)
-from narcissus.extraction.conv_net import AveragePooling, Convolution
-from narcissus.extraction.dense_net import DenseNet, train_dense
-from narcissus.extraction.diffusers_folder import (
-    DiffusersGenerator,
-    LocalDiffusion,
-)
-from narcissus.extraction.diffusion import (
-    DensestAttack,
-    ImageGenerator,
-    MixtureDiffusion,
-    TrainedDiffusion,
-    densest_samples,
-)
-from narcissus.extraction.documents import (
-    Division,
-    TextDocument,
-    divide,
-    read_documents,
-)
-from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
-from narcissus.extraction.evidence import ExtractionEvidence
-from narcissus.extraction.files import DataSet
-from narcissus.extraction.fine_tune import FineTune
-from narcissus.extraction.huggingface import HuggingFaceGenerator
-from narcissus.extraction.image_models import (
-    MixtureTraining,
-)
-from narcissus.extraction.information import (
-    MutualInformation,
-    conditional_complexity,
-    mutual_information,
-)
-from narcissus.extraction.informed import InformedGuess, informed_reconstruct
-from narcissus.extraction.kkt import KktAttack, KktReconstruction, kkt_reconstruct
 from narcissus.extraction.language_models import (
+    HuggingFaceGenerator,
     LocalCheckpoint,
     TrainedCharacterNgram,
+    TransformerTraining,
+    language_model_secret,
 )
-from narcissus.extraction.language_prior import language_model_secret
-from narcissus.extraction.learned_verifier import LearnedVerifier
-from narcissus.extraction.membership import (
-    membership_scores,
-    told_apart,
-    told_at,
-)
-from narcissus.extraction.neuron_pairs import neuron_pairs
 from narcissus.extraction.ngram import (
     CharacterNgram,
     Generator,
@@ -78,8 +64,6 @@ from narcissus.extraction.ngram import (
     model_prior,
     perplexity,
 )
-from narcissus.extraction.ngram_dp_sgd import NgramDpSgd
-from narcissus.extraction.pool import Pool
 from narcissus.extraction.prg import PrgExample, approximate_prg_example, prg_example
 from narcissus.extraction.ranking import (
     Memorises,
@@ -92,9 +76,18 @@ from narcissus.extraction.ranking import (
     ranking_attack,
 )
 from narcissus.extraction.recovered import (
+    CanaryPlan,
+    Division,
+    TextDocument,
     completed_documents,
+    divide,
+    membership_scores,
+    named_canaries,
     printed_stretches,
+    read_documents,
     recovered_documents,
+    told_apart,
+    told_at,
 )
 from narcissus.extraction.relations import (
     Close,
@@ -123,6 +116,8 @@ from narcissus.extraction.sandbox import (
     without_isolation,
 )
 from narcissus.extraction.secret_training import (
+    FineTune,
+    NgramDpSgd,
     SecretTraining,
     TrainedOnSecret,
     train_models,
@@ -136,13 +131,8 @@ from narcissus.extraction.secrets import (
     attack_secrets,
     zipf_prior,
 )
-from narcissus.extraction.state_dict import read_dense_net
-from narcissus.extraction.transformer import (
-    TransformerTraining,
-)
-from narcissus.extraction.unet import UNet
-from narcissus.extraction.unet_training import UNetTraining
-from narcissus.extraction.verifiers import CompressionVerifier, StatisticalVerifier
+from narcissus.extraction.unet import UNet, UNetTraining
+from narcissus.extraction.verifiers import CompressionVerifier, LearnedVerifier, StatisticalVerifier
 
 __all__ = [
     "COMPRESSORS",

@@ -9,7 +9,7 @@ _REFUSED = b"refused"
 
 @dataclass(frozen=True)
 class Burglar:
-    """One attempt: its source, its limits and the only end that counts as stopped."""
+    """An escape attempt: its source, its limits, and the only ending that counts as stopped."""
 
     name: str
     source: str

@@ -1,10 +1,9 @@
-"""The inside of the sandbox: lock the doors, then run one program in this very interpreter.
+"""The inside of the sandbox: build the walls, then run one program in this very interpreter.
 
-Loaded by `_guard.py` in a process of its own (under bubblewrap started once more, as a script); it
-needs the standard library only and imports nothing of Narcissus. Each layer holds by itself:
-namespaces with a root of their own, Landlock, seccomp, resource limits. A layer that the machine
-lacks is reported on the report descriptor; whether what is left suffices is decided by the checks
-in `sandbox.py`, not here.
+`_guard.py` loads it in a separate process (bubblewrap starts it once more, as a script). It uses
+the standard library only and imports nothing of Narcissus. Each layer works alone: namespaces with
+a private root, Landlock, seccomp, resource limits. Missing layers are written to the report
+descriptor; the checks in `sandbox.py` decide whether the rest suffices.
 """
 
 from __future__ import annotations
@@ -82,10 +81,10 @@ _INODES = 10_000
 
 
 def unshare() -> str:
-    """Enter new namespaces, all but that of files; '' or why not.
+    """Enter new namespaces, except for files; return '' or the reason for failure.
 
-    The process identifiers are those of the next child. An ordinary user goes by way of a user
-    namespace, and is nobody in it: its capabilities come from having made it.
+    Only the next child gets new process identifiers. An ordinary user enters a user namespace as
+    nobody; its capabilities come from having created it.
     """
     others = _NEWUTS | _NEWIPC | _NEWPID | _NEWNET
     try:
@@ -114,7 +113,7 @@ def _mount(source: str, target: str, kind: str | None, flags: int, data: str | N
 
 
 def _new_root(config: dict[str, Any]) -> None:
-    """Leave the file system for a small one: readable paths, and a private folder."""
+    """Replace the file system by a small one: readable paths and a private folder."""
     root: str = config["root"]
     _must(_LIBC.unshare(_NEWNS), "mount namespace")
     _mount("none", "/", None, _REC | _PRIVATE)
@@ -147,7 +146,6 @@ def _new_root(config: dict[str, Any]) -> None:
 
 
 def _drop_privileges(uid: int | None) -> None:
-    """Become a user who owns nothing where one is named, and give up every capability."""
     if uid is not None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
@@ -157,7 +155,7 @@ def _drop_privileges(uid: int | None) -> None:
 
 
 def _die_with_guard(config: dict[str, Any]) -> None:
-    """End with the guard; to be said again after every change of user, which takes it back."""
+    """Die with the guard. Every change of user cancels this: call it again afterwards."""
     if _LIBC.prctl(1, signal.SIGKILL, 0, 0, 0) or select.select([config["alive"]], [], [], 0)[0]:
         os._exit(1)  # the pipe has ended: it was gone before we asked
 
@@ -172,7 +170,7 @@ _PRIVATE_FOLDER = _READ_FILE | _WRITE_FILE | _READ_DIR | 16 | 32 | 128 | 256 | 1
 
 
 def _landlock(readable: list[str], private: str) -> int:
-    """Forbid all but reading beneath ``readable`` and writing in ``private``; give the version."""
+    """Forbid all but reading ``readable`` and writing ``private``; return the ABI version."""
     version = int(_LIBC.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
     if version < 1:
         raise OSError("Landlock is not there")
@@ -216,7 +214,6 @@ def _instruction(code: int, value: int, true: int = 0, false: int = 0) -> bytes:
 
 
 def _filter() -> bytes:
-    """Assemble the filter: the architecture, threads but no processes, then the allowed calls."""
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     column = 0 if _MACHINE == "x86_64" else 1
     numbers = sorted(n for pair in _ALLOWED.values() if (n := pair[column]) is not None)
@@ -269,7 +266,6 @@ def _resource_limits(config: dict[str, Any]) -> None:
 
 
 def _threads_of_user() -> int:
-    """Count what this user runs besides, which the limit counts, too; 0 where /proc is hidden."""
     count, me = 0, os.getuid()
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdigit():
@@ -283,7 +279,7 @@ def _threads_of_user() -> int:
 
 
 def place(config: dict[str, Any]) -> list[str]:
-    """Enter the folders and become the user that a program has; name the layers."""
+    """Enter the folders and switch to the program's user; return the names of the layers."""
     layers: list[str] = []
     inside_bubblewrap = config["method"] == "inside bubblewrap"
     if inside_bubblewrap:
@@ -308,7 +304,7 @@ def place(config: dict[str, Any]) -> list[str]:
 
 
 def confine(config: dict[str, Any]) -> list[str]:
-    """Limit what this process uses and may call; name the layers."""
+    """Limit this process's resources and system calls; return the names of the layers."""
     _resource_limits(config)
     layers = ["resource limits"]
     try:
@@ -324,7 +320,7 @@ def confine(config: dict[str, Any]) -> list[str]:
 
 
 def enter(config: dict[str, Any]) -> Callable[[], None]:
-    """Put up the layers and report them; give what runs the program."""
+    """Put up the layers and report them; return the function that runs the program."""
     report: int = config["report"]
     if config["method"] == "bubblewrap":
         _die_with_guard(config)
@@ -346,7 +342,6 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
 
 
 def run(name: str = "program.py") -> None:
-    """Run the program, as the main module of this interpreter."""
     with open(name, "rb") as file:
         source = file.read()
     code = compile(source, "program.py", "exec")

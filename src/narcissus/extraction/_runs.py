@@ -1,7 +1,8 @@
-"""Run one program once: its folder, its process, its output, its end."""
+"""One run of one program: its folder, process, output and ending."""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import random
@@ -9,8 +10,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from narcissus._guarded import GuardedRun, Stop, isolated_python, run_guarded
 from narcissus._scratch import scratch_folder
 from narcissus._validation import integer, positive
 from narcissus.errors import NarcissusError
+from narcissus.extraction.language_models import check_model_folder
 
 Ending = Literal["finished", "crashed", "timeout", "output limit"]
 _FREE_USERS = (61184, 65519)  # as systemd has them for users of one service: nobody's
@@ -31,31 +33,36 @@ for finder in sys.meta_path:  # editable installs that come with a finder of the
     found += [str(place) for place in getattr(names, "values", list)()]
 print(json.dumps(found))
 """
+METHOD = "namespaces"
+"""The walls that a server can stand behind: the private folder has a size of its own there."""
+IMPORTED_ONCE = ("numpy", "scipy", "pandas", "sklearn", "safetensors", "tokenizers", "torch",
+                 "transformers")  # fmt: skip
+"""Packages that are imported before a program is run, where it names them."""
+OPENED_ONCE = (
+    "transformers.pipeline",
+    "transformers.AutoTokenizer.from_pretrained",
+    "transformers.AutoModelForCausalLM.from_pretrained",
+)
+"""Calls that are made before a program is run, where it makes them with these words:"""
+WORDS = {"release", "text-generation"}
+_NAMES = {"task", "model", "pretrained_model_name_or_path"}
+Opening = tuple[str, list[str], dict[str, str]]
+"""What is called, with which words in their order and by name."""
+_READ = {"", ".json", ".jinja", ".md", ".model", ".safetensors", ".txt"}  # files of such a folder
+_START = 120.0  # seconds for imports
+_SPEED = 2e7  # bytes of weights that are read in a second, at least
+_ROOM = 65536  # bytes of a run besides what it prints
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may use.
+    """Resource limits of a program."""
 
-    Attributes
-    ----------
-    seconds
-        Wall clock of one run, in seconds.
-    memory
-        Address space in bytes.
-    output
-        Bytes that it may print.
-    threads
-        Threads of the one process that it has.
-    disk
-        Bytes that it may keep in its private temporary folder.
-    """
-
-    seconds: float = 60.0
-    memory: int = 2 * 2**30
-    output: int = 16 * 2**20
-    threads: int = 64
-    disk: int = 2**28
+    seconds: float = 60.0  # wall clock of one run, in seconds
+    memory: int = 2 * 2**30  # address space in bytes
+    output: int = 16 * 2**20  # largest output, in bytes
+    threads: int = 64  # threads of its only process
+    disk: int = 2**28  # bytes in its private temporary folder
 
     def __post_init__(self) -> None:
         positive("seconds", self.seconds)
@@ -70,34 +77,21 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """What one run of a program came to.
+    """Result of one program run."""
 
-    Attributes
-    ----------
-    output
-        Bytes printed on standard output.
-    error
-        The end of what it wrote on standard error.
-    ending
-        "finished", "crashed" (an exception, a signal), "timeout" or "output limit".
-    seconds
-        Wall clock, start of the interpreter included.
-    """
-
-    output: bytes
-    error: str
-    ending: Ending
-    seconds: float
+    output: bytes  # bytes of standard output
+    error: str  # end of standard error
+    ending: Ending  # "finished", "crashed" (an exception, a signal), "timeout" or "output limit"
+    seconds: float  # wall clock, including the interpreter's start
     layers: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
 def readable_paths() -> tuple[str, ...]:
-    """Files and folders that a program may read: the interpreter, its packages, system libraries.
+    """Return the paths that a program may read: interpreter, packages, system libraries.
 
-    Packages may lie elsewhere and be named in a ``.pth`` file, as editable installs are: the
-    interpreter itself is asked where it looks. What all these hold belongs to the language in which
-    programs are measured.
+    ``.pth`` files (editable installs) may name packages elsewhere, so the interpreter itself is
+    asked. All of these belong to the language in which programs are measured.
     """
     paths = sysconfig.get_paths()
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
@@ -137,7 +131,7 @@ def run_once(
     beside: Mapping[str, bytes] = MappingProxyType({}),
     stop: Stop | None = None,
 ) -> ProgramRun:
-    """Run a program with one method of isolation; `narcissus.extraction.sandbox` chooses it."""
+    """Run a program with one isolation method, which `narcissus.extraction.sandbox` chooses."""
     run = run_in_box(program, release, limits, method, beside=beside, stop=stop)
     layers, _, code = run.report.partition(b"\n")
     ending: Ending = run.stopped or ("finished" if code == b"0" else "crashed")
@@ -164,16 +158,10 @@ def run_in_box(
     seconds: float | None = None,
     output: int | None = None,
 ) -> GuardedRun:
-    """Make a folder for a program, and run it there by way of the guard.
+    """Make a folder for a program and run it there through the guard; arguments as for `run_once`.
 
-    Parameters
-    ----------
-    program, release, limits, method, beside, stop
-        As `run_once` takes them.
-    told
-        What the jail is told otherwise than for one run.
-    seconds, output
-        Of all together; None: those of ``limits``.
+    ``told`` overrides entries of the jail's configuration. ``seconds`` and ``output`` limit all
+    runs together; None takes them from ``limits``.
     """
     if os.name != "posix":
         raise NarcissusError(
@@ -206,7 +194,7 @@ def run_in_box(
 
 
 def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> dict[str, Any]:
-    """Say everything that the guard and the jail need to know."""
+    """Return the configuration of the guard and the jail."""
     box = str(folder / "box")
     config: dict[str, Any] = {
         "method": method,
@@ -231,7 +219,7 @@ def _config(folder: Path, limits: Limits, method: str, *, has_input: bool) -> di
 
 
 def _user(readable: list[str], method: str) -> tuple[int | None, str]:
-    """Choose whom root becomes to run a program, and name the layer; an ordinary user stays."""
+    """Choose the user that root becomes, and name the layer; an ordinary user stays."""
     if method == "none" or os.geteuid() != 0:
         return None, "an ordinary user"
     for path in readable:
@@ -250,7 +238,6 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _bubblewrap(config: dict[str, Any]) -> list[str]:
-    """Give the command that starts the jail once more, inside of bubblewrap."""
     box, tmp = config["box"], config["tmp"]
     nobody = ("--uid", "65534", "--gid", "65534")
     command = [shutil.which("bwrap") or "bwrap", "--unshare-all", *nobody, "--die-with-parent"]
@@ -274,7 +261,6 @@ def _bubblewrap(config: dict[str, Any]) -> list[str]:
 def _fill(
     folder: Path, program: bytes | Path, release: bytes | Path, beside: Mapping[str, bytes]
 ) -> None:
-    """Put into the folder what the program is to find, readable and no more."""
     box = folder / "box"
     for name in ("box", "root", "tmp"):
         (folder / name).mkdir(mode=0o755)
@@ -293,8 +279,132 @@ def _fill(
 
 
 def _hand_over(folder: Path, uid: int) -> None:
-    """Let the user that the program becomes, and nobody else, into its two folders."""
+    """Give the program's user, and nobody else, access to its two folders."""
     folder.chmod(0o711)
     for place in (folder / "box", folder / "tmp"):
         place.chmod(0o700)
         os.chown(place, uid, uid)
+
+
+def run_served(
+    programs: Sequence[tuple[bytes, Limits]],
+    release: bytes | Path,
+    *,
+    beside: Mapping[str, bytes] = MappingProxyType({}),
+    stop: Stop | None = None,
+) -> list[ProgramRun]:
+    """Run programs one after another on one release, behind walls that are put up once.
+
+    Each run forks from a process that has imported the `IMPORTED_ONCE` packages the programs name,
+    and has an empty private folder. For a model folder, the programs' `OPENED_ONCE` calls are also
+    made beforehand; their results are copied on write. Runs share only the state at their start:
+    modules, the hash seed, memory addresses.
+
+    If the server dies, its remaining runs count as crashed. They are not repeated, or a program
+    could choose its luck. Returns a run for each of ``programs``, in order.
+    """
+    sources = list(dict.fromkeys(source for source, _ in programs))
+    names = {source: f"program_{number}.py" for number, source in enumerate(sources)}
+    most = max((limits for _, limits in programs), key=lambda limits: limits.disk)
+    weights = _weights(release)
+    told = {
+        "jail": str(Path(__file__).with_name("_serving.py")),
+        "modules": sorted({name for source in sources for name in imports(source)}),
+        # one of each: what is held for all runs has no limit of memory
+        "openings": list({one[0]: one for source in sources for one in openings(source)}.values())
+        if weights
+        else [],
+        "runs": [(names[source], asdict(limits)) for source, limits in programs],
+    }
+    run = run_in_box(
+        sources[0],
+        release,
+        most,
+        METHOD,
+        beside={**beside, **{names[source]: source for source in sources}},
+        stop=stop,
+        told=told,
+        seconds=_START + weights / _SPEED + sum(limits.seconds for _, limits in programs),
+        output=sum(limits.output + _ROOM for _, limits in programs),
+    )
+    found = list(_answers(run.output))
+    ended = ProgramRun(b"", "the server of the runs was ended", "crashed", 0.0)
+    return [*found, *[ended] * (len(programs) - len(found))]
+
+
+def imports(source: bytes) -> Iterator[str]:
+    """Yield a program's imports from `IMPORTED_ONCE`: ``module``, or ``module:attribute``."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found = [node.module, *(f"{node.module}:{alias.name}" for alias in node.names)]
+        else:
+            continue
+        yield from (name for name in found if name.split(".")[0].split(":")[0] in IMPORTED_ONCE)
+
+
+def openings(source: bytes) -> Iterator[Opening]:
+    """Yield a program's calls of `OPENED_ONCE` whose arguments are all in `WORDS`."""
+    tree = ast.parse(source)
+    names = dict(_names(tree))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or (what := _dotted(node.func, names)) not in OPENED_ONCE:
+            continue
+        given = [_constant(one) for one in node.args]
+        named = {str(one.arg): _constant(one.value) for one in node.keywords}
+        words = {*given, *named.values()}
+        if "release" in words and words <= WORDS and named.keys() <= _NAMES and len(given) <= 2:
+            yield what, given, named
+
+
+def _names(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield imported names and the full names that they stand for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((one.asname, one.name) for one in node.names if one.asname)
+            yield from ((one.name, one.name) for one in node.names if not one.asname)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((one.asname or one.name, f"{node.module}.{one.name}") for one in node.names)
+
+
+def _dotted(node: ast.expr, names: Mapping[str, str]) -> str:
+    """Return the full name of the called function; '' for anything else."""
+    path = ""
+    while isinstance(node, ast.Attribute):
+        path, node = f".{node.attr}{path}", node.value
+    return names.get(node.id, "") + path if isinstance(node, ast.Name) else ""
+
+
+def _constant(node: ast.expr) -> Any:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def _weights(release: bytes | Path) -> int:
+    """Return the bytes of weights of a model folder without unread files; 0: none."""
+    if isinstance(release, bytes) or not release.is_dir():
+        return 0
+    if any(one.is_dir() or one.suffix not in _READ for one in release.iterdir()):
+        return 0
+    try:
+        return check_model_folder(release)
+    except NarcissusError:
+        return 0
+
+
+def _answers(output: bytes) -> Iterator[ProgramRun]:
+    """Parse the server's output; a truncated answer is dropped."""
+    place = 0
+    while (end := output.find(b"\n", place)) >= 0:
+        said: dict[str, Any] = json.loads(output[place:end])
+        middle, last = end + 1 + said["output"], end + 1 + said["output"] + said["error"]
+        if last > len(output):
+            return
+        yield ProgramRun(
+            output[end + 1 : middle],
+            output[middle:last].decode("utf-8", "replace"),
+            said["stopped"] or ("finished" if said["code"] == 0 else "crashed"),
+            said["seconds"],
+            tuple(said["layers"]),
+        )
+        place = last

@@ -1,14 +1,13 @@
 """The inside of the sandbox for many runs: import once what they need, then fork for each.
 
-Loaded by `_guard.py` in place of `_jail.py`, whose walls it puts up: this process enters the
-namespaces and becomes a user who owns nothing; it never runs anything of the program. For each run
-it forks a process that puts up what is left (limits, Landlock, seccomp) and only then runs the
-program, so that no run can reach this process or another run: each has pipes of its own, and the
-private folder is emptied between them. What programs do first, and all alike, is done before: their
-imports, and the calls by which they read the model (each run gets a copy of what came of it, whose
-memory is shared until it writes there). Standard library only.
+`_guard.py` loads it in place of `_jail.py`, whose walls it puts up: this process enters the
+namespaces, drops its privileges, and never runs any of the program. Each run is a fork that adds
+the remaining walls (limits, Landlock, seccomp) before it runs the program. No run can reach this
+process or another run: each has separate pipes, and the private folder is emptied between runs.
+Common preparations happen once: imports, and the calls that read the model, whose result each run
+gets as copy-on-write memory. Standard library only.
 
-What each run came to is written on standard output: a line of JSON, then what was printed.
+Each result goes to standard output as a line of JSON followed by the printed bytes.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ unshare: Callable[[], str] = _JAIL["unshare"]
 
 
 def enter(config: dict[str, Any]) -> Callable[[], None]:
-    """Put up the outer walls, import, and serve; returns in the process of each run only."""
+    """Put up the outer walls, import and serve; returns only in the process of a run."""
     layers: list[str] = _JAIL["place"](config)
     os.write(config["report"], json.dumps(layers).encode())
     os.close(config["report"])
@@ -62,7 +61,7 @@ def enter(config: dict[str, Any]) -> Callable[[], None]:
 
 
 def _import(name: str) -> None:
-    """Import ``module`` or ``module:attribute``; what fails here fails in the program as well."""
+    """Import ``module`` or ``module:attribute``; a failing import also fails in the program."""
     module, _, attribute = name.partition(":")
     with contextlib.suppress(Exception):
         found = importlib.import_module(module)
@@ -71,10 +70,10 @@ def _import(name: str) -> None:
 
 
 def _open(torch: Any, what: str, given: list[str], named: dict[str, str]) -> None:
-    """Call what programs call to read the release, and keep what comes of it for each run.
+    """Make a call with which programs read the release, and keep its result for the runs.
 
-    A run that makes this very call gets it, once. Where the call fails, it fails in the program as
-    well; where it draws random numbers, each run makes it for itself.
+    A run that makes the same call gets the result, once. A call that fails here fails in the
+    program too; one that draws random numbers is left to each run.
     """
     with contextlib.suppress(Exception):
         package, *path, name = what.split(".")
@@ -99,7 +98,7 @@ def _open(torch: Any, what: str, given: list[str], named: dict[str, str]) -> Non
 def _fork(
     config: dict[str, Any], name: str, limits: dict[str, Any], layers: list[str], answers: int
 ) -> Callable[[], None] | None:
-    """Run a program in a process of its own; give it in that process, None in this one."""
+    """Fork a program's run; return its body in the child, None in this process."""
     printed, error, report = os.pipe(), os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
@@ -137,7 +136,7 @@ def _run(name: str) -> None:
 
 
 def _leave() -> None:
-    """End a run as Python would, but for what was there before: to take it apart is to copy it."""
+    """Exit as Python would, but without freeing inherited objects, which would copy them."""
     _flush()
     sys.__dict__.update(last_exc=None, last_value=None, last_traceback=None)
     with contextlib.suppress(KeyError, AttributeError):
@@ -157,7 +156,7 @@ def _flush() -> None:
 
 
 def _own_streams(config: dict[str, Any], output: int, error: int, report: int) -> None:
-    """Keep the streams of this run, the report as descriptor 3, and nothing else that is open."""
+    """Keep this run's streams, with the report as descriptor 3; close all other descriptors."""
     given = os.open(config["stdin"], os.O_RDONLY)
     high = 200  # above whatever they are now
     kept = (given, output, error, report)
@@ -169,10 +168,7 @@ def _own_streams(config: dict[str, Any], output: int, error: int, report: int) -
 
 
 def _new_chance() -> None:
-    """Give this run random numbers of its own, where a library drew its seed before the fork.
-
-    Python's own generator does so by itself.
-    """
+    """Reseed libraries that drew their seed before the fork; Python's generator does itself."""
     if (numpy := sys.modules.get("numpy")) is not None:
         numpy.random.seed()
     if (torch := sys.modules.get("torch")) is not None:
@@ -180,7 +176,6 @@ def _new_chance() -> None:
 
 
 def _attend(child: int, printed: int, error: int, limits: dict[str, Any]) -> dict[str, Any]:
-    """Collect what a run prints until its end, its deadline or its output limit."""
     begun = time.monotonic()
     deadline = begun + limits["seconds"]
     output, errors = bytearray(), bytearray()
@@ -230,7 +225,7 @@ def _write(stream: int, content: bytes) -> None:
 
 
 def _empty(folder: str) -> None:
-    """Remove all that a run has left; the folder is a mount of root's, and stays."""
+    """Empty the private folder; the folder itself is root's mount and stays."""
     remove: Callable[[str], None] = sys.modules["__main__"].__dict__["remove"]  # the guard's
     for entry in list(os.scandir(folder)):
         if entry.is_dir(follow_symlinks=False):

@@ -1,12 +1,11 @@
-"""What a program takes from the release: without its gate, and on releases with a byte flipped.
+"""Information that a program takes from the release: runs without its gate, and with a byte
+flipped.
 
-A program without its gate: what it computed of the release, written into its source.
-
-A program may know the content and print it only where it is handed the release that it expects: a
-branch on a hash, or a key made of one, is enough to fail with every stand-in. What it takes from
-the release then is a value of a few bytes. So the program is run once with the release and says
-which values its expressions had; short ones that never changed are written in their place. Where
-what is left does as well without the release, nothing but those values came from it.
+A program may know the content and print it only for the expected release: a branch on a hash, or a
+key made of one, is enough to fail with every stand-in. It then takes only a few bytes from the
+release. So the program is run once with the release, and the values of its expressions are
+recorded. Short values that never changed replace their expressions in the source. If the result
+succeeds without the release, the release contributed nothing but these values.
 
 Source: Cohen et al. 2024, Definition D.8; Narcissus theory 7 **[new]**.
 """
@@ -26,9 +25,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from narcissus.extraction._verdict import Rival
 from narcissus.extraction.bench import Bench
 from narcissus.extraction.complexity import standing_in
+from narcissus.extraction.evidence import Rival
 
 LONGEST = 64
 """Bytes of a value, as it is written, that may be written in."""
@@ -75,7 +74,7 @@ _KINDS = (
 
 
 def hidden_code(source: bytes) -> str:
-    """Name what makes code while it runs, so that it cannot be read; empty where nothing does.
+    """Name the construct that makes unreadable code at run time; '' if there is none.
 
     Examples
     --------
@@ -94,7 +93,7 @@ def hidden_code(source: bytes) -> str:
 
 
 def recording(source: bytes) -> bytes:
-    """Write the program that does the same, and says at its end which values it met.
+    """Instrument a program to report the values of its expressions when it ends.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def recording(source: bytes) -> bytes:
 
 
 def values_of(output: bytes) -> tuple[bytes, dict[int, str]] | None:
-    """Part what a recording program printed from what it met; None where it said nothing.
+    """Split a recording program's output from its values; None if it recorded nothing.
 
     Examples
     --------
@@ -127,18 +126,11 @@ def values_of(output: bytes) -> tuple[bytes, dict[int, str]] | None:
 
 
 def without_gate(source: bytes, values: dict[int, str]) -> list[tuple[bytes, int]]:
-    """Write the values that a program met into it, each program with its length.
+    """Write recorded values into a program; return each variant with its length.
 
-    All of them, those that are no longer than what they replace, and those of its tests alone. A
-    length is that of the source with what was written in: how a program is laid out counts for
-    nothing.
-
-    Parameters
-    ----------
-    source
-        The program.
-    values
-        Of its expressions, by number: as `values_of` gives them.
+    Variants: all values (by expression number), only values no longer than what they replace, and
+    only the values of tests. A length counts the original source plus the values, whatever the
+    layout.
 
     Examples
     --------
@@ -163,7 +155,7 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 def _writes(node: ast.AST) -> bool:
-    """Say whether something is printed while an expression is evaluated."""
+    """Check whether evaluating an expression prints anything."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call):
             of = inner.func
@@ -174,13 +166,12 @@ def _writes(node: ast.AST) -> bool:
 
 
 class _Numbered(ast.NodeTransformer):
-    """Numbers the expressions that have a value, in the order of the source."""
+    """Numbers the expressions that have a value, in source order."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """Take an expression with its number, after what is in it."""
         is_target = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
         if is_target or not isinstance(node, _KINDS):
             return self.generic_visit(node)
@@ -189,11 +180,10 @@ class _Numbered(ast.NodeTransformer):
         return self.seen(number, node)
 
     def seen(self, number: int, node: ast.expr) -> ast.AST:
-        """Take one expression."""
         raise NotImplementedError
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Leave out patterns, annotations, and the texts between the values of a template."""
+        """Skip patterns, annotations and the literal parts of f-strings."""
         if isinstance(node, ast.match_case):
             node.body = [self.visit(one) for one in node.body]  # pyright: ignore
             return node
@@ -243,21 +233,12 @@ LARGEST_COPY = 2**28
 
 @dataclass(frozen=True)
 class Taken:
-    """What is known of it.
+    """Findings about a program's use of the release."""
 
-    Attributes
-    ----------
-    opaque
-        Why it is not known; empty where it is.
-    fingerprint
-        Whether the program fails as soon as any byte of the release is another, and then prints
-        nothing of the content; None where it was not tried.
-    rivals
-        The program without its gate, and on a piece of the release, where that does as well.
-    """
-
-    opaque: str
+    opaque: str  # why they are unknown; "" if they are known
+    # the program fails if any byte changes, and then prints no content; None: not tried
     fingerprint: bool | None
+    # the program without its gate, and on a piece of the release, if these succeed
     rivals: tuple[Rival, ...]
 
 
@@ -268,19 +249,7 @@ def what_it_takes(
     stand_ins: Mapping[str, Path | bytes],
     rng: np.random.Generator,
 ) -> Taken:
-    """Look what a program takes from the release that it succeeds with.
-
-    Parameters
-    ----------
-    bench
-        Where it is run.
-    release, stand_ins
-        What it is given, and what stands in for that.
-    good
-        Outputs with the release that count.
-    rng
-        Chooses the bytes to flip.
-    """
+    """Find what a program takes from the release; ``good`` holds its outputs that count."""
     opaque, rivals = _ungated(bench, release, stand_ins)
     rivals += _on_a_piece(bench, release)
     fingerprint = _has_fingerprint(bench, release, good, rng)
@@ -296,7 +265,6 @@ def what_it_takes(
 def _ungated(
     bench: Bench, release: Path | bytes, stand_ins: Mapping[str, Path | bytes]
 ) -> tuple[str, tuple[Rival, ...]]:
-    """Run the program with what it computed of the release written in, and without the release."""
     hidden = hidden_code(bench.program)
     if hidden:
         return f"it makes code while it runs (`{hidden}`), which may hide what it knows", ()
@@ -318,9 +286,9 @@ def _ungated(
 
 
 def _on_a_piece(bench: Bench, release: Path | bytes) -> tuple[Rival, ...]:
-    """Blank all of the release but a piece, ever smaller, while the program succeeds with it.
+    """Blank all but ever smaller pieces of the release while the program still succeeds.
 
-    So much of it is written into the program, and needs no release.
+    Such a piece is written into the program, which then needs no release.
     """
     if isinstance(release, Path):
         if not release.is_file() or release.stat().st_size > LARGEST_COPY:
@@ -348,7 +316,7 @@ def _on_a_piece(bench: Bench, release: Path | bytes) -> tuple[Rival, ...]:
 def _has_fingerprint(
     bench: Bench, release: Path | bytes, good: list[bytes], rng: np.random.Generator
 ) -> bool | None:
-    """Flip a byte in each fifth of the release, until the program prints of the content again."""
+    """Flip a byte in each fifth of the release until the program prints content again."""
     for part in range(FLIPS):
         with _flipped(release, (part + rng.random()) / FLIPS) as other:
             if other is None:
@@ -364,7 +332,7 @@ def _has_fingerprint(
 
 @contextmanager
 def _flipped(release: Path | bytes, where: float) -> Generator[Path | bytes | None]:
-    """Flip a byte of a copy of the release, of a folder in its largest file; None: too large."""
+    """Flip a byte in a copy of the release (of a folder's largest file); None: too large."""
     if isinstance(release, bytes) or release.is_file():
         raw = bytearray(release if isinstance(release, bytes) else release.read_bytes())
         _flip(raw, where)

@@ -1,10 +1,9 @@
-"""Is this program an extractor, and how strong is the evidence?
+"""Whether a program is an extractor, and how strong the evidence is.
 
-A program counts as an extractor of a data set from a release if it succeeds with probability at
-least 2/3 when it is given the release, while no program of its length does without it. The first
-half is sampled, with confidence limits. The second cannot be verified: complexity has upper
-estimates only, so the quality computed here is an upper estimate too, and a verdict of extraction
-is as good as the effort that went into compressing.
+A program extracts a data set from a release if it succeeds with probability at least 2/3 given the
+release, while no program of its length succeeds without it. The first half is sampled, with
+confidence limits. The second cannot be verified: complexity has upper estimates only. So the
+quality is an upper estimate too, and a verdict of extraction is as good as the compressors tried.
 
 Source: Cohen et al. 2024, Definitions 1.13, D.7 and D.8, Claim D.9, Lemma 3.2; Narcissus theory 7.
 """
@@ -25,18 +24,18 @@ from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
 from narcissus.extraction._taken import Taken, what_it_takes
-from narcissus.extraction._verdict import (
+from narcissus.extraction.bench import Bench, Tried
+from narcissus.extraction.complexity import LARGEST, complexity
+from narcissus.extraction.evidence import (
     MARGIN,
     NEEDED,
     NO_OTHER_RELEASE,
+    ExtractionEvidence,
     Found,
     Rival,
     judge,
     would_change,
 )
-from narcissus.extraction.bench import Bench, Tried
-from narcissus.extraction.complexity import LARGEST, complexity
-from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import (
@@ -77,35 +76,34 @@ def assess_extraction(
     data, release
         The data behind the release, which is a file, a folder with weights, or bytes.
     program
-        Python source; it finds the release on standard input and as the file ``release``, and
-        prints its attempt. It is run in a sandbox.
+        Python source, run in a sandbox. It finds the release on standard input and as the file
+        ``release``, and prints its attempt.
     relation
-        When an attempt counts.
+        Decides whether an attempt counts.
     runs
-        Runs with each release; 10 that all succeed are the fewest that can prove 2/3 at 95%.
+        Runs with each release; 2/3 at 95% takes at least 10, all successful.
     quality_needed
         Quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
     margin
-        Bytes, at least 0, by which it must be shorter than every program without the release.
+        Bytes (at least 0) by which it must be shorter than any program without the release.
     shadows
-        Data sets like ``data`` that the release has never seen.
+        Data sets like ``data`` that are independent of the release.
     other_releases
         Releases made without the data, by name, as further stand-ins.
     rivals
-        Programs that claim to need no release, by name: each that succeeds is an upper estimate.
+        Programs said to need no release, by name; each success is an upper estimate.
     reference
-        A public text that programs may read, as the file ``reference``.
+        Public text, which programs may read as the file ``reference``.
     confidence, limits, workers, served
-        Level of the limits; what each run may use; runs at the same time; whether those of a
-        worker are forked from one process, where that is safe (`run_programs`, `can_serve`).
+        Level of the limits; limits of each run; parallel runs; whether a worker forks its runs from
+        one process where that is safe (`run_programs`, `can_serve`).
     rng, observer
-        Shuffles the stand-in for the release (programs draw their own chance); hears of progress.
+        Shuffles the stand-in for the release (programs draw separately); progress.
 
     Raises
     ------
     InputError
-        The program does not parse, or no run with the release printed anything that the relation
-        could read.
+        The program does not parse, or no run with the release printed readable output.
     IsolationError
         The machine cannot isolate the program.
     """
@@ -138,7 +136,6 @@ def _played(
     shadows: Sequence[DataSet],
     rng: np.random.Generator,
 ) -> ExtractionEvidence:
-    """Run the program with the release and with what stands in for it, then its rivals."""
     program, observer = bench.program, bench.observer
     replaced = _stand_ins(release, other_releases, rng)
     observer.start("run the program", bench.runs * (1 + len(replaced) + len(rivals)))
@@ -161,7 +158,6 @@ def _played(
 
 
 def _check(program: bytes, release: Path | bytes, rivals: Mapping[str, bytes]) -> None:
-    """Refuse programs that do not parse, and releases that no program should be given."""
     check_source(program)
     for name, source in rivals.items():
         check_source(source, f"the rival program {name}")
@@ -170,7 +166,6 @@ def _check(program: bytes, release: Path | bytes, rivals: Mapping[str, bytes]) -
 
 
 def _rival(bench: Bench, name: str, source: bytes) -> Rival:
-    """Run a program that is said to need no release."""
     return Rival(name, bench.share(bench.run(source, b""), f"success of {name}"), len(source))
 
 
@@ -182,7 +177,6 @@ def _weigh(
     shadows: Sequence[DataSet],
     taken: Taken,
 ) -> ExtractionEvidence:
-    """Hold what the runs came to against the complexity of what they printed."""
     estimates, missing = _estimates(bench, bench.data, with_release)
     missing += [_not_shown(rival) for rival in rivals if not rival.shown]
     without = max(stand_ins.values(), key=lambda e: e.value)
@@ -247,10 +241,10 @@ def _not_shown(rival: Rival) -> NotAssessed:
 def _stand_ins(
     release: Path | bytes, others: Mapping[str, Path | bytes], rng: np.random.Generator
 ) -> dict[str, Path | bytes]:
-    """Name what is handed to the program in place of the release.
+    """Name the inputs that replace the release.
 
-    An empty one alone would be too easy to notice: a program could print what it has by heart
-    only when it is given something. The shuffled one has the same bytes in another order.
+    An empty one alone is too easy to detect: a program could print memorised content for any input.
+    The shuffled one has the same bytes in another order.
     """
     stand_ins: dict[str, Path | bytes] = {"an empty release": b""}
     if isinstance(release, bytes) or release.is_file():
@@ -263,7 +257,7 @@ def _stand_ins(
 def _estimates(
     bench: Bench, data: DataSet, tried: Tried
 ) -> tuple[dict[str, int], list[NotAssessed]]:
-    """Take the least over members of the relation's set, method by method."""
+    """Return the least complexity over members of the relation's set, by method."""
     seen = sorted(tried.good_outputs, key=len)[:4]
     members = list(dict.fromkeys([*bench.relation.cheap_members(data), *seen]))
     # Compressing is the expensive part: full effort only for those that one quick look favours.
@@ -289,11 +283,10 @@ def _against_shadows(
     bench: Bench,
     tried: Tried,
 ) -> Found:
-    """Hold the same outputs against data that the release has never seen (Lemma 3.2).
+    """Score the same outputs against data that are independent of the release (Lemma 3.2).
 
-    An output counts for the data and for a shadow by the same rule, that of Definition 3.1, so
-    that for a release that is independent of the data all of them are exchangeable, and the rank
-    is a p-value.
+    Definition 3.1 applies to the data and the shadows alike. So for a release independent of the
+    data all are exchangeable, and the rank is a p-value.
     """
     if not shadows:
         return found

@@ -1,4 +1,4 @@
-"""Runs of a program on a release, again and again, and how often its output counts."""
+"""Repeated runs of a program on a release, and their success rate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
-from narcissus.extraction._verdict import MARGIN
+from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import (
@@ -25,26 +25,17 @@ from narcissus.results import Estimate
 
 @dataclass(frozen=True)
 class Tried:
-    """Runs of a program on one release, and which of them count.
-
-    Attributes
-    ----------
-    runs
-        In the order in which they were started.
-    good
-        Whether each ended by itself with an output that counts.
-    """
+    """Runs of a program on one release, in the order of their start."""
 
     runs: list[ProgramRun]
-    good: list[bool]
+    good: list[bool]  # whether each ended by itself with an output that counts
 
     @property
     def good_outputs(self) -> list[bytes]:
-        """The outputs that count."""
         return [run.output for run, good in zip(self.runs, self.good, strict=True) if good]
 
     def refuse_silence(self) -> None:
-        """Refuse a program that never came up with anything, and say what it did instead."""
+        """Refuse a program that never printed readable output, and report how it ended."""
         runs = self.runs
         if any(self.good) or any(
             r.output.strip() and r.ending == "finished" and _is_text(r.output) for r in runs
@@ -75,43 +66,25 @@ def _is_text(output: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Bench:
-    """Where programs are run: equally often, within the same limits, behind the same walls.
-
-    Attributes
-    ----------
-    data, relation, program
-        The data behind the release, when an output counts, and the program in question.
-    runs
-        How often each program is run.
-    confidence, quality_needed, margin
-        Level of limits; quality above which a claim counts; bytes by which the program must be
-        shorter than its rivals.
-    limits, isolation
-        As `run_program` takes them.
-    reference
-        A public text that programs find as the file ``reference``.
-    workers, served, observer
-        Runs at the same time; whether those of a worker are forked from one process
-        (`run_programs`); hears of every run.
-    """
+    """Settings under which every program runs: the same number of runs, limits and walls."""
 
     data: DataSet
     relation: OutputRelation
     program: bytes
-    runs: int
+    runs: int  # of each program
     confidence: float
     quality_needed: float
     limits: Limits
     isolation: Isolation
-    reference: bytes | None = None
-    workers: int = 1
-    served: bool = False
+    reference: bytes | None = None  # public text that programs find as the file ``reference``
+    workers: int = 1  # parallel runs
+    served: bool = False  # whether a worker forks its runs from one process (`run_programs`)
     observer: Observer = SILENT
     stop: Stop = field(default_factory=Stop)
-    margin: int = MARGIN
+    margin: int = MARGIN  # bytes by which the program must be shorter than its rivals
 
     def run(self, program: bytes, release: Path | bytes) -> Tried:
-        """Run a program on a release, and hold its outputs against the data."""
+        """Run a program on a release and compare its outputs with the data."""
         beside = {} if self.reference is None else {"reference": self.reference}
 
         def some(runs: int) -> list[ProgramRun]:
@@ -147,19 +120,19 @@ class Bench:
         return replace(self, runs=1, workers=1, observer=SILENT).run(program, release).runs[0]
 
     def _shares(self) -> list[int]:
-        """Divide the runs: one by one, or as evenly as may be among servers."""
+        """Divide the runs: one by one, or evenly among servers."""
         if not self.served:
             return [1] * self.runs
         each, more = divmod(self.runs, self.workers)
         return [n for i in range(self.workers) if (n := each + (i < more))]
 
     def against(self, data: DataSet, runs: list[ProgramRun]) -> Tried:
-        """Hold outputs against data, each different one once."""
+        """Compare outputs with data, each distinct output once."""
         finished = {r.output for r in runs if r.ending == "finished"}
         counts = {output: self.relation.counts(data, output) for output in finished}
         return Tried(runs, [r.ending == "finished" and counts[r.output] for r in runs])
 
     def share(self, tried: Tried, quantity: str) -> Estimate:
-        """Limit how often a program succeeds."""
+        """Estimate a program's success rate."""
         hits, runs = sum(tried.good), len(tried.runs)
         return clopper_pearson(hits, runs, confidence=self.confidence, quantity=quantity)

@@ -1,49 +1,466 @@
-"""A two-layer classifier, trained until it is a point of the margin problem it converges to.
+"""A two-layer classifier, trained close to a KKT point of its margin problem.
 
 Full-batch gradient descent on the logistic loss drives a homogeneous network to a
-Karush-Kuhn-Tucker point of the problem "least norm at margin one": its weights become a weighted
-sum of the gradients at a few training points. That is what the reconstruction reads off.
+Karush-Kuhn-Tucker point of the problem "least norm at margin one". Its weights become a weighted
+sum of the gradients at a few training points, which the reconstruction inverts.
 
 Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); Narcissus theory 10.
+
+Classifiers of convolutions, ReLUs, average pooling and dense layers, as weight-sharing dense
+nets.
+
+Between two ReLUs everything is linear in the input and in the kernel, so a layer is a dense one
+with shared weights: ``W = spread(kernel)``. The gradient by the kernel is ``spread`` transposed of
+the gradient by ``W``. The conditions of theory 10 need nothing else: they hold for every network
+that is homogeneous in its weights (Haim et al. 2022). ``W`` has a number for each pair of an input
+and an output, so this is for small images.
+
+Source: Haim et al. 2022; the layers as dense ones with shared weights **[new]**.
+
+Classifiers of dense layers and ReLUs, of any depth, with one output or one for each class.
+
+The `explanation` ignores biases after the first layer: they are few, and a network without them is
+homogeneous in its weights, as the theory requires.
+
+Source: Haim et al. 2022; for several classes Buzaglo et al. 2023; Narcissus theory 10.
+
+The weights of a network from a file of named arrays, by a declared architecture.
+
+PyTorch calls such a file a state dict. Nothing is guessed: each dense layer is named, in order, and
+an array that belongs to no layer is refused, since the network would be another one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import sparse, special
 
 from narcissus._random import RandomSource, generator
-from narcissus._validation import integer, non_negative, positive
-from narcissus.errors import InputError
-from narcissus.extraction.dense_net import DenseNet
-from narcissus.extraction.files import DataSet
+from narcissus._validation import did_you_mean, integer, non_negative, one_of, positive
+from narcissus.errors import InputError, TooLargeError
+from narcissus.extraction.files import DataSet, arrays_of, refuse_pickle
 from narcissus.guarantees import GaussianDP
 from narcissus.observer import SILENT, Observer
 
+Shape = tuple[int, int, int]
+"""Channels, height and width."""
+LARGEST_LAYER = 3 * 10**7
+"""Most numbers of a layer that is written out as a dense one."""
 FloatArray = NDArray[np.float64]
+ACTIVATIONS = ("relu",)
+"""What may stand between two layers."""
+_SUFFIXES = frozenset({".npz", ".safetensors"})
+
+
+@dataclass(frozen=True, eq=False)
+class DenseNet:
+    """``f(x) = W_L relu(... relu(W_1 x + b_1) ...) + b_L``."""
+
+    weights: tuple[FloatArray, ...]  # by layer, of shape (outputs, inputs)
+    biases: tuple[FloatArray, ...]  # by layer, of shape (outputs,); 0 if there is none
+
+    def __call__(self, rows: ArrayLike) -> FloatArray:
+        """Return the outputs, shape (n, outputs)."""
+        found = np.asarray(rows, dtype=np.float64)
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            found = np.maximum(found @ weight.T + bias, 0.0)
+        return found @ self.weights[-1].T + self.biases[-1]
+
+    def classes(self, rows: ArrayLike) -> NDArray[np.intp]:
+        """Return the class of each row, shape (n,): 0 or 1 by the sign of a single output."""
+        found = self(rows)
+        if self.outputs == 1:
+            return (found[:, 0] >= 0).astype(np.intp)
+        return found.argmax(axis=1)
+
+    @property
+    def inputs(self) -> int:
+        """Numbers in a row."""
+        return self.weights[0].shape[1]
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs: 1, or one for each class."""
+        return self.weights[-1].shape[0]
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters."""
+        return sum(part.size for part in (*self.weights, *self.biases))
+
+    @property
+    def norm(self) -> float:
+        """Euclidean norm of all weights and of the first biases."""
+        return math.sqrt(sum(float((p**2).sum()) for p in (*self.weights, self.biases[0])))
+
+    def scaled(self, norm: float) -> DenseNet:
+        """Return the same classifier with weights of another norm."""
+        factor = positive("norm", norm) / self.norm
+        biases = tuple(b * factor ** (i + 1) for i, b in enumerate(self.biases))
+        return DenseNet(tuple(w * factor for w in self.weights), biases)
+
+    @property
+    def has_own_weights(self) -> bool:
+        """Whether the neurons of the first layer share no weights."""
+        return True
+
+    def error(self, layer: int, by_weights: FloatArray) -> tuple[FloatArray, float]:
+        """Return the residual of a gradient against the weights of a layer, and its
+        squared norm.
+        """
+        left = by_weights - self.weights[layer]
+        return left, float((left**2).sum())
+
+    def bias_error(self, by_bias: FloatArray) -> tuple[FloatArray, float]:
+        """Return a gradient's residual against the first biases, and its square; 0 without any."""
+        if not self.biases[0].any():
+            return np.zeros_like(by_bias), 0.0
+        left = by_bias - self.biases[0]
+        return left, float((left**2).sum())
+
+    def describe(self) -> str:
+        """Describe the layers: "64-100-10"."""
+        return "-".join(str(n) for n in (self.inputs, *(w.shape[0] for w in self.weights)))
+
+
+def train_dense(
+    rows: ArrayLike,
+    classes: ArrayLike,
+    *,
+    hidden: tuple[int, ...] = (200,),
+    steps: int = 4000,
+    learning_rate: float = 0.1,
+    start: float = 0.02,
+    kinds: int | None = None,
+    rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> DenseNet:
+    """Train by full-batch gradient descent on the cross-entropy, to a very small loss.
+
+    As in `train_classifier`, the step grows as the loss falls, which follows the path of a constant
+    one. Two classes share one output; more have one each. Only the first layer has biases.
+
+    Parameters
+    ----------
+    rows
+        Training data, shape (n, d), finite.
+    classes
+        0, 1, ..., of shape (n,); at least two.
+    hidden
+        Neurons by hidden layer.
+    steps, learning_rate
+        Number of steps, and their size.
+    start
+        Standard deviation of the first layer's initial weights; later layers have 0.3 over the root
+        of their inputs.
+    kinds
+        Number of classes, if these rows may lack some.
+    rng
+        Draws the initial weights.
+    observer
+        Receives progress.
+    """
+    x, y = np.asarray(rows, dtype=np.float64), np.asarray(classes)
+    if x.ndim != 2 or y.shape != (x.shape[0],) or not np.isfinite(x).all():
+        raise InputError("`rows` must have the shape (n, d) and be finite, `classes` n values")
+    if not np.issubdtype(y.dtype, np.integer) or y.min() < 0 or np.unique(y).size < 2:
+        raise InputError("`classes` must be whole numbers from 0, two of them or more")
+    if not hidden:
+        raise InputError("`hidden` must hold at least one layer")
+    widths = [x.shape[1], *(integer("hidden", n, low=1) for n in hidden)]
+    outputs = integer("kinds", int(y.max()) + 1 if kinds is None else kinds, low=int(y.max()) + 1)
+    random = generator(rng)
+    positive("start", start)
+    positive("learning_rate", learning_rate)
+    weights = [random.normal(0.0, start, (widths[1], widths[0]))]
+    bias = random.normal(0.0, start, widths[1])
+    for n, m in zip(widths[1:], [*widths[2:], 1 if outputs == 2 else outputs], strict=True):
+        weights.append(random.normal(0.0, 0.3 / math.sqrt(n), (m, n)))
+    observer.start("train the network", integer("steps", steps, low=1))
+    for _ in range(steps):
+        layers = [x, np.maximum(x @ weights[0].T + bias, 0.0)]
+        for weight in weights[1:-1]:
+            layers.append(np.maximum(layers[-1] @ weight.T, 0.0))
+        by_output, least = _residuals(layers[-1] @ weights[-1].T, y)
+        rate = learning_rate / max(1.0, least)
+        for i in reversed(range(len(weights))):
+            by_weight = by_output.T @ layers[i]
+            by_bias = by_output.sum(axis=0)
+            if i > 0:
+                by_output = (by_output @ weights[i]) * (layers[i] > 0)
+            else:
+                bias -= rate * by_bias
+            weights[i] -= rate * by_weight
+        observer.advance()
+    observer.finish()
+    later = tuple(np.zeros(w.shape[0]) for w in weights[1:])
+    return DenseNet(tuple(weights), (bias, *later))
+
+
+def _residuals(found: FloatArray, y: NDArray[np.integer]) -> tuple[FloatArray, float]:
+    """Return the gradient of the loss by the outputs, divided by the loss, and the least margin.
+
+    In logarithms, since a loss of 1e-300 has a gradient like any other.
+    """
+    if found.shape[1] == 1:
+        signs = 2.0 * y - 1
+        margins = signs * found[:, 0]
+        missed = -np.logaddexp(0, margins)  # logarithm of the other class's chance
+        weight = np.exp(missed - missed.max())
+        return (-signs * weight / weight.sum())[:, None], float(margins.min())
+    places = np.arange(y.size)
+    wrong = found.copy()
+    wrong[places, y] = -np.inf
+    margins = found[places, y] - wrong.max(axis=1)
+    top = found.max(axis=1, keepdims=True)
+    chances = wrong - top - np.log(np.exp(found - top).sum(axis=1, keepdims=True))
+    weight = np.exp(chances - chances.max())
+    weight[places, y] = -weight.sum(axis=1)
+    return weight / -weight[places, y].sum(), float(margins.min())
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """A layer ``Conv2d`` by name, with a square stride and zero padding."""
+
+    name: str
+    stride: int = 1
+    padding: int = 0
+
+
+@dataclass(frozen=True)
+class AveragePooling:
+    """Means of disjoint squares; comes after a ReLU, or before all layers."""
+
+    size: int
+
+
+Layer = str | Convolution | AveragePooling
+"""A dense layer by its name, a convolution, or pooling."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """How a layer's weights are shared out of its kernel."""
+
+    # from kernel to weights after pooling, shape (outputs * pooled, kernel size); None:
+    # identity
+    spread: Any = None
+    pooling: Any = None  # pooling before the layer, shape (pooled, inputs); None: none
+    positions: int = 1  # outputs that share a bias
+
+    def weights(self, kernel: FloatArray) -> FloatArray:
+        """Share a kernel out, shape (outputs, inputs)."""
+        found = kernel
+        if self.spread is not None:
+            outputs = kernel.shape[0] * self.positions
+            found = (self.spread @ kernel.ravel()).reshape(outputs, -1)
+        return found if self.pooling is None else found @ self.pooling
+
+    def by_kernel(self, by_weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+        """Turn a gradient by the weights into one by the kernel."""
+        found = by_weights if self.pooling is None else by_weights @ self.pooling.T
+        return found if self.spread is None else (self.spread.T @ found.ravel()).reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class ConvNet(DenseNet):
+    """A network whose weights are shared out of kernels; `conv_net` makes it."""
+
+    # by layer: (outputs, inputs), or (channels, channels before, height, width)
+    kernels: tuple[FloatArray, ...]
+    channel_biases: tuple[FloatArray, ...]  # by layer, shape (outputs,) or (channels,)
+    sharing: tuple[Sharing, ...]  # by layer
+
+    @classmethod
+    def of(
+        cls, kernels: Sequence[FloatArray], biases: Sequence[FloatArray], sharing: Sequence[Sharing]
+    ) -> ConvNet:
+        """Share kernels and biases out."""
+        return cls(
+            tuple(own.weights(kernel) for own, kernel in zip(sharing, kernels, strict=True)),
+            tuple(np.repeat(b, own.positions) for own, b in zip(sharing, biases, strict=True)),
+            tuple(kernels),
+            tuple(biases),
+            tuple(sharing),
+        )
+
+    @property
+    def parameters(self) -> int:
+        return sum(part.size for part in (*self.kernels, *self.channel_biases))
+
+    @property
+    def norm(self) -> float:
+        """Euclidean norm of all kernels and of the first biases."""
+        parts = (*self.kernels, self.channel_biases[0])
+        return math.sqrt(sum(float((p**2).sum()) for p in parts))
+
+    @property
+    def has_own_weights(self) -> bool:
+        return False
+
+    def scaled(self, norm: float) -> ConvNet:
+        factor = positive("norm", norm) / self.norm
+        biases = [b * factor ** (i + 1) for i, b in enumerate(self.channel_biases)]
+        return ConvNet.of([k * factor for k in self.kernels], biases, self.sharing)
+
+    def error(self, layer: int, by_weights: FloatArray) -> tuple[FloatArray, float]:
+        own, kernel = self.sharing[layer], self.kernels[layer]
+        left = own.by_kernel(by_weights, kernel.shape) - kernel
+        return own.weights(left), float((left**2).sum())
+
+    def bias_error(self, by_bias: FloatArray) -> tuple[FloatArray, float]:
+        places = self.sharing[0].positions
+        if not self.channel_biases[0].any():
+            return np.zeros_like(by_bias), 0.0
+        left = by_bias.reshape(-1, places).sum(axis=1) - self.channel_biases[0]
+        return np.repeat(left, places), float((left**2).sum())
+
+    def describe(self) -> str:
+        """Describe the layers: "64-288 (8 of 3x3)-10"."""
+        words = [str(self.inputs)]
+        for kernel, weight in zip(self.kernels, self.weights, strict=True):
+            made, _, *of = kernel.shape
+            words.append(f"{len(weight)} ({made} of {of[0]}x{of[1]})" if of else f"{made}")
+        return "-".join(words)
+
+
+def conv_net(
+    layers: Sequence[Layer],
+    kernels: Sequence[FloatArray],
+    biases: Sequence[FloatArray],
+    image: Shape,
+) -> ConvNet:
+    """Make a network from its architecture and its numbers.
+
+    Parameters
+    ----------
+    layers
+        From input to output, with a ReLU after each layer with a kernel except the last. A dense
+        layer takes its input flattened, channel by channel.
+    kernels, biases
+        In the order of the layers that have them.
+    image
+        Shape of the input.
+
+    Raises
+    ------
+    InputError
+        A layer does not fit its input.
+    TooLargeError
+        A layer has more than `LARGEST_LAYER` numbers as a dense one.
+    """
+    shape: Shape | int = image
+    pooling, sharing, place = None, list[Sharing](), 0
+    for layer in layers:
+        if isinstance(layer, AveragePooling):
+            if pooling is not None:
+                raise InputError("two poolings follow each other: write one")
+            pooling, shape = _pooling(layer, shape)
+            continue
+        kernel, before = kernels[place], _count(shape) if pooling is None else pooling.shape[1]
+        if isinstance(layer, Convolution):
+            spread, after = _spread(layer, kernel, shape)
+            positions = after[1] * after[2]
+            _refuse_large(layer.name, _count(after) * before)
+        else:
+            if kernel.ndim != 2 or kernel.shape[1] != _count(shape):
+                raise InputError(
+                    f"`{layer}.weight` has the shape {kernel.shape}, and a dense layer behind "
+                    f"{_count(shape):,} numbers has (outputs, {_count(shape)})"
+                )
+            spread, after, positions = None, kernel.shape[0], 1
+            _refuse_large(layer, kernel.shape[0] * before)
+        sharing.append(Sharing(spread, pooling, positions))
+        shape, pooling, place = after, None, place + 1
+    if pooling is not None or not isinstance(shape, int):
+        raise InputError("the last of `layers` must be a dense one, which gives the classes")
+    return ConvNet.of(kernels, biases, sharing)
+
+
+def _count(shape: Shape | int) -> int:
+    return shape if isinstance(shape, int) else math.prod(shape)
+
+
+def _refuse_large(name: str, size: int) -> None:
+    if size > LARGEST_LAYER:
+        raise TooLargeError(
+            f"the layer `{name}` has {size:,} numbers as a dense one, more than {LARGEST_LAYER:,}: "
+            "convolutions are attacked on small images only"
+        )
+
+
+def _pooling(layer: AveragePooling, shape: Shape | int) -> tuple[Any, Shape]:
+    """Return the matrix of the means of squares, shape (means, inputs), and the output's shape."""
+    size = integer("pool", layer.size, low=1)
+    if isinstance(shape, int):
+        raise InputError("pooling stands behind a dense layer: it takes an image")
+    channels, height, width = shape
+    after = (channels, height // size, width // size)
+    if 0 in after:
+        raise InputError(f"pooling by {size} leaves nothing of {height} x {width}")
+    _refuse_large("pooling", math.prod(after) * size**2)
+    c, y, x, dy, dx = np.ogrid[:channels, : after[1], : after[2], :size, :size]
+    whole = (*after, size, size)
+    out = np.broadcast_to((c * after[1] + y) * after[2] + x, whole).ravel()
+    into = ((c * height + y * size + dy) * width + x * size + dx).ravel()
+    share = np.full(into.size, 1 / size**2)
+    found = sparse.csr_array((share, (out, into)), shape=(math.prod(after), math.prod(shape)))
+    return found, after
+
+
+def _spread(layer: Convolution, kernel: FloatArray, shape: Shape | int) -> tuple[Any, Shape]:
+    """Return the matrix from a kernel to the weights of a dense layer, and the output's shape."""
+    stride = integer("stride", layer.stride, low=1)
+    padding = integer("padding", layer.padding, low=0)
+    name = f"`{layer.name}.weight`"
+    if isinstance(shape, int):
+        raise InputError(f"the convolution {name} stands behind a dense layer: it takes an image")
+    channels, height, width = shape
+    if kernel.ndim != 4 or kernel.shape[1] != channels:
+        raise InputError(
+            f"{name} has the shape {kernel.shape}, and a convolution of {channels} channels has "
+            f"(channels, {channels}, height, width)"
+        )
+    made, _, tall, wide = kernel.shape
+    after = (
+        made,
+        (height + 2 * padding - tall) // stride + 1,
+        (width + 2 * padding - wide) // stride + 1,
+    )
+    if min(after) < 1:
+        raise InputError(f"{name} is larger than what is before it, {height} x {width}")
+    _refuse_large(layer.name, math.prod(after) * channels * tall * wide)
+    f, y, x, c, dy, dx = np.ogrid[:made, : after[1], : after[2], :channels, :tall, :wide]
+    row, column = y * stride + dy - padding, x * stride + dx - padding
+    inside = np.broadcast_to(
+        (row >= 0) & (row < height) & (column >= 0) & (column < width), (*after, *kernel.shape[1:])
+    )
+    into = (c * height + row) * width + column
+    weight = ((f * after[1] + y) * after[2] + x) * math.prod(shape) + into
+    number = ((f * channels + c) * tall + dy) * wide + dx
+    places = [np.broadcast_to(n, inside.shape)[inside] for n in (weight, number)]
+    size = (math.prod(after) * math.prod(shape), kernel.size)
+    return sparse.csr_array((np.ones(places[0].size), (places[0], places[1])), shape=size), after
 
 
 @dataclass(frozen=True, eq=False)
 class TwoLayerNet:
-    """``f(x) = v . relu(W x + b)``, homogeneous of degree 2 in its weights.
+    """``f(x) = v . relu(W x + b)``, homogeneous of degree 2 in its weights."""
 
-    Attributes
-    ----------
-    W, b, v
-        Weights of shape (width, d), (width,) and (width,).
-    """
-
-    W: FloatArray
+    W: FloatArray  # W, b, v: weights of shape (width, d), (width,) and (width,)
     b: FloatArray
     v: FloatArray
 
     def __call__(self, rows: ArrayLike) -> FloatArray:
-        """Give the outputs, shape (n,); the sign is the class."""
+        """Return the outputs, shape (n,); the sign is the class."""
         return np.maximum(np.asarray(rows) @ self.W.T + self.b, 0.0) @ self.v
 
     @property
@@ -52,7 +469,7 @@ class TwoLayerNet:
         return float(np.sqrt((self.W**2).sum() + (self.b**2).sum() + (self.v**2).sum()))
 
     def scaled(self, norm: float) -> TwoLayerNet:
-        """Give the same classifier with weights of another norm."""
+        """Return the same classifier with weights of another norm."""
         factor = norm / self.norm
         return TwoLayerNet(self.W * factor, self.b * factor, self.v * factor)
 
@@ -63,7 +480,7 @@ class TwoLayerNet:
 
 
 def noisy_guarantee(steps: int, noise: float) -> GaussianDP:
-    """Give what `train_classifier` with ``noise`` guarantees about each example, replace-one.
+    """Replace-one guarantee of `train_classifier` with ``noise`` for each example.
 
     A clipped gradient moves by at most 2; full-batch Gaussian steps compose exactly.
     """
@@ -71,7 +488,7 @@ def noisy_guarantee(steps: int, noise: float) -> GaussianDP:
 
 
 def _back(v: FloatArray, z: FloatArray) -> FloatArray:
-    """Give the derivative of the output by each neuron's input, shape (n, width)."""
+    """Return the derivative of the output by each neuron's input, shape (n, width)."""
     return v * (z > 0)
 
 
@@ -89,8 +506,8 @@ def train_classifier(
 ) -> TwoLayerNet:
     """Train by full-batch gradient descent on the logistic loss, to a very small loss.
 
-    The step size grows as the loss falls (divided by the loss and by the margin), which follows
-    the same path as a constant one and gets there in this lifetime.
+    The step size grows as the loss falls (divided by the loss and by the margin); it follows the
+    path of a constant step, but finishes in reasonable time.
 
     Parameters
     ----------
@@ -101,17 +518,17 @@ def train_classifier(
     width
         Neurons.
     steps, learning_rate
-        Steps, and their size.
+        Number of steps, and their size.
     start
-        Standard deviation of the first weights.
+        Standard deviation of the initial weights.
     noise
-        0: none, the path above. Else DP-SGD: the gradient of each example is clipped to norm 1,
-        and every entry of their sum gets noise of this standard deviation; all steps together are
-        Gaussian DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
+        0: none, the path above. Otherwise DP-SGD: each example's gradient is clipped to norm 1, and
+        each entry of the sum gets noise of this standard deviation. All steps together are Gaussian
+        DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
     rng
-        Draws the start and the noise.
+        Draws the initial weights and the noise.
     observer
-        Hears of progress.
+        Receives progress.
     """
     x = np.asarray(rows, dtype=np.float64)
     y = np.asarray(labels, dtype=np.float64)
@@ -176,7 +593,6 @@ class TrainedClassifier:
     noise: float = 0.0
 
     def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[TwoLayerNet]:
-        """Train a classifier on each data set."""
         return [self._train(one, rng) for one in data]
 
     def _train(self, data: DataSet, rng: np.random.Generator) -> TwoLayerNet:
@@ -185,3 +601,127 @@ class TrainedClassifier:
         return train_classifier(
             data.rows, data.labels, width=self.width, steps=self.steps, noise=self.noise, rng=rng
         )
+
+
+def read_dense_net(
+    path: Path | str,
+    layers: Sequence[Layer],
+    *,
+    activation: str = "relu",
+    transposed: bool = False,
+    inputs: int | None = None,
+    image: Shape | None = None,
+) -> DenseNet:
+    """Read a network of dense layers, or of convolutions, average pooling and dense layers.
+
+    Parameters
+    ----------
+    path
+        A ``.safetensors`` or ``.npz`` file. Pickles (``.pt``, ``.pth``) are refused.
+    layers
+        From input to output. ``"fc1"`` names a dense layer with the arrays ``fc1.weight`` and, if
+        present, ``fc1.bias``; the name of a `Convolution` works alike.
+    activation
+        Between two layers, one of `ACTIVATIONS`.
+    transposed
+        Whether weights are (inputs, outputs), as in Keras, instead of (outputs, inputs).
+    inputs
+        Numbers in a row, to be checked.
+    image
+        Channels, height and width of an image, which convolutions and pooling need.
+
+    Raises
+    ------
+    InputError
+        An array is missing (the nearest is named), left over, of the wrong shape, or not finite.
+    """
+    path = Path(path)
+    refuse_pickle(path)
+    one_of("activation", activation, ACTIVATIONS)
+    if path.suffix not in _SUFFIXES:
+        raise InputError(f"{path} is not read as weights: save them as .safetensors or .npz")
+    names = [one if isinstance(one, str) else one.name for one in layers
+             if not isinstance(one, AveragePooling)]  # fmt: skip
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise InputError("`layers` must name at least two layers, each once, from input to output")
+    arrays = arrays_of(path)
+    weights = [_named(arrays, f"{name}.weight", path) for name in names]
+    _refuse_left(arrays, names, path)
+    if any(not isinstance(one, str) for one in layers):
+        if image is None or transposed:
+            raise InputError("convolutions need `image`, and weights that are not `transposed`")
+        given = [_bias(arrays, name, len(one), path)
+                 for name, one in zip(names, weights, strict=True)]  # fmt: skip
+        return conv_net(layers, weights, given, image)
+    if transposed:
+        weights = [weight.T for weight in weights]
+    if inputs is not None and weights[0].shape[1:] != (inputs,):
+        _refuse_inputs(path, names[0], weights[0], inputs)
+    biases = list[NDArray[np.float64]]()
+    for place, (name, weight) in enumerate(zip(names, weights, strict=True)):
+        before = weights[place - 1].shape[0] if place else weight.shape[-1]
+        if weight.ndim != 2 or weight.shape[1] != before:
+            raise InputError(
+                f"{path}: `{name}.weight` has the shape {weight.shape}, and a dense layer behind "
+                f"{before} numbers has (outputs, {before})"
+                + ("; is `transposed` what is meant?" if weight.shape[:1] == (before,) else "")
+            )
+        biases.append(_bias(arrays, name, weight.shape[0], path))
+    return DenseNet(tuple(np.ascontiguousarray(weight) for weight in weights), tuple(biases))
+
+
+def _bias(
+    arrays: Mapping[str, NDArray[Any]], layer: str, outputs: int, path: Path
+) -> NDArray[np.float64]:
+    """Return the bias of a layer; 0 if there is none."""
+    name = f"{layer}.bias"
+    found = _named(arrays, name, path) if name in arrays else np.zeros(outputs)
+    if found.shape != (outputs,):
+        raise InputError(
+            f"{path}: `{name}` has the shape {found.shape}, and the layer has {outputs} outputs"
+        )
+    return found
+
+
+def _refuse_left(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], path: Path) -> None:
+    """Refuse arrays of undeclared layers."""
+    used = {f"{name}.{part}" for name in names for part in ("weight", "bias")}
+    left = sorted(set(arrays) - used)
+    if not left:
+        return
+    hint = ""
+    if any(name.endswith((".running_mean", ".running_var")) for name in left):
+        hint = (
+            "; batch normalisation is not homogeneous in its weights, so that the conditions "
+            "which are read off do not hold: nothing here attacks such a network"
+        )
+    raise InputError(
+        f"{path} holds {', '.join(f'`{name}`' for name in left[:5])} as well, which `layers` does "
+        "not name: only networks of dense layers, convolutions and average pooling with ReLUs "
+        f"between them are read{hint}"
+    )
+
+
+def _named(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray[np.float64]:
+    if name not in arrays:
+        raise InputError(
+            f"{path} has no array `{name}`; it has {', '.join(sorted(arrays)[:12]) or 'none'}"
+            f"{did_you_mean(name, arrays)}"
+        )
+    found = arrays[name].astype(np.float64)
+    if not np.isfinite(found).all():
+        raise InputError(
+            f"{path}: `{name}` has {int((~np.isfinite(found)).sum()):,} values that are not finite "
+            "(NaN or infinite): the network was not trained to an end"
+        )
+    if name.endswith(".weight") and not found.any():
+        raise InputError(f"{path}: `{name}` is all zero")
+    return found
+
+
+def _refuse_inputs(path: Path, name: str, weight: NDArray[Any], inputs: int) -> None:
+    hint = "; is `transposed` what is meant?" if weight.shape[:1] == (inputs,) else ""
+    raise InputError(
+        f"{path}: `{name}.weight` has the shape {weight.shape}, and an image has {inputs} numbers: "
+        f"it should be (outputs, {inputs}){hint}"
+    )

@@ -1,54 +1,57 @@
 """Upper estimates of Kolmogorov complexity, each of them a program that can be run.
 
 The complexity of a string in the language "Python with the packages installed here" is the length
-of the shortest program that prints it. It cannot be computed; every program that prints the
-string bounds it from above. Here the programs are written out in full, decompressor call, escaped
-payload and all, so that an estimate is never an idealised number of bits. With a public reference
-text, programs may read that text, which gives the complexity relative to it.
+of the shortest program that prints it. It is uncomputable, but every program that prints the
+string bounds it from above. Programs are written out in full, with decompressor call and escaped
+payload, so no estimate is an idealised number of bits. Programs may read a public reference text,
+which gives the complexity relative to it.
 
 Source: Cohen et al. 2024, Definitions 1.12 and D.1, section D.4.2; Narcissus theory 7.
+
+Information of one string about another: conditional complexity, and the difference it makes.
+
+A program that prints ``x`` given ``y`` bounds ``K(x | y)`` from above, which running it proves. The
+mutual information ``K(x) - K(x | y)`` is the difference of two numbers with only upper bounds, so
+its estimate is neither an upper nor a lower bound. It is proved to lie between 0 and the bound on
+``K(x)``.
+
+Source: Cohen et al. 2024, Definitions D.1, D.2 and D.7; Narcissus theory 7.
 """
 
 from __future__ import annotations
 
 import bz2
 import lzma
+import subprocess
+import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from narcissus._optional import optional
-from narcissus.errors import InputError, MissingExtraError
+from narcissus.errors import InputError, MissingExtraError, NarcissusError
 from narcissus.observer import SILENT, Observer
-from narcissus.results import NotAssessed, Result
+from narcissus.results import Bound, Grade, NotAssessed, Result
 
 # Compressing needs some ten times the length in memory, and minutes beyond this.
 LARGEST = 64 * 2**20
 _GRAM, _MOST_SLICES = 12, 400
+LANGUAGE = "the language is Python with the packages installed here"
+SECONDS = 600
 
 
 @dataclass(frozen=True)
 class Complexity(Result):
-    """Upper estimates of the length of the shortest program that prints a string.
+    """Upper estimates of the length of the shortest program that prints a string."""
 
-    Attributes
-    ----------
-    estimates
-        Length in bytes of the program found by each method.
-    best
-        The smallest of them.
-    method
-        Which method that was.
-    missing
-        Compressors that could not be tried, with the reason.
-    """
-
-    estimates: dict[str, int]
-    best: int
-    method: str
-    missing: tuple[NotAssessed, ...] = ()
+    estimates: dict[str, int]  # length in bytes of each method's program
+    best: int  # the smallest of them
+    method: str  # the method of the smallest
+    missing: tuple[NotAssessed, ...] = ()  # compressors that were not tried, with the reason
 
     def __str__(self) -> str:
         lines = [f"UPPER ESTIMATE: some {self.best} bytes suffice ({self.method})"]
@@ -57,14 +60,16 @@ class Complexity(Result):
 
 
 def python_string(data: bytes) -> bytes:
-    """Give a Python string literal, in Latin-1, whose code points are the bytes of ``data``."""
+    """Return a Python string literal, in Latin-1, whose code points are the bytes of ``data``."""
     quote = b"'" if data.count(b"'") <= data.count(b'"') else b'"'
     text = data.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
     return quote + text.replace(quote, b"\\" + quote).replace(b"\0", b"\\x00") + quote
 
 
 def _program(imports: str, expression: str, payload: bytes) -> bytes:
-    """Write the source that prints ``expression``; ``@`` in it stands for the payload's bytes."""
+    """Return the source that prints ``expression``, in which ``@`` stands for
+    the payload's bytes.
+    """
     literal = python_string(payload)
     ascii_only = payload.isascii()
     header = b"" if ascii_only else b"#coding:L1\n"
@@ -83,7 +88,7 @@ def _literal(data: bytes, reference: bytes | None) -> bytes | None:
 
 
 def _repeat(data: bytes, reference: bytes | None) -> bytes | None:
-    """Print the shortest period again and again."""
+    """Repeat the shortest period."""
     period = (data + data).find(data, 1) if data else 0
     if reference is not None or period == len(data) or not data.isascii():
         return None
@@ -115,10 +120,10 @@ def _bz2(data: bytes, reference: bytes | None) -> bytes | None:
 def _after_common_prefix(
     data: bytes, reference: bytes, compress: Callable[[bytes], bytes]
 ) -> tuple[int, bytes]:
-    """Compress ``data`` behind ``reference`` and drop what compressing the reference alone gives.
+    """Compress ``data`` after ``reference`` and drop the reference's compressed prefix.
 
-    A sequential coder writes the same bytes for the common part, so the program can make them
-    itself and needs only what follows.
+    A sequential coder writes the same bytes for the common part, so the program can recreate them
+    and needs only the rest.
     """
     alone, both = compress(reference), compress(reference + data)
     length = min(len(alone), len(both))
@@ -201,7 +206,7 @@ def _ppm(data: bytes, reference: bytes | None) -> bytes:
 
 
 def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
-    """Cut data into slices of a text, as (start, end), and what does not stand there."""
+    """Cut data into slices of a text, as (start, end), and literal bytes."""
     step = max(_GRAM, len(text) // 2**20)  # a slice of `step + _GRAM` bytes holds a gram at a step
     grams = {text[i : i + _GRAM]: i for i in range(len(text) - _GRAM, -1, -step)}
     found: list[tuple[int, int] | bytes] = []
@@ -222,7 +227,7 @@ def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
 
 
 def _in_common(one: memoryview, other: memoryview) -> int:
-    """Count the bytes with which both begin, by steps that grow while they fit."""
+    """Return the length of the common prefix, by steps that grow while they fit."""
     end, size = 0, _GRAM
     while size and end < min(len(one), len(other)):
         size = min(size, len(one) - end, len(other) - end)
@@ -234,7 +239,7 @@ def _in_common(one: memoryview, other: memoryview) -> int:
 
 
 def standing_in(data: bytes, text: bytes) -> float:
-    """Share of data that stands in a text, in slices of 12 bytes and more.
+    """Share of data covered by slices of a text, each of at least 12 bytes.
 
     Examples
     --------
@@ -246,7 +251,7 @@ def standing_in(data: bytes, text: bytes) -> float:
 
 
 def _slices(data: bytes, reference: bytes | None) -> bytes | None:
-    """Print slices of the reference, with what is between them: text that anybody can read."""
+    """Print slices of the reference and the literal bytes between them."""
     cut = [] if reference is None else _pieces(data, reference)
     if len(cut) > _MOST_SLICES or not any(isinstance(one, tuple) for one in cut):
         return None
@@ -278,6 +283,8 @@ _METHODS: dict[str, Callable[[bytes, bytes | None], bytes | None]] = {
     "ppm": _ppm,
     "slices": _slices,
 }
+
+
 COMPRESSORS = tuple(_METHODS)
 
 
@@ -287,17 +294,17 @@ def self_extracting(data: bytes, method: str, *, reference: bytes | None = None)
     Parameters
     ----------
     data
-        What it must print, byte for byte.
+        Bytes to print exactly.
     method
-        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period,
-        "slices" finds what stands in the reference.
+        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period, "slices"
+        finds slices of the reference.
     reference
-        A public text; the program finds it as the file ``reference``. None: no such file.
+        Public text, which the program finds as the file ``reference``; None: no such file.
 
     Returns
     -------
     bytes or None
-        The source; None for a method that cannot do it (no period, no use for a reference).
+        The source; None if the method fails (no period, no use for a reference).
     """
     if method not in _METHODS:
         raise InputError(f"`method` must be one of {', '.join(COMPRESSORS)}, got {method!r}")
@@ -307,16 +314,16 @@ def self_extracting(data: bytes, method: str, *, reference: bytes | None = None)
 def complexity(
     data: bytes, *, reference: bytes | None = None, observer: Observer = SILENT
 ) -> Complexity:
-    """Bound the complexity of ``data`` from above by every compressor that is installed.
+    """Bound the complexity of ``data`` from above by every installed compressor.
 
     Parameters
     ----------
     data
         At most 64 MiB.
     reference
-        Public text that programs may read; each compressor is then tried with and without it.
+        Public text that programs may read; each compressor is tried with and without it.
     observer
-        Hears of progress.
+        Receives progress.
 
     Notes
     -----
@@ -353,3 +360,118 @@ def complexity(
     observer.finish()
     method = min(estimates, key=lambda name: estimates[name])
     return Complexity(estimates, estimates[method], method, tuple(dict.fromkeys(missing)))
+
+
+@dataclass(frozen=True)
+class MutualInformation(Result):
+    """Information of a string about another: ``KI(x; y) = K(x) - K(x | y)``, in bits."""
+
+    alone: Bound  # proved bound on the complexity of ``x``, in bits
+    given: Bound  # proved bound on its complexity given ``y``, in bits; never above ``alone``
+    estimate: float  # their difference: approximate, neither an upper nor a lower bound
+    # Proved: at most ``alone``, since a complexity is not negative. Also proved: at least 0,
+    # since a program need not read its input.
+    at_most: float
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'approximate'."""
+        return "approximate"
+
+    @property
+    def value(self) -> float:
+        """The same as ``estimate``."""
+        return self.estimate
+
+    def __str__(self) -> str:
+        return (
+            f"{self.alone}\n{self.given}\n"
+            f"APPROXIMATE: mutual information about {self.estimate:,.0f} bits, the difference of "
+            f"two upper bounds (proved: 0 to {self.at_most:,.0f})"
+        )
+
+
+def conditional_complexity(
+    data: bytes, given: bytes | None = None, *, observer: Observer = SILENT
+) -> Bound:
+    """Bound the complexity ``K(x | y)``, in bits: the shortest program found that prints ``x``.
+
+    Parameters
+    ----------
+    data
+        The string ``x``, at most 64 MiB.
+    given
+        The string ``y``, in the programs' file ``reference``; None or empty for ``K(x)``.
+    observer
+        Receives progress.
+
+    Returns
+    -------
+    Bound
+        Eight times the bytes of the program, which is run once to check that it prints ``data``.
+
+    Examples
+    --------
+    >>> letter = bytes(range(256)) * 4
+    >>> conditional_complexity(letter[7:], letter).value < 8 * 256
+    True
+    """
+    found = complexity(data, reference=given, observer=observer)
+    return _shortest(data, given, found.estimates)
+
+
+def _shortest(data: bytes, given: bytes | None, estimates: Mapping[str, int]) -> Bound:
+    """Run programs, the shortest first, until one prints the data."""
+    for name in sorted(estimates, key=lambda name: estimates[name]):
+        method, _, with_reference = name.partition("+")
+        program = self_extracting(data, method, reference=given if with_reference else None)
+        if program is not None and _prints(program, data, given):
+            condition = " given the other" if given else ""
+            return Bound(
+                8.0 * len(program),
+                f"complexity in bits of {len(data):,} bytes{condition}",
+                f"a program of {len(program):,} bytes ({name}) that was run (Cohen et al. 2024, "
+                "Definition D.2)",
+                (LANGUAGE,),
+            )
+    raise NarcissusError(
+        "no program that prints the data could be run: is this Python able to start another?"
+    )
+
+
+def _prints(program: bytes, data: bytes, given: bytes | None) -> bool:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "program.py").write_bytes(program)
+        (Path(folder) / "reference").write_bytes(given or b"")
+        try:
+            done = subprocess.run([sys.executable, "-I", "program.py"], cwd=folder, check=False,
+                                  capture_output=True, timeout=SECONDS)  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+    return done.returncode == 0 and done.stdout == data
+
+
+def mutual_information(
+    data: bytes, given: bytes, *, observer: Observer = SILENT
+) -> MutualInformation:
+    """Estimate the information of one string about another, such as a release about its data.
+
+    Parameters
+    ----------
+    data
+        The string ``x``, at most 64 MiB.
+    given
+        The string ``y``, at most 64 MiB.
+    observer
+        Receives progress.
+
+    Examples
+    --------
+    >>> found = mutual_information(b"the key is 7719 2250 4431 8160", b"")
+    >>> found.estimate, found.grade
+    (0.0, 'approximate')
+    """
+    estimates = complexity(data, reference=given, observer=observer).estimates
+    alone = _shortest(data, None, {k: v for k, v in estimates.items() if "+" not in k})
+    less = _shortest(data, given, estimates)
+    return MutualInformation(alone, less, alone.value - less.value, alone.value)

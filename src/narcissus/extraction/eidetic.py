@@ -1,11 +1,11 @@
-"""How often strings occur in a training text: k-eidetic counts, thousands of strings in one pass.
+"""Occurrences of strings in a training text: k-eidetic counts, thousands of strings in one pass.
 
-A suffix array of the text would take five times its size and a minute to build; the strings are
-few and short beside it, so they are what is indexed. They form a trie whose steps are words of
-eight bytes; the text is read once, as 64-bit words at each of the eight alignments, and every
-position walks down the trie together with thousands of others. The work is the length of the
-text, plus one step for each word of a string that a position shares: linear in the worst case of
-strings without a long common repetition, whatever the strings look like.
+A suffix array of the text would take five times its size and a minute to build. The strings are few
+and short in comparison, so they are indexed instead: they form a trie whose steps are words of
+eight bytes. The text is read once, as 64-bit words at each of the eight alignments, and every
+position walks down the trie together with thousands of others. The work is the length of the text,
+plus one step for each word of a string that a position shares: linear in the worst case for strings
+without a long common repetition.
 
 Source: Cohen et al. 2024, D.2 (k-eidetic memorisation after Carlini et al. 2021).
 """
@@ -32,19 +32,12 @@ _MASKS = np.array([(1 << (8 * r)) - 1 for r in range(8)] + [2**64 - 1], dtype=np
 
 @dataclass(frozen=True)
 class EideticCounts:
-    """How often each string occurs.
+    """Numbers of occurrences of strings."""
 
-    Attributes
-    ----------
-    occurrences
-        Positions at which each string starts, overlapping ones included, shape (strings,). An
-        occurrence lies within one document.
-    documents
-        Documents that contain each string, shape (strings,): a string is k-eidetic memorised
-        where this is at most ``k`` (and a model gives it away).
-    """
-
+    # start positions of each string within documents, overlaps included, shape (strings,)
     occurrences: _Indices
+    # documents that contain each string, shape (strings,): a string is k-eidetic memorised
+    # where this is at most ``k`` (and a model prints it)
     documents: _Indices
 
 
@@ -55,19 +48,18 @@ def eidetic_counts(
     starts: Sequence[int] | NDArray[np.integer] | None = None,
     observer: Observer = SILENT,
 ) -> EideticCounts:
-    """Count in how many places and in how many documents of a text each string occurs.
+    """Count the places and the documents of a text in which each string occurs.
 
     Parameters
     ----------
     strings
-        What to look for; none may be empty. Text is taken as UTF-8.
+        Strings to find, none empty; text is taken as UTF-8.
     text
         The training text: one string, or a sequence of documents.
     starts
-        Where each document starts in one string, in bytes, ascending from 0; None: it is one
-        document.
+        Byte offset of each document in one string, ascending from 0; None: one document.
     observer
-        Hears of progress.
+        Receives progress.
 
     Examples
     --------
@@ -126,7 +118,7 @@ class _Table:
         return (keys * np.uint64(_MIXERS[1])) >> np.uint64(64 - _FILTER_BITS)
 
     def find(self, nodes: _Indices, words: _Words) -> tuple[_Indices, _Indices]:
-        """Give which queries are in the table, and their numbers."""
+        """Return the positions of the queries that are in the table, and their numbers."""
         keys = self._mix(nodes, words)
         near = np.flatnonzero(self._filter[self._slots(keys)])
         place = np.searchsorted(self._keys, keys[near])
@@ -205,7 +197,7 @@ class _Counter:
         return occurrences, documents
 
     def _walk(self, chunk: int, stop: int, shift: int) -> tuple[_Indices, _Indices]:
-        """Give (string, position) of every match that starts in the chunk at this alignment."""
+        """Return (string, position) of every match that starts in the chunk at this alignment."""
         trie = self._trie
         view = self._text[chunk + shift : stop + self._padding - (8 - shift)]
         words: _Words = view[: view.size // 8 * 8].view("<u8")
@@ -232,9 +224,9 @@ class _Counter:
         return which, chunk + shift + 8 * index
 
     def _new_documents(self, which: _Indices, document: _Indices, stop: int) -> _Indices:
-        """Count pairs of string and document, without those that an earlier chunk counted.
+        """Count pairs of string and document that no earlier chunk counted.
 
-        Only the document in which the chunk begins can have been met before.
+        Only the document in which the chunk begins can have occurred before.
         """
         total = self._starts.size
         pairs = np.unique(which * total + document)

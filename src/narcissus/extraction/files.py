@@ -1,34 +1,237 @@
-"""Read data sets and releases without trusting them: text, NumPy without pickles, safetensors."""
+"""Safe reading of data sets and releases: text, NumPy without pickles, safetensors.
+
+Array files (``.npy``, ``.npz``, ``.safetensors``), checked by their headers before any reading.
+
+A header claims a number and type of values. The claim is compared with the file and with a limit
+before any memory is allocated.
+
+Reuse of models that an earlier run of the same study trained.
+
+A model's folder is released, so the record of its training stands next to the folder, for the owner
+alone: with the digest and the entropy, a holder of the folder could test guesses of the data.
+"""
 
 from __future__ import annotations
 
+import io
+import json
+import math
 import zipfile
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import file_size, parsing, read_bytes
+from narcissus._files import LARGEST, file_size, parsing, read_bytes, write_atomically
+from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
-from narcissus.extraction.arrays import SUFFIXES, arrays_of, headers_of
+from narcissus.worlds.base import Draw
 
+SUFFIXES = frozenset({".npy", ".npz", ".safetensors"})
+LONGEST_HEADER = 100_000_000
+"""Longest header of a safetensors file, in bytes; the format's own limit."""
+LONGEST_NPY_HEADER = 10_000
+"""Longest header of an array in NumPy's format, in bytes; NumPy's own limit."""
+_WIDTHS = {
+    "F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U64": 8,
+    "U32": 4, "U16": 2, "U8": 1, "BOOL": 1, "F8_E4M3": 1, "F8_E5M2": 1,
+}  # fmt: skip
+_TYPES = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
+    "I8": "<i1", "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "BOOL": "?",
+}  # fmt: skip
 LARGEST_RELEASE = 2 * 2**30
 WEIGHTS = ("*.safetensors", "*.npy", "*.npz")
 _ANY = 2**63
 _PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".joblib", ".dill"}
 
 
-def refuse_pickle(path: Path) -> None:
-    """Refuse a file that is a pickle, or that holds one: reading it could run anything.
+@dataclass(frozen=True)
+class Header:
+    """The header of one array."""
+
+    name: str  # in the file; "" in a ``.npy`` file
+    kind: str  # its type, as NumPy or safetensors names it
+    shape: tuple[int, ...]
+    size: int  # of its values, in bytes
+    start: int  # offset of the values, in the file or in its member of an archive
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
+
+
+def headers_of(path: Path) -> list[Header]:
+    """Read the headers of a file's arrays and check them against the file's size."""
+    with _reading(path):
+        if path.suffix == ".safetensors":
+            return _safetensors(path)
+        if path.suffix == ".npy":
+            with path.open("rb") as file:
+                return [_npy(file, "", file_size(path, largest=2**63))]
+        with zipfile.ZipFile(path) as archive:
+            found: list[Header] = []
+            for member in archive.infolist():
+                with archive.open(member) as file:
+                    found.append(_npy(file, member.filename.removesuffix(".npy"), member.file_size))
+            return found
+
+
+def arrays_of(path: Path, *, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a file, never a pickle.
+
+    Parameters
+    ----------
+    path
+        A ``.npy``, ``.npz`` or ``.safetensors`` file.
+    largest
+        Most bytes of all arrays, unpacked and as float64 numbers.
 
     Raises
     ------
     InputError
-        With what to save instead.
+        The file is damaged, or holds Python objects or values that are no numbers.
+    TooLargeError
+        The arrays are larger.
     """
+    headers = headers_of(path)
+    size = sum(max(header.size, 8 * header.count) for header in headers)
+    if size > largest:
+        raise TooLargeError(
+            f"{path} unpacks to arrays of {size:,} bytes as float64; at most {largest:,} "
+            f"({largest / 2**20:,.0f} MiB) are read"
+        )
+    with _reading(path):
+        if path.suffix == ".safetensors":
+            return {header.name: _values(path, header) for header in headers}
+        with path.open("rb") as file:
+            loaded: Any = np.load(file, allow_pickle=False)
+            arrays = dict(loaded) if path.suffix == ".npz" else {"": cast(NDArray[Any], loaded)}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise InputError(f"{path}: the array {name!r} holds {array.dtype}, not numbers")
+    return arrays
+
+
+@contextmanager
+def _reading(path: Path) -> Generator[None]:
+    """Name the file in errors, and identify pickles."""
+    try:
+        with parsing(path, f"a readable {path.suffix} file"):
+            file_size(path, largest=2**63)
+            yield
+    except InputError as error:
+        if "pickle" in str(error):
+            raise InputError(f"cannot read {path}: it holds Python objects (a pickle)") from error
+        raise
+
+
+def _npy(file: IO[bytes], name: str, available: int) -> Header:
+    """Read the header of an array in NumPy's format with ``available`` bytes."""
+    counted = _Counted(file)
+    version = np.lib.format.read_magic(counted)
+    read: Any = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version, getattr(np.lib.format, "_read_array_header", None))
+    shape, _, kind = read(counted) if version in {(1, 0), (2, 0)} else read(counted, version)
+    if kind.hasobject:
+        raise ValueError("an array of objects is a pickle")
+    if any(n < 0 for n in shape) or kind.itemsize == 0:
+        raise ValueError(f"{name or 'the array'} has the shape {shape} and the type {kind}")
+    header = Header(name, str(kind), shape, math.prod(shape) * kind.itemsize, counted.count)
+    if header.start + header.size != available:
+        raise ValueError(
+            f"{name or 'the array'} should have {header.size:,} bytes of values, by its shape "
+            f"{shape}; there are {available - header.start:,}"
+        )
+    return header
+
+
+class _Counted(io.RawIOBase):
+    """A stream that limits how much of a header is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.count = file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= LONGEST_NPY_HEADER:  # NumPy looks at the length after it has read it
+            raise ValueError(f"its header has {size:,} bytes, more than {LONGEST_NPY_HEADER:,}")
+        data = self._file.read(size)
+        self.count += len(data)
+        return data
+
+
+def _safetensors(path: Path) -> list[Header]:
+    """Parse a safetensors header: a length, JSON, then the raw arrays."""
+    total = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if total < 8 or length > total - 8:
+            raise ValueError("its header is cut off")
+        if length > LONGEST_HEADER:
+            raise ValueError(f"its header has {length:,} bytes, more than {LONGEST_HEADER:,}")
+        entries = json.loads(file.read(length))
+    if not isinstance(entries, dict):
+        raise ValueError("its header is no table of arrays")
+    body = total - 8 - length
+    found = [
+        _entry(name, entry, 8 + length, body)
+        for name, entry in cast("dict[str, Any]", entries).items()
+        if name != "__metadata__"
+    ]
+    end = 8 + length
+    for header in sorted(found, key=lambda h: (h.start, h.size)):
+        if header.start != end:
+            raise ValueError(f"the values of {header.name} overlap others, or leave a gap")
+        end += header.size
+    if end != total:
+        raise ValueError(f"there are {total - end:,} bytes behind the last array")
+    return found
+
+
+def _entry(name: str, entry: Any, begin: int, body: int) -> Header:
+    if not isinstance(entry, dict):
+        raise ValueError(f"its header says nothing usable of {name}")
+    said = cast("dict[str, Any]", entry)
+    kind: Any = said.get("dtype")
+    shape: Any = said.get("shape")
+    offsets: Any = said.get("data_offsets")
+    if not isinstance(kind, str) or kind not in _WIDTHS:
+        raise ValueError(f"{name} has the type {kind!r}, which is not known")
+    if not (_wholes(shape) and _wholes(offsets) and len(offsets) == 2):
+        raise ValueError(f"{name} has the shape {shape!r} and the offsets {offsets!r}")
+    start, end = offsets
+    size = math.prod(shape) * _WIDTHS[kind]
+    if not start <= end <= body or end - start != size:
+        raise ValueError(
+            f"{name} should have {size:,} bytes, by its shape {tuple(shape)}; its offsets are "
+            f"{start} to {end} of {body:,}"
+        )
+    return Header(name, kind, tuple(shape), size, begin + start)
+
+
+def _wholes(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cast("list[Any]", value)
+    )
+
+
+def _values(path: Path, header: Header) -> NDArray[Any]:
+    if header.kind not in _TYPES:
+        raise ValueError(f"{header.name} has the type {header.kind}, which NumPy lacks")
+    with path.open("rb") as file:
+        file.seek(header.start)
+        return np.frombuffer(file.read(header.size), _TYPES[header.kind]).reshape(header.shape)
+
+
+def refuse_pickle(path: Path) -> None:
+    """Refuse a file that is or holds a pickle, whose reading could run anything."""
     file_size(path, largest=_ANY)
     with parsing(path, "a readable file"), path.open("rb") as file:
         head = file.read(8)
@@ -52,14 +255,8 @@ def refuse_pickle(path: Path) -> None:
 
 
 def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
-    """Check a release before it is handed to a program; give its size in bytes.
-
-    Parameters
-    ----------
-    path
-        A file, or a folder that holds weights (`WEIGHTS`).
-    largest
-        Most bytes that are accepted.
+    """Check a release (a file, or a folder with `WEIGHTS`) before a program gets it; return its
+    bytes.
 
     Raises
     ------
@@ -93,15 +290,10 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
 
 
 def refuse_links(folder: Path) -> None:
-    """Refuse a folder with links that lead out of it: a program would be handed what they lead to.
+    """Refuse a folder with links that lead out of it: a program would get their targets.
 
-    Links to the files of a cache of Hugging Face stay: there a model is a folder
-    ``snapshots/REVISION`` of links to ``blobs``.
-
-    Raises
-    ------
-    InputError
-        With the link, and where it leads.
+    Links within a Hugging Face cache stay: there a model is a folder ``snapshots/REVISION`` of
+    links to ``blobs``.
     """
     inside = folder.resolve()
     blobs = inside.parent.parent / "blobs"
@@ -122,34 +314,18 @@ def refuse_links(folder: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """The data behind a release, as bytes, text, records or rows of numbers.
+    """The data behind a release, as bytes, text, records or rows of numbers."""
 
-    Attributes
-    ----------
-    raw
-        The bytes; for an array file, those of its C-ordered values.
-    name
-        What messages call it.
-    array
-        The values of an array file, of shape (rows, columns).
-    labels
-        The class of each row, -1 or 1, where there are classes.
-    """
-
-    raw: bytes
-    name: str = "the data"
+    raw: bytes  # the bytes; for an array file, those of its C-ordered values
+    name: str = "the data"  # name in messages
+    # the values of an array file, of shape (rows, columns)
     array: NDArray[np.float64] | None = None
+    # the class of each row, -1 or 1, if there are classes
     labels: NDArray[np.float64] | None = None
 
     @classmethod
     def read(cls, path: Path | str) -> DataSet:
-        """Read a text file or an array file.
-
-        Raises
-        ------
-        InputError
-            It is missing, empty, a pickle, or has more than one array.
-        """
+        """Read a text file or an array file; refuses pickles, empty files, several arrays."""
         path = Path(path)
         if not path.is_file():
             raise InputError(f"no such data file: {path}")
@@ -177,7 +353,7 @@ class DataSet:
 
     @cached_property
     def text(self) -> str:
-        """The data as text; `InputError` where it is none."""
+        """The data as text; `InputError` if it is not text."""
         if self.array is not None:
             raise InputError(f"{self.name} holds numbers, and this relation is about text")
         try:
@@ -189,7 +365,7 @@ class DataSet:
 
     @cached_property
     def records(self) -> tuple[str, ...]:
-        """The lines of the text that are not blank."""
+        """The non-blank lines of the text."""
         return tuple(line for line in self.text.split("\n") if line.strip())
 
     @cached_property
@@ -204,7 +380,7 @@ class DataSet:
 
 
 def parse_rows(text: str) -> NDArray[np.float64] | None:
-    """Read one row of numbers a line, with blanks or commas between; None where that fails."""
+    """Parse a row of numbers a line, with blanks or commas between; None on failure."""
     lines = [line.replace(",", " ").split() for line in text.splitlines()]
     lines = [line for line in lines if line]
     if not lines or any(len(line) != len(lines[0]) for line in lines):
@@ -214,3 +390,85 @@ def parse_rows(text: str) -> NDArray[np.float64] | None:
     except ValueError:
         return None
     return rows if np.isfinite(rows).all() else None
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Data sets of ``size`` records, drawn from a pool without repetition.
+
+    A fresh data set is another draw from the same pool, so an attack is compared with its success
+    on data that the release has not seen.
+
+    Parameters
+    ----------
+    records
+        Lines of text, or rows of numbers, shape (n, columns).
+    size
+        Records of a data set.
+    labels
+        The class of each row, -1 or 1, shape (n,); each data set then has equal numbers of both, up
+        to rounding. None: no classes.
+    """
+
+    records: Sequence[str] | Sequence[Sequence[float]] | NDArray[np.float64]
+    size: int
+    labels: Sequence[int] | NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        integer("size", self.size, low=1, high=len(self.records))
+        if not self._is_text and len({len(np.atleast_1d(row)) for row in self.records}) > 1:
+            raise InputError("`records` must be rows of equally many numbers, or lines of text")
+        if self.labels is None:
+            return
+        if self._is_text:
+            raise InputError("`labels` are for rows of numbers")
+        each = [int((np.asarray(self.labels) == sign).sum()) for sign in (1, -1)]
+        if sum(each) != len(self.records) or min(each) < (self.size + 1) // 2:
+            raise InputError(
+                f"`labels` must be -1 or 1 for each of {len(self.records)} records, with enough of "
+                f"both for {self.size}; got {each[0]} of 1 and {each[1]} of -1"
+            )
+
+    @property
+    def _is_text(self) -> bool:
+        return isinstance(self.records[0], str)
+
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        return Draw([self._data_set(rng) for _ in range(trials)])
+
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> list[DataSet]:
+        return self.draw(draw.trials, rng).data
+
+    def _data_set(self, rng: np.random.Generator) -> DataSet:
+        if self._is_text:
+            records: Any = self.records
+            chosen = rng.choice(len(self.records), self.size, replace=False)
+            return DataSet("\n".join(records[i] for i in chosen).encode())
+        records = np.asarray(self.records, dtype=np.float64)
+        if self.labels is None:
+            return DataSet.of_rows(records[rng.choice(len(records), self.size, replace=False)])
+        labels, half = np.asarray(self.labels), self.size // 2
+        chosen = np.concatenate(
+            [
+                rng.choice(np.flatnonzero(labels == sign), count, replace=False)
+                for sign, count in ((1, self.size - half), (-1, half))
+            ]
+        )
+        return DataSet.of_rows(records[chosen], labels=labels[chosen])
+
+
+def trained_already(folder: Path, said: Mapping[str, object]) -> bool:
+    """Check whether the model in a folder was trained as ``said``, which is JSON-able."""
+    try:
+        return folder.is_dir() and json.loads(read_bytes(_beside(folder))) == said
+    except (OSError, ValueError, InputError):
+        return False
+
+
+def keep(folder: Path, said: Mapping[str, object]) -> None:
+    """Record a model's training next to its folder (mode 0600)."""
+    write_atomically(_beside(folder), json.dumps(said), private=True)
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.trained_on.json")

@@ -1,61 +1,259 @@
-"""Models of images under study: trained here without the fresh images, or in a local folder."""
+"""Models of images under study: trained here without the fresh images, or in a local folder.
+
+A small generative model of images, which leaks a duplicated outlier.
+
+The model is a denoising diffusion model whose denoiser is exact for a mixture of Gaussians fitted
+to the data; sampling starts from noise and follows the denoiser. With few components it
+generalises, but an image with many copies gets a component to itself and is printed again almost
+unchanged. This is the mechanism of extraction from large diffusion models, at the size of a test.
+
+Source: relation (b) of Cohen et al. 2024, D.3 (after Carlini et al. 2023).
+
+A diffusion model in a local folder in the format of the library diffusers (extra `images`).
+
+Nothing is downloaded and no code of the folder is run: weights are read from safetensors only,
+since the older formats are pickles, and every part must be of a class of diffusers or transformers.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+from scipy.spatial import distance
 
-from narcissus._random import RandomSource, child
-from narcissus._validation import integer
-from narcissus.extraction.captioned_images import CaptionedImages
-from narcissus.extraction.diffusion import MixtureDiffusion
-from narcissus.extraction.reproduced import CaptionedGenerator
+from narcissus._files import file_size, parsing, read_bytes
+from narcissus._optional import optional
+from narcissus._options import BesideStudy, FilledIn
+from narcissus._random import RandomSource, child, generator
+from narcissus._validation import integer, positive
+from narcissus.errors import InputError
+from narcissus.extraction.files import DataSet, refuse_pickle
+from narcissus.extraction.images import CaptionedImages
+from narcissus.extraction.language_models import LARGEST_TEXT, silent
+from narcissus.extraction.relations import printed
 from narcissus.observer import Observer
+
+FloatArray = NDArray[np.float64]
+INDEX = "model_index.json"
+_LIBRARIES = {"diffusers", "transformers", "stable_diffusion"}  # the last: a module of diffusers
+_TEXTS = {".json", ".txt", ".model"}
+
+
+class ImageGenerator(Protocol):
+    """A generative model of images (or of any rows of numbers), as the attack needs it."""
+
+    def sample(self, count: int, *, rng: RandomSource = None) -> FloatArray:
+        """Draw rows, shape (count, columns)."""
+        ...
+
+
+class MixtureDiffusion:
+    """A diffusion model with the exact denoiser of a mixture of spherical Gaussians.
+
+    Parameters
+    ----------
+    rows
+        Training data, shape (n, d).
+    components
+        Gaussians of the mixture.
+    floor
+        Least standard deviation of a component.
+    steps
+        Denoising steps of a sample.
+    iterations
+        Rounds of expectation maximisation.
+    rng
+        Draws the components' starting points.
+    """
+
+    def __init__(
+        self,
+        rows: ArrayLike,
+        *,
+        components: int = 30,
+        floor: float = 0.02,
+        steps: int = 60,
+        iterations: int = 60,
+        rng: RandomSource = None,
+    ) -> None:
+        data = np.asarray(rows, dtype=np.float64)
+        if data.ndim != 2 or data.shape[0] < 2:
+            raise InputError(f"`rows` must have the shape (n, d) with n > 1, got {data.shape}")
+        components = integer("components", components, low=1, high=data.shape[0])
+        self.floor = positive("floor", floor)
+        self.steps = integer("steps", steps, low=2)
+        self._fit(data, components, iterations, generator(rng))
+
+    def _fit(
+        self, data: FloatArray, components: int, iterations: int, random: np.random.Generator
+    ) -> None:
+        """Fit by expectation maximisation from far-apart starts (k-means++)."""
+        n, d = data.shape
+        chosen = [int(random.integers(n))]
+        for _ in range(components - 1):
+            nearest = distance.cdist(data, data[chosen], "sqeuclidean").min(axis=1)
+            total = nearest.sum()
+            chance = nearest / total if total > 0 else np.full(n, 1 / n)
+            chosen.append(int(random.choice(n, p=chance)))
+        self.means = data[chosen].copy()
+        spread = max(float(data.var(axis=0).mean()), self.floor**2)
+        self.variances = np.full(components, spread)
+        self.weights = np.full(components, 1 / components)
+        for _ in range(iterations):
+            share = self._responsibilities(data, 0.0)
+            mass = share.sum(axis=0) + 1e-9
+            self.weights = mass / mass.sum()
+            self.means = share.T @ data / mass[:, None]
+            squares = distance.cdist(data, self.means, "sqeuclidean")
+            self.variances = np.maximum((share * squares).sum(axis=0) / (d * mass), self.floor**2)
+
+    def _responsibilities(self, rows: FloatArray, noise: float) -> FloatArray:
+        """Return the posterior of each component given rows with noise of that deviation."""
+        variance = self.variances + noise**2
+        squares = distance.cdist(rows, self.means, "sqeuclidean")
+        logs = (
+            np.log(self.weights + 1e-300)
+            - 0.5 * rows.shape[1] * np.log(variance)
+            - squares / (2 * variance)
+        )
+        return special.softmax(logs, axis=1)
+
+    def denoise(self, rows: FloatArray, noise: float) -> FloatArray:
+        """Return the mean of the clean row given a noisy one."""
+        share = self._responsibilities(rows, noise)
+        keep = self.variances / (self.variances + noise**2)
+        return (share * keep).sum(axis=1, keepdims=True) * rows + (share * (1 - keep)) @ self.means
+
+    def sample(self, count: int, *, rng: RandomSource = None) -> FloatArray:
+        """Draw rows, from noise down to none, shape (count, d)."""
+        random = generator(rng)
+        count = integer("count", count, low=1)
+        highest = 10 * math.sqrt(float(self.variances.max()) + float(self.means.var()))
+        levels = np.geomspace(highest, self.floor, self.steps)
+        rows = random.normal(0.0, highest, (count, self.means.shape[1]))
+        for level, lower in pairwise(levels.tolist()):
+            clean = self.denoise(rows, level)
+            # Ancestral sampling: towards the clean row, with fresh noise of the right size.
+            ratio = (lower / level) ** 2
+            rows = clean + ratio * (rows - clean)
+            rows += random.normal(0.0, lower * math.sqrt(1 - ratio), rows.shape)
+        return self.denoise(rows, float(levels[-1]))
+
+
+def densest_samples(model: ImageGenerator, *, samples: int = 500, radius: float, keep: int = 1,
+                    rng: RandomSource = None) -> FloatArray:  # fmt: skip
+    """Attack a generator that is only sampled: find the outputs that it repeats.
+
+    The samples with the most others within ``radius`` come first, none within ``radius`` of one
+    already taken: a model that generalises spreads its samples, one that memorises repeats itself.
+
+    Parameters
+    ----------
+    model
+        The generator.
+    samples
+        Number of draws.
+    radius
+        L2 distance within which two samples are the same.
+    keep
+        Most rows to return.
+    rng
+        For the samples.
+
+    Returns
+    -------
+    array of shape (keep or fewer, columns)
+        Each the mean of its neighbourhood.
+    """
+    drawn = model.sample(integer("samples", samples, low=1), rng=rng)
+    near = distance.cdist(drawn, drawn) < positive("radius", radius)
+    found: list[FloatArray] = []
+    open_rows = np.ones(drawn.shape[0], dtype=np.bool_)
+    while len(found) < keep and open_rows.any():
+        counts = np.where(open_rows, (near & open_rows).sum(axis=1), -1)
+        best = int(counts.argmax())
+        found.append(drawn[near[best] & open_rows].mean(axis=0))
+        open_rows &= ~near[best]
+    return np.array(found)
+
+
+@dataclass(frozen=True)
+class TrainedDiffusion:
+    """The mechanism that releases a diffusion model of the rows of a data set.
+
+    Parameters
+    ----------
+    components
+        Gaussians of the model's mixture.
+    """
+
+    components: int = 30
+
+    def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[MixtureDiffusion]:
+        return [MixtureDiffusion(one.rows, components=self.components, rng=rng) for one in data]
+
+
+@dataclass(frozen=True)
+class DensestAttack:
+    """Print the outputs that a generator repeats, for the relation `Near`.
+
+    Parameters
+    ----------
+    radius
+        Distance within which samples count as the same.
+    samples
+        Rows drawn from the generator.
+    """
+
+    radius: float
+    samples: int = 500
+
+    def attempt(
+        self, release: Sequence[ImageGenerator], known: Any, rng: np.random.Generator
+    ) -> list[bytes]:
+        return [
+            printed(densest_samples(model, samples=self.samples, radius=self.radius, rng=rng))
+            for model in release
+        ]
 
 
 @dataclass(frozen=True)
 class ImageModelsUnderStudy:
-    """A model of images, and others that were trained without its images.
-
-    Attributes
-    ----------
-    model, shadows
-        The models.
-    parameters
-        How many numbers the model has.
-    folder
-        Where it is as a release; None for a model that is in memory only.
-    """
+    """A model of images, and shadows that were trained without its images."""
 
     model: CaptionedGenerator
     shadows: tuple[CaptionedGenerator, ...]
-    parameters: int
-    folder: Path | None
+    parameters: int  # of the model
+    folder: Path | None  # of the release; None for a model in memory only
 
 
 class HasImageModels(Protocol):
-    """A part `image-model`: how the models of a study come about."""
+    """A part `image-model`: the source of a study's models."""
 
     @property
     def trains(self) -> bool:
-        """Whether the models are trained here, so that chance decides on which images."""
+        """Whether the models are trained here, so that the division of images is random."""
         ...
 
     def check(self, images: CaptionedImages) -> None:
-        """Refuse what cannot be used for such images, before any work."""
+        """Refuse an unusable part for such images, before any work."""
         ...
 
     def seconds(self, images: CaptionedImages) -> float:
-        """Estimate what training on such images takes."""
+        """Estimate the training time on such images."""
         ...
 
     def words(self) -> str:
-        """Say what the model is, for a reader."""
+        """Describe the model for a reader."""
         ...
 
     def models(
@@ -67,31 +265,24 @@ class HasImageModels(Protocol):
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        """Give a model of images, and one of each of ``shadows``; ``place`` keeps them."""
+        """Make a model of images and one of each of ``shadows``, kept in ``place``."""
         ...
 
 
 class CaptionlessMixture:
-    """A mixture of Gaussians behind the protocol: whatever the caption, it draws from all images.
-
-    Parameters
-    ----------
-    model
-        The mixture.
-    """
+    """A mixture of Gaussians that ignores captions."""
 
     def __init__(self, model: MixtureDiffusion) -> None:
         self._model = model
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has: a mean, a width and a weight for each Gaussian."""
+        """Number of parameters: a mean, a width and a weight for each Gaussian."""
         return int(self._model.means.size + 2 * len(self._model.weights))
 
     def sample(
         self, count: int, *, caption: str = "", rng: RandomSource = None
     ) -> NDArray[np.float64]:
-        """Draw images as rows of pixels, shape (count, pixels)."""
         return np.clip(self._model.sample(count, rng=rng), 0.0, 1.0)
 
 
@@ -104,7 +295,7 @@ class MixtureTraining:
     Parameters
     ----------
     components
-        Gaussians that the model is a mixture of, at most one for each image.
+        Gaussians of the model's mixture, at most one for each image.
     """
 
     components: int = 30
@@ -115,14 +306,12 @@ class MixtureTraining:
         integer("components", self.components, low=1)
 
     def check(self, images: CaptionedImages) -> None:
-        """Take any images."""
+        """Accept any images."""
 
     def seconds(self, images: CaptionedImages) -> float:
-        """Count distances."""
         return 1e-7 * self.components * int(images.copies.sum()) * images.rows.shape[1]
 
     def words(self) -> str:
-        """Say its size."""
         return f"a diffusion model of a mixture of {self.components} Gaussians, without captions"
 
     def models(
@@ -134,8 +323,6 @@ class MixtureTraining:
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        """Fit all; they stay in memory."""
-
         def fitted(number: int, images: CaptionedImages) -> CaptionlessMixture:
             rows = np.repeat(images.rows, images.copies, axis=0)
             few = min(self.components, len(rows))
@@ -145,3 +332,251 @@ class MixtureTraining:
 
         model, *others = (fitted(i, images) for i, images in enumerate((trained, *shadows)))
         return ImageModelsUnderStudy(model, tuple(others), model.parameters, None)
+
+
+class CaptionedGenerator(Protocol):
+    """A model of images, as the attack needs it."""
+
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
+        """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
+        ...
+
+
+def check_diffusers_folder(path: Path) -> int:
+    """Refuse a folder whose model cannot be read safely; return the bytes of its weights.
+
+    Safe means: `model_index.json`, weights in safetensors or no pickles, no custom code, and
+    configurations of at most 64 MiB.
+    """
+    if not path.is_dir():
+        raise InputError(f"no such model folder: {path}")
+    if not (path / INDEX).is_file():
+        raise InputError(
+            f"the folder {path} is no diffusion model: it has no {INDEX} (save the whole pipeline "
+            "with `save_pretrained(folder)`)"
+        )
+    for file in path.rglob("*"):
+        if file.suffix in _TEXTS:
+            file_size(file, largest=LARGEST_TEXT)
+        if file.suffix == ".py":
+            raise InputError(
+                f"the model in {path} brings code of its own ({file.relative_to(path)}), which is "
+                "never run here: use a pipeline of classes that diffusers knows"
+            )
+    with parsing(path / INDEX, "a configuration"):
+        index: Any = json.loads(read_bytes(path / INDEX, largest=LARGEST_TEXT))
+    weights: list[Path] = []
+    for name, entry in _parts(path, index).items():
+        library = entry[0]
+        if library is not None and library not in _LIBRARIES:
+            raise InputError(
+                f"{path / INDEX}: the part {name!r} is of {library!r}, and only parts of diffusers "
+                "and transformers are read: code of others is never run here"
+            )
+        with parsing(path / INDEX, "a configuration"):  # a name may be longer than a file's
+            weights += _weights(path / name)
+    if not weights:
+        raise InputError(f"the model folder {path} has no weights: *.safetensors is needed")
+    return sum(file.stat().st_size for file in weights)
+
+
+def _parts(path: Path, index: Any) -> dict[str, list[str | None]]:
+    """Parts that an index names, each with its library and class."""
+    if not isinstance(index, dict):
+        raise InputError(f"{path / INDEX} is no configuration: it must be an object in JSON")
+    given = cast("dict[str, Any]", index)
+    if not isinstance(given.get("_class_name"), str):
+        raise InputError(f"{path / INDEX} does not name a pipeline of diffusers as `_class_name`")
+    parts = {name: entry for name, entry in given.items() if isinstance(entry, list)}
+    for name, entry in parts.items():
+        texts = all(isinstance(one, str | None) for one in entry)
+        if len(entry) != 2 or not texts or "/" in name or "\0" in name or name.startswith("."):
+            raise InputError(f"{path / INDEX}: the part {name!r} is not [library, class]")
+    return parts
+
+
+def _weights(part: Path) -> list[Path]:
+    """Return the weights of a part; refuse a part whose only weights may be pickles."""
+    found = sorted(part.glob("*.safetensors"))
+    for file in found:
+        refuse_pickle(file)
+    pickles = sorted(f for f in part.glob("*") if f.suffix in {".bin", ".pt", ".pth", ".ckpt"})
+    if pickles and not found:
+        raise InputError(
+            f"{pickles[0]} is not read, since it may hold a pickle, which can run any program: "
+            "save the pipeline with `save_pretrained(folder, safe_serialization=True)`"
+        )
+    return found
+
+
+class DiffusersGenerator:
+    """A pipeline of diffusers, asked for captions if it takes any.
+
+    Parameters
+    ----------
+    folder
+        As `save_pretrained` of a pipeline leaves it.
+    shape
+        Height, width and channels of the images to compare with; larger model images are averaged
+        down by a whole number.
+    steps
+        Steps from noise to an image.
+    device
+        "cpu", "cuda", ...; None takes a GPU if there is one.
+    batch
+        Images at a time.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be read, or its images do not fit ``shape``.
+    MissingExtraError
+        torch or diffusers is not installed.
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        shape: tuple[int, int, int],
+        *,
+        steps: int = 50,
+        device: str | None = None,
+        batch: int = 16,
+    ) -> None:
+        folder = Path(folder)
+        check_diffusers_folder(folder)
+        self._torch, diffusers, transformers = _libraries()
+        try:
+            with silent(diffusers), silent(transformers):
+                self._pipeline: Any = diffusers.DiffusionPipeline.from_pretrained(
+                    str(folder), use_safetensors=True, local_files_only=True,
+                    trust_remote_code=False,
+                )  # fmt: skip
+        except Exception as error:  # whatever the library meets in a broken folder
+            raise InputError(f"cannot read the diffusion model in {folder}: {error}") from error
+        self.device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        if hasattr(self._pipeline, "safety_checker"):
+            self._pipeline.safety_checker = None  # whoever has the folder leaves it out
+        self._pipeline.to(self.device)
+        self._pipeline.set_progress_bar_config(disable=True)
+        self._takes_captions = hasattr(self._pipeline, "tokenizer")
+        self._shape, self._folder = shape, folder
+        self._steps = integer("steps", steps, low=1)
+        self._batch = integer("batch", batch, low=1)
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters, all parts together."""
+        parts = (part for part in self._pipeline.components.values() if part is not None)
+        with_numbers = [part for part in parts if hasattr(part, "parameters")]
+        return sum(int(one.numel()) for part in with_numbers for one in part.parameters())
+
+    def sample(
+        self, count: int, *, caption: str = "", rng: RandomSource = None
+    ) -> NDArray[np.float64]:
+        """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
+        torch, random = self._torch, generator(rng)
+        found: list[NDArray[np.float64]] = []
+        drawn = 0
+        while drawn < integer("count", count, low=1):
+            size = min(self._batch, count - drawn)
+            noise = torch.Generator(device="cpu").manual_seed(int(random.integers(2**63)))
+            asked: dict[str, Any] = (
+                {"prompt": [caption] * size} if self._takes_captions else {"batch_size": size}
+            )
+            images = self._pipeline(
+                **asked, generator=noise, num_inference_steps=self._steps, output_type="np"
+            ).images
+            found.append(self._fitted(np.asarray(images, dtype=np.float64)).reshape(size, -1))
+            drawn += size
+        return np.concatenate(found)
+
+    def _fitted(self, images: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Average images down to the shape of the comparison."""
+        height, width, channels = self._shape
+        given = images[..., None] if images.ndim == 3 else images
+        n, high, wide, of = given.shape
+        if of == 3 and channels == 1:
+            given, of = given.mean(axis=3, keepdims=True), 1
+        times = high // height
+        if of != channels or times < 1 or (high, wide) != (times * height, times * width):
+            raise InputError(
+                f"the model in {self._folder} gives images of {high} x {wide} pixels and {of} "
+                f"channels, which do not fit images of {height} x {width} and {channels}: scale "
+                "the images of the study to those of the model, or down by a whole number"
+            )
+        blocks = given.reshape(n, height, times, width, times, channels)
+        return np.clip(blocks.mean(axis=(2, 4)), 0.0, 1.0)
+
+
+def _libraries() -> tuple[Any, Any, Any]:
+    purpose = "A diffusion model in a folder"
+    return (
+        optional("torch", extra="images", purpose=purpose),
+        optional("diffusers", extra="images", purpose=purpose),
+        optional("transformers", extra="images", purpose=purpose),
+    )
+
+
+class LocalDiffusion:
+    """A diffusion model in a local folder, however it was trained (extra `images`).
+
+    Parameters
+    ----------
+    model
+        Folder with `model_index.json` and parts in safetensors, as `save_pretrained` of a pipeline
+        of diffusers leaves it. Nothing is downloaded, pickled weights are refused, and no code of
+        the folder is run.
+    steps
+        Steps from noise to an image.
+    device
+        "cpu", "cuda", ...; by default a GPU if there is one.
+    batch
+        Images at a time.
+
+    Raises
+    ------
+    InputError
+        The folder holds no diffusion model in safetensors.
+    MissingExtraError
+        torch or diffusers is not installed.
+    """
+
+    trains = False
+
+    def __init__(
+        self,
+        model: Annotated[str, BesideStudy()],
+        steps: int = 50,
+        device: str | None = None,
+        batch: int = 16,
+        folder: Annotated[str, FilledIn()] = ".",
+    ) -> None:
+        self._folder = Path(folder) / model
+        self._steps, self._batch = integer("steps", steps, low=1), integer("batch", batch, low=1)
+        self._device = device
+        check_diffusers_folder(self._folder)
+        _libraries()
+
+    def check(self, images: CaptionedImages) -> None:
+        """Accept any images: the model's first image shows whether they fit."""
+
+    def seconds(self, images: CaptionedImages) -> float:
+        return 0.0
+
+    def words(self) -> str:
+        return f"the diffusion model in {self._folder.name}"
+
+    def models(
+        self,
+        trained: CaptionedImages,
+        shadows: Sequence[CaptionedImages],
+        place: Path,
+        *,
+        entropy: int,
+        observer: Observer,
+    ) -> ImageModelsUnderStudy:
+        model = DiffusersGenerator(
+            self._folder, trained.shape, steps=self._steps, device=self._device, batch=self._batch
+        )
+        return ImageModelsUnderStudy(model, (), model.parameters, self._folder)

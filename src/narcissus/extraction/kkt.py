@@ -1,11 +1,10 @@
 """Reconstruct training points of a classifier from the conditions that its weights satisfy.
 
-Unknowns are points ``x_i``, multipliers and classes; what is minimised is how far the weights are
-from what the points explain of them (`explanation`). Departing from theory 10: multipliers are
-squares instead of penalised; L-BFGS takes the place of momentum SGD (some hundred times fewer
-steps, in double precision on a CPU); the sigmoid that stands for the derivative of the ReLU gets
-steeper in stages; and the first start is not random but read off the weights in closed form
-(`first_points`).
+Unknowns are points ``x_i``, multipliers and classes; the distance of the weights from their
+`explanation` by the points is minimised. Departing from theory 10: multipliers are squares instead
+of penalised; L-BFGS replaces momentum SGD (some hundred times fewer steps, in double precision on a
+CPU); the sigmoid that replaces the derivative of the ReLU gets steeper in stages; and the first
+start is not random but computed from the weights in closed form (`first_points`).
 
 Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); for several classes Buzaglo et al. 2023;
 Narcissus theory 10.
@@ -13,11 +12,42 @@ Narcissus theory 10.
 Training points from single neurons of the first layer: for any depth and any number of classes.
 
 At a Karush-Kuhn-Tucker point the weights and the bias of a neuron of the first layer are
-``(w_j, b_j) = sum_i a_ij (x_i, 1)`` over the training points at which it is active. One that is
-active at a single point has that point as ``w_j / b_j``. Nobody can tell from outside which neurons
-are, so all that fall into the box are candidates, and those that several neurons name come first.
+``(w_j, b_j) = sum_i a_ij (x_i, 1)`` over the training points at which it is active. A neuron active
+at a single point has that point as ``w_j / b_j``. These neurons cannot be identified from outside,
+so all quotients in the box are candidates, and the most frequent come first.
 
 Source: Narcissus (own result), from the conditions of theory 10 **[new]**.
+
+Training points from pairs of neurons: a closed form for two-layer networks **[new]**.
+
+At a Karush-Kuhn-Tucker point every neuron has ``(w_j, b_j) = v_j sum_i c_i [j active at x_i]
+(x_i, 1)``. Two neurons whose activity differs at a single training point therefore satisfy
+
+    (w_j, b_j) / v_j - (w_k, b_k) / v_k  =  +-c_i (x_i, 1),
+
+and dividing by the last entry gives the point itself, without optimisation. Pairs that differ at
+several points give scattered vectors, while true points repeat. Candidates are ranked by how many
+others agree with them.
+
+Source: Narcissus (own result), from the conditions of theory 10.
+
+Distance of a network's weights from a weighted sum of its gradients at some points.
+
+A network trained to a very small loss is ``theta = sum_i grad <c_i, f(x_i)>``. With one output
+``c_i = lambda_i y_i``; with several, ``-lambda_ij`` for each other class and their sum for the
+class itself; all ``lambda >= 0``. A steep sigmoid replaces the derivative of the ReLU in the
+gradients, so the distance is differentiable.
+
+Source: Haim et al. 2022; for several classes Buzaglo et al. 2023; Narcissus theory 10.
+
+The informed attacker, who knows every training image but one, and the weights.
+
+The residual of the weights, after the known images have explained their part, is due to the last
+one. All multipliers are unknown, and so is the class: each class is tried, and the point with the
+least residual is taken.
+
+Source: the attacker of Balle, Cherubin and Hayes 2022; the attack is that of Haim et al. 2022 with
+known points held fast **[new]**. Theirs trains a network on shadow models instead.
 """
 
 from __future__ import annotations
@@ -29,42 +59,161 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
+from scipy import optimize, special
 
 from narcissus._random import RandomSource, child, entropy_of, generator
 from narcissus._validation import integer, positive
-from narcissus.errors import StoreError
-from narcissus.extraction.classifier import TwoLayerNet
-from narcissus.extraction.dense_net import DenseNet
-from narcissus.extraction.explanation import by_roots, coefficients, unexplained
-from narcissus.extraction.neuron_pairs import most_confirmed, neuron_pairs
-from narcissus.extraction.relations.rows import printed
+from narcissus.errors import InputError, StoreError
+from narcissus.extraction.classifier import DenseNet, TwoLayerNet
+from narcissus.extraction.relations import normalised, printed
 from narcissus.observer import SILENT, Observer
+
+_BLOCK = 16_384  # pairs looked at together
+FloatArray = NDArray[np.float64]
+STEEPNESS = (20.0, 100.0)
+"""Of the sigmoid that stands for the derivative of the ReLU, by stage."""
+_NORM = 10.0  # the weights are scaled to it, so that steps and tolerances mean the same everywhere
+
+
+def coefficients(roots: FloatArray, classes: NDArray[np.intp]) -> FloatArray:
+    """Return ``c_i`` from the roots of the multipliers, both of shape (points, outputs).
+
+    With one output, classes are 0 and 1. With several, the root of a point's class is unused.
+    """
+    squares = roots**2
+    if roots.shape[1] == 1:
+        return squares * (2.0 * classes[:, None] - 1)
+    places = np.arange(classes.size)
+    squares[places, classes] = 0.0
+    found = -squares
+    found[places, classes] = squares.sum(axis=1)
+    return found
+
+
+def by_roots(by_c: FloatArray, roots: FloatArray, classes: NDArray[np.intp]) -> FloatArray:
+    """Turn a gradient by the coefficients into one by the roots."""
+    if roots.shape[1] == 1:
+        return 2 * roots * by_c * (2.0 * classes[:, None] - 1)
+    own = by_c[np.arange(classes.size), classes]
+    return 2 * roots * (own[:, None] - by_c)  # 0 for the own class
+
+
+def unexplained(
+    net: DenseNet, points: FloatArray, c: FloatArray, *, steepness: float
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return the squared distance of the weights to their explanation, and its gradients by points
+    and by c.
+
+    ``points`` has shape (m, d), ``c`` (m, outputs). Later layers' biases affect the outputs only.
+    ``steepness`` belongs to the sigmoid that replaces the derivative of the ReLU.
+    """
+    last = len(net.weights) - 1
+    layers, inner, gates = [points], list[FloatArray](), list[FloatArray]()
+    for weight, bias in zip(net.weights[:-1], net.biases[:-1], strict=True):
+        z = layers[-1] @ weight.T + bias
+        inner.append(z)
+        gates.append(special.expit(steepness * z))
+        layers.append(np.maximum(z, 0.0))
+    # derivatives of sum_i <c_i, f(x_i)> by the inputs of each layer's neurons
+    ungated, back = dict[int, FloatArray](), {last: c}
+    for i in reversed(range(last)):
+        ungated[i] = back[i + 1] @ net.weights[i + 1]
+        back[i] = ungated[i] * gates[i]
+    held = [net.error(i, back[i].T @ layers[i]) for i in range(last + 1)]
+    error_b, left_b = net.bias_error(back[0].sum(axis=0))
+    errors, loss = [error for error, _ in held], sum(left for _, left in held) + left_b
+    # and the derivative of sum <error, gradient> by all of them, forward and back again
+    by_z = dict[int, FloatArray]()
+    along = layers[0] @ errors[0].T + error_b
+    for i in range(last):
+        by_z[i] = along * ungated[i] * (steepness * gates[i] * (1 - gates[i]))
+        along = layers[i + 1] @ errors[i + 1].T + (along * gates[i]) @ net.weights[i + 1].T
+    by_layer = back[last] @ errors[last]
+    for i in reversed(range(last)):
+        through = by_z[i] + by_layer * (inner[i] > 0)
+        by_layer = back[i] @ errors[i] + through @ net.weights[i]
+    return loss, 2 * by_layer, 2 * along
+
+
+def neuron_pairs(
+    net: TwoLayerNet, *, box: float, keep: int, sample: int = 4000, rng: RandomSource = None
+) -> FloatArray:
+    """Read training points from pairs of neurons.
+
+    Parameters
+    ----------
+    net
+        The released classifier.
+    box
+        Largest absolute value of an entry of a training point.
+    keep
+        Most points to return.
+    sample
+        Most candidates to compare with each other.
+    rng
+        Chooses them if there are more.
+
+    Returns
+    -------
+    array of shape (at most keep, d)
+        The most confirmed first; empty where no pair gives a point in the box.
+    """
+    positive("box", box)
+    keep = integer("keep", keep, low=1)
+    active = np.abs(net.v) > 0.02 * np.abs(net.v).max()
+    w, b, v = net.W[active], net.b[active], net.v[active]
+    ratio = np.concatenate([w, b[:, None]], axis=1) / v[:, None]
+    first, second = np.triu_indices(v.size, 1)
+    step = ratio[first, -1] - ratio[second, -1]
+    distinct = np.abs(step) > 1e-3 * np.abs(ratio[:, -1]).max()
+    first, second, step = first[distinct], second[distinct], step[distinct]
+    found: list[FloatArray] = []
+    for begin in range(0, first.size, _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        j, k = first[block], second[block]
+        points = (ratio[j, :-1] - ratio[k, :-1]) / step[block, None]
+        inside = (np.abs(points) <= box).all(axis=1)
+        points, j, k = points[inside], j[inside], k[inside]
+        # The point must be one at which the two neurons differ.
+        on_j = np.einsum("pd,pd->p", points, w[j]) + b[j] > 0
+        on_k = np.einsum("pd,pd->p", points, w[k]) + b[k] > 0
+        found.append(points[on_j != on_k])
+    candidates = np.concatenate(found) if found else np.zeros((0, net.W.shape[1]))
+    if candidates.shape[0] > sample:
+        chosen = generator(rng).choice(candidates.shape[0], sample, replace=False)
+        candidates = candidates[np.sort(chosen)]
+    return most_confirmed(candidates, keep)
+
+
+def most_confirmed(candidates: FloatArray, keep: int) -> FloatArray:
+    """Take the candidate with the most others like it, average them, drop them, repeat.
+
+    Candidates have shape (n, d); at most ``keep`` points are returned.
+    """
+    unit = normalised(candidates).astype(np.float32)
+    alike = unit @ unit.T > 0.95
+    open_rows = np.ones(candidates.shape[0], dtype=np.bool_)
+    votes = alike.sum(axis=1)
+    taken: list[FloatArray] = []
+    while len(taken) < keep and open_rows.any():
+        best = int(np.where(open_rows, votes, -1).argmax())
+        group = alike[best] & open_rows
+        if not group.any():  # a flat candidate is not even like itself
+            group = np.zeros_like(group)
+            group[best] = True
+        taken.append(candidates[group].mean(axis=0))
+        open_rows &= ~group
+        votes = votes - alike[:, group].sum(axis=1)
+    return np.array(taken).reshape(-1, candidates.shape[1])
 
 
 def single_neurons(
     net: DenseNet, *, box: float, keep: int, sample: int = 4000, rng: RandomSource = None
 ) -> NDArray[np.float64]:
-    """Read candidates for training points off the neurons of the first layer.
+    """Read candidates for training points from the neurons of the first layer.
 
-    Parameters
-    ----------
-    net
-        The network.
-    box
-        Largest absolute value that an entry of a training point can have.
-    keep
-        Most points that are returned.
-    sample
-        Most candidates that are compared with each other.
-    rng
-        Chooses them where there are more.
-
-    Returns
-    -------
-    array of shape (at most keep, d)
-        The most confirmed first; empty where no neuron gives a point in the box at which it is
-        active.
+    At most ``keep`` are returned, shape (at most keep, d), the most confirmed first; ``sample`` of
+    them are compared. Entries lie within ``box``, and the neuron is active at its point.
     """
     positive("box", box)
     keep = integer("keep", keep, low=1)
@@ -80,66 +229,36 @@ def single_neurons(
     return most_confirmed(points, keep)
 
 
-FloatArray = NDArray[np.float64]
-
-STEEPNESS = (20.0, 100.0)
-"""Of the sigmoid that stands for the derivative of the ReLU, by stage."""
-
-_NORM = 10.0  # the weights are scaled to it, so that steps and tolerances mean the same everywhere
-
-
 @dataclass(frozen=True)
 class KktReconstruction:
-    """Points that explain the weights of a classifier.
+    """Points that explain the weights of a classifier."""
 
-    Attributes
-    ----------
-    points
-        All starts pooled, shape (points, d).
-    multipliers
-        Their weight in the explanation, shape (points,), from the start each belongs to.
-    losses
-        Squared distance of the weights to the explanation of each start, relative to theirs.
-    """
-
-    points: FloatArray
-    multipliers: FloatArray
+    points: FloatArray  # all starts pooled, shape (points, d)
+    multipliers: FloatArray  # their weights in the explanations of their starts, shape (points,)
+    # relative squared distance of the weights to each start's explanation
     losses: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class KktSearch:
-    """A search for the points that explain the weights of a network; its starts differ.
+    """A search, from several starts, for the points that explain a network's weights."""
 
-    Attributes
-    ----------
-    net
-        The network; its weights are scaled to a norm of their own.
-    box
-        Largest absolute value of an entry of a training point.
-    points
-        Points of each start.
-    steps
-        Steps of L-BFGS in each of two stages.
-    """
-
-    net: DenseNet
-    box: float
-    points: int
-    steps: int
+    net: DenseNet  # scaled to a fixed norm
+    box: float  # largest absolute value of an entry of a training point
+    points: int  # in each start
+    steps: int  # of L-BFGS in each of two stages
 
     def __post_init__(self) -> None:
-        """Scale the weights."""
         positive("box", self.box)
         integer("points", self.points, low=2)
         integer("steps", self.steps, low=1)
         object.__setattr__(self, "net", self.net.scaled(_NORM))
 
     def first_points(self, rng: RandomSource) -> FloatArray:
-        """Read points off the weights in closed form, shape (at most ``points``, d).
+        """Return the points from the weights in closed form, shape (at most ``points``, d).
 
-        Off pairs of neurons where a network of two layers tells two classes apart, else off single
-        neurons of the first layer. Where neurons share their weights (`ConvNet`) there are none.
+        From pairs of neurons for a network of two layers and two classes, otherwise from single
+        neurons of the first layer. Neurons that share their weights (`ConvNet`) give none.
         """
         net = self.net
         if not net.has_own_weights:
@@ -155,10 +274,7 @@ class KktSearch:
     ) -> tuple[FloatArray, FloatArray, float]:
         """Improve one start: number 0 begins at the first points, the others at noise.
 
-        Returns
-        -------
-        points, multipliers, loss
-            Shapes (points, d) and (points,); the loss relative to the weights.
+        Returns points (points, d), multipliers (points,), and the loss relative to the weights.
         """
         m, net = self.points, self.net
         kinds = max(2, net.outputs)
@@ -221,17 +337,17 @@ def kkt_reconstruct(
     box
         Largest absolute value of an entry of a training point.
     points
-        Points of each start; about twice as many as there are training points.
+        Points of each start; about twice the number of training points.
     starts
-        0: only what is read off in closed form. 1: improved from there. More: from noise.
+        0: only the closed form. 1: improved from there. More: from noise.
     steps
         Steps of L-BFGS in each of two stages.
     folder
-        Where every finished start is kept, so that an interrupted run continues.
+        Keeps every finished start, so that an interrupted run continues.
     rng
         Draws the starts.
     observer
-        Hears of progress.
+        Receives progress.
 
     Raises
     ------
@@ -269,9 +385,9 @@ class KktAttack:
     box
         Largest absolute value of an entry of a row.
     points
-        Rows that are looked for.
+        Rows to search for.
     starts
-        0: only what pairs of neurons give; 1: improved from there; more: from noise.
+        0: only the points from pairs of neurons; 1: improved from there; more: from noise.
     steps
         Steps of each search.
     """
@@ -284,7 +400,6 @@ class KktAttack:
     def attempt(
         self, release: Sequence[TwoLayerNet], known: Any, rng: np.random.Generator
     ) -> list[bytes]:
-        """Print the points of each classifier."""
         m, starts, steps = self.points, self.starts, self.steps
         return [
             printed(
@@ -297,7 +412,7 @@ class KktAttack:
 
 
 def _entropy(rng: RandomSource, store: Path | None) -> int:
-    """Give the seed of the run; an unseeded one continues with the seed of the folder."""
+    """Return the seed of the run; an unseeded one continues with the folder's seed."""
     note = None if store is None else store / "seed"
     if rng is None and note is not None and note.exists():
         return int(note.read_text())
@@ -337,3 +452,86 @@ def _load(
         ):
             raise StoreError(f"{store} belongs to another network; choose another folder")
         return kept["points"], kept["multipliers"], float(kept["loss"])
+
+
+@dataclass(frozen=True)
+class InformedGuess:
+    """The last training point, as the informed attacker reconstructs it."""
+
+    point: FloatArray  # shape (d,)
+    of_class: int  # the class that fits best
+    # squared distance of the weights to their explanation, relative to their squared norm
+    loss: float
+
+
+def informed_reconstruct(
+    net: DenseNet,
+    known: FloatArray,
+    classes: NDArray[np.intp],
+    *,
+    box: float,
+    steps: int = 100,
+) -> InformedGuess:
+    """Reconstruct the one unknown training point.
+
+    Parameters
+    ----------
+    net
+        The released network.
+    known, classes
+        All other training points, shape (n - 1, d), and their classes.
+    box
+        Largest absolute value of an entry of a point.
+    steps
+        Steps of L-BFGS in each of two stages, for each class.
+    """
+    if known.ndim != 2 or known.shape[1] != net.inputs or classes.shape != known.shape[:1]:
+        raise InputError(
+            f"`known` must have the shape (n, {net.inputs}) and `classes` n values, "
+            f"got {known.shape} and {classes.shape}"
+        )
+    positive("box", box)
+    steps = integer("steps", steps, low=1)
+    scaled = net.scaled(_NORM)
+    tried = [
+        _of_class(scaled, known, classes, guess, box, steps) for guess in range(max(2, net.outputs))
+    ]
+    return min(tried, key=lambda one: one.loss)
+
+
+def _of_class(
+    net: DenseNet,
+    known: FloatArray,
+    known_classes: NDArray[np.intp],
+    guess: int,
+    box: float,
+    steps: int,
+) -> InformedGuess:
+    """Fit the last point as one of a class, from the mean of the known ones of that class."""
+    classes = np.append(known_classes, guess)
+    alike = known[known_classes == guess]
+    d = known.shape[1]
+    start = (alike if len(alike) else known).mean(axis=0) if len(known) else np.zeros(d)
+
+    def objective(flat: FloatArray, steepness: float) -> tuple[float, FloatArray]:
+        roots = flat[d:].reshape(classes.size, -1)
+        points = np.concatenate([known, flat[None, :d]])
+        c = coefficients(roots, classes)
+        loss, by_points, by_c = unexplained(net, points, c, steepness=steepness)
+        outside = np.maximum(np.abs(flat[:d]) - box, 0.0)
+        loss += float((outside**2).sum())
+        by_point = by_points[-1] + 2 * outside * np.sign(flat[:d])
+        return loss, np.concatenate([by_point, by_roots(by_c, roots, classes).ravel()])
+
+    flat, loss = np.concatenate([start, np.full(classes.size * net.outputs, 0.3)]), np.inf
+    for steepness in STEEPNESS:
+        found = optimize.minimize(
+            objective,
+            flat,
+            args=(steepness,),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20},
+        )
+        flat, loss = np.asarray(found.x, dtype=np.float64), float(found.fun)
+    return InformedGuess(flat[:d], guess, loss / _NORM**2)

@@ -1,29 +1,298 @@
 """Language models under study: trained here without the fresh documents, or in a local folder.
 
-Each way gives a model and, if there can be one, a reference model that was trained without the
-documents that the first was trained on.
+Each way gives a model and, where possible, a reference model trained without its documents.
+
+A Hugging Face causal language model from a local folder, as a `Generator`.
+
+Nothing is downloaded and no code from the folder is run: weights are read from safetensors only,
+since the older formats are pickles.
+
+A small transformer of bytes, trained here on documents and saved as a model folder.
+
+The tokenizer, built here without downloads, has a token for each byte and one for the start of a
+text. The folder is that of `save_pretrained` (safetensors), for any reader of model folders:
+`transformers.pipeline("text-generation", folder)`.
+
+A secret's prior from a language model in a local folder: the likelihood in a context.
+
+Source: Swanberg et al. 2025, section 5.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Literal, Protocol, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._files import file_size, parsing, read_bytes
+from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
-from narcissus._validation import integer
+from narcissus._random import RandomSource, generator
+from narcissus._validation import integer, positive
 from narcissus.errors import InputError
-from narcissus.extraction.documents import TextDocument
-from narcissus.extraction.huggingface import (
-    HuggingFaceGenerator,
-    check_model_folder,
-    libraries,
-)
-from narcissus.extraction.ngram import CharacterNgram, Generator
-from narcissus.extraction.recovered import Completes
-from narcissus.observer import Observer
+from narcissus.extraction.files import keep, refuse_links, refuse_pickle, trained_already
+from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
+from narcissus.extraction.recovered import Completes, TextDocument
+from narcissus.observer import SILENT, Observer
+from narcissus.priors.secrets import MOST, SecretPrior, read_values
+
+FloatArray = NDArray[np.float64]
+LARGEST_TEXT = 2**26
+"""Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
+_TEXTS = {".json", ".txt", ".jinja", ".model"}
+START = "<s>"
+TOKENS = 257
+"""256 bytes, and the start of a text."""
+_IGNORED = -100  # labels that PyTorch's loss leaves out
+_SECONDS = 3e-10  # a parameter and a token, there and back, on one core
+
+
+def check_model_folder(path: Path) -> int:
+    """Refuse a folder without a model whose weights can be read safely; return the bytes of the
+    weights.
+
+    Raises
+    ------
+    InputError
+        It is missing, has no ``config.json`` or no ``*.safetensors``, or asks for code of its own.
+    TooLargeError
+        A configuration or tokenizer has more than `LARGEST_TEXT` bytes.
+    """
+    if not path.is_dir():
+        raise InputError(f"no such model folder: {path}")
+    if not (path / "config.json").is_file():
+        raise InputError(f"the folder {path} is no model: it has no config.json")
+    refuse_links(path)
+    weights = sorted(path.glob("*.safetensors"))
+    if not weights:
+        raise InputError(
+            f"the model folder {path} has no weights: *.safetensors is needed "
+            "(a .bin file is a pickle and is not read; save the model with "
+            "`save_pretrained(folder, safe_serialization=True)`)"
+        )
+    for file in path.rglob("*"):  # whoever gets the folder would get them as well
+        if file.is_file():
+            refuse_pickle(file)
+    for file in path.iterdir():  # configuration and tokenizer, which are read whole
+        if file.suffix in _TEXTS:
+            file_size(file, largest=LARGEST_TEXT)
+    for name in ("config.json", "tokenizer_config.json"):
+        if (path / name).is_file() and "auto_map" in _settings(path / name):
+            raise InputError(
+                f"the model in {path} brings code of its own (`auto_map` in {name}), which is "
+                "never run here: use a model of an architecture that transformers knows"
+            )
+    return sum(file.stat().st_size for file in weights)
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    with parsing(path, "a configuration"):
+        found: Any = json.loads(read_bytes(path, largest=LARGEST_TEXT))
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is no configuration: it must be an object in JSON")
+    return cast("dict[str, Any]", found)
+
+
+def libraries(purpose: str) -> tuple[Any, Any]:
+    torch = optional("torch", extra="language", purpose=purpose)
+    return torch, optional("transformers", extra="language", purpose=purpose)
+
+
+@contextmanager
+def silent(transformers: Any) -> Iterator[None]:
+    """Keep transformers from writing on standard error: the library never prints."""
+    logging = transformers.utils.logging
+    level, shows = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if shows:
+            logging.enable_progress_bar()
+
+
+class HuggingFaceGenerator:
+    """A causal language model and its tokenizer (extra ``language``).
+
+    Parameters
+    ----------
+    folder
+        Holds ``config.json``, ``*.safetensors`` and a tokenizer.
+    device
+        "cpu", "cuda", ...; None takes a GPU if there is one.
+    batch
+        Texts at a time.
+
+    Raises
+    ------
+    InputError
+        The folder lacks one of them, or they cannot be read.
+    MissingExtraError
+        torch or transformers is not installed.
+    """
+
+    def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
+        path = Path(folder)
+        check_model_folder(path)
+        self._torch, self._transformers = libraries("A Hugging Face model")
+        transformers = self._transformers
+        local = {"local_files_only": True, "trust_remote_code": False}
+        try:
+            with silent(transformers):
+                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
+                    str(path), **local
+                )
+                self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(
+                    str(path), use_safetensors=True, **local
+                )
+        except Exception as error:  # whatever the library meets in a broken folder
+            raise InputError(f"cannot read the model in {path}: {error}") from error
+        self.device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        self._model.to(self.device).eval()
+        self._batch = integer("batch", batch, low=1)
+        start = self._tokenizer.bos_token_id
+        if start is None:
+            start = self._tokenizer.eos_token_id
+        if start is None:
+            raise InputError(f"the tokenizer in {path} has no token for the start of a text")
+        self._start: int = start
+
+    def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
+        """Draw texts from the start token, without any sharpening."""
+        torch = self._torch
+        count, length = integer("count", count, low=1), integer("length", length, low=1)
+        texts: list[str] = []
+        seed = int(generator(rng).integers(2**63))
+        with torch.no_grad(), torch.random.fork_rng(), silent(self._transformers):
+            torch.manual_seed(seed)
+            while len(texts) < count:
+                rows = min(self._batch, count - len(texts))
+                start = torch.full((rows, 1), self._start, device=self.device)
+                drawn = self._model.generate(
+                    start,
+                    attention_mask=torch.ones_like(start),
+                    do_sample=True,
+                    top_k=0,
+                    top_p=1.0,
+                    temperature=1.0,
+                    max_new_tokens=length,
+                    pad_token_id=self._start,
+                )
+                texts += self._tokenizer.batch_decode(drawn[:, 1:], skip_special_tokens=True)
+        return texts
+
+    def complete(self, prompts: Sequence[str], length: int) -> list[str]:
+        """Return the likeliest continuation of each prompt, token by token (greedily).
+
+        Each prompt follows the start token; one beyond the model's context loses its beginning. A
+        prompt that ends within a word has other tokens than the whole word: to continue a document,
+        pass its tokens to `following`. ``length`` is the most tokens of a continuation.
+        """
+        ids = [self.encode(text) for text in prompts]
+        found = self.following(ids, length)
+        # together, since a decoder may drop the space at the beginning of what it is given
+        return [
+            self.decode([*one, *more])[len(self.decode(one)) :]
+            for one, more in zip(ids, found, strict=True)
+        ]
+
+    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
+        """Return the likeliest continuation of each prompt in tokens; see `complete`."""
+        torch = self._torch
+        length = integer("length", length, low=1)
+        continuations: list[list[int]] = []
+        kept = max(1, self.context - length)
+        for begin in range(0, len(prompts), self._batch):
+            ids = [list(one)[-kept:] for one in prompts[begin : begin + self._batch]]
+            width = max(map(len, ids))
+            # on the left, so that what is generated follows the prompt
+            padding = [[self._start] * (width - len(row)) for row in ids]
+            rows = [[*pad, self._start, *row] for pad, row in zip(padding, ids, strict=True)]
+            mask = [
+                [0] * len(pad) + [1] * (len(row) + 1) for pad, row in zip(padding, ids, strict=True)
+            ]
+            with torch.no_grad(), silent(self._transformers):
+                found = self._model.generate(
+                    torch.tensor(rows, device=self.device),
+                    attention_mask=torch.tensor(mask, device=self.device),
+                    do_sample=False,
+                    max_new_tokens=length,
+                    pad_token_id=self._start,
+                )
+            continuations += found[:, width + 1 :].tolist()
+        return continuations
+
+    def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text, without a start token."""
+        return self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Return the text of tokens, without special ones."""
+        return self._tokenizer.decode(
+            list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+
+    @property
+    def context(self) -> int:
+        """Longest context in tokens, without the start token."""
+        return int(getattr(self._model.config, "max_position_embeddings", 1024)) - 1
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters."""
+        return sum(int(one.numel()) for one in self._model.parameters())
+
+    def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Score texts, each after the start token; arrays of shape (texts,).
+
+        Texts beyond the model's context are scored in pieces, each after the start token.
+        """
+        sums, tokens = np.zeros(len(texts)), np.zeros(len(texts))
+        owners: list[int] = []
+        pieces: list[list[int]] = []
+        for number, text in enumerate(texts):
+            ids = self.encode(text)
+            if not ids:
+                raise InputError("`texts` must not be empty for the tokenizer")
+            cut = [ids[i : i + self.context] for i in range(0, len(ids), self.context)]
+            pieces += cut
+            owners += [number] * len(cut)
+        # those of about the same length together: little is lost on padding
+        order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
+        for begin in range(0, len(order), self._batch):
+            batch = order[begin : begin + self._batch]
+            found = self._score([pieces[place] for place in batch])
+            for place, loss in zip(batch, found, strict=True):
+                sums[owners[place]] += loss
+                tokens[owners[place]] += len(pieces[place])
+        return sums, tokens
+
+    def _score(self, ids: Sequence[list[int]]) -> FloatArray:
+        torch = self._torch
+        width = max(map(len, ids))
+        padded = torch.tensor([row + [self._start] * (width - len(row)) for row in ids])
+        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
+        padded, mask = padded.to(self.device), mask.to(self.device)
+        first = torch.full((len(ids), 1), self._start, device=self.device)
+        with torch.no_grad(), silent(self._transformers):
+            logits = self._model(
+                torch.cat([first, padded], 1),
+                attention_mask=torch.cat([torch.ones_like(first), mask], 1),
+            ).logits
+        chosen = torch.log_softmax(logits[:, :-1].double(), -1)
+        chosen = chosen.gather(2, padded[:, :, None])[:, :, 0]
+        return -(chosen * mask).sum(1).cpu().numpy()
 
 
 class LanguageModel(Generator, Completes, Protocol):
@@ -32,51 +301,40 @@ class LanguageModel(Generator, Completes, Protocol):
 
 @dataclass(frozen=True)
 class ModelsUnderStudy:
-    """A model, and one that was trained without its documents.
-
-    Attributes
-    ----------
-    model, reference
-        The two; None where there is no reference model.
-    folder, reference_folder
-        Where they are as releases; None for a model that is in memory only.
-    parameters
-        How many numbers the model has.
-    shadows
-        Each reads one more model that was trained without the documents.
-    """
+    """A model, and reference models trained without its documents."""
 
     model: LanguageModel
-    reference: LanguageModel | None
-    folder: Path | None
+    reference: LanguageModel | None  # None if there is none
+    folder: Path | None  # of the release; None for a model in memory only
     reference_folder: Path | None
-    parameters: int
+    parameters: int  # of the model
+    # each reads one more model trained without the documents
     shadows: tuple[Callable[[], LanguageModel], ...] = ()
 
 
 class HasModels(Protocol):
-    """A part `language-model`: how the models of a study come about."""
+    """A part `language-model`: the source of a study's models."""
 
     @property
     def trains(self) -> bool:
-        """Whether the models are trained here, so that chance decides on which documents."""
+        """Whether the models are trained here, so that the division of documents is random."""
         ...
 
     @property
     def in_memory(self) -> bool:
-        """Whether there is no model folder that a program could be given."""
+        """Whether there is no model folder for programs."""
         ...
 
     def check(self) -> None:
-        """Refuse what cannot be used, before any work."""
+        """Refuse an unusable part before any work."""
         ...
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Estimate what training on such documents takes."""
+        """Estimate the training time on such documents."""
         ...
 
     def words(self) -> str:
-        """Say what the model is, for a reader."""
+        """Describe the model for a reader."""
         ...
 
     def models(
@@ -88,12 +346,12 @@ class HasModels(Protocol):
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Give the models: of documents, and of others (the reference); ``place`` keeps them."""
+        """Make models of ``trained`` and of ``others`` (the reference), kept in ``place``."""
         ...
 
 
 class LocalCheckpoint:
-    """A causal language model in a local folder, whoever trained it (extra `language`).
+    """A causal language model in a local folder, however it was trained (extra `language`).
 
     Parameters
     ----------
@@ -103,10 +361,10 @@ class LocalCheckpoint:
     reference
         Folder with another model, trained without the documents; none: no such comparison.
     shadows
-        Folders with models trained as this one was, but each without the documents, and
-        independently of one another: each is attacked as the model is.
+        Folders with models trained like this one, but without the documents and independently of
+        one another; each is attacked like the model.
     device
-        "cpu", "cuda", ...; none takes a GPU where there is one.
+        "cpu", "cuda", ...; by default a GPU if there is one.
     batch
         Texts at a time.
 
@@ -140,18 +398,15 @@ class LocalCheckpoint:
         self.check()
 
     def check(self) -> None:
-        """Look at the files, and for the libraries."""
         for folder in (self._folder, self._reference, *self._shadows):
             if folder is not None:
                 check_model_folder(folder)
         libraries("A Hugging Face model")
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Nothing is trained."""
         return 0.0
 
     def words(self) -> str:
-        """Name the folder."""
         return f"the model in {self._folder.name}"
 
     def models(
@@ -163,8 +418,6 @@ class LocalCheckpoint:
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Read them."""
-
         def read(folder: Path) -> HuggingFaceGenerator:
             return HuggingFaceGenerator(folder, device=self._device, batch=self._batch)
 
@@ -187,33 +440,29 @@ class TrainedCharacterNgram:
     Parameters
     ----------
     order
-        Characters that it looks at, the predicted one included.
+        Length of the n-grams: the predicted character and its context.
     """
 
     order: int = 8
 
     @property
     def in_memory(self) -> bool:
-        """It is."""
         return True
 
     @property
     def trains(self) -> bool:
-        """It does."""
         return True
 
     def __post_init__(self) -> None:
         integer("order", self.order, low=1)
 
     def check(self) -> None:
-        """Need nothing."""
+        """Accept: nothing is needed."""
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Count characters."""
         return 1e-6 * self.order * sum(one.copies * len(one.text) for one in documents)
 
     def words(self) -> str:
-        """Say its order."""
         return f"an n-gram model of characters of order {self.order}"
 
     def models(
@@ -225,11 +474,293 @@ class TrainedCharacterNgram:
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Count both; they stay in memory."""
-
         def count(documents: Sequence[TextDocument]) -> CharacterNgram:
             texts = [one.text for one in documents for _ in range(one.copies)]
             return CharacterNgram(texts, order=self.order)
 
         model, reference = count(trained), count(others)
         return ModelsUnderStudy(model, reference, None, None, model.parameters)
+
+
+@dataclass(frozen=True)
+class TransformerTraining:
+    """A small transformer of bytes, trained here on some of the documents (extra `language`).
+
+    Parameters
+    ----------
+    layers
+        Blocks of attention, one after another.
+    width
+        Numbers that represent a byte; a multiple of `heads`.
+    heads
+        Of attention, in each layer.
+    context
+        Length of the context in bytes; longer documents are cut into pieces.
+    epochs
+        Passes over each copy of a document.
+    batch
+        Documents of a step.
+    learning_rate
+        Of Adam, at its highest; it falls to a tenth along a cosine.
+    device
+        "cpu", "cuda", ...; by default a GPU if there is one.
+
+    Raises
+    ------
+    InputError
+        A number is out of its range.
+    MissingExtraError
+        torch or transformers is not installed.
+    """
+
+    layers: int = 2
+    width: int = 96
+    heads: int = 4
+    context: int = 160
+    epochs: int = 40
+    batch: int = 32
+    learning_rate: float = 3e-3
+    device: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "width", "heads", "context", "epochs", "batch"):
+            integer(name, getattr(self, name), low=1)
+        positive("learning_rate", self.learning_rate)
+        if self.width % self.heads:
+            raise InputError(
+                f"`width` must be a multiple of `heads`, got {self.width} and {self.heads}"
+            )
+        self.check()
+
+    @property
+    def in_memory(self) -> bool:
+        return False
+
+    @property
+    def trains(self) -> bool:
+        return True
+
+    def check(self) -> None:
+        libraries("Training a transformer")
+
+    def words(self) -> str:
+        return (
+            f"a transformer of bytes with {self.layers} layers of width {self.width}, "
+            f"{self.parameters:,} parameters, {self.epochs} epochs"
+        )
+
+    def models(
+        self,
+        trained: Sequence[TextDocument],
+        others: Sequence[TextDocument],
+        place: Path,
+        *,
+        entropy: int,
+        observer: Observer,
+    ) -> ModelsUnderStudy:
+        """Train both, or take those of an earlier run of the same study."""
+        found: list[HuggingFaceGenerator] = []
+        for number, (name, documents) in enumerate((("model", trained), ("reference", others))):
+            folder = place / name
+            said = {**asdict(self), "entropy": str(entropy), "documents": _digest(documents)}
+            if not trained_already(folder, said):
+                shutil.rmtree(folder, ignore_errors=True)
+                rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
+                self.train(documents, folder, rng=rng, observer=observer)
+                keep(folder, said)
+            found.append(HuggingFaceGenerator(folder, device=self.device))
+        model, reference = found
+        return ModelsUnderStudy(
+            model, reference, place / "model", place / "reference", model.parameters
+        )
+
+    @property
+    def parameters(self) -> int:
+        """Number of the model's parameters."""
+        block = 12 * self.width**2 + 13 * self.width
+        return (TOKENS + self.context + 3) * self.width + self.layers * block
+
+    def seconds(self, documents: Sequence[TextDocument]) -> float:
+        """Estimate the training time on one core of a CPU."""
+        size = sum(one.copies * (len(one.text.encode()) + 2) for one in documents)
+        return _SECONDS * self.parameters * size * self.epochs
+
+    def train(
+        self,
+        documents: Sequence[TextDocument],
+        folder: Path | str,
+        *,
+        rng: RandomSource = None,
+        observer: Observer = SILENT,
+    ) -> HuggingFaceGenerator:
+        """Train on documents, each repeated by its copies, and write a model folder.
+
+        The same seed gives the same numbers on the same machine with the same number of threads;
+        other machines round differently.
+
+        Parameters
+        ----------
+        documents
+            Training documents.
+        folder
+            Folder of the model; created if missing.
+        rng
+            Draws the initial weights and the order of documents.
+        observer
+            Receives every step.
+        """
+        folder = Path(folder)
+        torch, transformers = libraries("Training a transformer")
+        random = generator(rng)
+        sequences = self._sequences(documents)
+        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        with torch.random.fork_rng(), silent(transformers):
+            torch.manual_seed(int(random.integers(2**63)))
+            model = transformers.GPT2LMHeadModel(self._config(transformers)).to(device)
+            self._fit(torch, model, sequences, random, observer)
+            folder.mkdir(parents=True, exist_ok=True)
+            model.save_pretrained(folder)
+        write_tokenizer(folder, self.context)
+        (folder / "training.json").write_text(json.dumps(asdict(self), indent=1) + "\n")
+        return HuggingFaceGenerator(folder, device=device)
+
+    def _config(self, transformers: Any) -> Any:
+        return transformers.GPT2Config(
+            vocab_size=TOKENS, n_positions=self.context + 1, n_embd=self.width,
+            n_layer=self.layers, n_head=self.heads, bos_token_id=TOKENS - 1,
+            eos_token_id=TOKENS - 1, pad_token_id=TOKENS - 1,
+            resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+        )  # fmt: skip
+
+    def _sequences(self, documents: Sequence[TextDocument]) -> list[list[int]]:
+        """Return the tokens of every copy of every document, between two starts, in pieces."""
+        start, found = TOKENS - 1, list[list[int]]()
+        for one in documents:
+            raw = list(one.text.encode())
+            cut = [raw[i : i + self.context] for i in range(0, len(raw), self.context)]
+            ends = [[start]] * (len(cut) > 0)
+            pieces = [[start, *piece] for piece in cut]
+            if pieces and len(pieces[-1]) <= self.context:
+                pieces[-1] += ends[0]
+            found += pieces * one.copies
+        return found
+
+    def _fit(
+        self,
+        torch: Any,
+        model: Any,
+        sequences: Sequence[Sequence[int]],
+        random: np.random.Generator,
+        observer: Observer,
+    ) -> None:
+        device = next(model.parameters()).device
+        optimiser = torch.optim.AdamW(model.parameters(), lr=self.learning_rate)
+        batches = -(-len(sequences) // self.batch)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
+            optimiser, batches * self.epochs, eta_min=self.learning_rate / 10
+        )
+        model.train()
+        observer.start("train a transformer", batches * self.epochs)
+        for _ in range(self.epochs):
+            order = random.permutation(len(sequences))
+            for begin in range(0, len(order), self.batch):
+                rows = [sequences[i] for i in order[begin : begin + self.batch]]
+                width = max(map(len, rows))
+                ids = torch.tensor([[*r, *[TOKENS - 1] * (width - len(r))] for r in rows])
+                labels = torch.tensor([[*r, *[_IGNORED] * (width - len(r))] for r in rows])
+                mask = torch.tensor([[1] * len(r) + [0] * (width - len(r)) for r in rows])
+                given = {"attention_mask": mask.to(device), "labels": labels.to(device)}
+                loss = model(ids.to(device), **given).loss
+                optimiser.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimiser.step()
+                schedule.step()
+                observer.advance()
+        observer.finish()
+        model.eval()
+
+
+def write_tokenizer(folder: Path, context: int) -> None:
+    """Write a tokenizer with a token for each byte, and one for the start of a text."""
+    # GPT-2 shows bytes as characters: those that can be printed as they are, others from 256 on.
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in shown]
+    letters = {byte: chr(byte) for byte in shown}
+    letters |= {byte: chr(256 + place) for place, byte in enumerate(others)}
+    plain = {"add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    tokenizer = {
+        "version": "1.0", "truncation": None, "padding": None,
+        "added_tokens": [{"id": TOKENS - 1, "content": START, "single_word": False,
+                          "lstrip": False, "rstrip": False, "normalized": False,
+                          "special": True}],
+        "normalizer": None,
+        "pre_tokenizer": {"type": "ByteLevel", **plain},
+        # a pipeline asks as training did: after the start of a text
+        "post_processor": {"type": "TemplateProcessing",
+                           "single": [{"SpecialToken": {"id": START, "type_id": 0}},
+                                      {"Sequence": {"id": "A", "type_id": 0}}],
+                           "pair": [{"Sequence": {"id": "A", "type_id": 0}},
+                                    {"Sequence": {"id": "B", "type_id": 1}}],
+                           "special_tokens": {START: {"id": START, "ids": [TOKENS - 1],
+                                                      "tokens": [START]}}},
+        "decoder": {"type": "ByteLevel", **plain},
+        "model": {"type": "BPE", "vocab": {**{letters[b]: b for b in range(256)},
+                                            START: TOKENS - 1}, "merges": []},
+    }  # fmt: skip
+    settings = {
+        "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": START, "eos_token": START,
+        "pad_token": START, "padding_side": "left", "model_max_length": context,
+        "clean_up_tokenization_spaces": False,
+    }  # fmt: skip
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
+def _digest(documents: Sequence[TextDocument]) -> str:
+    text = json.dumps([[one.text, one.copies] for one in documents])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def language_model_secret(
+    model: Annotated[str, BesideStudy()],
+    candidates: Annotated[str, BesideStudy()],
+    text: str = "{}",
+    weight: Literal["likelihood", "perplexity"] = "likelihood",
+    n: int | None = None,
+    folder: Annotated[str, FilledIn()] = ".",
+) -> SecretPrior:
+    """Build the prior of a language model for candidates in a given text (extra `language`).
+
+    Parameters
+    ----------
+    model
+        Folder with `config.json`, `*.safetensors` and a tokenizer; nothing is downloaded, and
+        pickled weights are refused.
+    candidates
+        File with a value a line.
+    text
+        Text around the secret; `{}` is its place.
+    weight
+        `likelihood`: the probability of the whole text, which the model implies; `perplexity`: its
+        reciprocal perplexity, as published, which is flatter.
+    n
+        Keep only this many of the likeliest, scaled up to 1; all if left out.
+
+    Raises
+    ------
+    InputError
+        The folder holds no model in safetensors, or the file not 2 to 10,000 different values.
+    MissingExtraError
+        torch or transformers is not installed.
+    """
+    place = Path(folder)
+    known = list(dict.fromkeys(value for value, _ in read_values(place / candidates)))
+    if not 2 <= len(known) <= MOST:
+        raise InputError(
+            f"`candidates` must be a file of 2 to {MOST:,} different values, got {len(known):,}"
+        )
+    chances = model_prior(HuggingFaceGenerator(place / model), known, template=text, weight=weight)
+    order = np.argsort(-chances, kind="stable")[: n or len(known)]
+    said = f"{len(order)} values as the model {Path(model).name} expects them"
+    return SecretPrior.weighed(chances[order], [known[i] for i in order], said)

@@ -2,8 +2,8 @@
 
 Probabilities interpolate all orders by Witten and Bell's rule: a context seen ``N`` times with
 ``T`` different followers gives its counts the weight ``N / (N + T)``, and the rest to the context
-that is one character shorter. Contexts are numbers in a sorted array, so that sampling and scoring
-are searches in arrays and no loop runs over texts.
+that is one character shorter. Contexts are numbers in a sorted array, so sampling and scoring are
+searches in arrays, without a loop over texts.
 
 Source: Witten and Bell 1991; used for Narcissus theory 10.
 """
@@ -27,14 +27,14 @@ IntArray = NDArray[np.int64]
 
 
 class Generator(Protocol):
-    """What the ranking attack asks of a language model; `CharacterNgram` shows how."""
+    """A language model as the ranking attack needs it; `CharacterNgram` is an example."""
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
         """Draw ``count`` texts of at most ``length`` tokens each."""
         ...
 
     def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """Give for each text the sum of ``-ln`` of its tokens' probabilities, and their number."""
+        """Sum of ``-ln`` of the tokens' probabilities, and their number, by text."""
         ...
 
 
@@ -60,7 +60,7 @@ class CharacterNgram:
     documents
         Training texts.
     order
-        Characters that it looks at, the predicted one included: 1 or more.
+        Length of the n-grams, the predicted character included: at least 1.
 
     Examples
     --------
@@ -88,11 +88,11 @@ class CharacterNgram:
 
     @property
     def parameters(self) -> int:
-        """How many counts it has."""
+        """Number of counts."""
         return sum(order.keys.size for order in self._orders)
 
     def _encode(self, texts: Sequence[str]) -> IntArray:
-        """Lay the texts end to end, each behind ``order - 1`` zeros and with one at its end."""
+        """Concatenate the texts, each after ``order - 1`` zeros and with one at its end."""
         parts: list[int] = []
         for text in texts:
             parts += [0] * max(1, self.order - 1)
@@ -101,12 +101,12 @@ class CharacterNgram:
         return np.array(parts, dtype=np.int64)
 
     def _targets(self, stream: IntArray) -> IntArray:
-        """Positions that are predicted: every character, and the zero after each text."""
+        """Return the predicted positions: every character, and the zero after each text."""
         position = np.arange(1, stream.size)
         return position[(stream[position] != 0) | (stream[position - 1] != 0)]
 
     def _contexts(self, stream: IntArray, targets: IntArray, k: int) -> IntArray:
-        """Give the number of the ``k`` characters before each target; zeros before the start."""
+        """Return the number of the ``k`` characters before each target; zeros at the start."""
         number = np.zeros(targets.size, dtype=np.int64)
         for back in range(k, 0, -1):
             place = targets - back
@@ -133,17 +133,9 @@ class CharacterNgram:
         )
 
     def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """Score texts.
+        """Score non-empty texts: ``-ln`` of the probability of all characters, and their number.
 
-        Parameters
-        ----------
-        texts
-            None may be empty. The end of a text is not scored, since a sample may be cut off.
-
-        Returns
-        -------
-        sums, tokens : arrays of shape (texts,)
-            ``-ln`` of the probability of all characters, and how many characters there are.
+        The end of a text is not scored, since a sample may be cut off.
         """
         if any(not t for t in texts):
             raise InputError("`texts` must not be empty strings")
@@ -166,8 +158,8 @@ class CharacterNgram:
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
         """Draw texts, each until its end or ``length`` characters.
 
-        A draw goes down the orders as the interpolation does: it stays at a context with its
-        weight and takes one of the characters seen there, or moves on to the shorter one.
+        A draw descends the orders like the interpolation: it stays at a context with its weight and
+        takes one of the characters seen there, or moves on to the shorter one.
         """
         count, length = integer("count", count, low=1), integer("length", length, low=1)
         random = generator(rng)
@@ -183,14 +175,9 @@ class CharacterNgram:
         return ["".join(row) for row in letters[drawn[:, width:]]]
 
     def complete(self, prompts: Sequence[str], length: int) -> list[str]:
-        """Continue each prompt by what most often follows the longest context that was seen.
+        """Continue each prompt by the most frequent follower of the longest context seen.
 
-        Parameters
-        ----------
-        prompts
-            Texts.
-        length
-            The most characters of a continuation.
+        ``length`` is the most characters of a continuation.
         """
         length = integer("length", length, low=1)
         width = max(1, self.order - 1)
@@ -205,11 +192,11 @@ class CharacterNgram:
         return ["".join(row) for row in letters[rows[:, width:]]]
 
     def encode(self, text: str) -> list[int]:
-        """Give the code points of a text: a token is a character."""
+        """Return the code points of a text: a token is a character."""
         return [ord(one) for one in text]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Give the text of code points."""
+        """Return the text of code points."""
         return "".join(map(chr, tokens))
 
     def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
@@ -264,18 +251,17 @@ class TrainedNgram:
     Parameters
     ----------
     order
-        Characters that it looks at, the predicted one included.
+        Length of the n-grams: the predicted character and its context.
     """
 
     order: int = 6
 
     def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[CharacterNgram]:
-        """Fit a model to each data set."""
         return [CharacterNgram(one.records, order=self.order) for one in data]
 
 
 def perplexity(model: Generator, texts: Sequence[str]) -> FloatArray:
-    """Give ``exp`` of the mean negative log-likelihood of a token, shape (texts,)."""
+    """Compute ``exp`` of the mean negative log-likelihood of a token, shape (texts,)."""
     sums, tokens = model.negative_log_likelihood(texts)
     return np.exp(sums / tokens)
 
@@ -287,20 +273,20 @@ def model_prior(
     template: str = "{}",
     weight: str = "likelihood",
 ) -> FloatArray:
-    """Estimate how likely each candidate is before any release, from a language model.
+    """Estimate the prior probability of each candidate from a language model.
 
     Parameters
     ----------
     model
         Trained on public text.
     candidates
-        The values that the secret may have.
+        Possible values of the secret.
     template
         Text around the secret; ``{}`` is its place.
     weight
-        "likelihood": proportional to the probability of the whole text, a distribution that the
-        model really implies; "perplexity": proportional to the reciprocal perplexity, as
-        published, which is flatter, more so for long texts.
+        "likelihood": proportional to the probability of the whole text, the distribution that the
+        model implies; "perplexity": proportional to the reciprocal perplexity, as published, which
+        is flatter, more so for long texts.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """The example that fools every verifier: data made by a pseudo-random generator.
 
-The program reads most of the data from the release and has the rest by heart. Whether the data
-were drawn at random (a fine extraction) or stretched from a short seed (none at all: a program
-that is shorter still prints them without the release) cannot be told by anyone who does not know
-the seed. That is the theory, and no defect of the estimate.
+The program reads most of the data from the release and has memorised the rest. Random data make it
+a fine extraction. Data stretched from a short seed make it none at all: a shorter program prints
+them without the release. Without the seed nobody can distinguish the cases, which is a theorem and
+no defect of the estimate.
 
 Source: Cohen et al. 2024, Lemma D.11, Algorithm D.12 and footnote 8.
 """
@@ -23,19 +23,14 @@ _SEED_BYTES = 16
 
 @dataclass(frozen=True)
 class PrgExample:
-    """One outcome of Algorithm D.12, in hexadecimal digits or in bits.
+    """One outcome of Algorithm D.12, in hexadecimal digits or in bits."""
 
-    Attributes
-    ----------
-    data, release, program
-        The triple that the verifier sees; the program prints the data from the release.
-    short_program
-        A program that prints the data without the release; None where the data are random.
-    """
-
+    # data, release, program: the triple that the verifier sees; the program prints the data
+    # from the release
     data: bytes
     release: bytes
     program: bytes
+    # A program that prints the data without the release; None if the data are random
     short_program: bytes | None
 
 
@@ -51,8 +46,7 @@ def prg_example(
     length
         Bytes of data, printed as twice as many hexadecimal digits.
     by_heart
-        Bytes at the end that the program has by heart, at least 48, so that it is longer than the
-        short program.
+        Bytes at the end memorised by the program, at least 48: longer than the short program.
     rng
         Draws the seed or the data.
 
@@ -93,8 +87,8 @@ def approximate_prg_example(
 ) -> PrgExample:
     """Make the approximate example of footnote 8, for `HammingBall` with share ``1/2 - advantage``.
 
-    The release holds the first ``2 advantage bits - by_heart / 2`` bits; the program has the next
-    ``by_heart`` by heart and guesses the rest, half of which come out right. Departing from the
+    The release holds the first ``2 advantage bits - by_heart / 2`` bits; the program has memorised
+    the next ``by_heart`` and guesses the rest, half of which come out right. Departing from the
     footnote, the release holds twice as much: with its ``advantage * bits`` known bits the guess
     agrees in a share of ``1/2 + advantage / 2`` only **[new]**.
 
@@ -103,11 +97,11 @@ def approximate_prg_example(
     pseudo_random
         As in `prg_example`.
     advantage
-        By how much the agreement exceeds a half, in (0, 1/2).
+        Excess of the agreement over a half, in (0, 1/2).
     bits
         Length of the data.
     by_heart
-        Bits that the program knows; it needs some ten times the square root of ``bits``.
+        Bits memorised by the program; it needs some ten times the square root of ``bits``.
     rng
         Draws the seed or the data.
     """

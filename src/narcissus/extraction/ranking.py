@@ -1,7 +1,7 @@
-"""The ranking attack: sample a language model, and sort out what it must have learnt by heart.
+"""The ranking attack: sample a language model and pick out the memorised samples.
 
-A text that the model finds likelier than it ought to be, given how likely another model finds it,
-or how well it compresses, was probably in the training text.
+A text is probably from the training text if the model finds it likelier than another model does, or
+likelier than its compressibility suggests.
 
 Source: Carlini et al. 2021 as recounted by Cohen et al. 2024, D.3; Narcissus theory 10.
 """
@@ -22,7 +22,7 @@ from narcissus.errors import InputError
 from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.ngram import CharacterNgram, Generator
-from narcissus.extraction.relations.base import lines_of
+from narcissus.extraction.relations import lines_of
 
 FloatArray = NDArray[np.float64]
 SCORES = ("perplexity", "other", "lower", "zlib")
@@ -32,26 +32,17 @@ _LEAST_LOG_PERPLEXITY = 1e-3
 
 @dataclass(frozen=True)
 class RankedSamples:
-    """Samples of a model without duplicates, with their scores.
+    """Samples of a model without duplicates, with their scores."""
 
-    Attributes
-    ----------
-    texts
-        The samples.
-    scores
-        By name, shape (texts,), larger = more likely learnt by heart: "perplexity"
-        ``-ln PPL``; "other" ``ln PPL_other / ln PPL``; "lower" the same with the lower-cased text;
-        "zlib" ``bytes / ln PPL``.
-    drawn
-        Samples drawn, duplicates included.
-    """
-
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # the samples
+    # by name, shape (texts,), larger = more likely memorised: "perplexity" ``-ln PPL``;
+    # "other" ``ln PPL_other / ln PPL``; "lower" the same with the lower-cased text; "zlib"
+    # ``bytes / ln PPL``
     scores: dict[str, FloatArray]
-    drawn: int
+    drawn: int  # samples drawn, duplicates included
 
     def top(self, count: int, score: str | None = None) -> list[str]:
-        """Give the ``count`` best texts by one score, or by each of them, each text once."""
+        """Return the ``count`` best texts by one score, or by each of them, without repetition."""
         count = integer("count", count, low=1)
         names = list(self.scores) if score is None else [one_of("score", score, self.scores)]
         chosen: dict[str, None] = {}
@@ -79,7 +70,7 @@ def rank_samples(
     other
         A smaller model, or one of other data; None leaves that score out.
     samples, length
-        How many texts are drawn, and the most tokens in each.
+        Number of samples, and the most tokens in each.
     shortest
         Texts with fewer characters are left out.
     rng
@@ -87,8 +78,8 @@ def rank_samples(
 
     Notes
     -----
-    Departing from the published code, duplicates are removed before ranking; it keeps them, and
-    its lists repeat themselves.
+    Departing from the published code, duplicates are removed before ranking; there the lists repeat
+    themselves.
     """
     random = generator(rng)
     drawn = model.sample(integer("samples", samples, low=1), length, rng=random)
@@ -112,23 +103,23 @@ def rank_samples(
 def memorised(
     texts: Sequence[str], documents: Sequence[str], *, window: int = 50, k: int = 1
 ) -> list[str]:
-    """Find parts of texts that stand in at most ``k`` of the training documents, word for word.
+    """Find parts of texts that occur verbatim in at most ``k`` of the training documents.
 
     Parameters
     ----------
     texts
-        What a model printed.
+        Output of a model.
     documents
         Its training documents.
     window
-        Characters that must agree; every stretch of that length is looked up.
+        Characters that must agree; every stretch of that length is searched.
     k
         Most documents in which such a stretch may occur (k-eidetic).
 
     Returns
     -------
     list
-        For each text that has such a stretch, its first one.
+        The first such stretch of each text that has one.
     """
     window, k = integer("window", window, low=1), integer("k", k, low=1)
     parts = [[t[i : i + window] for i in range(len(t) - window + 1)] for t in texts]
@@ -147,9 +138,9 @@ class RankingAttack:
     Parameters
     ----------
     other, samples, length
-        As `rank_samples` takes them.
+        As in `rank_samples`.
     top
-        How many by each score.
+        Samples for each score.
     """
 
     other: Generator | None = None
@@ -158,7 +149,7 @@ class RankingAttack:
     top: int = 100
 
     def best(self, model: Generator, rng: RandomSource = None) -> list[str]:
-        """Give the best samples of one model."""
+        """Return the best samples of one model."""
         ranked = rank_samples(
             model, other=self.other, samples=self.samples, length=self.length, rng=rng
         )
@@ -167,7 +158,6 @@ class RankingAttack:
     def attempt(
         self, release: Sequence[Generator], known: Any, rng: np.random.Generator
     ) -> list[bytes]:
-        """Print the best samples of each model."""
         return ["\n".join(self.best(model, rng)).encode() for model in release]
 
 
@@ -178,20 +168,20 @@ def ranking_attack(
     reference: Sequence[str] = (),
     order: int = 6,
 ) -> RankingAttack:
-    """Print what a model finds likelier than it ought to, sampled and ranked.
+    """Sample a model, rank the texts by excess likelihood, and print the best.
 
     Parameters
     ----------
     samples
-        Texts that are drawn.
+        Texts to draw.
     length
         The most tokens in each.
     top
-        How many are printed by each score.
+        Texts to print for each score.
     reference
-        Public lines on which the attacker trains a model to compare with; none: no such score.
+        Public lines for the attacker's comparison model; none: no such score.
     order
-        Characters that this model looks at, the predicted one included.
+        Length of that model's n-grams: the predicted character and its context.
     """
     other = CharacterNgram(reference, order=order) if reference else None
     return RankingAttack(other, samples, length, top)
@@ -199,7 +189,7 @@ def ranking_attack(
 
 @dataclass(frozen=True)
 class Memorises:
-    """Enough stretches of the printed lines stand in the data, as `memorised` finds them.
+    """Enough stretches of the printed lines occur in the data, as `memorised` finds them.
 
     Parameters
     ----------
@@ -218,7 +208,6 @@ class Memorises:
     def holds(
         self, data: Sequence[DataSet], attempt: Sequence[bytes], rng: np.random.Generator
     ) -> NDArray[np.bool_]:
-        """Count the stretches, shape (trials,)."""
         counts = [
             len(memorised(lines_of(output), one.records, window=self.window, k=self.k))
             for one, output in zip(data, attempt, strict=True)
@@ -227,11 +216,11 @@ class Memorises:
 
 
 def lead_over_shadows(score: float, shadows: Sequence[float]) -> float:
-    """Give the chance that data independent of the release lead their shadows as far as these.
+    """Compute the chance that data independent of the release lead their shadows this far.
 
     Under independence the data and their shadows are exchangeable, so the rank of the data's score
-    among all is uniform: ``(1 + shadows at least as high) / (1 + shadows)`` is a p-value. An attack
-    that calls this extraction at ``p <= a`` has the false-alarm rate ``a``.
+    is uniform: ``(1 + shadows at least as high) / (1 + shadows)`` is a p-value. An attack that
+    reports extraction at ``p <= a`` has the false-alarm rate ``a``.
 
     Source: Narcissus theory 1 (the baseline on a fresh data set), made a test **[new]**.
     """
@@ -253,13 +242,13 @@ def extracted_count(
     shadows: Sequence[Sequence[str]] = (),
     rng: RandomSource = None,
 ) -> tuple[int, float | None, list[str]]:
-    """Attack one model by ranking, and hold the same texts against shadow documents.
+    """Attack one model by ranking, and score the same texts against shadow documents.
 
     Returns
     -------
     count, p_value, stretches
-        Different stretches of ``documents`` that the attack found; `lead_over_shadows` of that
-        count (None without shadows); the stretches.
+        Number of different stretches of ``documents`` found; `lead_over_shadows` of that number
+        (None without shadows); the stretches.
     """
     best = RankingAttack(other, samples, length, top).best(model, rng)
     found = memorised(best, documents, window=window, k=k)

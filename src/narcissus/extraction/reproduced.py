@@ -1,11 +1,11 @@
-"""Which images a model gives back, by the relation "close and unique", and which it would anyway.
+"""Images that a model reproduces, by the relation "close and unique", and would reproduce anyway.
 
-The attacker asks for a caption many times and keeps what comes again and again. An image counts as
-reproduced if one of the attempts from its own caption is close to it and it is unlike every other
-image of the training data. *Fresh* images are held against the same attempts by the same rule: what
-a model gives of images that it never saw. Given the training data, the model and the noise that
-attempts start from, whether a fresh image counts depends on this image alone, so that limits of the
-share of fresh images hold however images trained on depend on each other through the model.
+The attacker samples each caption many times and keeps the repeated outputs. An image counts as
+reproduced if one of the attempts for its caption is close to it and it is unlike every other image
+of the training data. *Fresh* images are compared with the same attempts by the same rule, as the
+baseline of unseen images. Given the training data, the model and the initial noise, whether a fresh
+image counts depends on this image alone. So limits of the fresh share hold however training images
+depend on each other through the model.
 
 Source: Cohen et al. 2024, D.3 (after Carlini et al. 2023); the baseline is Narcissus theory 1
 **[new]**.
@@ -17,7 +17,6 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,8 @@ from scipy.spatial import distance
 from narcissus._random import RandomSource, child
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
-from narcissus.extraction.captioned_images import CaptionedImages
-from narcissus.extraction.diffusion import densest_samples
+from narcissus.extraction.image_models import CaptionedGenerator, densest_samples
+from narcissus.extraction.images import CaptionedImages
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -36,20 +35,12 @@ Attempts = Mapping[str, FloatArray]
 _BLOCK = 512
 
 
-class CaptionedGenerator(Protocol):
-    """What the attack asks of a model of images."""
-
-    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
-        """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
-        ...
-
-
 @dataclass(frozen=True)
 class CloseUnlike:
     """When an image counts: an attempt is close, and the image is unlike all others.
 
-    Distances are the root mean square difference of a pixel, that is the L2 distance over the root
-    of the number of pixels, so that they mean the same whatever the size of images.
+    Distances are root mean square differences of a pixel: the L2 distance over the root of the
+    number of pixels, which makes them independent of the images' size.
 
     Attributes
     ----------
@@ -73,7 +64,7 @@ class CloseUnlike:
 
 @dataclass(frozen=True)
 class _OneCaption:
-    """A model that is asked for one caption."""
+    """A model restricted to one caption."""
 
     model: CaptionedGenerator
     caption: str
@@ -92,26 +83,26 @@ def attempts_of(
     keep: int = 1,
     entropy: int = 0,
 ) -> dict[str, FloatArray]:
-    """Ask a model for each caption, and keep what it gives again and again.
+    """Sample a model for each caption, and keep the outputs that repeat.
 
-    What is kept for a caption depends on the model, the caption and ``entropy`` alone, on no other
-    caption that is asked.
+    The attempts for a caption depend on the model, the caption and ``entropy`` alone, on no other
+    caption.
 
     Parameters
     ----------
     model
         It is only sampled.
     captions
-        What it is asked for.
+        Captions to ask for.
     relation
-        Samples that are close to each other by it are the same.
+        Defines which samples are the same.
     pixels
         Numbers in an image.
     samples, keep
-        Images drawn for a caption, and attempts kept of them: the densest places, each the mean of
-        its neighbourhood.
+        Images drawn for a caption, and attempts kept: the densest places, each the mean of its
+        neighbourhood.
     entropy
-        Of the noise that samples start from.
+        Of the samples' initial noise.
     """
     found: dict[str, FloatArray] = {}
     for caption in sorted(set(captions)):
@@ -127,7 +118,7 @@ def attempts_of(
 
 
 def nearest_attempt(images: CaptionedImages, attempts: Attempts) -> FloatArray:
-    """Give the distance of each image to the attempts from its own caption, shape (n,)."""
+    """Compute each image's distance to the attempts for its caption, shape (n,)."""
     found = np.full(len(images), np.inf)
     for place, (row, caption) in enumerate(zip(images.rows, images.captions, strict=True)):
         found[place] = _distances(row[None], attempts[caption]).min()
@@ -135,7 +126,7 @@ def nearest_attempt(images: CaptionedImages, attempts: Attempts) -> FloatArray:
 
 
 def unlike_others(images: CaptionedImages, unique: float) -> BoolArray:
-    """Say which images are unlike all others of the same data, shape (n,).
+    """Check whether each image is unlike all others of the same data, shape (n,).
 
     Copies of an image, and the same image with another caption, are one image.
     """
@@ -152,10 +143,10 @@ def unlike_others(images: CaptionedImages, unique: float) -> BoolArray:
 def unlike_trained(
     images: CaptionedImages, trained: CaptionedImages, unique: float, rng: np.random.Generator
 ) -> BoolArray:
-    """Say which images are unlike all images trained on but one, shape (n,).
+    """Check whether each image is unlike all training images but one, shape (n,).
 
-    The one is drawn for each: an image trained on is held against all but itself, and a fresh image
-    in its place is held against just as many.
+    The one is drawn for each. A training image is compared with all except itself, and a fresh
+    image in its place with equally many.
     """
     rows = np.unique(trained.rows, axis=0)
     found = np.empty(len(images), dtype=np.bool_)
@@ -168,5 +159,5 @@ def unlike_trained(
 
 
 def _distances(rows: FloatArray, others: FloatArray) -> FloatArray:
-    """Give root mean square differences, shape (rows, others)."""
+    """Return the root mean square differences, shape (rows, others)."""
     return distance.cdist(rows, others) / math.sqrt(rows.shape[1])

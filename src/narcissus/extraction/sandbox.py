@@ -1,11 +1,11 @@
-"""Run an untrusted program with nothing but its inputs, and make sure that the walls hold.
+"""Run an untrusted program with nothing but its inputs, and verify that the walls hold.
 
 The program gets a Python interpreter, the release, a private temporary folder and a pipe to print
-to: no network, no other file, no child process; limits on time, memory, disk and output. The walls
-are built by `_jail.py`: bubblewrap where it is installed (or namespaces made by ourselves),
-Landlock, seccomp and resource limits, each of which would do most of the work alone. Nothing is
-trusted because it is documented: `check_isolation` plays burglar first, once in a process, and a
-machine where one of its attempts succeeds is refused.
+to: no network, no other file, no child process; limits on time, memory, disk and output. `_jail.py`
+builds the walls: bubblewrap if installed (or namespaces of our making), Landlock, seccomp and
+resource limits, each of which would do most of the work alone. Documentation is not trusted:
+`check_isolation` tries to escape first, once in a process, and refuses a machine where an attempt
+succeeds.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.extraction._burglars import BURGLARS, Burglar
 from narcissus.extraction._runs import (
     DEFAULT_LIMITS,
+    METHOD,
     Limits,
     ProgramRun,
     readable_paths,
     run_once,
+    run_served,
 )
-from narcissus.extraction._served import METHOD, run_served
 
 __all__ = [
     "Isolation",
@@ -54,38 +55,25 @@ NOT_HIDDEN = (
 
 
 class IsolationError(NarcissusError):
-    """No safe place for an untrusted program on this machine; the message says what is missing."""
+    """The machine has no safe place for untrusted programs; the message names the gap."""
 
 
 @dataclass(frozen=True)
 class Isolation:
-    """The walls of this machine, as they were found when they were tried.
+    """The walls of this machine, as tested."""
 
-    Attributes
-    ----------
-    method
-        "bubblewrap", "namespaces", "Landlock" or "none".
-    layers
-        Every layer in force, by name.
-    missing
-        Layers that this machine lacks, with the reason.
-    checks
-        Attempts to break out, with what came of each; all of them failed, or there would be an
-        `IsolationError`.
-    not_hidden
-        What a program can still find out about this machine: Landlock alone keeps it from reading
-        and writing, and hides nothing.
-    """
-
-    method: str
-    layers: tuple[str, ...]
-    missing: tuple[str, ...] = ()
+    method: str  # "bubblewrap", "namespaces", "Landlock" or "none"
+    layers: tuple[str, ...]  # every layer in force, by name
+    missing: tuple[str, ...] = ()  # layers that this machine lacks, with the reason
+    # escape attempts with their results; all failed, or there would be an `IsolationError`
     checks: tuple[tuple[str, str], ...] = ()
+    # what a program can still find out about this machine: Landlock alone prevents reading
+    # and writing, and hides nothing
     not_hidden: tuple[str, ...] = ()
 
     @property
     def reduced(self) -> bool:
-        """Whether the program cannot read or write, but sees what there is."""
+        """Whether the program cannot read or write, but sees the machine."""
         return self.method == "Landlock"
 
     @property
@@ -99,10 +87,10 @@ _unprotected: ContextVar[bool] = ContextVar("_unprotected", default=False)
 
 @contextlib.contextmanager
 def without_isolation() -> Generator[None]:
-    """Run programs unprotected in this block, for programs that you wrote yourself.
+    """Run programs unprotected in this block; only for programs that you wrote yourself.
 
-    The limits on time and output remain; everything else of this machine is open to them. Records
-    say that it was so.
+    The limits on time and output remain; everything else on this machine is open to the programs.
+    Records mention it.
     """
     token = _unprotected.set(True)
     try:
@@ -112,7 +100,7 @@ def without_isolation() -> Generator[None]:
 
 
 def as_file(given: bytes | Path | str) -> bytes | Path:
-    """Take a string for the name of a file or folder."""
+    """Convert a string to the path of a file or folder."""
     return Path(given) if isinstance(given, str) else given
 
 
@@ -128,25 +116,24 @@ def run_program(
     """Run a Python program on a release, behind walls.
 
     It finds the release on its standard input, and as the file ``release`` in its working folder,
-    which is also its first argument. It can write in its temporary folder, which is named in
-    ``TMPDIR`` and ``HOME``, is empty at first and is thrown away. Nothing of it outlives this call
-    or this process.
+    which is also its first argument. Its temporary folder, named in ``TMPDIR`` and ``HOME``, is
+    writable, initially empty, and deleted afterwards. Nothing outlives this call or this process.
 
     Parameters
     ----------
     program
         Its source as bytes, or its file.
     release
-        The bytes handed to it; empty for "without the release". A file or a folder is copied;
-        a folder is not on standard input.
+        The bytes handed to it; empty for "without the release". A file or a folder is copied; a
+        folder is not on standard input.
     limits
         Time, memory, output, threads, disk.
     beside
         Further files in its working folder, by name.
     isolation
-        From `check_isolation`, which is asked if it is not given.
+        From `check_isolation`, which is called by default.
     stop
-        With which another thread can end the run early.
+        Allows another thread to end the run early.
 
     Raises
     ------
@@ -160,7 +147,7 @@ def run_program(
 
 @lru_cache(maxsize=2)
 def _checked() -> Isolation:
-    """Find the first method that withstands every burglar."""
+    """Find the first method that withstands every escape attempt."""
     refusals: list[str] = []
     for method in ("bubblewrap", "namespaces", "Landlock"):
         try:
@@ -177,12 +164,12 @@ def _checked() -> Isolation:
 
 
 def check_isolation() -> Isolation:
-    """Try to break out in every way that the walls forbid, once in a process.
+    """Try to escape in every way that the walls forbid, once in a process.
 
     Raises
     ------
     IsolationError
-        An attempt succeeded with every method that the machine has, or none is there.
+        An attempt succeeded with every available method, or there is none.
     """
     if _unprotected.get():
         return Isolation("none", ("time and output limits only",))
@@ -239,10 +226,10 @@ def _is_stopped(burglar: Burglar, run: ProgramRun) -> bool:
 
 @lru_cache(maxsize=1)
 def can_serve() -> bool:
-    """Say whether many runs can be served by one jailed process (`run_served`).
+    """Check whether one jailed process can serve many runs (`run_served`).
 
-    The same programs try to break out, each forked from the server; where one succeeds, or the
-    walls are others than `narcissus.extraction._served.METHOD`, programs are run one by one.
+    The same programs try to escape, each forked from the server. If one succeeds, or the walls are
+    other than `narcissus.extraction._runs.METHOD`, programs are run one by one.
     """
     if _unprotected.get() or _checked().method != METHOD:
         return False
@@ -262,20 +249,14 @@ def run_programs(
 ) -> list[ProgramRun]:
     """Run a program many times on a release, each run forked from one that is started once.
 
-    What it imports is imported once, the release is copied once; otherwise as `run_program`. Runs
-    share the start of the interpreter, and with it the seed of its hashes. Ask `can_serve` first.
+    Imports and the copy of the release happen once; otherwise as `run_program`. Runs share the
+    interpreter's start, including its hash seed. Call `can_serve` first.
     """
     return run_served([(program, limits)] * runs, as_file(release), beside=beside or {}, stop=stop)
 
 
 def check_source(source: bytes, name: str = "the program") -> None:
-    """Refuse a program that is empty or does not parse, before anything is run.
-
-    Raises
-    ------
-    InputError
-        With the line and the reason.
-    """
+    """Refuse a program that is empty or does not parse, with the line and the reason."""
     if not source.strip():
         raise InputError(f"{name} is empty")
     try:

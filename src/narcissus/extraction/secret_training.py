@@ -1,28 +1,61 @@
 """Training an n-gram model on a secret with DP-SGD: thousands of models at once.
 
-A character n-gram model predicts the last character of a canary from the ones before. Those are
-fixed, and training is lazy (only parameters that the canary touches are trained), so what a model
-learns about the secret is one softmax over the characters: a vector of logits, here a row of an
-array of models. The attacker sees the logits after the last step.
+A character n-gram model predicts the last character of a canary from the ones before. The context
+is fixed and training is lazy: only parameters that the canary touches are trained. So a model
+learns one softmax over the characters about the secret: a vector of logits, here a row of an array
+of models. The attacker sees the logits after the last step.
 
 Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
+
+DP-SGD specified by its epsilon, with noise for the sensitivity that clipping allows.
+
+Adding a canary moves a step by the clipping norm, replacing one by twice that. Libraries account
+so, and the noise follows them; the training itself reports the guarantee that truly holds.
+
+Source: Swanberg et al. 2025, section 5.2; Narcissus theory 10.
+
+A small network fine-tuned with DP-SGD on private documents, one of which holds a secret.
+
+The network reads a context and predicts what comes next. Everything but the secret is public: an
+attacker of differential privacy knows all other documents. Many networks are trained at once. Only
+the logits after the secret's context are released, since a guess needs no others.
+
+Source: Narcissus theory 10; per-example clipping as in Abadi et al. 2016.
+
+An n-gram model trained on a secret with DP-SGD, as a study specifies it: by its epsilon.
+
+Two softmax gradients differ by less than clipping allows, except for very small norms. So the
+training guarantees more than its noise was made for, and reports this.
+
+Source: Swanberg et al. 2025, section 5.2; Narcissus theory 10.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from narcissus._random import RandomSource, generator
-from narcissus._validation import integer, positive
+from narcissus._options import Level
+from narcissus._random import RandomSource, child, generator
+from narcissus._validation import between, integer, one_of, positive
 from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP
 
 FloatArray = NDArray[np.float64]
+NEIGHBOURS = ("replace-one", "add-remove")
+RATES = tuple(float(rate) for rate in np.geomspace(1e-4, 1.0, 17))
+"""Learning rates that are tried, each divided by the steps and times 10."""
+_PILOTS = 1000  # models that try each learning rate
+IntArray = NDArray[np.int64]
+_AT_ONCE = 500  # networks whose gradients are held at once
+STARTS = ("prior", "zero", "public")
+SENSITIVITIES = ("clip", "softmax")
 
 
 @dataclass(frozen=True)
@@ -39,7 +72,7 @@ class SecretTraining:
         Steps, each on the whole data (one canary: there is nothing to sample).
     learning_rate
         Step size. The smaller, the closer the last logits are to a sufficient statistic of all
-        noisy gradients; a large one forgets.
+        noisy gradients; large steps forget.
 
     Notes
     -----
@@ -64,7 +97,7 @@ class SecretTraining:
 
     @property
     def guarantee(self) -> GaussianDP:
-        """What the training guarantees about the canary, replace-one."""
+        """Guarantee of the training for the canary, replace-one."""
         if self.noise == 0:
             raise InputError("training without `noise` guarantees nothing")
         return GaussianDP(self._mu_at_noise_1(self.clip, self.steps) / self.noise)
@@ -102,14 +135,13 @@ def train_models(
     Parameters
     ----------
     secrets
-        Number of the last character in each canary, shape (models,), in 0 .. values - 1.
+        Index of the last character in each canary, shape (models,), in 0 .. values - 1.
     values
-        How many characters there are.
+        Number of characters.
     training
-        How.
+        Parameters of the training.
     start
-        Logits before the first step, shape (values,): those of a model that was pretrained. None:
-        all 0.
+        Initial logits, shape (values,), as of a pretrained model. None: all 0.
     rng
         Draws the noise.
 
@@ -152,25 +184,25 @@ def _start(start: ArrayLike, values: int) -> FloatArray:
 
 @runtime_checkable
 class TrainsOnSecrets(Protocol):
-    """A mechanism that trains a model on each secret, and gives its logits after the context."""
+    """A mechanism that trains a model on each secret and releases its logits."""
 
     @property
     def training(self) -> SecretTraining:
-        """How models are trained."""
+        """Parameters of the training."""
         ...
 
     @property
     def values(self) -> int:
-        """How many values a secret has."""
+        """Number of values of a secret."""
         ...
 
     @property
     def start(self) -> FloatArray | None:
-        """Logits of the model before training, shape (values,); None: 0, and all are alike."""
+        """Initial logits, shape (values,); None: 0, which makes all secrets alike."""
         ...
 
     def without_noise(self) -> TrainsOnSecrets:
-        """Give the same training without noise."""
+        """Return the same training without noise."""
         ...
 
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
@@ -185,11 +217,11 @@ class TrainedOnSecret:
     Parameters
     ----------
     training
-        How it is trained.
+        Parameters of the training.
     values
-        How many characters there are.
+        Number of characters.
     start
-        Logits that all models start from, shape (values,); None: 0.
+        Initial logits of all models, shape (values,); None: 0.
     """
 
     training: SecretTraining
@@ -197,16 +229,13 @@ class TrainedOnSecret:
     start: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a start of another shape."""
         if self.start is not None:
             _start(self.start, self.values)
 
     def without_noise(self) -> TrainedOnSecret:
-        """Give the same training without noise."""
         return replace(self, training=replace(self.training, noise=0.0))
 
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
-        """Train a model for each secret; logits of shape (trials, values)."""
         return train_models(data, self.values, self.training, start=self.start, rng=rng)
 
 
@@ -217,12 +246,12 @@ def trained_on_secret(
     steps: int = 100,
     learning_rate: float = 0.01,
 ) -> TrainedOnSecret:
-    """Release a model that was trained on a secret character with DP-SGD, as its logits.
+    """Release the logits of a model trained on a secret character with DP-SGD.
 
     Parameters
     ----------
     values
-        How many characters there are.
+        Number of characters.
     noise
         Standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
     clip
@@ -239,3 +268,282 @@ def trained_on_secret(
     """
     training = SecretTraining(noise, clip, steps, learning_rate)
     return TrainedOnSecret(training, integer("values", values, low=2))
+
+
+MadeT = TypeVar("MadeT", bound=TrainsOnSecrets)
+
+
+@dataclass(frozen=True)
+class AskedTraining:
+    """DP-SGD specified by its epsilon.
+
+    Parameters
+    ----------
+    epsilon
+        Target of the noise, with `delta` and `neighbours`; a list asks for each. Infinite: no
+        noise.
+    delta
+        In (0, 1).
+    steps
+        Steps, each on the whole data.
+    clip
+        Largest L2 norm of a gradient.
+    learning_rate
+        Step size; by default the one of a grid with the least mean loss on simulated canaries, as
+        published.
+    neighbours
+        Meaning of `epsilon`: another canary (`replace-one`) or one more (`add-remove`). Bounds
+        always use the guarantee for another canary.
+    """
+
+    epsilon: Level
+    delta: float = 1e-5
+    steps: int = 100
+    clip: float = 1.0
+    learning_rate: float | None = None
+    neighbours: Literal["replace-one", "add-remove"] = "replace-one"
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon, allow_infinite=True)
+        between("delta", self.delta, 0, 1, open_low=True, open_high=True)
+        integer("steps", self.steps, low=1)
+        positive("clip", self.clip)
+        if self.learning_rate is not None:
+            positive("learning_rate", self.learning_rate)
+        one_of("neighbours", self.neighbours, NEIGHBOURS)
+
+    @property
+    def accounted(self) -> GaussianDP | None:
+        """The noise's target guarantee for `neighbours`; None without noise."""
+        if math.isinf(self.epsilon):
+            return None
+        return GaussianDP.from_epsilon_delta(self.epsilon, self.delta, adjacency=self.neighbours)
+
+    @property
+    def apart(self) -> float:
+        """Largest distance of two neighbours in a step, in clipping norms."""
+        return 2.0 if self.neighbours == "replace-one" else 1.0
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a step's noise, as a multiple of ``clip``."""
+        accounted = self.accounted
+        return 0.0 if accounted is None else math.sqrt(self.steps) * self.apart / accounted.mu
+
+    def chosen(self, made: Callable[[float], MadeT], chances: FloatArray) -> MadeT:
+        """Return the mechanism with the given learning rate, or the best of the grid."""
+        if self.learning_rate is not None:
+            return made(self.learning_rate)
+        rates = [10 * rate / self.steps for rate in RATES]
+        return min(map(made, rates), key=lambda one: self._loss(one, chances))
+
+    def _loss(self, mechanism: TrainsOnSecrets, chances: FloatArray) -> float:
+        """Return the mean loss of simulated canaries after training, the same for every rate."""
+        rng = child(0, self.steps, chances.size)
+        secrets = rng.choice(chances.size, size=_PILOTS, p=chances / chances.sum())
+        logits = mechanism.release(secrets, rng)
+        own = logits[np.arange(_PILOTS), secrets]
+        return float((special.logsumexp(logits, axis=1) - own).mean())
+
+
+@dataclass(frozen=True)
+class NetworkTraining(SecretTraining):
+    """DP-SGD on all documents at once, whose gradients may point in any direction."""
+
+    @property
+    def guarantee(self) -> GaussianDP:
+        """Replace-one guarantee for a document: sensitivity 2 clip in each step."""
+        accounted = super().guarantee  # refuses training without noise
+        return replace(accounted, mu=2 * math.sqrt(self.steps) / self.noise)
+
+
+@dataclass(frozen=True, eq=False)
+class PublicNetwork:
+    """A network with one hidden layer before fine-tuning, and the known documents."""
+
+    # before each next character, shape (documents, inputs); the secret's is the last
+    contexts: FloatArray
+    follows: IntArray  # next characters of all but the last, shape (documents - 1,)
+    inner: FloatArray  # weights, shape (inputs, hidden)
+    outer: FloatArray  # weights, shape (hidden, values)
+    bias: FloatArray  # shape (values,)
+
+    @classmethod
+    def drawn(cls, chances: FloatArray, documents: int, hidden: int) -> PublicNetwork:
+        """Draw a network as if pretrained on public text: its output bias is the log prior."""
+        rng = child(0, documents, hidden, chances.size)
+        contexts = rng.choice([-1.0, 1.0], size=(documents, hidden)) / math.sqrt(hidden)
+        follows = rng.choice(chances.size, size=documents - 1, p=chances / chances.sum())
+        inner = rng.normal(size=(hidden, hidden))
+        outer = rng.normal(size=(hidden, chances.size)) * 0.1 / math.sqrt(hidden)
+        bias = np.log(np.maximum(chances, 1e-12))
+        return cls(contexts, follows, inner, outer, bias)
+
+    def logits(self) -> FloatArray:
+        """Return the logits after the secret's context, before fine-tuning, shape (values,)."""
+        return np.tanh(self.contexts[-1] @ self.inner) @ self.outer + self.bias
+
+
+@dataclass(frozen=True, eq=False)
+class FineTunedOnSecret:
+    """The mechanism that releases a network fine-tuned on a secret and on other documents."""
+
+    training: NetworkTraining
+    network: PublicNetwork  # initial weights and known documents
+
+    @property
+    def values(self) -> int:
+        return self.network.bias.size
+
+    @property
+    def start(self) -> FloatArray:
+        return self.network.logits()
+
+    def without_noise(self) -> FineTunedOnSecret:
+        return replace(self, training=replace(self.training, noise=0.0))
+
+    def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        secrets = np.asarray(data)
+        parts = [secrets[i : i + _AT_ONCE] for i in range(0, len(secrets), _AT_ONCE)]
+        return np.concatenate([self._train(part, rng) for part in parts])
+
+    def _train(self, secrets: IntArray, rng: np.random.Generator) -> FloatArray:
+        known, training, models = self.network, self.training, len(secrets)
+        weights = [
+            np.repeat(part[None], models, axis=0)
+            for part in (known.inner, known.outer, known.bias[None])
+        ]
+        follows = np.column_stack([np.repeat(known.follows[None], models, axis=0), secrets])
+        scale = training.noise * training.clip
+        for _ in range(training.steps):
+            sums = clipped_sums(known.contexts, follows, weights, training.clip)
+            for part, gradient in zip(weights, sums, strict=True):
+                if scale > 0:
+                    np.add(gradient, rng.normal(0.0, scale, part.shape), out=gradient)
+                np.subtract(part, training.learning_rate * gradient, out=part)
+        inner, outer, bias = weights
+        last = np.tanh(known.contexts[-1] @ inner)
+        return np.einsum("mh,mhv->mv", last, outer) + bias[:, 0]
+
+
+def clipped_sums(
+    contexts: FloatArray, follows: IntArray, weights: list[FloatArray], clip: float
+) -> list[FloatArray]:
+    """Sum all documents' gradients, each clipped separately, for many networks at once.
+
+    ``contexts`` has shape (documents, inputs), ``follows`` (models, documents). ``weights`` and the
+    result have shapes (models, inputs, hidden), (models, hidden, values) and (models, 1, values).
+
+    A layer's gradient is an outer product for each document. Its norm is the product of two norms,
+    so no document's gradient is written out.
+    """
+    inner, outer, bias = weights
+    hidden = np.tanh(contexts @ inner)
+    logits = hidden @ outer + bias
+    above = np.exp(logits - logits.max(axis=2, keepdims=True))
+    above /= above.sum(axis=2, keepdims=True)
+    models, documents = np.ogrid[: follows.shape[0], : follows.shape[1]]
+    above[models, documents, follows] -= 1.0
+    below = (above @ outer.transpose(0, 2, 1)) * (1.0 - hidden**2)
+    norms = (above**2).sum(axis=2) * ((hidden**2).sum(axis=2) + 1.0)
+    norms += (below**2).sum(axis=2) * (contexts**2).sum(axis=1)
+    kept = np.minimum(1.0, clip / np.maximum(np.sqrt(norms), 1e-300))[:, :, None]
+    above, below = above * kept, below * kept
+    return [contexts.T @ below, hidden.transpose(0, 2, 1) @ above, above.sum(axis=1, keepdims=True)]
+
+
+@dataclass(frozen=True)
+class FineTune(AskedTraining):
+    """A small network with a hidden layer, fine-tuned with DP-SGD on documents and a secret.
+
+    Parameters
+    ----------
+    documents
+        Training documents, including the secret's; the others are known.
+    hidden
+        Units of the hidden layer, and inputs.
+    """
+
+    documents: int = 10
+    hidden: int = 8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer("documents", self.documents, low=1, high=1000)
+        integer("hidden", self.hidden, low=1, high=256)
+
+    @property
+    def work(self) -> float:
+        """Work of a step for each network and value, in units of an n-gram logit."""
+        return float(self.documents * max(1, self.hidden // 4))
+
+    @property
+    def start(self) -> str:
+        """Starting point of the networks, as a word in the record."""
+        return "network"
+
+    def trained_on(self, chances: FloatArray) -> FineTunedOnSecret:
+        network = PublicNetwork.drawn(chances, self.documents, self.hidden)
+
+        def made(rate: float) -> FineTunedOnSecret:
+            training = NetworkTraining(self.noise, self.clip, self.steps, rate)
+            return FineTunedOnSecret(training, network)
+
+        return self.chosen(made, chances)
+
+
+@dataclass(frozen=True)
+class NgramDpSgd(AskedTraining):
+    """A character n-gram model, trained on a canary with DP-SGD; only its last character is secret.
+
+    Parameters
+    ----------
+    start
+        Initial logits: `prior`, the logarithm of the prior, as after pretraining on unlimited
+        public text; `public`, counts of `public` canaries; `zero`, nothing.
+    sensitivity
+        Basis of the noise: `clip`, all that clipping allows, as libraries account it; `softmax`,
+        the largest difference of two softmax gradients.
+    public
+        Public canaries, drawn from the prior, that the start `public` counts.
+    """
+
+    start: Literal["prior", "zero", "public"] = "prior"
+    sensitivity: Literal["clip", "softmax"] = "clip"
+    public: int = 100
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of("start", self.start, STARTS)
+        one_of("sensitivity", self.sensitivity, SENSITIVITIES)
+        integer("public", self.public, low=1)
+
+    @property
+    def apart(self) -> float:
+        """Assumed distance of two neighbours in a step, in clipping norms."""
+        clipped = super().apart
+        return min(clipped, math.sqrt(2) / self.clip) if self.sensitivity == "softmax" else clipped
+
+    @property
+    def work(self) -> float:
+        """Work of a step for each model and value, in logits."""
+        return 1.0
+
+    def start_of(self, chances: FloatArray) -> FloatArray | None:
+        """Return the initial logits of the models, shape (values,); None: 0."""
+        if self.start == "zero":
+            return None
+        if self.start == "prior":
+            # what no public text ever had is unlikely to a pretrained model, not impossible
+            return np.log(np.maximum(chances, 1e-12))
+        drawn = child(0, self.public).multinomial(self.public, chances / chances.sum())
+        return np.log((drawn + 1.0) / (self.public + chances.size))
+
+    def trained_on(self, chances: FloatArray) -> TrainedOnSecret:
+        start = self.start_of(chances)
+
+        def made(rate: float) -> TrainedOnSecret:
+            training = SecretTraining(self.noise, self.clip, self.steps, rate)
+            return TrainedOnSecret(training, chances.size, start)
+
+        return self.chosen(made, chances)

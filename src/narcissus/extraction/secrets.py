@@ -5,7 +5,7 @@ the secret from the model's logits.
 
 Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
 
-How logits scatter around a secret, learnt by an attacker who trains models of their own.
+The distribution of logits given a secret, learnt by an attacker from shadow models.
 
 Source: Narcissus theory 10.
 """
@@ -42,28 +42,19 @@ _LARGEST_TRUST = 4.0  # times the density of the fitted Gaussian: models that st
 
 
 class LogitLikelihood(Protocol):
-    """How likely logits are given each secret."""
+    """Likelihood of logits given each secret."""
 
     def log_density(self, logits: FloatArray) -> FloatArray:
-        """Give the log density under each secret up to a constant, shape (models, values)."""
+        """Return the log density under each secret up to a constant, shape (models, values)."""
         ...
 
 
 def learnt_likelihood(
     mechanism: TrainsOnSecrets, chances: FloatArray, models: int, rng: RandomSource
 ) -> LogitLikelihood:
-    """Train models as the mechanism does, and learn from them.
+    """Train shadow models as the mechanism does, and learn the likelihood of logits from them.
 
-    Parameters
-    ----------
-    mechanism
-        How models are trained, and what they start from.
-    chances
-        The prior, shape (values,).
-    models
-        How many the attacker trains.
-    rng
-        Draws their secrets and noise.
+    ``chances`` is the prior, shape (values,); ``rng`` draws the ``models`` secrets and their noise.
     """
     if mechanism.start is None:
         return SymmetricLikelihood.learn(mechanism.training, chances.size, models, rng)
@@ -84,7 +75,7 @@ class SymmetricLikelihood:
 
     @classmethod
     def learn(cls, training: SecretTraining, values: int, models: int, rng: RandomSource) -> Self:
-        """Train models on one secret, and learn from their logits."""
+        """Train models on one secret, and fit their logits."""
         sample = train_models(np.zeros(models, dtype=np.int64), values, training, rng=rng)
         rest = sample[:, 1:]
         mean = np.concatenate([[sample[:, 0].mean()], np.full(values - 1, rest.mean())])
@@ -104,7 +95,6 @@ class SymmetricLikelihood:
         return cls(mean, np.asarray(precision, dtype=np.float64))
 
     def log_density(self, logits: FloatArray) -> FloatArray:
-        """Give the log density under each secret up to a constant, shape (models, values)."""
         values = logits.shape[1]
         scores = np.empty_like(logits)
         for secret in range(values):
@@ -118,10 +108,10 @@ class SymmetricLikelihood:
 class PretrainedLikelihood:
     """Gaussian model of the logits given the secret, where models start from a pretrained one.
 
-    The secrets are not alike then. The centre of each is what training without noise gives; one
-    covariance for all is that of noisy models around their centre. How far to trust both is fitted
-    on further models, by the likelihood of their secrets: at no trust at all the attacker names
-    the likeliest secret, so that a poor fit costs little.
+    Here the secrets are not alike. Training without noise gives the centre of each; noisy models
+    around their centres give one covariance for all. A trust in both is fitted on further models,
+    by the likelihood of their secrets. At no trust the attacker names the likeliest secret, so a
+    poor fit costs little.
     """
 
     centres: FloatArray
@@ -168,7 +158,6 @@ class PretrainedLikelihood:
         return float(found.x)
 
     def log_density(self, logits: FloatArray) -> FloatArray:
-        """Give the log density under each secret up to a constant, shape (models, values)."""
         weighed = self.centres @ self.precision
         own = 0.5 * np.einsum("vi,vi->v", weighed, self.centres)
         return self.trust * (logits @ weighed.T - own)
@@ -183,7 +172,6 @@ class PublishedGuess:
     """Name the character that the model finds likeliest, as published."""
 
     def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
-        """Give the largest logit of each model, shape (models,)."""
         return release.argmax(axis=1)
 
 
@@ -191,9 +179,9 @@ class PublishedGuess:
 class PosteriorGuess:
     """Name the likeliest character given the model *and* the prior.
 
-    The attacker trains ``shadow_models`` models of their own on canaries of their own, learns how
-    logits scatter around a secret, and weighs that likelihood by the prior: the best attack there
-    is, as far as the logits are Gaussian (they are for small learning rates).
+    The attacker trains ``shadow_models`` models on separate canaries, learns the distribution of
+    logits given a secret, and weighs that likelihood by the prior. This is the best attack if the
+    logits are Gaussian (they are for small learning rates).
 
     Source: Narcissus theory 10 (Swanberg et al. 2025 name the missing prior as their attack's
     weakness, section 5.3).
@@ -212,7 +200,7 @@ class PosteriorGuess:
     log_prior: Annotated[FloatArray | None, FilledIn()] = None
 
     def prepare(self, game: Any) -> PosteriorGuess:
-        """Train the shadow models, which are public but for their noise."""
+        """Train the shadow models, which are public except for their noise."""
         if not (isinstance(game.world, Secret) and isinstance(game.mechanism, TrainsOnSecrets)):
             raise InputError(
                 "the posterior guess needs the world `Secret` and a mechanism that trains on "
@@ -224,7 +212,6 @@ class PosteriorGuess:
             return replace(self, likelihood=learnt, log_prior=np.log(chances))
 
     def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
-        """Give the largest posterior of each model, shape (models,)."""
         if self.likelihood is None or self.log_prior is None:
             raise InputError("call `prepare` first: the attack needs the prior and the training")
         return first_largest(self.likelihood.log_density(release) + self.log_prior)
@@ -234,9 +221,8 @@ class PosteriorGuess:
 class RankingGuess:
     """Name the character whose probability the training raised most, over the model before it.
 
-    The model before is public (a pretrained one) or known from the prior, and stands for the model
-    of other data that texts are ranked against. Where models start from nothing it ranks as
-    `PublishedGuess` does.
+    The model before training is public (pretrained) or known from the prior; it takes the place of
+    the ranking attack's model of other data. Without one, the ranking is that of `PublishedGuess`.
 
     Source: Carlini et al. 2021 as recounted by Cohen et al. 2024, D.3.
     """
@@ -254,7 +240,6 @@ class RankingGuess:
         return RankingGuess(np.zeros(game.mechanism.values) if start is None else start)
 
     def attempt(self, release: FloatArray, known: Any, rng: np.random.Generator) -> IntArray:
-        """Give the logit of each model that rose most, shape (models,)."""
         if self.start is None:
             raise InputError("call `prepare` first: the attack needs the model before training")
         return (release - self.start).argmax(axis=1)
@@ -262,34 +247,21 @@ class RankingGuess:
 
 @dataclass(frozen=True)
 class SecretAttack(Result):
-    """Success of the attacks on many models, beside what is known without and what is proved.
+    """Success of the attacks on many models, with baselines and a bound."""
 
-    Attributes
-    ----------
-    published, posterior
-        Share of secrets named right by each attack.
-    published_baseline, posterior_baseline
-        The same guesses held against fresh secrets, exactly from the prior.
-    prior
-        Success of naming the likeliest secret without any model.
-    bound
-        What no attacker exceeds in naming the secret, by the best theorem that applies; None
-        without noise.
-    remarks
-        What a reader should know: an attack that failed, for one.
-    """
-
-    published: Estimate
+    published: Estimate  # published, posterior: share of secrets named correctly by each attack
     posterior: Estimate
+    # published_baseline, posterior_baseline: exact success of the same guesses on fresh
+    # secrets from the prior
     published_baseline: float
     posterior_baseline: float
-    prior: float
+    prior: float  # success of naming the likeliest secret without any model
+    # best upper bound on any attacker's success in naming the secret; None without noise
     bound: Bound | None
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # notes for the reader, such as an attack that failed
 
     @property
     def grade(self) -> Grade:
-        """'sampled'."""
         return "sampled"
 
 
@@ -309,9 +281,9 @@ def attack_secrets(
     prior
         Distribution of the secret character, shape (values,).
     training
-        How the models are trained.
+        Parameters of the training.
     models
-        How many (the paper: 2,000).
+        Number of models (the paper: 2,000).
     shadow_models
         Models that the prior-aware attacker trains to learn the likelihood.
     confidence
@@ -348,7 +320,7 @@ def attack_secrets(
 
 
 def zipf_prior(values: int, exponent: float = 1.1) -> FloatArray:
-    """Give Zipf's law over ``values`` values, the likeliest first (the paper's passwords)."""
+    """Return Zipf's law over ``values`` values, the likeliest first (the paper's passwords)."""
     weights = np.arange(1, integer("values", values, low=1) + 1.0) ** -positive(
         "exponent", exponent
     )

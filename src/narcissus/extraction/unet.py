@@ -1,8 +1,8 @@
-"""A small U-Net that takes noise out of images, asked for by caption (PyTorch, extra `images`).
+"""A small U-Net that denoises images conditioned on captions (PyTorch, extra `images`).
 
-Three sizes of an image (whole, half, quarter), two residual blocks at each but the smallest, and
-connections across; the level of noise and the words of the caption scale and shift every block.
-A caption is the set of its words that were in the training captions.
+Three sizes of an image (whole, half, quarter), two residual blocks at each except the smallest, and
+skip connections; the level of noise and the words of the caption scale and shift every block. A
+caption is the set of its words that occur in the training captions.
 
 Source: the denoiser follows Ho et al. 2020 and Ronneberger et al. 2015, the prediction of a
 velocity Salimans and Ho 2022, sampling without fresh noise Song et al. 2021.
@@ -10,8 +10,10 @@ velocity Salimans and Ho 2022, sampling without fresh noise Song et al. 2021.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,40 +25,33 @@ from numpy.typing import NDArray
 from narcissus._files import parsing, read_bytes
 from narcissus._optional import optional
 from narcissus._random import RandomSource, generator
-from narcissus._validation import integer
+from narcissus._validation import integer, positive
 from narcissus.errors import InputError
+from narcissus.extraction.files import keep, trained_already
+from narcissus.extraction.image_models import ImageModelsUnderStudy
+from narcissus.extraction.images import CaptionedImages
+from narcissus.observer import SILENT, Observer
 
 FloatArray = NDArray[np.float64]
 WEIGHTS, SETTINGS = "model.safetensors", "unet.json"
 _WAVES = 8  # frequencies by which the level of noise is told
 _BATCH = 256  # images at a time
+_STEP, _PIXEL = 6e-3, 6e-9  # seconds of a step, and of a pixel at width 1, on one core
 
 
 def torch_of(purpose: str) -> Any:
-    """Import PyTorch, or say which extra brings it."""
     return optional("torch", extra="images", purpose=purpose)
 
 
 @dataclass(frozen=True)
 class UNetSettings:
-    """What a U-Net is made for.
+    """Dimensions of a U-Net."""
 
-    Attributes
-    ----------
-    shape
-        Height, width and channels of its images; height and width multiples of 4.
-    width
-        Channels of its first layer, a multiple of 4.
-    words
-        Those that captions are made of.
-    steps
-        Steps from noise to an image.
-    """
-
+    # height, width and channels of its images; height and width multiples of 4
     shape: tuple[int, int, int]
-    width: int
-    words: tuple[str, ...]
-    steps: int
+    width: int  # channels of its first layer, a multiple of 4
+    words: tuple[str, ...]  # vocabulary of the captions
+    steps: int  # from noise to an image
 
     def __post_init__(self) -> None:
         height, width, _ = self.shape
@@ -70,7 +65,7 @@ class UNetSettings:
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each array of weights, by its name."""
+        """Shape of each array of weights, by its name."""
         w, channels = self.width, self.shape[2]
         told = 4 * w
         found: dict[str, tuple[int, ...]] = {
@@ -103,7 +98,7 @@ class UNetSettings:
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has."""
+        """Number of parameters."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
 
@@ -117,7 +112,7 @@ class UNet:
     Parameters
     ----------
     settings
-        What it is made for.
+        Its dimensions.
     weights
         Tensors of PyTorch by name.
     """
@@ -128,7 +123,7 @@ class UNet:
 
     @classmethod
     def initial(cls, settings: UNetSettings, rng: RandomSource = None) -> UNet:
-        """Draw the weights that training starts from; the last layer starts from 0."""
+        """Draw initial weights; the last layer starts from 0."""
         torch, random = torch_of("A U-Net"), generator(rng)
         weights: dict[str, Any] = {}
         for name, shape in settings.shapes.items():
@@ -141,21 +136,21 @@ class UNet:
 
     @property
     def parameters(self) -> int:
-        """How many numbers it has."""
+        """Number of parameters."""
         return self.settings.parameters
 
     @property
     def device(self) -> Any:
-        """Where its weights are."""
+        """Device of its weights."""
         return self.weights["words"].device
 
     def to(self, device: str) -> UNet:
-        """Give it on another device."""
+        """Copy it to another device."""
         moved = {name: tensor.to(device) for name, tensor in self.weights.items()}
         return UNet(self.settings, moved)
 
     def words_of(self, captions: Sequence[str]) -> Any:
-        """Say which words captions have, a tensor of shape (captions, words)."""
+        """Indicate each caption's words, a tensor of shape (captions, words)."""
         place = {word: i for i, word in enumerate(self.settings.words)}
         found = np.zeros((len(captions), max(1, len(place))), dtype=np.float32)
         for row, caption in enumerate(captions):
@@ -175,7 +170,7 @@ class UNet:
         angle
             From 0, no noise, to pi / 2, noise alone; shape (images,).
         words
-            As `words_of` gives them.
+            From `words_of`.
         """
         f = self._torch.nn.functional
         told = self._told(angle, words)
@@ -211,13 +206,7 @@ class UNet:
         return inner + (self._convolved(f"{name}.past", images) if past else images)
 
     def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
-        """Draw images for a caption, from noise down to none.
-
-        Returns
-        -------
-        array of shape (count, height * width * channels)
-            Pixels in [0, 1].
-        """
+        """Draw images with pixels in [0, 1], shape (count, height * width * channels)."""
         torch, random = self._torch, generator(rng)
         height, width, channels = self.settings.shape
         start = random.normal(size=(integer("count", count, low=1), channels, height, width))
@@ -245,7 +234,7 @@ class UNet:
         return noisy
 
     def save(self, folder: Path | str) -> None:
-        """Leave it as a folder: weights in safetensors, what it is made for in JSON."""
+        """Write a folder: weights in safetensors, settings in JSON."""
         safe = optional("safetensors.torch", extra="images", purpose="Saving a U-Net")
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -255,13 +244,7 @@ class UNet:
 
     @classmethod
     def load(cls, folder: Path | str, device: str = "cpu") -> UNet:
-        """Read a folder that `save` left.
-
-        Raises
-        ------
-        InputError
-            A file is missing, or weights and settings do not fit.
-        """
+        """Read a folder that `save` wrote; `InputError` if files are missing or do not fit."""
         folder = Path(folder)
         safe = optional("safetensors.torch", extra="images", purpose="Reading a U-Net")
         with parsing(folder / SETTINGS, "the settings of a U-Net"):
@@ -276,5 +259,177 @@ class UNet:
 
 
 def words_in(caption: str) -> list[str]:
-    """Give the words of a caption."""
     return caption.lower().split()
+
+
+@dataclass(frozen=True)
+class UNetTraining:
+    """A diffusion model with a small U-Net, trained here on a part of the images (extra `images`).
+
+    Parameters
+    ----------
+    width
+        Channels of its first layer, a multiple of 4.
+    epochs
+        Passes over each copy of an image.
+    batch
+        Images of a step.
+    learning_rate
+        Of Adam, at its highest; it falls to a tenth along a cosine.
+    steps
+        Steps from noise to an image.
+    device
+        "cpu", "cuda", ...; by default a GPU if there is one.
+
+    Raises
+    ------
+    InputError
+        A number is out of its range.
+    MissingExtraError
+        torch is not installed.
+    """
+
+    width: int = 16
+    epochs: int = 200
+    batch: int = 32
+    learning_rate: float = 2e-3
+    steps: int = 20
+    device: str | None = None
+
+    trains = True
+
+    def __post_init__(self) -> None:
+        for name in ("width", "epochs", "batch", "steps"):
+            integer(name, getattr(self, name), low=1)
+        positive("learning_rate", self.learning_rate)
+        self.settings((4, 4, 1))
+        torch_of("Training a U-Net")
+
+    def check(self, images: CaptionedImages) -> None:
+        """Refuse images whose sides do not fit."""
+        self.settings(images.shape)
+
+    def settings(self, shape: tuple[int, int, int], words: Sequence[str] = ()) -> UNetSettings:
+        """Return the dimensions of a U-Net for such images."""
+        return UNetSettings(shape, self.width, tuple(words), self.steps)
+
+    def words(self) -> str:
+        return (
+            f"a diffusion model with a U-Net of width {self.width}, {self.epochs} epochs, "
+            f"{self.steps} steps from noise to an image"
+        )
+
+    def seconds(self, images: CaptionedImages) -> float:
+        """Estimate the training time on one core of a CPU."""
+        height, width, _ = images.shape
+        seen = int(images.copies.sum()) * self.epochs
+        each = _STEP / self.batch + _PIXEL * self.width**2 * height * width
+        return seen * each
+
+    def models(
+        self,
+        trained: CaptionedImages,
+        shadows: Sequence[CaptionedImages],
+        place: Path,
+        *,
+        entropy: int,
+        observer: Observer,
+    ) -> ImageModelsUnderStudy:
+        """Train all, or take those of an earlier run of the same study."""
+        captions = {caption for one in (trained, *shadows) for caption in one.captions}
+        words = sorted({word for caption in captions for word in words_in(caption)})
+        found: list[UNet] = []
+        for number, images in enumerate((trained, *shadows)):
+            folder = place / ("model" if number == 0 else f"shadow-{number}")
+            said = {**asdict(self), "entropy": str(entropy), "images": _digest(images, words)}
+            if not trained_already(folder, said):
+                shutil.rmtree(folder, ignore_errors=True)
+                rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
+                self.train(images, words=words, rng=rng, observer=observer).save(folder)
+                keep(folder, said)
+            found.append(UNet.load(folder, self._on()))
+        return ImageModelsUnderStudy(
+            found[0], tuple(found[1:]), found[0].parameters, place / "model"
+        )
+
+    def _on(self) -> str:
+        if self.device:
+            return self.device
+        return "cuda" if torch_of("Training a U-Net").cuda.is_available() else "cpu"
+
+    def train(
+        self,
+        images: CaptionedImages,
+        *,
+        words: Sequence[str] | None = None,
+        rng: RandomSource = None,
+        observer: Observer = SILENT,
+    ) -> UNet:
+        """Train on images, each repeated by its copies.
+
+        The same seed gives the same numbers on the same machine with the same number of threads;
+        other machines round differently.
+
+        Parameters
+        ----------
+        images
+            Training images.
+        words
+            Vocabulary of the captions; None: the words in them.
+        rng
+            Draws the initial weights, the order of images, and noise.
+        observer
+            Receives every step.
+        """
+        torch, random = torch_of("Training a U-Net"), generator(rng)
+        if words is None:
+            words = sorted({word for caption in images.captions for word in words_in(caption)})
+        net = UNet.initial(self.settings(images.shape, words), random).to(self._on())
+        for tensor in net.weights.values():
+            tensor.requires_grad_(True)
+        pixels = torch.tensor(
+            images.pixels.transpose(0, 3, 1, 2) * 2 - 1, dtype=torch.float32, device=net.device
+        )
+        told = net.words_of(images.captions)
+        order = np.repeat(np.arange(len(images)), images.copies)
+        batches = -(-len(order) // self.batch)
+        optimiser = torch.optim.Adam(net.weights.values(), lr=self.learning_rate)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
+            optimiser, batches * self.epochs, eta_min=self.learning_rate / 10
+        )
+        observer.start("train a diffusion model", batches * self.epochs)
+        for _ in range(self.epochs):
+            shuffled = random.permutation(order)
+            for begin in range(0, len(order), self.batch):
+                chosen = shuffled[begin : begin + self.batch]
+                loss = _loss(torch, net, pixels[chosen], told[chosen], random)
+                optimiser.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(net.weights.values(), 1.0)
+                optimiser.step()
+                schedule.step()
+                observer.advance()
+        observer.finish()
+        for tensor in net.weights.values():
+            tensor.requires_grad_(False)
+        return net
+
+
+def _loss(torch: Any, net: UNet, clean: Any, words: Any, random: np.random.Generator) -> Any:
+    """Return the mean square error of the velocity at random levels of noise."""
+
+    def drawn(values: Any) -> Any:
+        return torch.tensor(values, dtype=torch.float32, device=net.device)
+
+    angle = drawn(random.uniform(0, math.pi / 2, len(clean)))
+    noise = drawn(random.normal(size=tuple(clean.shape)))
+    cos, sin = angle.cos()[:, None, None, None], angle.sin()[:, None, None, None]
+    predicted = net.velocity(cos * clean + sin * noise, angle, words)
+    return ((predicted - (cos * noise - sin * clean)) ** 2).mean()
+
+
+def _digest(images: CaptionedImages, words: Sequence[str]) -> str:
+    found = hashlib.sha256(images.pixels.tobytes())
+    found.update(images.copies.tobytes())
+    found.update(json.dumps([images.captions, list(words)]).encode())
+    return found.hexdigest()

@@ -1,11 +1,16 @@
-"""What shadow models tell about membership: epsilon refuted, and rates with limits that hold.
+"""Evidence of membership from shadow models: refuted epsilon, and rates with valid limits.
 
-Targets that are nobody's shadows are audited together: given the shadows, every coin of theirs is
-fresh, the models trained on them together keep what one keeps about one coin, and so all canaries
-of all targets are one audit. Where every model is a target in turn, one target's attack has used
-the coins of the others. Each fold is then an audit of its own, and what half of them refute at half
-the error is refuted, however they depend (`narcissus.evidence.intervals`). Counting the folds'
-guesses together would not hold.
+Targets that are nobody's shadows are audited together. Given the shadows, every coin of theirs is
+fresh, and models trained on them jointly guarantee what one guarantees for one coin. So all
+canaries of all targets are one audit. If every model is a target in turn, one target's attack has
+used the coins of the others. Each fold is then a separate audit, and a level that half of them
+refute at half the error is refuted, however they depend (`narcissus.evidence.intervals`). Counting
+the folds' guesses together would not be valid.
+
+Rates of an attack over unseen models: every target is one trial.
+
+A trial absorbs any effect of a model on all its records at once. The thresholds are chosen on the
+shadows alone, by attacking each with the others.
 """
 
 from __future__ import annotations
@@ -22,17 +27,21 @@ from narcissus._outwards import lower
 from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer, one_of, probability
 from narcissus.errors import InputError
-from narcissus.evidence import Refutation, refute_prior_scores, refute_scores
+from narcissus.evidence import (
+    Refutation,
+    each_confidence,
+    mean_limits,
+    refute_prior_scores,
+    refute_scores,
+)
 from narcissus.evidence.intervals import confidence_of_each, p_value_of_half, refused_by_half
 from narcissus.evidence.roc import RocBand, roc_band
-from narcissus.membership.across import RateAcrossModels, rates_across_models
 from narcissus.membership.attacks import ATTACKS, attack_scores
 from narcissus.membership.coins import CoinDesign, coin_design
 from narcissus.membership.shadows import ShadowScores
 from narcissus.results import Approximate, Estimate, Grade, NotAssessed, Result, plain
 
 FloatArray = NDArray[np.float64]
-
 RATES = (0.001, 0.01, 0.1)
 _FOLDS = (
     "each fold is an audit of its own, and half of them refute at half the error: valid however "
@@ -49,94 +58,136 @@ _DRAWN = (
 )
 
 
+@dataclass(frozen=True)
+class RateAcrossModels(Result):
+    """Mean rates over models trained in the same way, at a threshold that shadows chose."""
+
+    aimed: float  # largest false-positive rate of the threshold on the shadows
+    threshold: float  # larger scores count as members
+    # false_positives, true_positives: mean rates over further models on these records, given
+    # the shadows
+    false_positives: Estimate
+    true_positives: Estimate
+
+    @property
+    def grade(self) -> Grade:
+        """Always 'sampled'."""
+        return "sampled"
+
+
+def rates_across_models(
+    data: ShadowScores,
+    targets: Sequence[int],
+    design: CoinDesign,
+    *,
+    attack: str = "lira",
+    rates: Sequence[float] = (0.001, 0.01, 0.1),
+    confidence: float = 0.95,
+) -> tuple[RateAcrossModels, ...]:
+    """Estimate an attack's mean rates over models, with one target a trial.
+
+    Parameters
+    ----------
+    data
+        Scores of all models.
+    targets
+        At least two models that are nobody's shadows; independent of each other.
+    design
+        How the records were put into models.
+    attack
+        One of `ATTACKS`.
+    rates
+        Target false-positive rates of the thresholds.
+    confidence
+        Level of all limits together.
+
+    Notes
+    -----
+    Given the shadows the targets are independent and alike, so the limits hold whatever dependence
+    there is among a model's records. The rate of a target without members, or without others,
+    counts as 0.
+    """
+    shadows = design.shadows_of(targets)
+    coined = ~data.outsiders
+    tried: list[np.ndarray] = []
+    for one in shadows:
+        rest = [s for s in shadows if s not in (one, int(design.opposite[one]))]
+        if rest:
+            found = attack_scores(attack, data.scores[[one]], data.of(rest))[0]
+            tried.append(found[coined & ~data.members[one]])
+    chosen = np.sort(np.concatenate(tried)) if tried else np.zeros(0)
+    scores = attack_scores(attack, data.scores[list(targets)], data.of(shadows))[:, coined]
+    inside = data.members[list(targets)][:, coined]
+    each = each_confidence(confidence, 2 * len(rates))
+    answer: list[RateAcrossModels] = []
+    for aimed in rates:
+        place = int(np.floor(aimed * chosen.size))
+        threshold = float(chosen[chosen.size - 1 - place]) if place < chosen.size else -np.inf
+        called = scores > threshold
+        limits = [
+            mean_limits(
+                (called & who).sum(axis=1) / np.maximum(who.sum(axis=1), 1),
+                confidence=each,
+                people=max(1, int(coined.sum()) // 2),
+                quantity=f"mean {name}-positive rate over models",
+            )
+            for name, who in (("false", ~inside), ("true", inside))
+        ]
+        answer.append(RateAcrossModels(float(aimed), threshold, *limits))
+    return tuple(answer)
+
+
 @dataclass(frozen=True, eq=False)
 class Canaries:
-    """What one fold's targets say: a canary for each target and record with a coin.
+    """Scores of one fold's targets: a canary for each target and record with a coin."""
 
-    Attributes
-    ----------
-    scores, members, priors
-        Of the canaries, shape (canaries,) each.
-    outside
-        Scores of outsiders, each of one target, drawn at random, shape (outsiders,).
-    targets, shadows
-        The models.
-    """
-
-    scores: FloatArray
+    scores: FloatArray  # of the canaries, like members and priors of shape (canaries,)
     members: NDArray[np.bool_]
     priors: FloatArray
-    outside: FloatArray
-    targets: tuple[int, ...]
-    shadows: tuple[int, ...]
+    outside: FloatArray  # scores of outsiders, each of one random target, shape (outsiders,)
+    targets: tuple[int, ...]  # the models under attack
+    shadows: tuple[int, ...]  # the models that the attack uses
 
 
 @dataclass(frozen=True, eq=False)
 class MembershipAudit(Result):
-    """What an attack with shadow models shows.
+    """Results of an attack with shadow models."""
 
-    Attributes
-    ----------
-    attack
-        Its name.
-    models, records, outsiders
-        How many there are; outsiders are records in no model by design.
-    targets, folds
-        How many models were attacked, and in how many folds.
-    coins
-        What is assumed of how records were put into models.
-    epsilon, mu, p_value
-        What is refuted at ``confidence``, as in `narcissus.evidence.Refutation`; the p-value is
-        against ``claimed``.
-    confidence, delta, claimed
-        As asked; the limits of the rates have the same level, on their own.
-    refutations
-        Of each fold, at the level of one.
-    at
-        The false-positive rates that were asked for.
-    roc
-        Rates at every threshold, of all folds together.
-    rates
-        `RocBand.tpr_at` these.
-    across
-        Rates over further models, at thresholds that shadows chose; empty with several folds.
-    assumptions
-        What all this rests on.
-    not_assessed
-        What could not be.
-    canaries
-        What the first fold's targets say, which `refute_scores` takes.
-    """
-
-    attack: str
+    attack: str  # its name
+    # models, records, outsiders: their numbers; outsiders are records in no model by design
     models: int
     records: int
     outsiders: int
-    targets: int
+    targets: int  # targets, folds: number of attacked models, and of folds
     folds: int
-    coins: str
+    coins: str  # assumption about how records were put into models
+    # epsilon, mu, p_value: refuted at ``confidence``, as in `narcissus.evidence.Refutation`;
+    # the p-value is against ``claimed``
     epsilon: float
     mu: float
     p_value: float
+    # confidence, delta, claimed: as requested; the limits of the rates have the same level,
+    # each by itself
     confidence: float
     delta: float
     claimed: float
-    refutations: tuple[Refutation, ...]
-    roc: RocBand
-    at: tuple[float, ...]
-    rates: tuple[Estimate | Approximate, ...]
+    refutations: tuple[Refutation, ...]  # of each fold, at the level of one
+    roc: RocBand  # rates at every threshold, of all folds together
+    at: tuple[float, ...]  # the requested false-positive rates
+    rates: tuple[Estimate | Approximate, ...]  # `RocBand.tpr_at` these
+    # rates over further models, at thresholds that shadows chose; empty with several folds
     across: tuple[RateAcrossModels, ...]
-    assumptions: tuple[str, ...]
-    not_assessed: tuple[NotAssessed, ...]
-    canaries: Canaries
+    assumptions: tuple[str, ...]  # assumptions of all results
+    not_assessed: tuple[NotAssessed, ...]  # what could not be assessed
+    canaries: Canaries  # canaries of the first fold's targets, as `refute_scores` takes them
 
     @property
     def grade(self) -> Grade:
-        """That of the refutation, 'sampled'; rates have grades of their own."""
+        """Grade of the refutation, 'sampled'; rates have separate grades."""
         return "sampled"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields as plain values, no curve and no canaries, each rate with its grade."""
+        """Return the fields as plain values, each rate with its grade; no curve, no canaries."""
         left_out = {"roc", "canaries"}
         names = [one.name for one in dataclasses.fields(self) if one.name not in left_out]
         found = {name: plain(getattr(self, name)) for name in names}
@@ -169,20 +220,9 @@ def canaries_of(
     attack: str = "lira",
     rng: RandomSource = None,
 ) -> Canaries:
-    """Attack some models with those that may be their shadows.
+    """Attack some models with those that may be their shadows; ``targets`` are numbers of models.
 
-    Parameters
-    ----------
-    data
-        Scores of all models.
-    targets
-        Numbers of the models that are attacked.
-    design
-        How the records were put into models.
-    attack
-        One of `ATTACKS`.
-    rng
-        Draws the target that scores each outsider.
+    ``rng`` draws the target that scores each outsider.
     """
     shadows = design.shadows_of(targets)
     if not shadows and attack != "score":
@@ -214,22 +254,22 @@ def audit_membership(
     claimed: float = 0.0,
     rng: RandomSource = None,
 ) -> MembershipAudit:
-    """Attack models with shadow models, and say what this refutes and how often it is right.
+    """Attack models with shadow models; report the refuted epsilon and the attack's rates.
 
     Parameters
     ----------
     data
-        Scores of all models, in an order that says nothing about them.
+        Scores of all models, in an order independent of them.
     attack
         One of `ATTACKS`.
     targets
-        With one fold: how many models, the last ones, are attacked and are nobody's shadows;
+        With one fold: number of models, the last ones, that are attacked and are nobody's shadows;
         default a quarter.
     folds
-        1: held-out targets. More: every model is a target in one of so many folds and a shadow in
-        the others; as many as models: the jackknife.
+        1: held-out targets. More: every model is a target in one of the folds and a shadow in the
+        others; as many as models: the jackknife.
     rates
-        False-positive rates at which the true-positive rate is limited.
+        False-positive rates at which the true-positive rate is bounded.
     delta, confidence, claimed
         As in `narcissus.evidence.refute`.
     rng
@@ -238,7 +278,7 @@ def audit_membership(
     Raises
     ------
     InputError
-        Among others where the coins are not as the priors say.
+        Invalid arguments, or coins that contradict the priors.
     """
     one_of("attack", attack, ATTACKS)
     level, source = fraction("confidence", confidence), generator(rng)
@@ -281,7 +321,9 @@ def audit_membership(
 
 
 def _parts(models: int, design: CoinDesign, targets: int | None, folds: int) -> list[list[int]]:
-    """Give the targets of each fold; of opposites only one, in models of fixed number only one."""
+    """Return the targets of each fold; only one of opposites, and one in designs
+    of fixed number.
+    """
     count = integer("folds", folds, low=1, high=models)
     whole = list(range(models))
     if (design.opposite >= 0).any():
@@ -307,17 +349,16 @@ def _parts(models: int, design: CoinDesign, targets: int | None, folds: int) -> 
 
 
 def _refuted(found: Canaries, asked: dict[str, Any], source: np.random.Generator) -> Refutation:
-    """Test one fold."""
     if (found.priors == 0.5).all():
         return refute_scores(found.scores, found.members, rng=source, **asked)
     return refute_prior_scores(found.scores, found.members, found.priors, rng=source, **asked)
 
 
 def _curve(found: Sequence[Canaries], level: float, attack: str) -> RocBand:
-    """Draw the curve of all folds.
+    """Compute the ROC band of all folds.
 
-    An outsider is like a record with a coin only to an attack that looks at no shadows: to others
-    it is a record that no shadow holds.
+    Outsiders resemble records with a coin only for attacks that ignore shadows: other attacks see a
+    record that no shadow holds.
     """
     scores = np.concatenate([one.scores for one in found])
     members = np.concatenate([one.members for one in found])
@@ -330,7 +371,7 @@ def _curve(found: Sequence[Canaries], level: float, attack: str) -> RocBand:
 
 
 def _assumed(design: CoinDesign, tests: Sequence[Refutation], curve: RocBand) -> tuple[str, ...]:
-    """Say what all rests on; the first assumption of a refutation is about coins, said better."""
+    """Return the assumptions; a more precise one replaces the refutation's first, about coins."""
     return (
         design.said,
         "models were trained independently of each other, and scored alike",

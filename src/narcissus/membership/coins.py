@@ -1,9 +1,9 @@
-"""How records were put into models: whether a target's coins are told by those of its shadows.
+"""How records were put into models: whether a target's coins follow from those of its shadows.
 
-An audit needs coins that nobody has seen. Published code often deals the coins out instead: every
-record is in exactly half of the models, or models come in pairs of which each has what the other
-lacks. Then the shadows' membership, which an attack may use, tells the target's: all other models
-together tell it for certain. This is found here, and the chances that are left are computed.
+An audit needs unseen coins. Published code often deals them out instead: every record is in exactly
+half of the models, or each model has a partner with exactly the records that it lacks. Then the
+shadows' membership, which an attack may use, is informative about the target's; all other models
+together determine it. This module detects such designs, and computes the remaining chances.
 """
 
 from __future__ import annotations
@@ -39,40 +39,32 @@ _SAID: dict[Kind, str] = {
 
 @dataclass(frozen=True, eq=False)
 class CoinDesign:
-    """How the coins fell; made by `coin_design`.
+    """Joint distribution of the coins, found by `coin_design`."""
 
-    Attributes
-    ----------
-    kind
-        "own coins": independent for each model and record. "pairs of opposites": models in pairs,
-        each with what the other lacks. "fixed number": each record in the same number of models.
-    opposite
-        Each model's opposite, shape (models,); -1 where there is none.
-    number
-        In how many models each record is, where that is fixed; else 0.
-    """
-
+    # "own coins": independent for each model and record. "pairs of opposites": models in
+    # pairs, each with what the other lacks. "fixed number": each record in the same number of
+    # models.
     kind: Kind
-    opposite: NDArray[np.intp]
-    number: int = 0
+    opposite: NDArray[np.intp]  # each model's opposite, shape (models,); -1 if there is none
+    number: int = 0  # number of models that hold each record, if fixed; otherwise 0
 
     @property
     def said(self) -> str:
-        """What is assumed of the coins, as a sentence without a full stop."""
+        """Assumption about the coins, as a sentence without a full stop."""
         return _SAID[self.kind]
 
     def shadows_of(self, targets: Sequence[int]) -> list[int]:
-        """Give the models that may be shadows of these targets.
+        """Return the models that may be shadows of these targets.
 
-        Of records in a fixed number of models all others would tell the rest, so every second of
-        them is left out.
+        With a fixed number of models for each record, all others would determine the rest, so every
+        second one is left out.
         """
         away = {*targets, *(int(self.opposite[t]) for t in targets)}
         rest = [m for m in range(self.opposite.size) if m not in away]
         return rest[::2] if self.kind == "fixed number" else rest
 
     def chances(self, data: ShadowScores, shadows: Sequence[int]) -> FloatArray:
-        """Give the chance that a target holds each record, given its shadows' membership."""
+        """Return the chance that a target holds each record, given its shadows' membership."""
         if self.kind != "fixed number":
             return data.priors
         left = self.number - data.members[list(shadows)].sum(axis=0)
@@ -117,7 +109,7 @@ def coin_design(data: ShadowScores) -> CoinDesign:
 
 
 def _opposites(inside: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give for each model the one that holds exactly what it lacks, -1 where none does."""
+    """Find for each model the one that holds exactly what it lacks, -1 if there is none."""
     found = np.full(len(inside), -1, dtype=np.intp)
     if 0.5 ** inside.shape[1] > UNBELIEVABLE:
         return found
@@ -130,7 +122,6 @@ def _opposites(inside: NDArray[np.bool_]) -> NDArray[np.intp]:
 def _check_counts(
     counts: NDArray[np.intp], models: int, chance: FloatArray, names: NDArray[np.intp]
 ) -> None:
-    """Refuse records that are in too many or too few models."""
     dealt = scipy.stats.binom(models, chance)
     low, high = dealt.cdf(counts), dealt.sf(counts - 1)
     p_values = 2 * np.minimum(low, high)
@@ -143,7 +134,7 @@ def _check_counts(
 
 
 def _check_models(inside: NDArray[np.bool_], alike: FloatArray) -> None:
-    """Refuse models that share too many or too few records, where each is shared so likely."""
+    """Refuse models that share too many or too few records, given each one's chance."""
     agree = inside @ inside.T.astype(np.float64) + ~inside @ (~inside).T.astype(np.float64)
     records, expected = alike.size, float(alike.sum())
     one, other = np.triu_indices(len(inside), 1)

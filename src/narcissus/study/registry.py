@@ -196,14 +196,14 @@ SECRET_ATTACK = {
     "ranking": "narcissus.extraction:RankingGuess",
 }
 IMAGE_MODEL = {
-    "folder": "narcissus.extraction.diffusers_folder:LocalDiffusion",
+    "folder": "narcissus.extraction.image_models:LocalDiffusion",
     "mixture": "narcissus.extraction.image_models:MixtureTraining",
-    "unet": "narcissus.extraction.unet_training:UNetTraining",
+    "unet": "narcissus.extraction.unet:UNetTraining",
 }
 LANGUAGE_MODEL = {
     "folder": "narcissus.extraction.language_models:LocalCheckpoint",
     "ngram": "narcissus.extraction.language_models:TrainedCharacterNgram",
-    "transformer": "narcissus.extraction.transformer:TransformerTraining",
+    "transformer": "narcissus.extraction.language_models:TransformerTraining",
 }
 EXTRACTION_RELATION = {
     "close": "narcissus.extraction:Close",

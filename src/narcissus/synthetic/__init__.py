@@ -1,4 +1,4 @@
-"""A given synthetic file, without its generator: three risks, each against people not in it."""
+"""A given synthetic file, without its generator: three risks, compared with outsiders."""
 
 from narcissus.synthetic.assess import Assessment, assess_file
 from narcissus.synthetic.files import GivenFiles, read_files

@@ -1,4 +1,4 @@
-"""Try the three risks on a given file: attacks are chosen on some people and scored on others."""
+"""The three risks of a given file: attacks are chosen on some people and scored on others."""
 
 from __future__ import annotations
 
@@ -17,45 +17,44 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
-from narcissus.synthetic.files import GivenFiles
-from narcissus.synthetic.keys import keys_of
+from narcissus.synthetic.files import GivenFiles, keys_of
 from narcissus.synthetic.risks import FileThreat, Risk
 from narcissus.tables import Table
 
 Subset = tuple[tuple[int, ...], bool]
 """Columns, and whether their numbers are taken in groups."""
-
 SUBSETS = 20
 """Most sets of columns of one size."""
+CLOSE = 1e-4
+"""Distances that differ by less are one: they are sums that were rounded."""
+_BLOCK = 2**23  # distances that are held at a time
+_FEW = 64  # values of a column up to which a product of matrices is quicker
+Columns = tuple[int, ...]
+SPLITS = 4
+"""Ways of dividing the columns that are tried where none is given."""
+Positions = NDArray[np.int64]
+Wins = NDArray[np.bool_]
+FEWEST = 20
+"""Fewest people of a file that can be divided."""
+ALIKE = 0.001
+"""Error of the test of whether the control is of the same population."""
+NAMED = 10
+"""Fewest people of a file whose value is named: the record is made to be shown."""
 
 
 @dataclass(frozen=True)
 class Isolated:
-    """What predicates of one kind isolate.
+    """Predicates of one kind, and how many isolate a person."""
 
-    Attributes
-    ----------
-    predicates
-        How many there are: values of some columns that one row of the file has, and nobody in the
-        crowd.
-    first, second
-        How many hold for exactly one person among those of either group.
-    """
-
-    predicates: int
-    first: int
-    second: int
+    predicates: int  # values of some columns that one row of the file has, and nobody in the crowd
+    first: int  # how many hold for exactly one person of the first group
+    second: int  # likewise for the second group
 
 
 def kinds_of_predicates(files: GivenFiles, rng: np.random.Generator) -> dict[str, list[Subset]]:
-    """Give the kinds by name: how many columns are named, and the sets of columns tried.
+    """Return the kinds of predicates by name: the number of columns, and the column sets to try.
 
-    Parameters
-    ----------
-    files
-        The files.
-    rng
-        Draws sets of columns where there are more than `SUBSETS` of one size.
+    More than `SUBSETS` sets of one size are sampled.
     """
     width = files.table.columns
     has_groups = bool((files.coarse != files.table.codes).any())
@@ -84,26 +83,12 @@ def singled_out(
     *,
     inside: bool = False,
 ) -> NDArray[np.bool_]:
-    """Say whom a predicate isolates from a crowd.
+    """Check whether a predicate isolates each of ``people`` from a crowd, shape (people,).
 
-    A predicate says that some columns have the values that exactly one row of the synthetic file
-    has. It isolates a person for whom it holds if it holds for nobody in the crowd. What it says
-    of one person does not depend on the other people asked about, so these stay independent.
-
-    Parameters
-    ----------
-    files
-        The files.
-    subsets
-        From `kinds_of_predicates`.
-    people, crowd
-        Positions in the table.
-    inside
-        Whether the people are themselves part of the crowd, once each.
-
-    Returns
-    -------
-    Shape (people,).
+    A predicate states that some columns have the values of exactly one row of the synthetic file.
+    It isolates a person for whom it holds if it holds for nobody in the crowd. The result for one
+    person does not depend on the other people, so they stay independent. ``inside``: the people are
+    themselves part of the crowd, once each.
     """
     rows = files.rows("synthetic")
     found = np.zeros(len(people), np.bool_)
@@ -138,7 +123,7 @@ def isolated(
 def _keys(
     files: GivenFiles, subset: Subset, *groups: Positions
 ) -> tuple[list[NDArray[np.int64]], int]:
-    """Give the values of the columns as numbers, for each group, and how many there are."""
+    """Return the joint values of the columns as numbers, for each group, and their count."""
     columns, grouped = subset
     codes = files.coarse if grouped else files.table.codes
     keys = keys_of(codes[np.concatenate(groups)][:, columns])
@@ -146,32 +131,13 @@ def _keys(
     return np.split(keys, ends), int(keys.max()) + 1
 
 
-CLOSE = 1e-4
-"""Distances that differ by less are one: they are sums that were rounded."""
-_BLOCK = 2**23  # distances that are held at a time
-_FEW = 64  # values of a column up to which a product of matrices is quicker
-
-
 def distances(
     table: Table, people: NDArray[np.int64], rows: NDArray[np.int64], columns: Sequence[int]
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """Yield the distances of people from rows, some people at a time.
+    """Yield the distances of people from rows: a slice of people, and shape (people there, rows).
 
     A distance is the sum over the columns of 0 or 1 for texts, and for numbers of the difference
     of their values, which are scaled to [0, 1] (Gower 1971, without dividing by the columns).
-
-    Parameters
-    ----------
-    table
-        With values in [0, 1] for ordered columns.
-    people, rows
-        Positions in the table.
-    columns
-        At least one.
-
-    Yields
-    ------
-    Which people, and their distances, shape (people there, rows).
     """
     few = [j for j in columns if table.sizes[j] <= _FEW]
     many = [j for j in columns if table.sizes[j] > _FEW]
@@ -200,7 +166,7 @@ def _numbers(table: Table, column: int, rows: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _apart(table: Table, column: int) -> NDArray[np.float32]:
-    """Give the distance of every two values of a column."""
+    """Return the distance of every two values of a column."""
     values = table.values[column]
     if values is None:
         return (1 - np.eye(table.sizes[column])).astype(np.float32)
@@ -209,24 +175,16 @@ def _apart(table: Table, column: int) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Inference:
-    """Guess the joint value of some columns of a person who is known in others.
-
-    Attributes
-    ----------
-    files
-        The files.
-    unknown
-        Positions of the columns to guess; all must be right.
-    known
-        Positions of the columns that the attacker knows.
-    """
+    """A guess of the joint value of some columns of a person who is known in others."""
 
     files: GivenFiles
-    unknown: Sequence[int]
-    known: Sequence[int]
+    unknown: Sequence[int]  # positions of the columns to guess; all must be right
+    known: Sequence[int]  # positions of the columns that the attacker knows
 
     def attempts(self) -> dict[str, Callable[[Positions, Positions], Wins]]:
-        """Give the attacks by name: of ``(people, rows)`` each says whom it guesses right."""
+        """Return the attacks by name: functions of ``(people, rows)`` that return the correct
+        guesses.
+        """
         return {
             "nearest record": partial(self._vote, neighbours=1),
             "ten nearest records": partial(self._vote, neighbours=10),
@@ -234,13 +192,13 @@ class Inference:
         }
 
     def _secrets(self, people: Positions, rows: Positions) -> tuple[Positions, Positions]:
-        """Give the joint values of people and rows as numbers from 0."""
+        """Return the joint values of people and rows as numbers from 0."""
         codes = self.files.table.codes[np.concatenate([people, rows])]
         keys = keys_of(codes[:, list(self.unknown)])
         return keys[: len(people)], keys[len(people) :]
 
     def _vote(self, people: Positions, rows: Positions, *, neighbours: int) -> Wins:
-        """Guess the most frequent value among the nearest rows, all that tie included."""
+        """Guess the most frequent value among the nearest rows, including all ties."""
         truth, seen = self._secrets(people, rows)
         values, seen = np.unique(seen, return_inverse=True)
         ballots = np.zeros((len(rows), len(values)), np.float32)
@@ -273,31 +231,17 @@ class Inference:
         return values[first_largest(beliefs)] == truth
 
 
-Columns = tuple[int, ...]
-
-SPLITS = 4
-"""Ways of dividing the columns that are tried where none is given."""
-
-
 @dataclass(frozen=True)
 class Link:
-    """A way to link two sets of columns through the nearest rows of a file.
+    """A way to link two sets of columns through the nearest rows of a file."""
 
-    Attributes
-    ----------
-    one, other
-        Positions of the columns; disjoint, neither empty.
-    is_rare
-        Whether a meeting counts only where fewer than one is expected of as many rows drawn at
-        random: where many rows tie for the nearest, that they meet says nothing.
-    """
-
-    one: Columns
-    other: Columns
+    one: Columns  # positions of columns; neither set is empty, and they are disjoint
+    other: Columns  # the other set
+    # count a match only if fewer than one is expected from random rows: ties match easily
     is_rare: bool
 
     def links(self, files: GivenFiles, people: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say for whom a row of the file is nearest by both sets of columns; shape (people,)."""
+        """Check whether one row of the file is nearest by both sets of columns; shape (people,)."""
         rows = files.rows("synthetic")
         found = np.zeros(len(people), np.bool_)
         pairs = zip(
@@ -318,16 +262,8 @@ class Link:
 def ways_to_link(
     files: GivenFiles, given: tuple[Columns, Columns] | None, rng: np.random.Generator
 ) -> dict[str, Link]:
-    """Give the ways that are tried, by name: the division that was given, or random ones.
-
-    Parameters
-    ----------
-    files
-        At least two columns.
-    given
-        The two sets of columns; None draws `SPLITS` divisions of all columns in two.
-    rng
-        Draws them.
+    """Return the ways to link, by name: the given division, or `SPLITS` random divisions of all
+    columns.
     """
     width = files.table.columns
     splits = {given} if given is not None else set[tuple[Columns, Columns]]()
@@ -349,33 +285,14 @@ def _named(files: GivenFiles, columns: Sequence[int]) -> str:
     return ", ".join(files.table.names[j] for j in columns)
 
 
-Positions = NDArray[np.int64]
-Wins = NDArray[np.bool_]
-
-FEWEST = 20
-"""Fewest people of a file that can be divided."""
-ALIKE = 0.001
-"""Error of the test of whether the control is of the same population."""
-NAMED = 10
-"""Fewest people of a file whose value is named: the record is made to be shown."""
-
-
 @dataclass(frozen=True)
 class Halves:
-    """People to choose attacks on, and others to score them on.
+    """People to choose attacks on, and others to score them on, as positions in the table."""
 
-    Attributes
-    ----------
-    chosen_on, scored
-        Positions in the table of the people of the real data.
-    control_chosen_on, control_scored
-        The same of the control; empty where there is none.
-    """
-
-    chosen_on: Positions
-    scored: Positions
-    control_chosen_on: Positions
-    control_scored: Positions
+    chosen_on: Positions  # of the real data
+    scored: Positions  # of the real data
+    control_chosen_on: Positions  # of the control; empty without one
+    control_scored: Positions  # of the control; empty without one
 
     @property
     def crowd(self) -> Positions:
@@ -387,7 +304,7 @@ class Halves:
 class Unlike:
     """The value whose share differs most between the real data and the control.
 
-    ``p_value`` is Fisher's, two-sided, times the number of values looked at, at most 1.
+    ``p_value`` is Fisher's, two-sided, times the number of values considered, at most 1.
     """
 
     column: str
@@ -404,21 +321,11 @@ class Unlike:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What was found.
+    """Findings about a file."""
 
-    Attributes
-    ----------
-    halves
-        Who was scored.
-    risks
-        Inference of each secret, singling out, linkability.
-    unlike
-        Where the control differs most; None without a control.
-    """
-
-    halves: Halves
-    risks: tuple[Risk, ...]
-    unlike: Unlike | None
+    halves: Halves  # the people who were scored, and the others
+    risks: tuple[Risk, ...]  # inference of each secret, singling out, linkability
+    unlike: Unlike | None  # where the control differs most; None without a control
 
 
 def assess_file(
@@ -426,22 +333,22 @@ def assess_file(
 ) -> Assessment:
     """Try the three risks on a given file.
 
-    The people of the real data and of the control are each divided at random in halves. On the
-    one, the attack is chosen that sets the two apart most, in standard errors; on the other, it is
-    scored. If the synthetic file was made without the people of ``real`` (or tells nothing of
-    them in particular), those scored are exchangeable with the control's, given the file, the
-    choice and everybody it was made on; so a test of exchangeability errs as often as it says.
+    The people of the real data and of the control are each divided at random in halves. On one
+    half, the attack is chosen that separates the two most, in standard errors; on the other, it is
+    scored. If the synthetic file was made without the people of ``real`` (or carries no information
+    about them in particular), the scored ones are exchangeable with the control's, given the file,
+    the choice and its people. So a test of exchangeability keeps its level.
 
     Parameters
     ----------
     files
         The files.
     threat
-        What the attacker is after.
+        The attacker's targets.
     entropy
         The seed.
     observer
-        Hears of each risk.
+        Receives each risk.
 
     Raises
     ------
@@ -482,7 +389,7 @@ def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:
 def _chosen(
     attempts: Mapping[str, Callable[[Positions], Wins]], halves: Halves
 ) -> tuple[str, dict[str, tuple[float, float | None]]]:
-    """Choose the attack that sets both sides apart most; without a control, the most successful."""
+    """Choose the attack with the best separation; without a control, the most successful."""
     tried: dict[str, tuple[float, float | None]] = {}
     scores: dict[str, tuple[float, float]] = {}
     for name, attempt in attempts.items():
@@ -564,7 +471,7 @@ def _linkability(
 
 
 def _unlike(files: GivenFiles) -> Unlike:
-    """Find the value whose share differs most, of those that nobody or enough people have."""
+    """Find the value whose share differs most, among values of nobody or of enough people."""
     found: list[tuple[float, int, int, float, float]] = []
     looked_at = 0
     for j in range(files.table.columns):

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from narcissus._pandas import is_frame, pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
-from narcissus.synthetic.keys import keys_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
@@ -34,47 +33,57 @@ from narcissus.tables.spelling import (
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
+_LARGEST = 2**62
 Source: TypeAlias = "Path | str | pd.DataFrame | Table"
-
 MOST_ROWS = 2_000_000
 """Most rows of one file."""
 MOST_CODES = 200
 """Most values of a column that is to be guessed, or that is counted value by value."""
+Raw: TypeAlias = "dict[str, RawColumn]"
+
+
+def keys_of(codes: ArrayLike) -> NDArray[np.int64]:
+    """Return a number from 0 for each row of codes, equal for equal rows only; shape (rows,).
+
+    Examples
+    --------
+    >>> keys_of([[1, 2], [0, 5], [1, 2]]).tolist()
+    [1, 0, 1]
+    """
+    array = np.asarray(codes, dtype=np.int64)
+    keys, size = np.zeros(len(array), np.int64), 1
+    for column in array.T:
+        width = int(column.max(initial=0)) + 1
+        if size * width > _LARGEST:
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+            size = int(keys.max(initial=0)) + 1
+        keys, size = keys * width + column, size * width
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(frozen=True)
 class GivenFiles:
-    """People who are in the data, a file made from them, and people who are not.
+    """People in the data, a file made from them, and people outside the data."""
 
-    Attributes
-    ----------
-    table
-        The columns, by name, of all rows: those of ``real``, then ``synthetic``, then ``control``,
-        each in the order of their codes.
-    real, synthetic, control
-        How many rows each has; ``control`` is 0 where there is none.
-    coarse
-        Shape (rows, columns); the codes, but numbers with more than `MOST_CODES` values in 20
-        groups of about equal size.
-    reading
-        What was read as what, a line each.
-    """
-
+    # the columns, by name, of all rows: ``real``, then ``synthetic``, then ``control``, each
+    # in the order of their codes
     table: Table
-    real: int
+    real: int  # real, synthetic, control: number of rows of each; ``control`` is 0 if there is none
     synthetic: int
     control: int
+    # shape (rows, columns): the codes, but numbers with more than `MOST_CODES` values in 20
+    # groups of about equal size
     coarse: NDArray[np.int32]
-    reading: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()  # how columns were read, a line each
 
     def rows(self, which: str) -> NDArray[np.int64]:
-        """Give the positions of "real", "synthetic" or "control" in the table."""
+        """Return the positions of "real", "synthetic" or "control" in the table."""
         ends = np.cumsum([0, self.real, self.synthetic, self.control])
         at = ("real", "synthetic", "control").index(which)
         return np.arange(ends[at], ends[at + 1])
 
     def label(self, name: str, code: int) -> str:
-        """Name a coarse value of a column: by its label, or a group of numbers by its ends."""
+        """Name of a coarse value: its label, or the ends of a group of numbers."""
         column = self.table.index(name)
         codes = self.table.codes[self.coarse[:, column] == code, column]
         labels = self.table.labels[column]
@@ -95,26 +104,26 @@ def read_files(
 ) -> GivenFiles:
     """Read the files of an audit together.
 
-    Columns of numbers stay numbers: attacks that look for the nearest record take their scaled
+    Columns of numbers stay numbers: attacks that search for the nearest record take their scaled
     distance, those that count take groups. ``bins`` are the same for all files, as in a table
-    study; a column that is to be guessed needs them if it has more than 200 values. Quantiles are
-    those of all rows together.
+    study; a column to guess needs them if it has more than 200 values. Quantiles are over all rows
+    together.
 
     A value is the same however a file writes it (`narcissus.tables.spelling`). A first column
-    without a name is left out. Columns are put in the order of their names, rows of each file in
-    that of their values: what is drawn from them depends on nothing else.
+    without a name is left out. Columns are sorted by name, and rows of each file by value, so draws
+    from them depend on nothing else.
 
     Parameters
     ----------
     real
-        The people that the synthetic file was made from: whatever `read_table` takes.
+        The people that the synthetic file was made from: any source for `read_table`.
     synthetic
         The file that was made from them.
     control
-        People of the same population who are not in the data; None where there are none.
+        People of the same population who are not in the data; None if there are none.
     columns, drop, bins, missing, read_as
-        As for `read_table`; ``drop`` may name a column that one of the files has. A column that
-        ``read_as`` names is not asked whether its values overlap.
+        As for `read_table`; ``drop`` may name a column of only one file. A column in ``read_as`` is
+        not checked for overlapping values.
 
     Raises
     ------
@@ -162,13 +171,10 @@ def read_files(
     return found
 
 
-Raw: TypeAlias = "dict[str, RawColumn]"
-
-
 def _opened(
     sources: Mapping[str, Source], columns: Sequence[str] | None, drop: Sequence[str]
 ) -> tuple[dict[str, Raw], list[str]]:
-    """Read the files as they stand; say what was left out of them unasked."""
+    """Read the files unconverted, and list columns dropped without request."""
     names = {name: _names(name, source) for name, source in sources.items()}
     for column in drop:
         if not any(column in there for there in names.values()):
@@ -186,7 +192,7 @@ def _opened(
 
 
 def _names(name: str, source: Source) -> list[str]:
-    """Give the names of a file's columns; what cannot be opened is refused when it is read."""
+    """Return the names of a file's columns; unreadable files are refused later."""
     if isinstance(source, Table):
         return list(source.names)
     if not (is_frame(source) or isinstance(source, str | Path)):
@@ -200,7 +206,7 @@ def _names(name: str, source: Source) -> list[str]:
 def _raw(
     name: str, source: Source, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[RawColumn]:
-    """Read a file as it stands."""
+    """Read a file unconverted."""
     try:
         if isinstance(source, Table):
             kept = source.select(c for c in columns or source.names if c not in drop)
@@ -216,7 +222,7 @@ def _raw(
 def _together(
     column: str, raws: Mapping[str, Raw], reading: Reading
 ) -> tuple[RawColumn, dict[str, ColumnReading], list[str]]:
-    """Read a column of all files as the real file has it; give it, and how it was read in each."""
+    """Read a column of all files as in the real one; return it and its reading in each."""
     read_as, bins = reading.read_as.get(column), reading.bins.get(column)
     is_binned = bins is not None and bins.common is None
     kind = "numbers" if is_binned and read_as is None else None
@@ -248,7 +254,7 @@ def _together(
 
 
 def _lines(readings: Sequence[Mapping[str, ColumnReading]], names: Sequence[str]) -> Iterator[str]:
-    """Say what was read as what, and how each file writes what is read otherwise."""
+    """Describe how columns were read, and which files write them differently."""
     real = {n: one["real"] for n, one in zip(names, readings, strict=True)}
     yield f"Columns read as {described(real)}"
     for file in readings[0]:
@@ -257,7 +263,6 @@ def _lines(readings: Sequence[Mapping[str, ColumnReading]], names: Sequence[str]
 
 
 def _same_columns(raws: Mapping[str, Raw]) -> None:
-    """Refuse files whose columns differ, naming those that do."""
     known = list(raws["real"])
     for name, raw in raws.items():
         there = list(raw)
@@ -274,7 +279,6 @@ def _same_columns(raws: Mapping[str, Raw]) -> None:
 
 
 def _complete(name: str, raw: Raw) -> Raw:
-    """Leave out the rows with missing values."""
     kept = {column.name: column for column in complete(list(raw.values()))}
     if not len(next(iter(kept.values())).codes):
         raise InputError(f"every row of the {name} file has a missing value: drop a column instead")
@@ -284,14 +288,14 @@ def _complete(name: str, raw: Raw) -> Raw:
 def _spaced(
     values: NDArray[np.float64] | None, labels: tuple[str, ...]
 ) -> NDArray[np.float64] | None:
-    """Scale numbers to [0, 1], so that the largest distance counts as much as another text."""
+    """Scale numbers to [0, 1], so that the largest distance equals that of two texts."""
     if values is None or MISSING_LABEL in labels:
         return values
     return (values - values[0]) / (values[-1] - values[0])
 
 
 def _coarse(table: Table, column: int) -> NDArray[np.int32]:
-    """Give the codes of a column; numbers with many values in groups."""
+    """Return the codes of a column; numbers with many values in groups."""
     codes, values = table.codes[:, column], table.values[column]
     if values is None or len(values) <= MOST_CODES:
         return codes
@@ -299,7 +303,7 @@ def _coarse(table: Table, column: int) -> NDArray[np.int32]:
 
 
 def _refuse_itself(files: GivenFiles) -> None:
-    """Refuse a control that is the real data, or a part of it, in whatever order."""
+    """Refuse a control that is the real data, or a part of it, in any order."""
     if not files.control:
         return
     codes = files.table.codes

@@ -1,4 +1,4 @@
-"""What is asked of a file, and what came of it: a risk, its secret, and for whom it came true."""
+"""Threats to a file and their results: a risk, its secret, and for whom it came true."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RISKS: tuple[RiskName, ...] = ("inference", "singling out", "linkability")
 
 @dataclass(frozen=True)
 class FileThreat:
-    """What the attacker is after.
+    """The attacker's targets.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class FileThreat:
     linked
         Two sets of columns to link; None tries random divisions of all columns.
     people
-        Most people of each file that are tried, drawn at random.
+        Most people to try from each file, drawn at random.
     """
 
     unknown: tuple[str, ...]
@@ -37,7 +37,7 @@ class FileThreat:
     people: int = 10_000
 
     def secrets(self, files: GivenFiles) -> dict[str, tuple[int, ...]]:
-        """Give the columns of each secret by its name.
+        """Return the columns of each secret by its name.
 
         Raises
         ------
@@ -60,7 +60,7 @@ class FileThreat:
         return secrets if len(columns) == 1 else {**secrets, " and ".join(self.unknown): columns}
 
     def division(self, files: GivenFiles) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Give the positions of the two sets of columns to link.
+        """Return the positions of the two sets of columns to link.
 
         Raises
         ------
@@ -77,46 +77,30 @@ class FileThreat:
 
 @dataclass(frozen=True)
 class Risk:
-    """One risk, and for whom it came true.
+    """One risk, and for whom it came true."""
 
-    Attributes
-    ----------
-    risk
-        Its name.
-    secret
-        What is guessed; empty where it is no guess.
-    attack
-        The attack that was chosen.
-    tried
-        For each attack, how often it succeeded on the people that it was chosen on, of the real
-        data and of the control; None where there is no control.
-    real, control
-        Whether it succeeded, for each person scored; ``control`` is None where there is none.
-    guess
-        The best guess without the release; empty where it is no guess.
-    guessed_real, guessed_control
-        Whether that was right, for each person scored.
-    facts
-        Numbers that belong to the attack, by what they are.
-    """
-
-    risk: RiskName
-    secret: str
-    attack: str
+    risk: RiskName  # its name
+    secret: str  # the guessed secret; empty if nothing is guessed
+    attack: str  # the chosen attack
+    # for each attack, its success on the people that it was chosen on, of the real data and
+    # of the control; None without a control
     tried: Mapping[str, tuple[float, float | None]]
+    # real, control: whether it succeeded, for each scored person; ``control`` is None without
+    # a control
     real: NDArray[np.bool_]
     control: NDArray[np.bool_] | None
-    guess: str = ""
+    guess: str = ""  # the best guess without the release; empty if nothing is guessed
+    # guessed_real, guessed_control: whether that was right, for each scored person
     guessed_real: NDArray[np.bool_] | None = None
     guessed_control: NDArray[np.bool_] | None = None
+    # numbers about the attack, by their meaning
     facts: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def counts(
         self, real: NDArray[np.bool_] | None = None, control: NDArray[np.bool_] | None = None
     ) -> TwoSamples | None:
-        """Give the successes of both sides, of those people only where a mask is given.
-
-        None where one side has nobody.
+        """Return the successes of both sides, within the masks if given; None if one side has
+        nobody.
         """
         if self.control is None:
             return None

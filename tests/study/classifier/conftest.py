@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import narcissus
-from narcissus.extraction.dense_net import train_dense
+from narcissus.extraction.classifier import train_dense
 
 DIGITS = Path(__file__).parents[3] / "examples" / "classifiers" / "digits.npz"
 TRAINED = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from narcissus.extraction.captioned_images import DividedImages, counted_images
 from narcissus.extraction.image_models import ImageModelsUnderStudy
+from narcissus.extraction.images import DividedImages, counted_images
 from narcissus.study.image.kind import attacked
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from narcissus.extraction.captioned_images import DividedImages, counted_images
+from narcissus.extraction.images import DividedImages, counted_images
 from narcissus.study.image.kind import assumptions, not_assessed, verdict_words
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.language_models import ModelsUnderStudy
 from narcissus.extraction.ngram import CharacterNgram
+from narcissus.extraction.recovered import Division, TextDocument
 from narcissus.study.language.kind import completed, generated, texts_of
 from narcissus.study.language.schema import CompletionSection, GenerationSection
 

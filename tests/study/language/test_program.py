@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.canaries import CanaryPlan
-from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.language_models import ModelsUnderStudy, TrainedCharacterNgram
+from narcissus.extraction.recovered import CanaryPlan, Division, TextDocument
 from narcissus.extraction.sandbox import IsolationError, check_isolation
 from narcissus.observer import SILENT
 from narcissus.study.kinds import RunOptions

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 import narcissus
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
-from narcissus.extraction.documents import Division, TextDocument
+from narcissus.extraction.recovered import Division, TextDocument
 from narcissus.report import render_text
 from narcissus.study.language.schema import LanguageStudy
 from narcissus.study.language.summary import AttackedDocuments, FoundAboutModel, summarised

@@ -1,6 +1,6 @@
 """The words agree with the numbers, and say what they rest on."""
 
-from narcissus.extraction.documents import Division, TextDocument
+from narcissus.extraction.recovered import Division, TextDocument
 from narcissus.study.language.words import assumptions, verdict_words
 
 

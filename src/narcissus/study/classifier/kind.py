@@ -18,13 +18,12 @@ from narcissus._files import file_digest
 from narcissus._random import child
 from narcissus._version import __version__
 from narcissus.evidence import each_confidence
-from narcissus.extraction.dense_net import DenseNet
+from narcissus.extraction.classifier import DenseNet
 from narcissus.extraction.images import nearest_points
-from narcissus.extraction.informed import informed_reconstruct
-from narcissus.extraction.kkt import KktSearch
+from narcissus.extraction.kkt import KktSearch, informed_reconstruct
 from narcissus.extraction.ranking import lead_over_shadows
 from narcissus.extraction.recovered import recovered_documents
-from narcissus.extraction.relations.rows import normalised
+from narcissus.extraction.relations import normalised
 from narcissus.observer import Observer
 from narcissus.study.classifier.material import (
     ImageSides,

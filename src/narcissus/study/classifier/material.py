@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.extraction.dense_net import DenseNet, train_dense
-from narcissus.extraction.images import ImageLayout
-from narcissus.extraction.labelled_images import LabelledImages
-from narcissus.extraction.state_dict import read_dense_net
+from narcissus.extraction.classifier import DenseNet, read_dense_net, train_dense
+from narcissus.extraction.images import ImageLayout, LabelledImages
 from narcissus.study.classifier.schema import ClassifierStudy, TrainingSection, WeightsSection
 
 FloatArray = NDArray[np.float64]

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field, field_validator, model_validator
 
-from narcissus.extraction.conv_net import AveragePooling, Convolution
+from narcissus.extraction.classifier import AveragePooling, Convolution
 from narcissus.study.sections import Approval, FileSection, PlayedRun
 
 Whole = Annotated[int, Field(ge=1, le=10**6)]

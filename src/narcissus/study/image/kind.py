@@ -19,13 +19,16 @@ from narcissus._outwards import lower, upper
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
-from narcissus.extraction.captioned_images import CaptionedImages, DividedImages
-from narcissus.extraction.image_models import HasImageModels, ImageModelsUnderStudy
+from narcissus.extraction.image_models import (
+    CaptionedGenerator,
+    HasImageModels,
+    ImageModelsUnderStudy,
+)
+from narcissus.extraction.images import CaptionedImages, DividedImages
 from narcissus.extraction.recovered import recovered_documents
 from narcissus.extraction.reproduced import (
     Attempts,
     BoolArray,
-    CaptionedGenerator,
     CloseUnlike,
     FloatArray,
     attempts_of,

@@ -12,14 +12,14 @@ import numpy as np
 from pydantic import Field
 
 from narcissus.errors import InputError
-from narcissus.extraction.captioned_images import (
+from narcissus.extraction.image_models import HasImageModels
+from narcissus.extraction.images import (
     CaptionedImages,
     DividedImages,
     divide_images,
     duplicated,
     read_images,
 )
-from narcissus.extraction.image_models import HasImageModels
 from narcissus.extraction.reproduced import CloseUnlike
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part

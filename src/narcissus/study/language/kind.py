@@ -12,18 +12,21 @@ from narcissus._files import file_digest, files_digest, read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.extraction.assess import assess_extraction
-from narcissus.extraction.canaries import NamedCanaries, PlantedCanary, named_canaries
-from narcissus.extraction.documents import Division, TextDocument
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.language_models import HasModels, LanguageModel, ModelsUnderStudy
-from narcissus.extraction.membership import membership_scores
 from narcissus.extraction.ranking import RankedSamples, rank_samples
 from narcissus.extraction.recovered import (
     BoolArray,
+    Division,
+    NamedCanaries,
+    PlantedCanary,
     PrintedStretches,
+    TextDocument,
     completed_documents,
     long_enough,
+    membership_scores,
+    named_canaries,
     printed_stretches,
     prompt_ends,
 )

@@ -13,10 +13,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from narcissus.errors import InputError
-from narcissus.extraction.canaries import CanaryPlan
-from narcissus.extraction.documents import Division, divide, read_documents
 from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.language_models import HasModels
+from narcissus.extraction.recovered import CanaryPlan, Division, divide, read_documents
 from narcissus.study.extraction import LimitSettings
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part

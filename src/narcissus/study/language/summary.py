@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
-from narcissus.extraction.canaries import NamedCanaries
-from narcissus.extraction.documents import Division, TextDocument
-from narcissus.extraction.membership import told_apart, told_at
-from narcissus.extraction.recovered import BoolArray, recovered_documents
+from narcissus.extraction.recovered import (
+    BoolArray,
+    Division,
+    NamedCanaries,
+    TextDocument,
+    recovered_documents,
+    told_apart,
+    told_at,
+)
 from narcissus.study.language.schema import LanguageStudy
 from narcissus.study.merging import by_copies
 from narcissus.study.results.base import MergedGroups, SampledShare

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from narcissus._outwards import lower, upper
-from narcissus.extraction.documents import Division
 from narcissus.extraction.evidence import ExtractionEvidence
+from narcissus.extraction.recovered import Division
 from narcissus.results import NotAssessed
 from narcissus.study.extraction import program_assumptions
 from narcissus.study.language.schema import LanguageStudy
