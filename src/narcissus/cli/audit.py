@@ -1,4 +1,4 @@
-"""``narcissus audit``: play a study, keep its record and report, print the verdict."""
+"""``narcissus audit``: play a study, save its record and report, print the verdict."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Exit codes:
 
 
 def _require_writable(folder: Path, name: str, option: str) -> None:
-    """Refuse a folder that cannot be written to, or made; nothing is left behind."""
+    """Refuse a folder that cannot be created or written to; leave nothing behind."""
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -71,10 +71,10 @@ def _require_writable(folder: Path, name: str, option: str) -> None:
 
 
 def prepare_folder(folder: Path, study: Study, *, restart: bool) -> None:
-    """Refuse, before any work, a results folder that cannot be used.
+    """Refuse an unusable results folder before any work.
 
-    A kind of study that keeps its trials there knows best whose they are (a run may be extended);
-    where there is only a record, it must be one of this very study.
+    A folder with stored trials is checked by the kind of study, since a run may be extended. A
+    folder with a record alone must hold a record of this very study.
     """
     from narcissus.study.reading import read_record
     from narcissus.study.store import FILE
@@ -95,7 +95,6 @@ def prepare_folder(folder: Path, study: Study, *, restart: bool) -> None:
 
 
 def _again(study: Path, options: Mapping[str, object]) -> str:
-    """Write the command that continues: what was given, but for starting over."""
     words = ["narcissus", "audit", str(study)]
     for name, value in options.items():
         if value is True:
@@ -147,7 +146,6 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Play a study."""
     from narcissus.audits import run
     from narcissus.cli.progress import progress
     from narcissus.study import load_study
@@ -194,7 +192,7 @@ def command(
 
 
 def show(audit: Audit, folder: Path, *, as_json: bool) -> int:
-    """Print the record or the verdict and where the report is; give the exit code."""
+    """Print the record or the verdict; return the exit code."""
     from narcissus.report import page_of
     from narcissus.report.text import verdict_text
 

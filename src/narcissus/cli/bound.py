@@ -1,4 +1,4 @@
-"""``narcissus bound``: what no attacker can exceed."""
+"""``narcissus bound``: upper bounds on any attacker."""
 
 from __future__ import annotations
 
@@ -148,7 +148,6 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Say what no attacker can exceed."""
     check_plot(plot)
     known: dict[str, object] = {
         "--prior": prior,
@@ -268,7 +267,7 @@ def _check(
     targets: int | None,
     needing: dict[str, int | None],
 ) -> bool:
-    """Refuse options that do not go together; tell whether only the prior of exact match counts."""
+    """Refuse conflicting options; return whether the exact-match prior alone counts."""
     given = only_one(known)
     if given != "--prior" and inseparable is not None:
         raise InputError(f"`--inseparable` is computed from `{given}`; drop it")
@@ -294,7 +293,6 @@ def _check_confidence(confidence: float | None, at_least: int | None, *, counted
 
 
 def _notes(danger: Threat, guarantee: Guarantee, proved: float) -> list[str]:
-    """Say what would prove more, with the success that exact match would allow."""
     from narcissus.bounds import best, bounds_on, threat
 
     if danger.values is not None or danger.exact_match:
@@ -331,9 +329,9 @@ def _leak(guarantee: Guarantee, confidence: float | None) -> dict[str, Any]:
 
 
 def _many(asked: _Asked, payload: dict[str, Any]) -> tuple[Bound, list[dict[str, Any]]] | None:
-    """Add the tail or the number to ``payload``; give the bound and the others of its kind.
+    """Add the tail or the number to ``payload``; return the bound and the alternatives.
 
-    None where every guess may be right, about which there is no theorem.
+    None where no theorem excludes that every guess is right.
     """
     from narcissus.bounds import at_most, best, bounds_on
     from narcissus.bounds import reached_number_of_threat as number_reached

@@ -1,4 +1,4 @@
-"""What `bound`, `protect` and `refute` share: the guarantee's options, errors, sentences."""
+"""Shared by `bound`, `protect` and `refute`: guarantee options, error names, sentences."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _OPTIONS = {
 
 
 def exact_match(success: str | None, *, known: str) -> bool:
-    """Read ``--success``, which goes with ``--prior`` alone; any success if it was not used."""
+    """Parse ``--success``, valid with ``--prior`` only; True where it was not given."""
     if success is None:
         return False
     if known != "--prior":
@@ -78,14 +78,12 @@ def exact_match(success: str | None, *, known: str) -> bool:
 
 
 def criterion(threat: Threat) -> str:
-    """Say what counts as success: ``exact match``, ``near match`` or ``any``."""
     if threat.exact_match:
         return "exact match"
     return "any" if threat.values is None else "near match"
 
 
 def criterion_text(threat: Threat) -> str:
-    """Say in a sentence what counts as success."""
     return {
         "exact match": "A guess is right if it names the very value.",
         "near match": "A guess is right if it comes near enough to the value.",
@@ -94,7 +92,7 @@ def criterion_text(threat: Threat) -> str:
 
 
 def more_provable(threat: Threat, exact: str | None) -> list[str]:
-    """Say what else would prove more; ``exact`` says what exact match does, None for nothing."""
+    """List options that would prove more; ``exact`` states what exact match would do."""
     if threat.known:
         return []
     notes: list[str] = []
@@ -105,10 +103,7 @@ def more_provable(threat: Threat, exact: str | None) -> list[str]:
 
 @contextmanager
 def option_names(**renamed: str) -> Generator[None]:
-    """Turn the names of arguments in errors into the names of options.
-
-    ``renamed`` replaces single entries of the table, for a command where they differ.
-    """
+    """Replace argument names in errors by option names; ``renamed`` overrides single entries."""
     names = {**_OPTIONS, **renamed}
     try:
         yield
@@ -120,7 +115,6 @@ def option_names(**renamed: str) -> Generator[None]:
 
 
 def numbers(option: str, text: str) -> list[float]:
-    """Read comma-separated numbers."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
@@ -132,20 +126,7 @@ def numbers(option: str, text: str) -> list[float]:
 def make_guarantee(
     given: dict[str, Any], *, delta: float | None, adjacency: str, secret: Secret = "value"
 ) -> Guarantee:
-    """Make the one guarantee that the options name, for the question that is asked.
-
-    Parameters
-    ----------
-    given
-        ``epsilon``, ``mu``, ``rho``, ``renyi``, ``dp_sgd``, ``bayes_security``, ``profile`` and
-        ``pld``, None where the option was not used.
-    delta
-        Of ``epsilon``.
-    adjacency
-        Which neighbours it is about.
-    secret
-        What is asked; see `narcissus.guarantees.as_asked`.
-    """
+    """Build the one guarantee that the options name, converted for the question asked."""
     from narcissus.guarantees import as_asked, dp_sgd, read_losses, read_profile
 
     named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value is not None]
@@ -177,7 +158,6 @@ def make_guarantee(
 
 
 def _of_parameters(given: dict[str, Any], delta: float | None, around: Any) -> Guarantee:
-    """Make the guarantee that is named by its parameters."""
     from narcissus.guarantees import (
         ApproximateDP,
         BayesSecurity,
@@ -206,15 +186,15 @@ def _of_parameters(given: dict[str, Any], delta: float | None, around: Any) -> G
 
 
 def of_guarantee(guarantee: Guarantee) -> dict[str, str]:
-    """Give what ``--json`` says of a guarantee that was converted; nothing of others."""
+    """Return the JSON keys of a converted guarantee; none for others."""
     return {"converted_from": guarantee.converted_from} if guarantee.converted_from else {}
 
 
 def dp_sgd_settings(text: str, wanted: tuple[str, ...]) -> dict[str, Any]:
-    """Read ``noise=..,rate=..,steps=..``, and ``interval=..`` where it is given.
+    """Parse ``noise=..,rate=..,steps=..`` and an optional ``interval=..``.
 
-    Losses are rounded up to multiples of the interval, so a coarse one is valid; ten times the
-    library's own is ten times faster and costs about 1e-5 of success.
+    Losses are rounded up to multiples of the interval, so a coarse one is valid. Ten times the
+    library's default is ten times faster and costs about 1e-5 of success.
     """
     form = ",".join(f"{name}=.." for name in wanted)
     example = {"noise": "1.1", "rate": "0.01", "steps": "1000"}
@@ -235,14 +215,14 @@ def dp_sgd_settings(text: str, wanted: tuple[str, ...]) -> dict[str, Any]:
 
 
 def print_json(payload: dict[str, Any]) -> None:
-    """Print full precision; what is not finite is null."""
+    """Print full precision; non-finite numbers are null."""
     from narcissus.results import plain
 
     click.echo(json.dumps(plain(payload), indent=2))
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse, before any work, a picture that could not be written."""
+    """Refuse, before any work, a picture that cannot be written."""
     if path is None:
         return
     if path.suffix not in {".svg", ".pdf", ".png"}:
@@ -252,13 +232,12 @@ def check_plot(path: Path | None) -> None:
 
 
 def others(bounds: list[Bound], chosen: Bound) -> list[dict[str, Any]]:
-    """Give the bounds beside the chosen one, tightest first, the invalid ones last."""
+    """Return the bounds other than the chosen one, tightest first, invalid ones last."""
     rest = sorted((b for b in bounds if b is not chosen), key=lambda b: (not b.valid, b.value))
     return [{"name": b.theorem, "value": b.value, "valid": b.valid} for b in rest]
 
 
 def others_text(rows: list[dict[str, Any]]) -> list[str]:
-    """Give lines that list the other bounds."""
     if not rows:
         return []
     lines = ["Other bounds, for comparison:"]
@@ -269,7 +248,7 @@ def others_text(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def percent(value: float, *, up: bool = False) -> str:
-    """Say a probability, or an upper limit, as a share of 100 people, or in powers of ten."""
+    """Format a probability, or an upper limit, as a share of 100 people or a power of ten."""
 
     def said(number: float) -> str:
         return upper(number, 3) if up else f"{number:.3g}"

@@ -1,4 +1,4 @@
-"""``narcissus channel``: what an explicit channel or a mechanism leaks, exactly."""
+"""``narcissus channel``: exact leakage of an explicit channel or a mechanism."""
 
 from __future__ import annotations
 
@@ -159,7 +159,6 @@ def command(
 def _beyond(
     summary: ChannelSummary, prior: Any, *, all_pairs: bool, plot: Path | None, loss: Path | None
 ) -> dict[str, Any]:
-    """Give what was asked beyond the measures, from the channel's own matrix."""
     from narcissus import channels
     from narcissus.errors import InputError
 
@@ -181,7 +180,6 @@ def _beyond(
 
 
 def _refuse(needless: Mapping[str, object], what: str) -> None:
-    """Refuse options that do not go with another."""
     from narcissus.errors import InputError
 
     for name, value in needless.items():
@@ -190,7 +188,6 @@ def _refuse(needless: Mapping[str, object], what: str) -> None:
 
 
 def _text(summary: ChannelSummary, result: dict[str, Any]) -> str:
-    """Say what was found, with what was asked beyond."""
     from narcissus._outwards import lower
 
     lines = [str(summary)]
@@ -239,7 +236,6 @@ def _by_group(
     *,
     as_json: bool,
 ) -> None:
-    """Say what each group of secrets gives away."""
     from narcissus import channels
 
     made = source.channel() if isinstance(source, channels.ClosedForm) else source
@@ -260,7 +256,6 @@ def _neighbours(
     *,
     as_json: bool,
 ) -> None:
-    """Say what a guarantee proves about two neighbouring data sets; draw the first question."""
     from narcissus.cli import questions
     from narcissus.cli.bound_options import print_json
     from narcissus.cli.neighbours import as_keys, as_lines, secured
@@ -295,7 +290,7 @@ def _composed(
     *,
     as_json: bool,
 ) -> None:
-    """Limit what outputs say together that are no table, as `narcissus compose` does."""
+    """Bound the joint leakage of repeated outputs without a table, as `narcissus compose` does."""
     from dataclasses import asdict
 
     from narcissus import channels
@@ -310,7 +305,6 @@ def _composed(
 
 
 def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> str:
-    """Say what a file's channel leaks, in fractions."""
     from narcissus import channels
 
     if file is None:
@@ -323,7 +317,6 @@ def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> st
 def _source(
     file: Path | None, mechanism: str | None, tolerance: float
 ) -> tuple[Channel | ClosedForm, str]:
-    """Read the channel or make the mechanism, and name it."""
     from narcissus import channels
     from narcissus.study.part_text import part_from_text
 
@@ -335,7 +328,6 @@ def _source(
 
 
 def _save(path: Path, summary: object) -> None:
-    """Draw without a display, to the file's format."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

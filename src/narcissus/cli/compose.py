@@ -1,4 +1,4 @@
-"""``narcissus compose``: what several outputs about one secret leak together."""
+"""``narcissus compose``: joint leakage of several outputs about one secret."""
 
 from __future__ import annotations
 
@@ -85,7 +85,6 @@ def command(
 
 
 def _shuffled(uses: tuple[str, ...], people: int) -> ComposedSecurity:
-    """Hide one report among others."""
     from narcissus import channels
     from narcissus.study.part_text import part_from_text
 
@@ -98,7 +97,7 @@ def _shuffled(uses: tuple[str, ...], people: int) -> ComposedSecurity:
 
 
 def _use(text: str) -> tuple[Channel | ClosedForm, int]:
-    """Read ``SOURCE=TIMES``; a mechanism's own values hold an equals sign as well."""
+    """Parse ``SOURCE=TIMES``; a mechanism's own options contain an equals sign as well."""
     from narcissus import channels
     from narcissus.errors import InputError
     from narcissus.study.part_text import part_from_text
@@ -117,6 +116,6 @@ def _use(text: str) -> tuple[Channel | ClosedForm, int]:
 
 
 def _is_whole(source: str) -> bool:
-    """Tell whether what stands before ``=TIMES`` is a file or a mechanism with all its values."""
+    """Whether the text before ``=TIMES`` is a file or a mechanism with all its values."""
     last = source.partition(":")[2].rsplit(",", 1)[-1]
     return ":" not in source or "=" in last or not last

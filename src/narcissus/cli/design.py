@@ -104,7 +104,6 @@ def _say(found: Design, *, as_json: bool) -> None:
 
 
 def _draw(path: Path, curve: tuple[object, object]) -> None:
-    """Draw the trade-off without a display, to the file's format."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""The options ``--engine`` and ``--scheduler``: who plays a study."""
+"""The options ``--engine`` and ``--scheduler``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 def engine_of(
     name: str | None, scheduler: str | None, workers: int | None
 ) -> Generator[str | Executor | None]:
-    """Give the engine that was asked for, as `narcissus.run` takes it.
-
-    Raises
-    ------
-    InputError
-        There is no such engine, or it takes no scheduler.
-    """
+    """Yield the engine as `narcissus.run` takes it; raise InputError for an impossible pair."""
     if name is not None:
         from narcissus.study.engines import ENGINES
 

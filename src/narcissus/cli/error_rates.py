@@ -1,4 +1,4 @@
-"""Limits on error rates, as `protect` takes them: options, keys of ``--json``, sentences."""
+"""Limits on error rates for `protect`: options, JSON keys, sentences."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ NAMES = tuple(name.replace("-", "_") for name in _HELP)
 
 
 def rates(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Take the limits on error rates."""
     for name, (metavar, text) in reversed(_HELP.items()):
         command = click.option(f"--{name}", type=float, metavar=metavar, help=text)(command)
     return command
 
 
 def alone(given: Mapping[str, object]) -> None:
-    """Refuse what limits on error rates alone do not depend on."""
+    """Refuse options that limits on error rates alone do not depend on."""
     for option, value in given.items():
         if value is not None:
             raise InputError(
@@ -42,7 +41,7 @@ def alone(given: Mapping[str, object]) -> None:
 
 
 def reached(limit: Limit, guarantee: Guarantee) -> dict[str, Any]:
-    """Give the error rates that are reached at most, where they are limited."""
+    """Return upper bounds on the error rates that are limited."""
     from narcissus import bounds
 
     found: dict[str, Any] = {}
@@ -61,7 +60,6 @@ def reached(limit: Limit, guarantee: Guarantee) -> dict[str, Any]:
 
 
 def text(payload: Mapping[str, Any], then: str) -> list[str]:
-    """Say what `reached` gave."""
     lines: list[str] = []
     if "tpr" in payload:
         lines.append(

@@ -1,4 +1,4 @@
-"""``narcissus estimate``: leakage of a channel that is known only by samples."""
+"""``narcissus estimate``: leakage of a channel known only from samples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
-    """Take the column of groups out of the outputs."""
+    """Remove the column of groups from the outputs and return it."""
     if group == secret:
         raise InputError(f"`--group` names the column of secrets, {secret!r}; name another one")
     if group not in outputs:
@@ -38,7 +38,7 @@ def write_sampled(
     report: Path, parts: Sequence[Result], files: Mapping[str, Path | None], seed: int, *,
     silent: bool, name: str = "",
 ) -> None:  # fmt: skip
-    """Write the page of what samples say, by group or not, with all that was asked about them."""
+    """Write the page of sampled results, by group or not."""
     from narcissus import channels as ch
     from narcissus.report.leakage import estimate_page, groups_page
 
@@ -245,7 +245,7 @@ def command(
 
 
 def _belong(*, of_program: bool) -> None:
-    """Refuse options that say nothing about what was given: a file, or a program."""
+    """Refuse options of a file with a program, and the reverse."""
     context = click.get_current_context()
     given = [
         parameter
@@ -261,7 +261,6 @@ def _belong(*, of_program: bool) -> None:
 
 
 def _apart(option: str, needless: dict[str, Any]) -> None:
-    """Refuse options that do not go with another."""
     for name, value in needless.items():
         if value:
             shown = name if name.startswith("--") else f"--{name}"
@@ -283,7 +282,6 @@ def _keys(parts: Sequence[Result]) -> dict[str, Any]:
 def _of_file(
     samples: Path, more: dict[str, Any], how: dict[str, Any], asked: dict[str, Any]
 ) -> tuple[str, Sequence[Result]]:
-    """Give a line about the file, and all that was asked about its samples."""
     from narcissus import channels
     from narcissus.cli.progress import progress
 
@@ -309,7 +307,7 @@ def _of_file(
 def _of_program(
     line: str, prior: Any, more: dict[str, Any], asked: dict[str, Any], *, yes: bool
 ) -> ProgramLeakage:
-    """Run the program until the limits are narrow enough; say first what it costs."""
+    """Run the program until the limits are narrow enough; ask first if that takes long."""
     from narcissus import channels
     from narcissus.cli.estimate_program import program_from
     from narcissus.cli.interrupts import on_interrupt

@@ -1,4 +1,4 @@
-"""What ``narcissus estimate`` does with a program, and with other measures."""
+"""``narcissus estimate`` with a program, and with other measures."""
 
 from __future__ import annotations
 
@@ -15,18 +15,10 @@ if TYPE_CHECKING:
 def program_from(
     line: str, secrets: str | None, prior: Any, *, given: str, observe: str, seconds: float
 ) -> Program:
-    """Make a program of what the command line says.
+    """Build a program from the command line without starting it.
 
-    Parameters
-    ----------
-    line
-        The command, words in the way of a shell; none is started.
-    secrets
-        With commas between, or ``@FILE`` with one a line; None takes those that the prior names.
-    prior
-        As `narcissus.channels.read_prior` gives it, or None.
-    given, observe, seconds
-        Of `Program`.
+    ``secrets`` are separated by commas, or ``@FILE`` with one a line; None takes the names of the
+    prior (from `narcissus.channels.read_prior`).
     """
     from narcissus.channels import Program
 
@@ -60,7 +52,7 @@ def _secrets(text: str | None, prior: Any) -> list[str]:
 
 
 def gain_from(path: Path | None) -> Any:
-    """Read a gain: a row per secret, a column per guess; give it as measures take it."""
+    """Read a gain file (a row per secret, a column per guess), transposed for the measures."""
     if path is None:
         return None
     import pandas as pd
@@ -72,7 +64,6 @@ def gain_from(path: Path | None) -> Any:
 
 
 def wanted_measures(names: tuple[str, ...], *, everything: bool, gain: bool) -> list[str]:
-    """Give the measures that are asked for, by name or all; those of a gain where there is one."""
     from narcissus.channels import MEASURES
 
     if "all" in names or (not names and everything):

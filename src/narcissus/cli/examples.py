@@ -35,7 +35,6 @@ Examples:
 @click.option("--force", is_flag=True, help="Replace files that exist.")
 @options.as_json("Print the list as JSON.")
 def command(name: str | None, *, out: Path | None, force: bool, as_json: bool) -> None:
-    """List or write shipped studies."""
     import textwrap
 
     from narcissus.errors import InputError

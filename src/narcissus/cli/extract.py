@@ -1,4 +1,4 @@
-"""``narcissus extract``: is this program an extractor, and how strong is the evidence?"""
+"""``narcissus extract``: evidence that a program is an extractor."""
 
 from __future__ import annotations
 
@@ -77,7 +77,6 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Weigh the evidence that a program extracts data from a release."""
     from narcissus.audits import run
     from narcissus.cli.progress import progress
     from narcissus.extraction.sandbox import IsolationError, without_isolation

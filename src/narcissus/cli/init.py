@@ -1,4 +1,4 @@
-"""``narcissus init``: look at a table and write a study of it, to start from."""
+"""``narcissus init``: draft a study of a table."""
 
 from __future__ import annotations
 
@@ -38,14 +38,13 @@ AnswerT = TypeVar("AnswerT")
 
 
 def _columns(text: str, names: Sequence[str]) -> list[str]:
-    """Read names separated by commas, or one name that has a comma in it."""
+    """Split names at commas, except one name that contains a comma itself."""
     if text and text in names:
         return [text]
     return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
 def _levels(text: str) -> tuple[float, ...]:
-    """Read privacy levels separated by commas."""
     try:
         levels = tuple(dict.fromkeys(float(part) for part in text.split(",")))
     except ValueError:
@@ -56,7 +55,7 @@ def _levels(text: str) -> tuple[float, ...]:
 
 
 def _asked(question: str, default: str, read: Callable[[str], AnswerT]) -> AnswerT:
-    """Ask whoever sits at the terminal until the answer can be used."""
+    """Prompt until the answer is usable."""
     while True:
         text = click.prompt(question, default=default, show_default=bool(default), err=True)
         try:
@@ -68,7 +67,7 @@ def _asked(question: str, default: str, read: Callable[[str], AnswerT]) -> Answe
 def _ask(
     sketch: TableSketch, unknown: list[str] | None, drop: list[str] | None, epsilon: str | None
 ) -> Proposal:
-    """Propose, and ask for what no option says."""
+    """Propose a study, and prompt for all that no option sets."""
     from narcissus.study.table.draft import summary
     from narcissus.study.table.propose import ASKED, EPSILON, propose
 
@@ -104,7 +103,7 @@ def _path_from(table: str, out: Path | None) -> str:
 
 
 def _check(out: Path, proposal: Proposal, observer: Observer) -> None:
-    """Read the study and its table as an audit does, unless that takes long."""
+    """Load the study and its table as an audit does, unless that takes long."""
     from narcissus.study import load_study
 
     if proposal.sketch.is_whole:
@@ -146,7 +145,6 @@ def command(
     yes: bool,
     quiet: bool,
 ) -> None:
-    """Write a study of a table."""
     from narcissus._files import put
     from narcissus.cli.progress import progress
     from narcissus.study.table.draft import draft, summary

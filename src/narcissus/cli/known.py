@@ -1,4 +1,4 @@
-"""What an attacker knows beforehand, as `bound` and `protect` are told by options."""
+"""Prior knowledge of an attacker, from the options of `bound` and `protect`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
 
 
 def only_one(known: Mapping[str, object]) -> str:
-    """Give the one option that was used of those that say what is known."""
+    """Return the one prior-knowledge option that was used."""
     given = [option for option, value in known.items() if value is not None]
     if len(given) == 1:
         return given[0]
@@ -38,15 +38,7 @@ def threat_of(
     guesses: int | None = None,
     inseparable: float | None = None,
 ) -> Threat:
-    """Describe the threat that the options name.
-
-    Parameters
-    ----------
-    known
-        The options ``--prior``, ``--values``, ``--zipf`` and ``--bits``, None where not used.
-    exact, within, targets, guesses, inseparable
-        See `narcissus.bounds.threat`.
-    """
+    """Build the threat that the options name; see `narcissus.bounds.threat`."""
     from narcissus.bounds import threat, threat_of_ranked
 
     n = 1 if targets is None else targets
@@ -68,7 +60,7 @@ def threat_of(
 
 
 def zipf_law(text: str) -> Zipf:
-    """Read ``--zipf``: the exponent and how many values."""
+    """Parse ``--zipf S,N``: exponent and number of values."""
     from narcissus.priors import Zipf
 
     parts = numbers("--zipf", text)
@@ -79,7 +71,7 @@ def zipf_law(text: str) -> Zipf:
 
 
 def people_of(path: Path, needless: Mapping[str, object]) -> ThreatToPeople:
-    """Read the people of ``--priors``; options that say something else of them are refused."""
+    """Read the people of ``--priors``; refuse options that contradict them."""
     from narcissus.bounds import ThreatToPeople
     from narcissus.priors import read_priors
 
@@ -96,7 +88,7 @@ def people_of(path: Path, needless: Mapping[str, object]) -> ThreatToPeople:
 
 
 def _share(bits: float) -> float:
-    """Give ``2^-bits``, which must not underflow."""
+    """Return ``2^-bits``, which must not underflow."""
     if not 0 <= bits <= _MOST_BITS:
         raise InputError(f"`--bits` must be between 0 and {_MOST_BITS}, got {bits}")
     return 2.0**-bits

@@ -1,4 +1,4 @@
-"""Long work is told before it starts: asked about on a terminal, refused elsewhere."""
+"""Consent to long work: asked for on a terminal, refused elsewhere."""
 
 from __future__ import annotations
 
@@ -17,19 +17,9 @@ PlayedT = TypeVar("PlayedT")
 
 
 def agreed(play: Callable[[float | None], PlayedT], *, yes: bool) -> PlayedT:
-    """Play what may take long; where it does, ask whoever sits at the terminal.
+    """Call ``play`` with the longest time agreed to, in hours (None: any); ask if it takes longer.
 
-    Parameters
-    ----------
-    play
-        Takes the longest time that was agreed to, in hours; None is any.
-    yes
-        Whether any time was agreed to beforehand.
-
-    Raises
-    ------
-    LongWorkError
-        It takes long, and nobody is there or says yes.
+    ``yes`` agrees beforehand. LongWorkError is raised where nobody is there or agrees.
     """
     if yes:
         return play(None)

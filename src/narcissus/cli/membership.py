@@ -1,4 +1,4 @@
-"""``narcissus membership``: likelihood-ratio attacks with shadow models, and what they show."""
+"""``narcissus membership``: likelihood-ratio attacks with shadow models."""
 
 from __future__ import annotations
 
@@ -120,7 +120,6 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> None:
-    """Attack models with shadow models, and say with limits how well membership is told."""
     from narcissus.membership import ATTACKS, SCALES, audit_membership, read_shadow_scores
 
     check_report(report)
@@ -159,7 +158,6 @@ def command(
 
 
 def _write_canaries(path: Path, found: MembershipAudit) -> None:
-    """Write the canaries as `refute --scores` reads them."""
     import pandas as pd
 
     from narcissus._files import write_atomically
@@ -172,7 +170,6 @@ def _write_canaries(path: Path, found: MembershipAudit) -> None:
 
 
 def _text(found: MembershipAudit, seed: int) -> list[str]:
-    """Say it in words."""
     who = "nobody's shadows" if found.folds == 1 else f"in {found.folds} folds"
     lines = [
         f"{found.attack}: {found.targets} of {found.models} models are targets, {who}; "

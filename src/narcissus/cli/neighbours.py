@@ -1,4 +1,4 @@
-"""`channel` where a guarantee is given: the Bayes security of two neighbouring data sets."""
+"""`channel` with a guarantee: Bayes security of two neighbouring data sets."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NOTE = (
 def secured(
     given: dict[str, Any], *, delta: float | None, adjacency: str, secret: Secret = "value"
 ) -> tuple[Guarantee, SecurityBound, Bound | None]:
-    """Give the guarantee, what it proves, and for DP-SGD what two data sets reach.
+    """Return the guarantee, the bound it proves, and for DP-SGD what two data sets reach.
 
-    What they reach is known of a replaced record only.
+    The reached value is known for replaced records only.
     """
     from narcissus.channels import dp_sgd_reached, from_guarantee
 
@@ -37,7 +37,6 @@ def secured(
 
 
 def as_keys(guarantee: Guarantee, found: SecurityBound, reached: Bound | None) -> dict[str, Any]:
-    """Give what ``--json`` says."""
     return {
         "grade": found.grade,
         "beta_star_at_least": found.value,
@@ -51,7 +50,6 @@ def as_keys(guarantee: Guarantee, found: SecurityBound, reached: Bound | None) -
 
 
 def as_lines(found: SecurityBound, reached: Bound | None) -> list[str]:
-    """Say it in words."""
     from narcissus._outwards import upper
 
     most = upper(100 - 50 * found.value, places=1)

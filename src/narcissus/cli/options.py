@@ -1,4 +1,4 @@
-"""The options that several commands share; what one of them says of its own is an argument."""
+"""Options shared by several commands; texts of a single command are arguments."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ targets = click.option("--targets", type=int, metavar="N", help="How many people
 
 
 def out_folder(of: str) -> Option:
-    """Take the results folder, named after a file unless it is given."""
     return click.option(
         "--out",
         type=click.Path(path_type=Path, file_okay=False),
@@ -60,7 +59,7 @@ def out_folder(of: str) -> Option:
 
 
 def file(option: str, metavar: str, text: str, *, exists: bool = False) -> Option:
-    """Take a file to write, or one to read that must exist."""
+    """Take a file to write, or one to read, which must exist."""
     return click.option(
         option,
         type=click.Path(path_type=Path, exists=exists, dir_okay=False),
@@ -73,7 +72,7 @@ priors = file("--priors", "FILE", "One prior a person: CSV or JSON, a row a pers
 
 
 def records(text: str) -> Option:
-    """Take the file for what is about single records, in a folder of the user's."""
+    """Take the file about single records, in a folder of the user alone."""
     return click.option(
         "--records",
         type=click.Path(path_type=Path, dir_okay=False),
@@ -92,7 +91,6 @@ def _in_own_folder(_: click.Context, __: click.Parameter, path: Path | None) -> 
 
 
 def plot(text: str) -> Option:
-    """Take the file for a picture."""
     return file("--plot", "FILE.svg", text)
 
 
@@ -100,7 +98,7 @@ report = file("--report", "FILE.html", "Write a page with pictures, to be read i
 
 
 def guarantee(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Take one guarantee, of any kind, and whose neighbours it is about."""
+    """Take one guarantee of any kind, and its adjacency."""
     options: list[Option] = [
         click.option(
             "--epsilon", type=float, metavar="E", help="Differential privacy with this epsilon."
@@ -127,17 +125,14 @@ def guarantee(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def seed(text: str) -> Option:
-    """Take a seed."""
     return click.option("--seed", type=click.IntRange(min=0), help=text)
 
 
 def workers(text: str) -> Option:
-    """Take a number of processes."""
     return click.option("--workers", type=click.IntRange(min=1), help=text)
 
 
 def engine(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Take who plays, and where."""
     name = click.option(
         "--engine",
         metavar="NAME",
@@ -152,10 +147,8 @@ def engine(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def restart(text: str) -> Option:
-    """Take whether a results folder may be overwritten."""
     return click.option("--restart", is_flag=True, help=text)
 
 
 def as_json(text: str) -> Option:
-    """Take whether to print JSON."""
     return click.option("--json", "as_json", is_flag=True, help=text)

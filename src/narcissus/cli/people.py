@@ -1,4 +1,4 @@
-"""`bound` and `protect` where each person has a prior of their own: numbers and sentences."""
+"""`bound` and `protect` with one prior per person: numbers and sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def reached(people: ThreatToPeople, guarantee: Guarantee) -> dict[str, Any]:
-    """Give the mean over the people, and who gains most, as keys of ``--json``."""
+    """Return the mean over the people and the most exposed one, as JSON keys."""
     from narcissus.bounds import advantage
 
     mean = people.mean(guarantee)
@@ -41,7 +41,7 @@ def reached(people: ThreatToPeople, guarantee: Guarantee) -> dict[str, Any]:
 def bound_on_people(
     people: ThreatToPeople, guarantee: Guarantee, at_least: int | None, confidence: float | None
 ) -> dict[str, Any]:
-    """Give what `bound` prints: the mean, the tail or the number, and how far that can go."""
+    """Return the JSON keys of `bound`: mean, tail or number, and its reachable floor."""
     from narcissus.results import NotAssessed
 
     payload = reached(people, guarantee)
@@ -61,7 +61,6 @@ def bound_on_people(
 
 
 def mean_text(payload: dict[str, Any]) -> list[str]:
-    """Say the mean and who gains most."""
     worst = payload["most_exposed"]
     return [
         f"Without the release, the best guess is right about a share of {payload['prior']:.6g} of "
@@ -76,7 +75,7 @@ def mean_text(payload: dict[str, Any]) -> list[str]:
 
 
 def reached_text(payload: dict[str, Any], under: str = "") -> str:
-    """Say beside a tail or number what some mechanism reaches; nothing where that is not known."""
+    """Describe what some mechanism reaches, next to a tail or number; empty if unknown."""
     if "reached" not in payload:
         return ""
     most = payload["reached"]
@@ -85,7 +84,6 @@ def reached_text(payload: dict[str, Any], under: str = "") -> str:
 
 
 def people_text(payload: dict[str, Any]) -> list[str]:
-    """Say what `bound` found in words."""
     n, lines = payload["people"], mean_text(payload)
     if "tail" in payload:
         lines.append(

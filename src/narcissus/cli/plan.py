@@ -38,7 +38,6 @@ Examples:
 )
 @options.secret
 def command(out: Path, secret: str | None) -> None:
-    """Write the page."""
     from narcissus import __version__
     from narcissus._files import write_atomically
     from narcissus.report.plan import plan_html

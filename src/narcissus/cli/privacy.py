@@ -1,4 +1,4 @@
-"""``narcissus privacy``: two neighbours and an event that show what is not private."""
+"""``narcissus privacy``: two neighbours and an event that violate privacy the most."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ def command(
     allow_code: bool,
     as_json: bool,
 ) -> int:
-    """Find the pair and the event."""
     from narcissus.cli.study_file import refuse_existing, written_to
     from narcissus.errors import InputError
     from narcissus.profiles import worst_neighbours
@@ -84,6 +83,6 @@ def command(
 
 
 def _shown(found: WorstNeighbours, which: int) -> str:
-    """Write a data set in a comment of a line."""
+    """Format a data set for a one-line comment."""
     text = str(found.data[which].tolist())
     return text if len(text) <= 200 else f"{text[:197]}..."

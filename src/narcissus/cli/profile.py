@@ -1,4 +1,4 @@
-"""``narcissus profile``: exact resilience of a small game, against every attacker at once."""
+"""``narcissus profile``: exact resilience of a small game against every attacker."""
 
 from __future__ import annotations
 
@@ -115,7 +115,6 @@ def command(
     allow_code: bool,
     as_json: bool,
 ) -> int:
-    """Compute a profile."""
     from narcissus.cli.study_file import refuse_existing
     from narcissus.errors import InputError
     from narcissus.profiles import EPSILONS, LIMIT, sampled_profile
@@ -204,7 +203,7 @@ def _exactly(
 def _between_rates(
     study: Study, result: Profile, epsilons: tuple[float, ...]
 ) -> tuple[list[Cover], str]:
-    """Give what holds between the rates of a family of them, at each epsilon; or why nothing is."""
+    """Return the covers between the rates of a family, one per epsilon, or why there is none."""
     from narcissus.cli.progress import progress
     from narcissus.profiles import why_not_covered
     from narcissus.study.game.covered import between_rates
@@ -229,7 +228,7 @@ def _between_rates(
 def _others(
     study: Study, engine: str | None, scheduler: str | None, workers: int | None
 ) -> Generator[Executor]:
-    """Give who plays what takes long: as was asked for, else as the study says."""
+    """Yield the executor of long work: as the options say, else as the study does."""
     from narcissus.observer import SILENT
     from narcissus.study.engines import executor_of
     from narcissus.study.kinds import RunOptions
@@ -242,7 +241,6 @@ def _others(
 
 
 def _show_sampled(estimates: Sequence[Estimate], points: Sequence[float], *, as_json: bool) -> None:
-    """Print what was estimated from below."""
     if as_json:
         answer = {
             "epsilon": list(points),
@@ -260,7 +258,7 @@ def _show_sampled(estimates: Sequence[Estimate], points: Sequence[float], *, as_
 
 
 def _show(result: Profile, epsilon: float) -> None:
-    """Print a profile, and what the best attacker does at one epsilon."""
+    """Print a profile, and the best attacker at one epsilon."""
     click.echo(str(result))
     table = result.table(epsilon, rows=8)
     if table:
@@ -285,7 +283,6 @@ def _smallest(
     executor: Executor,
     as_json: bool,
 ) -> int:
-    """Find the smallest value of a parameter that meets a target."""
     from narcissus.cli.progress import progress
     from narcissus.errors import InputError
     from narcissus.profiles import smallest
@@ -348,7 +345,7 @@ def _say(
     target: float,
     family: RatesFamily | None,
 ) -> None:
-    """Print the smallest value; of a family of rates, limits hold for every rate."""
+    """Print the smallest value; for a family of rates, limits hold for every rate."""
     from narcissus.profiles.family import number
 
     delta = f"delta({epsilon:g})"

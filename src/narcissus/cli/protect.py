@@ -1,4 +1,4 @@
-"""``narcissus protect``: how much noise keeps the risk below a limit."""
+"""``narcissus protect``: the least noise that keeps the risk below a limit."""
 
 from __future__ import annotations
 
@@ -112,7 +112,6 @@ def command(
     as_json: bool,
     **about: Any,
 ) -> None:
-    """Find the largest epsilon, or the least noise, that keeps the risk below a limit."""
     from narcissus import bounds
 
     check_plot(plot)
@@ -164,7 +163,7 @@ def _none(given: Mapping[str, object]) -> bool:
 
 
 class _Goal(NamedTuple):
-    """What is looked for: an epsilon at a delta, or the noise of DP-SGD."""
+    """The sought parameter: an epsilon at a delta, or the noise of DP-SGD."""
 
     delta: float
     dp_sgd: dict[str, Any] | None
@@ -178,7 +177,6 @@ class _Goal(NamedTuple):
 
 
 def _goal(delta: float, dp_sgd: str | None, adjacency: str, secret: Secret) -> _Goal:
-    """Read what is looked for."""
     kind = one_of("--adjacency", adjacency, ("replace-one", "add-remove"))
     if dp_sgd is not None and kind != "replace-one":
         raise InputError(
@@ -196,7 +194,7 @@ def _check(
     targets: int | None,
     confidence: float | None,
 ) -> bool:
-    """Refuse options that do not go together; tell whether only the prior of exact match counts."""
+    """Refuse conflicting options; return whether the exact-match prior alone counts."""
     given = only_one(known)
     people, at_most = given == "--priors", limits["at_most"]
     if not people and (targets is None) != (at_most is None):
@@ -222,7 +220,7 @@ def _check(
 def _answer(
     danger: Threat | ThreatToPeople, limit: Limit, goal: _Goal
 ) -> tuple[dict[str, Any], Guarantee]:
-    """Give what is printed, and the guarantee that was found."""
+    """Return the JSON keys and the guarantee found."""
     from narcissus import bounds
 
     found, guarantee = _found(danger, limit, goal)
@@ -256,7 +254,7 @@ def _answer(
 def _found(
     danger: Threat | ThreatToPeople, limit: Limit, goal: _Goal
 ) -> tuple[dict[str, Any], Guarantee]:
-    """Search what is looked for; give it by its keys, and what holds for the question."""
+    """Search the goal; return its JSON keys and the guarantee for the question."""
     from narcissus import bounds
     from narcissus.guarantees import ApproximateDP, PureDP, as_approximate, as_asked, dp_sgd
 
@@ -300,7 +298,6 @@ def _reached(danger: Threat | ThreatToPeople, guarantee: Guarantee) -> dict[str,
 
 
 def _enough(payload: dict[str, Any]) -> str:
-    """Say what is enough."""
     if "noise" in payload:
         at = ""
         if "epsilon" in payload:
@@ -319,7 +316,6 @@ def _enough(payload: dict[str, Any]) -> str:
 
 
 def _text(payload: dict[str, Any], danger: Threat | ThreatToPeople) -> list[str]:
-    """Say it in words."""
     from narcissus.bounds import ThreatToPeople
 
     lines = [_enough(payload)]

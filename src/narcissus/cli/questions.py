@@ -1,4 +1,4 @@
-"""What the attacker asks, as commands are told by ``--secret``: a value, or membership."""
+"""The attacker's question, from ``--secret``: a value, or membership."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRETS = ("value", "membership")
 
 
 class Answer(NamedTuple):
-    """The answer to one question: the guarantee asked of, the keys of ``--json``, the lines."""
+    """The answer to one question: guarantee, JSON keys, lines of text."""
 
     guarantee: Guarantee
     payload: dict[str, Any]
@@ -24,14 +24,9 @@ class Answer(NamedTuple):
 
 
 def asked(secret: str | None, no_membership: str | None) -> tuple[Secret, ...]:
-    """Read ``--secret``: what it names, or else all that the other options leave open.
+    """Parse ``--secret``; None means every question that the other options leave open.
 
-    Parameters
-    ----------
-    secret
-        As it was given.
-    no_membership
-        Why the other options cannot be about membership; None if they can.
+    ``no_membership`` is why they exclude membership; None if they do not.
     """
     if secret is None:
         return ("value",) if no_membership else ("value", "membership")
@@ -45,16 +40,9 @@ def asked(secret: str | None, no_membership: str | None) -> tuple[Secret, ...]:
 def no_membership(
     known: Mapping[str, Any], success: str | None, needless: Mapping[str, object]
 ) -> str | None:
-    """Say why what is known beforehand cannot be about membership; None if it can.
+    """Return why prior knowledge and options exclude membership; None if they do not.
 
-    Parameters
-    ----------
-    known
-        The options of what is known, None where not used; ``--priors`` as what was read.
-    success
-        ``--success``.
-    needless
-        Options that are about a value only.
+    ``needless`` are options about values only; ``--priors`` in ``known`` is what was read.
     """
     for option, value in {**needless, "--zipf": known["--zipf"]}.items():
         if value is not None:
@@ -78,7 +66,7 @@ def no_membership(
 
 
 def known_of(secret: Secret, known: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give what is known: of membership the best guess tells the whole prior."""
+    """Return the prior knowledge: for membership the best guess determines the whole prior."""
     prior = known["--prior"]
     if secret == "value" or prior is None:
         return known
@@ -87,34 +75,24 @@ def known_of(secret: Secret, known: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def one_answer(questions: Sequence[Secret], *, replaced: bool, exact: bool) -> bool:
-    """Tell whether a value and membership have one answer.
+    """Whether a value and membership have one answer.
 
-    Parameters
-    ----------
-    questions
-        What is asked.
-    replaced
-        Whether what is known is about replaced records: then membership is about this record or
-        another in its place, which are two values.
-    exact
-        Whether a guess must name the value.
+    So it is for ``replaced`` records: membership is then about this record or another in its place,
+    which are two values. A guess must name the value (``exact``).
     """
     return len(questions) == 2 and replaced and exact
 
 
 def are_replaced(guarantees: Sequence[Guarantee]) -> bool:
-    """Tell whether a value and membership have one guarantee, that about replaced records."""
+    """Whether value and membership have one guarantee, about replaced records."""
     value, *membership = guarantees
     return bool(membership) and replace(membership[0], secret="value") == value
 
 
 def together(found: Sequence[Answer], *, shared: bool) -> tuple[dict[str, Any], list[str]]:
-    """Give keys and lines of all answers, each headed by its question.
+    """Return keys and lines of all answers, each headed by its question.
 
-    Parameters
-    ----------
-    found
-        One answer a question; or one alone that is ``shared`` by both.
+    An answer that is ``shared`` by both questions comes alone.
     """
     first = found[0]
     if shared:

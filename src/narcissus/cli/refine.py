@@ -75,7 +75,7 @@ def command(
 
 
 def _directions(found: ChannelComparison) -> list[Direction]:
-    """Give both directions for a page; a post-processing in fractions is not drawn."""
+    """Return both directions for a page; a post-processing in fractions is not drawn."""
     from narcissus.channels import Channel
     from narcissus.report.leakage import Direction
     from narcissus.results import NotAssessed
@@ -89,7 +89,6 @@ def _directions(found: ChannelComparison) -> list[Direction]:
 
 
 def _write(path: Path, option: str, found: OneWay, secrets: tuple[str, ...]) -> None:
-    """Write the post-processing, or the gain that separates."""
     from narcissus import channels
     from narcissus.errors import InputError
     from narcissus.results import NotAssessed

@@ -110,7 +110,6 @@ def command(
     claim: float,
     as_json: bool,
 ) -> None:
-    """Find the largest epsilon that the counts of an audit refute."""
     from narcissus.evidence import refute, refute_prior_scores, refute_priors, refute_scores
     from narcissus.priors import read_priors
 
@@ -176,7 +175,6 @@ def _keys(found: Refutation) -> dict[str, Any]:
 
 
 def _check(scores: Path | None, instead: dict[str, Any], needing: dict[str, Any]) -> None:
-    """Refuse options that do not go together."""
     used = [name for name, value in instead.items() if value is not None]
     if scores is not None and used:
         raise InputError(f"`--scores` takes the place of `{used[0]}`; give one of the two")
@@ -191,7 +189,7 @@ def _noise(found: Refutation) -> str:
 
 
 def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
-    """Read the columns ``score`` and ``member``, and the pairs, of a CSV file."""
+    """Read the columns ``score`` and ``member``, and the pairs, from a CSV file."""
     import numpy as np
 
     from narcissus.tables.text import text_parts
@@ -242,7 +240,7 @@ def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
 
 
 def _numbers(path: Path, name: str, parts: list[RawColumn]) -> NDArray[np.float64]:
-    """Read a column's cells as numbers; name the first that is none by its row."""
+    """Parse the cells of a column; name the first non-number by its row."""
     import numpy as np
 
     truths = {"true": 1.0, "false": 0.0} if name == "member" else {}
@@ -262,7 +260,7 @@ def _numbers(path: Path, name: str, parts: list[RawColumn]) -> NDArray[np.float6
 
 
 def _labels(path: Path, parts: list[RawColumn]) -> NDArray[np.int64]:
-    """Turn the labels of pairs into numbers; name the first row that has none."""
+    """Return labels of pairs as numbers; name the first row without one."""
     import numpy as np
 
     place: dict[Any, int] = {}
@@ -278,7 +276,6 @@ def _labels(path: Path, parts: list[RawColumn]) -> NDArray[np.int64]:
 
 
 def _text(answers: list[Refutation], seed: int | None) -> list[str]:
-    """Say it in words."""
     found = answers[0]
     lines = [f"Asked: {'; or '.join(one.question for one in answers)}.", str(found)]
     if seed is not None:

@@ -1,4 +1,4 @@
-"""``narcissus report``: draw a record again, whole or in brief, or hand it to output checkers."""
+"""``narcissus report``: redraw a record, whole or in brief, or export it to output checkers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,6 @@ def command(
     shareable: bool,
     shown: Path | None,
 ) -> None:
-    """Draw a record again."""
     from narcissus._files import parsing, write_atomically
     from narcissus.study.reading import read_record
 
@@ -126,7 +125,7 @@ def command(
 
 
 def _form(forms: Mapping[str, object], also: Mapping[str, object]) -> str:
-    """Name what is to be drawn; refuse two forms, and options that a form does not take."""
+    """Return the chosen form; refuse two forms, and options that the form does not take."""
     asked = [name for name, on in forms.items() if on]
     asked += [name for name, on in also.items() if on and asked]
     if len(asked) > 1:
@@ -135,7 +134,6 @@ def _form(forms: Mapping[str, object], also: Mapping[str, object]) -> str:
 
 
 def _drawn(record: Record, name: str, *, as_text: bool, internal: bool) -> str:
-    """Draw the whole report, the brief or the mapping."""
     from narcissus.report import render_html, render_text
 
     if name == "report":

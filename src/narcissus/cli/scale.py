@@ -98,7 +98,6 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Draw a game against a parameter."""
     from narcissus.cli.progress import progress
     from narcissus.scale import Sweep, read_parameter, scale, write
     from narcissus.scale.texts import as_dict, text_of, verdict_of
@@ -143,7 +142,7 @@ def command(
 
 
 def _file_of(study: Path) -> Path:
-    """Give the file of a study; a bare name that is no file here is a shipped one."""
+    """Return the file of a study; a bare name that is no file here is a shipped study."""
     if study.is_file() or study.suffix or len(study.parts) != 1:
         return study
     from narcissus.study.shipped import shipped_study

@@ -1,4 +1,4 @@
-"""``--report`` of the commands about channels: the page of one result, written to a file."""
+"""``--report`` of the channel commands: the page of one result, as a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_report(path: Path | None) -> None:
-    """Refuse, before any work, a page that could not be written."""
+    """Refuse, before any work, a page that cannot be written."""
     if path is None:
         return
     if path.suffix != ".html":
@@ -28,9 +28,9 @@ def check_report(path: Path | None) -> None:
 
 
 def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
-    """Say where a page's numbers come from: the command as it was given, and its files.
+    """Return the origin of the numbers of a page: the command as given, and its files.
 
-    No digests: whoever knows nearly all of a file could test guesses of the rest.
+    There are no digests: with nearly all of a file known, guesses of the rest could be tested.
     """
     from narcissus.report.leakage import Asked
 
@@ -39,7 +39,7 @@ def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
 
 
 def _command(context: click.Context) -> str:
-    """Write the command again, with the options that were given."""
+    """Rebuild the command with the options that were given."""
     words = [context.info_name or ""]
     for parameter in context.command.params:
         name = parameter.name or ""
@@ -56,12 +56,12 @@ def _command(context: click.Context) -> str:
 
 
 def _without_folders(word: str) -> str:
-    """Leave out where on this machine a file is; the page is made to be shown."""
+    """Remove folders of this machine; the page is made to be shown."""
     return re.sub(r"(?:^|(?<==))(?:[A-Za-z]:)?[/\\][^=]*[/\\]", "", word)
 
 
 def write(path: Path, page: Page, *, silent: bool) -> None:
-    """Write a page, and say where it is unless standard output is for JSON."""
+    """Write a page, and print its path unless standard output is for JSON."""
     from narcissus._files import write_atomically
     from narcissus.report.html import page_html
 

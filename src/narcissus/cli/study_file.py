@@ -10,25 +10,12 @@ from narcissus.errors import InputError
 
 
 def refuse_existing(out: Path | None, *, force: bool) -> None:
-    """Refuse a file that exists, before any work.
-
-    Raises
-    ------
-    InputError
-        It exists, and was not to be replaced.
-    """
     if out is not None and out.exists() and not force:
         raise InputError(f"{out} exists; choose another, or replace it with --force")
 
 
 def written_to(out: Path, text: str, *, quiet: bool = False) -> None:
-    """Write a study, and say how it is played.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-    """
+    """Write a study, and print how to play it."""
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as error:

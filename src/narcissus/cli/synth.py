@@ -1,4 +1,4 @@
-"""``narcissus synth``: audit a given synthetic file, without its generator."""
+"""``narcissus synth``: audit a synthetic file without its generator."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ Exit codes:
 
 
 def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
-    """Read names separated by commas."""
     if text is None:
         return None
     found = [name.strip() for name in text.split(",")]
@@ -49,7 +48,7 @@ def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[
 
 
 def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    """Read ``COLUMN=WIDTH``, one for each --bins."""
+    """Parse ``COLUMN=WIDTH``, one for each --bins."""
     found: dict[str, Any] = {}
     for text in given:
         name, _equals, width = text.rpartition("=")
@@ -63,7 +62,7 @@ def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
 
 
 def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """Read ``COLUMN=WAY``, one for each --read-as."""
+    """Parse ``COLUMN=WAY``, one for each --read-as."""
     pairs = [text.rpartition("=") for text in given]
     if not all(name for name, _equals, _way in pairs):
         raise click.BadParameter("write COLUMN=WAY, such as zip=text", param=option)
@@ -137,7 +136,6 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Audit a given synthetic file."""
     from narcissus.audits import run
     from narcissus.cli.progress import progress
     from narcissus.study import load_study
