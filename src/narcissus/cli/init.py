@@ -115,23 +115,20 @@ def _check(out: Path, proposal: Proposal, observer: Observer) -> None:
 
 @click.command(help=HELP, short_help="Write a study of a table, to start from.")
 @click.argument("table", type=click.Path())
-@click.option("--unknown", metavar="A,B,...", help="Columns to reconstruct.  [proposed]")
-@click.option("--drop", metavar="A,B,...", help="Further columns to leave out.")
-@click.option("--epsilon", metavar="E,E,...", help="Privacy levels to compare.  [1,3,10]")
-@click.option(
-    "--rows",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Rows that are looked at, the first ones.  [1000000]",
+@options.take("--unknown", "A,B,...", "Columns to reconstruct.  [proposed]")
+@options.take("--drop", "A,B,...", "Further columns to leave out.")
+@options.take("--epsilon", "E,E,...", "Privacy levels to compare.  [1,3,10]")
+@options.take(
+    "--rows", "N", "Rows that are looked at, the first ones.  [1000000]", click.IntRange(min=1)
 )
-@click.option(
+@options.take(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="File to write, or - to print.  [name of TABLE.toml, here]",
+    "FILE",
+    "File to write, or - to print.  [name of TABLE.toml, here]",
+    click.Path(path_type=Path, dir_okay=False, allow_dash=True),
 )
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
-@click.option("--yes", is_flag=True, help="Take what is proposed, without asking.")
+@options.force
+@options.flag("--yes", "Take what is proposed, without asking.")
 @options.quiet
 def command(
     *,

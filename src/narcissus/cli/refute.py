@@ -12,8 +12,7 @@ import click
 from narcissus._files import LARGEST
 from narcissus._outwards import lower, upper
 from narcissus.cli import options
-from narcissus.cli.bound_options import option_names, print_json
-from narcissus.cli.questions import asked
+from narcissus.cli.bound_options import option_names, print_json, questions_of
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,31 +66,23 @@ where it was left open. The p-values are about the epsilon of --claim.
 
 
 @click.command(help=HELP, short_help="Which guarantee an audit's counts contradict.")
-@click.option("--canaries", type=int, metavar="M", help="How many canaries there were.")
-@click.option("--guesses", type=int, metavar="R", help="How many were guessed.")
-@click.option("--correct", type=int, metavar="V", help="How many guesses were right.")
-@click.option("--values", type=int, metavar="K", help="How many values a secret has.  [2]")
+@options.take("--canaries", "M", "How many canaries there were.", int)
+@options.take("--guesses", "R", "How many were guessed.", int)
+@options.take("--correct", "V", "How many guesses were right.", int)
+@options.take("--values", "K", "How many values a secret has.  [2]", int)
 @options.secret
 @options.file("--scores", "FILE", "Scores with membership, in place of the counts.", exists=True)
-@click.option(
-    "--pairs",
-    is_flag=True,
-    help="With --scores: exactly one row of each pair was in; a pair is a canary.",
-)
+@options.flag("--pairs", "With --scores: exactly one row of each pair was in; a pair is a canary.")
 @options.file("--priors", "FILE", "Each canary's prior; all were guessed.", exists=True)
 @options.seed("With --scores: of the shuffle.  [drawn, and printed]")
-@click.option(
+@options.take(
     "--guesses-chosen",
-    metavar="WHEN",
-    help="Whether R was chosen before or after the release was seen.  [before]",
+    "WHEN",
+    "Whether R was chosen before or after the release was seen.  [before]",
 )
-@click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the claim.  [0]")
-@click.option(
-    "--confidence", type=float, default=0.95, show_default=True, metavar="C", help="Level."
-)
-@click.option(
-    "--claim", type=float, default=0.0, metavar="E", help="Epsilon that p-values are about.  [0]"
-)
+@options.take("--delta", "D", "Delta of the claim.  [0]", float, default=0.0)
+@options.take("--confidence", "C", "Level.", float, shown=0.95)
+@options.take("--claim", "E", "Epsilon that p-values are about.  [0]", float, default=0.0)
 @options.as_json("Print JSON in full precision.")
 def command(
     *,
@@ -162,7 +153,7 @@ def _asked(found: Refutation, secret: str | None, *, coins: bool, pairs: bool) -
         why = "`--pairs`, where one record takes the place of another"
     if why is not None and secret == "membership":
         raise InputError(f"`--secret membership` does not go with {why}; drop it")
-    questions = asked(secret, why)
+    questions = questions_of(secret, why)
     if coins and secret is None:
         questions = ("membership",)
     return [found.asked(question) for question in questions]

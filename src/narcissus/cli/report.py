@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from narcissus.cli import options
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,36 +40,36 @@ Examples:
 
 @click.command(help=HELP, short_help="Draw a record again.")
 @click.argument("record", type=click.Path(path_type=Path))
-@click.option(
+@options.take(
     "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Where to write.  [default: report.html, brief.html, mapping.html or the folder acro "
+    "FILE",
+    "Where to write.  [default: report.html, brief.html, mapping.html or the folder acro "
     "beside the record; with --text, standard output]",
+    click.Path(path_type=Path),
 )
-@click.option("--text", "as_text", is_flag=True, help="Text for a terminal instead of HTML.")
-@click.option("--brief", is_flag=True, help="One page in plain words, for those who decide.")
-@click.option(
-    "--mapping",
-    is_flag=True,
-    help="Findings by framework: WP216, NIST SP 800-226, ISO/IEC 27559, Five Safes, SATRE.",
+@options.flag("--text", "Text for a terminal instead of HTML.", name="as_text")
+@options.flag("--brief", "One page in plain words, for those who decide.")
+@options.flag(
+    "--mapping", "Findings by framework: WP216, NIST SP 800-226, ISO/IEC 27559, Five Safes, SATRE."
 )
-@click.option(
+@options.take(
     "--export",
-    type=click.Choice(["acro"]),
-    help="A folder of evidence that ACRO and the SACRO viewer take in.",
+    None,
+    "A folder of evidence that ACRO and the SACRO viewer take in.",
+    click.Choice(["acro"]),
 )
-@click.option(
+@options.take(
     "--shareable/--internal",
+    None,
+    "What may be shown, or all that the steward may see.  [shareable]",
     default=True,
-    help="What may be shown, or all that the steward may see.  [shareable]",
 )
-@click.option(
+@options.take(
     "--record",
-    "shown",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the record without what must not be shown.",
+    "FILE",
+    "Write the record without what must not be shown.",
+    click.Path(path_type=Path),
+    name="shown",
 )
 def command(
     record: Path,

@@ -59,11 +59,7 @@ def record_schema(kind: str | None) -> dict[str, Any]:
         schema["properties"]["results"] = results
         schema["properties"]["kind"] = {"const": kind}
         title += f" of kind {kind}"
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **schema,
-        "title": title,
-    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": title}
 
 
 def parts_list(room: str | None) -> str:

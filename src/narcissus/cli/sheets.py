@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +13,10 @@ import click
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from narcissus.report import Page
     from narcissus.report.leakage import Asked
-
-
-def check_report(path: Path | None) -> None:
-    """Refuse, before any work, a page that cannot be written."""
-    if path is None:
-        return
-    if path.suffix != ".html":
-        raise InputError(f"`--report` must end in .html, got {path}")
-    if not path.resolve().parent.is_dir():
-        raise InputError(f"`--report`: the folder of {path} does not exist; make it first")
 
 
 def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
@@ -71,3 +63,17 @@ def write(path: Path, page: Page, *, silent: bool) -> None:
         raise InputError(f"`--report`: cannot write {path}: {error.strerror or error}") from error
     if not silent:
         click.echo(f"Report: {path}")
+
+
+def save_figure(option: str, path: Path, draw: Callable[[Axes], object]) -> None:
+    """Draw without a display, to the format of the file."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    draw(figure.add_subplot())
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{option}: cannot write {path}: {error}") from error

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from narcissus.cli import options
-from narcissus.cli.engine import engine_of
-from narcissus.cli.long_work import agreed
 from narcissus.cli.main import EXCEEDED, OK
+from narcissus.cli.playing import Run, shared
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.audits import Audit
-    from narcissus.game.executor import Executor
     from narcissus.study import Study
     from narcissus.study.record import Record
 
@@ -66,18 +64,9 @@ Exit codes:
 @options.allow_code
 @options.yes
 @options.quiet
+@shared
 def command(
-    *,
-    record: Path,
-    study: Path | None,
-    key: Path | None,
-    policy: Path | None,
-    workers: int | None,
-    engine: str | None,
-    scheduler: str | None,
-    allow_code: bool,
-    yes: bool,
-    quiet: bool,
+    *, record: Path, study: Path | None, key: Path | None, policy: Path | None, run: Run
 ) -> int:
     from narcissus.study import load_study
     from narcissus.study.keyed import FILE, WITHHELD, is_secret, kept_key
@@ -94,23 +83,13 @@ def command(
         click.echo(f"The signature fits: {path} is as the holder of the key {key} signed it.")
     if study is None:
         return OK
-    loaded = load_study(study, allow_code=allow_code)
+    loaded = load_study(study, allow_code=run.allow_code)
     earlier = FORMAT_1 in written.provenance.digests
     _require_of(written, path, loaded, study, earlier=earlier)
     kept = kept_key(path.parent)
     digests = written.provenance.digests
     is_keyed = any(map(is_secret, digests.values()))
-    with engine_of(engine, scheduler, workers) as player:
-        again = _again(
-            loaded,
-            written,
-            digests=kept if is_keyed else b"",
-            workers=workers,
-            engine=player,
-            policy=policy,
-            yes=yes,
-            quiet=quiet,
-        )
+    again = _again(loaded, written, digests=kept if is_keyed else b"", policy=policy, run=run)
     tally = Likeness()
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
     found = list(_found(written, again, earlier=earlier, blind=blind, tally=tally))
@@ -152,38 +131,20 @@ def _require_of(written: Record, path: Path, study: Study, file: Path, *, earlie
 
 
 def _again(
-    study: Study,
-    written: Record,
-    *,
-    digests: bytes | None,
-    workers: int | None,
-    engine: str | Executor | None,
-    policy: Path | None,
-    yes: bool,
-    quiet: bool,
+    study: Study, written: Record, *, digests: bytes | None, policy: Path | None, run: Run
 ) -> dict[str, Any]:
     """Play a study with the seed of a record; return the new record."""
     from narcissus.audits.play import play as replay
-    from narcissus.cli.progress import progress
     from narcissus.study.keyed import keyed
     from narcissus.study.kinds import RunOptions
 
     played = _as_then(study, written)
 
-    def play(hours: float | None) -> Audit:
-        with progress(quiet=quiet) as observer:
-            asked = RunOptions(
-                entropy=int(written.provenance.entropy),
-                observer=observer,
-                workers=workers,
-                engine=engine,
-                policy=policy,
-                hours=hours,
-                keyed=partial(keyed, key=digests),
-            )
-            return replay(played, asked)
+    def play(**how: Any) -> Audit:
+        how |= {"workers": run.workers, "policy": policy, "keyed": partial(keyed, key=digests)}
+        return replay(played, RunOptions(entropy=int(written.provenance.entropy), **how))
 
-    found = agreed(play, yes=yes).to_dict()
+    found = run.play(play).to_dict()
     if played is not study:
         found["study"] = written.to_dict()["study"]
         found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
@@ -238,11 +199,9 @@ def _without_secrets(value: Any) -> Any:
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
         return {k: _without_secrets(v) for k, v in items if not is_secret(v)}
-    return (
-        [_without_secrets(v) for v in cast("list[Any]", value)]
-        if isinstance(value, list)
-        else value
-    )
+    if isinstance(value, list):
+        return [_without_secrets(v) for v in cast("list[Any]", value)]
+    return value
 
 
 def _of_itself(written: Record) -> Iterator[str]:
