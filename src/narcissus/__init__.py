@@ -1,7 +1,7 @@
 """Narcissus: what an attacker can really reconstruct from a data release, and what none can.
 
-Public names are loaded when they are first used, so that ``import narcissus`` and
-``narcissus --help`` stay cheap.
+Public names are imported on first use, so that ``import narcissus`` and ``narcissus --help`` stay
+cheap.
 """
 
 # Python has loaded this module when it runs ``python -m narcissus``; any other could still be one

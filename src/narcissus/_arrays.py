@@ -1,4 +1,4 @@
-"""Named arrays as bytes, in NumPy's own format without pickles, and which entry is the largest."""
+"""Named arrays as bytes, in NumPy's format without pickles, and a tie-safe ``argmax``."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 
 def first_largest(values: NDArray[np.float64], axis: int = -1) -> NDArray[np.intp]:
-    """Place of the first entry along an axis that is the largest but for `TIE`.
+    """Index of the first entry along an axis that is the largest up to `TIE`.
 
-    Unlike ``argmax`` it does not hang on how a sum was rounded. Entries must be finite, or minus
-    infinity.
+    Unlike ``argmax`` it does not depend on rounding. Entries must be finite or minus infinity.
     """
     top = values.max(axis=axis, keepdims=True)
     return np.argmax(values >= top - TIE * np.abs(top), axis=axis)
 
 
 def pack(arrays: Arrays) -> bytes:
-    """Bytes of arrays, none of objects; before NumPy 2.1 `savez` has no `allow_pickle`."""
+    """Serialise arrays, none of objects; before NumPy 2.1 `savez` has no `allow_pickle`."""
     if any(array.dtype.hasobject for array in arrays.values()):
         raise ValueError("an array of objects would be pickled")
     buffer = io.BytesIO()
@@ -39,13 +38,7 @@ def pack(arrays: Arrays) -> bytes:
 
 
 def unpack(blob: bytes) -> dict[str, NDArray[np.generic]]:
-    """Give the arrays back.
-
-    Raises
-    ------
-    Exception
-        Of whatever kind: these bytes are not what `pack` gives, or too much.
-    """
+    """Deserialise arrays of `pack`; other bytes, or too many, raise any kind of exception."""
     with zipfile.ZipFile(io.BytesIO(blob)) as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > MOST_UNPACKED:

@@ -1,4 +1,4 @@
-"""Read what others wrote: regular files only, never more of them than was agreed to beforehand."""
+"""Safe reading and writing: regular files only, with limits on size set beforehand."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ LONGEST_LINE = 2**20
 
 @contextmanager
 def parsing(path: Path | str, what: str) -> Generator[None]:
-    """Turn whatever a parser raises on a bad file into one `InputError` that names the file.
+    """Turn any exception of a parser on a bad file into one `InputError` that names the file.
 
-    Parsers of other people's libraries have no common base class for what a bad file may raise,
-    down to RecursionError and MemoryError; a file must never end in a traceback.
+    Parsers of other libraries share no base class for what a bad file may raise, down to
+    RecursionError and MemoryError. A file must never end in a traceback.
     """
     try:
         yield
@@ -57,14 +57,10 @@ def _in_a_line(error: Exception) -> str:
 
 
 def file_size(path: Path, *, largest: int = LARGEST) -> int:
-    """Give the size of a regular file in bytes.
+    """Return the size of a regular file in bytes.
 
-    Raises
-    ------
-    InputError
-        It is missing, a folder, or neither (a pipe or a device, which may never end).
-    TooLargeError
-        It has more than ``largest`` bytes.
+    InputError: it is missing, a folder, or a pipe or device, which may never end. TooLargeError: it
+    has more than ``largest`` bytes.
     """
     try:
         found = path.stat()
@@ -90,7 +86,7 @@ def file_size(path: Path, *, largest: int = LARGEST) -> int:
 
 
 def _systems(*more: str) -> set[int]:
-    """Devices of the file systems whose files are made up while they are read, as /proc/kmsg is."""
+    """Device numbers of file systems that make up files while they are read, such as /proc/kmsg."""
     found = set[int]()
     for place in ("/proc", "/sys", *more):
         with suppress(OSError):
@@ -99,7 +95,7 @@ def _systems(*more: str) -> set[int]:
 
 
 def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
-    """Read a regular file whole; the errors are those of `file_size`."""
+    """Read a whole regular file; the errors are those of `file_size`."""
     file_size(path, largest=largest)
     try:
         with path.open("rb") as file:
@@ -112,7 +108,7 @@ def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
 
 
 def file_digest(path: Path) -> str:
-    """Give the SHA-256 of a regular file of any size, as records have it."""
+    """Return the SHA-256 of a regular file of any size, as in records."""
     file_size(path, largest=sys.maxsize)
     try:
         with path.open("rb") as file:
@@ -122,7 +118,7 @@ def file_digest(path: Path) -> str:
 
 
 def files_digest(paths: Iterable[Path]) -> str:
-    """Give one SHA-256 of several files, in the order of their paths."""
+    """Return one SHA-256 of several files, in the order of their paths."""
     digests = "".join(map(file_digest, sorted(paths)))
     return "sha256:" + hashlib.sha256(digests.encode()).hexdigest()
 
@@ -134,7 +130,7 @@ def _too_large(path: Path | str, size: str, largest: int) -> TooLargeError:
 
 
 class _Watched(io.RawIOBase):
-    """The bytes of a text table, refused once there are too many or they are no text."""
+    """The bytes of a text table, refused if there are too many or they are not text."""
 
     def __init__(self, source: IO[bytes], path: Path, largest: int) -> None:
         self._source, self._path, self._largest = source, path, largest
@@ -142,11 +138,9 @@ class _Watched(io.RawIOBase):
         self._line = 0  # bytes since the last end of a line
 
     def readable(self) -> bool:
-        """Say that it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read some bytes and look at them."""
         data = self._source.read(len(buffer))
         if self._count == 0 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise InputError(f"{self._path} is not UTF-8 text but UTF-16: save it as UTF-8")
@@ -177,17 +171,16 @@ class _Watched(io.RawIOBase):
             )
 
     def close(self) -> None:
-        """Close the file behind it."""
         self._source.close()
         super().close()
 
 
 def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
-    """Open a text table (UTF-8; unpacked where its name ends in .gz) that is watched while read.
+    """Open a text table (UTF-8; unpacked if its name ends in .gz) with limits while reading.
 
-    Reading stops with an error once there are more than ``largest`` bytes, unpacked, a line of
-    more than `LONGEST_LINE`, or a zero byte. A packed file is refused first if it unpacks to more
-    than `WORTH` times its size.
+    Reading stops with an error after ``largest`` unpacked bytes, at a line of more than
+    `LONGEST_LINE`, or at a zero byte. A packed file is refused first if it unpacks to over `WORTH`
+    times its size.
     """
     size = file_size(path, largest=largest)
     is_packed = path.name.lower().endswith(".gz")
@@ -203,9 +196,9 @@ def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
 
 
 def _require_worth(path: Path, largest: int) -> None:
-    """Unpack a file once without looking at it, which is quick, before it is parsed, which is not.
+    """Unpack a file once without parsing it, since parsing is slow.
 
-    What is no complete gzip file is left to whoever reads it to say.
+    An incomplete gzip file is left to the reader to report.
     """
     left = largest
     with suppress(OSError, EOFError, zlib.error), gzip.open(path, "rb") as file:
@@ -221,8 +214,8 @@ def _require_worth(path: Path, largest: int) -> None:
 def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file (text as UTF-8) so that it is either the old or the new one, never half.
 
-    A private one is for this user alone from its first moment, whatever the umask says. Devices and
-    pipes are refused: a file would take their place, for whoever may write there.
+    A private file is for this user alone from the start, whatever the umask. Devices and pipes are
+    refused: a file would replace them for any user who may write there.
     """
     if not path.name:  # "" and "." are the folder itself
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -249,13 +242,10 @@ def _require_place_for_files(path: Path) -> None:
 
 
 def require_own_folder(path: Path) -> None:
-    """Refuse to put what is about single people where other users could swap or read it.
+    """Refuse a path for data on single people that other users could swap or read.
 
-    Raises
-    ------
-    InputError
-        The folder of ``path``, or the first above it that exists, belongs to another user, or
-        others can write to it.
+    InputError: its folder, or the first existing one above it, belongs to another user or is
+    writable by others.
     """
     folder = next((place for place in path.absolute().parents if place.exists()), None)
     if folder is None or sys.platform == "win32":
@@ -270,13 +260,7 @@ def require_own_folder(path: Path) -> None:
 
 
 def put(path: Path, content: str | bytes, *, folders: bool = False) -> None:
-    """Write a file as `write_atomically` does, if told so with the folders above it.
-
-    Raises
-    ------
-    InputError
-        It cannot be written.
-    """
+    """Write a file as `write_atomically` does, optionally with its folders, or raise InputError."""
     try:
         if folders:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,9 @@
-"""The process between Narcissus and a program: it sees that nothing of a run outlives it.
+"""The process between Narcissus and a program, so that nothing of a run outlives it.
 
-Started by `_guarded.py` as a script of its own (``python -I _guard.py CONFIG``); standard library
-only. It starts the program (by way of the file ``jail``) when it is told to, and ends it and
-everything that it has started when it ends, when its time is over, when its folder is too full, or
-when Narcissus is gone, however that went: the pipe called lifeline ends with Narcissus. Then it
-removes the folder of the run.
+`_guarded.py` starts it as a script (``python -I _guard.py CONFIG``); standard library only. On
+command it starts the program, by way of the file ``jail``. It ends the program and all that it
+started when the program ends, its time is over, its folder is too full, or Narcissus is gone. The
+pipe called lifeline ends with Narcissus. Then it removes the folder of the run.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ ENTRIES = 10_000  # most files and folders in a private folder that has no size 
 
 
 def remove(folder: str) -> None:
-    """Remove a folder with all that is in it, however deep and whatever its modes; never raise."""
+    """Remove a folder with all that is in it, of any depth and modes; never raise."""
     found, waiting = [], [folder]
     while waiting:
         place = waiting.pop()
@@ -45,7 +44,7 @@ def remove(folder: str) -> None:
 
 
 def usage(folder: str) -> tuple[int, int]:
-    """Give the bytes and the entries of a folder; too many entries are not counted to the end."""
+    """Return bytes and number of entries of a folder; beyond a limit the count stops."""
     size, count, waiting = 0, 0, [folder]
     while waiting:
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
@@ -61,7 +60,7 @@ def usage(folder: str) -> tuple[int, int]:
 
 
 def children() -> list[int]:
-    """Give the children of this process, adopted ones among them."""
+    """Return the children of this process, adopted ones included."""
     me, found = os.getpid(), []
     for name in os.listdir("/proc") if sys.platform == "linux" else ():
         if name.isdigit():
@@ -74,7 +73,7 @@ def children() -> list[int]:
 
 
 def end_all(child: int | None) -> None:
-    """Kill what is left of a run: its group, and whatever was orphaned to this process."""
+    """Kill the rest of a run: its group, and all processes orphaned to this one."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if child is not None:
             os.killpg(child, signal.SIGKILL)
@@ -89,10 +88,10 @@ def end_all(child: int | None) -> None:
 
 
 def _start(config: dict[str, Any]) -> tuple[int, Callable[[], None] | None]:
-    """Start a process for the program; give its id, and in that process itself what is to be run.
+    """Fork a process for the program; return its id, and in the child also what to run.
 
-    It keeps the reading end of a pipe whose other end only this process has: where that ends, this
-    process is gone.
+    The child keeps the reading end of a pipe whose other end only this process has, so that it ends
+    with this process.
     """
     jail = runpy.run_path(config["jail"], run_name="jail")
     config["unshared"] = jail["unshare"]() if config["method"] == "namespaces" else ""
@@ -114,13 +113,13 @@ def _start(config: dict[str, Any]) -> tuple[int, Callable[[], None] | None]:
 
 
 def _is_gone(config: dict[str, Any], wait: float) -> bool:
-    """Say whether the lifeline has something to read (its end, once the word was given)."""
+    """Whether the lifeline is readable: once the start command was read, that is its end."""
     ready, _, _ = select.select([config["lifeline"]], [], [], wait)
     return bool(ready) or os.getppid() != config["parent"]
 
 
 def _attend(config: dict[str, Any], child: int) -> int | None:
-    """Wait for the program; give its exit code, or None where it had to be ended."""
+    """Wait for the program; return its exit code, or None if it had to be ended."""
     deadline = time.monotonic() + config["seconds"] + 1  # Narcissus looks at the clock, too
     watched: list[int] = [config["lifeline"]]
     with contextlib.suppress(AttributeError, OSError):
@@ -139,9 +138,9 @@ def _attend(config: dict[str, Any], child: int) -> int | None:
 
 
 def main() -> Callable[[], None] | None:
-    """Wait for the word, run the program, say what came of it, clean up.
+    """Wait for the start command, run the program, report its end, clean up.
 
-    Returns twice: in this process with None, in that of the program with what it is to run.
+    Returns twice: None in this process, and in the child the callable to run.
     """
     config: dict[str, Any] = json.loads(sys.argv[1])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # Narcissus wants it to end at once
@@ -167,7 +166,7 @@ def main() -> Callable[[], None] | None:
 
 
 def _see_through(config: dict[str, Any], child: int) -> None:
-    """Wait until the program has ended and Narcissus has done with it."""
+    """Wait until the program has ended and Narcissus has finished with it."""
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # the end of the program is to be the end of its output
         os.dup2(null, stream)

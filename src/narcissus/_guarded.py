@@ -1,8 +1,7 @@
-"""A program in a process group of its own, of which nothing outlives this process or its time.
+"""A program in its own process group, none of which outlives this process or its time.
 
-Between the two stands `_guard.py`, a process that ends the program and whatever it has started,
-and removes the folder of the run: when the program ends, when its time is over, or when this
-process is gone, however that went.
+`_guard.py` stands between the two. It ends the program and all that it started, and removes the
+folder of the run: when the program ends, its time is over, or this process is gone.
 """
 
 from __future__ import annotations
@@ -29,31 +28,18 @@ _KEPT = 4096  # bytes of what is written on standard error
 
 @dataclass(frozen=True)
 class GuardedRun:
-    """What one run came to.
+    """The outcome of one run."""
 
-    Attributes
-    ----------
-    output
-        Bytes printed on standard output.
-    error
-        The end of what was written on standard error.
-    stopped
-        Why it was ended; None where it ended by itself.
-    report
-        What the jail reported, a line end, and the exit code (minus the number of a signal).
-    seconds
-        Wall clock, start of the interpreter included.
-    """
-
-    output: bytes
-    error: bytes
+    output: bytes  # bytes printed on standard output
+    error: bytes  # the end of standard error
+    # why it was ended; None where it ended by itself
     stopped: Literal["timeout", "output limit"] | None
-    report: bytes
-    seconds: float
+    report: bytes  # the report of the jail, a line end, and the exit code (minus a signal's number)
+    seconds: float  # wall clock, start of the interpreter included
 
 
 class Stop:
-    """Ends programs that run in other threads, for whoever is interrupted while they do."""
+    """A switch that ends programs running in other threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -61,19 +47,18 @@ class Stop:
         self._is_over = False
 
     def add(self, guard: subprocess.Popen[bytes]) -> None:
-        """Take a run in; one that comes too late is ended at once."""
+        """Register a run; one that comes too late is ended at once."""
         with self._lock:
             self._guards.add(guard)
             if self._is_over:
                 guard.terminate()
 
     def remove(self, guard: subprocess.Popen[bytes]) -> None:
-        """Forget a run that has ended."""
         with self._lock:
             self._guards.discard(guard)
 
     def end(self) -> None:
-        """End all that run, and all that are still to come."""
+        """End all registered runs, and any registered later."""
         with self._lock:
             self._is_over = True
             for guard in self._guards:
@@ -81,7 +66,7 @@ class Stop:
 
 
 def isolated_python() -> list[str]:
-    """Give the command of this interpreter that looks at nothing of the user's."""
+    """Return the command of this interpreter in isolated mode, without settings of the user."""
     return [sys.executable, "-I", "-B", "-X", "utf8"]
 
 
@@ -100,22 +85,21 @@ def run_guarded(
     Parameters
     ----------
     config
-        What `_guard.py` and the file ``jail`` are told: ``jail``, a file with a function
-        ``enter(config)`` that gives what the new process is to run; ``method``; ``folder``, which
-        is removed in the end; ``stdin``, the file to read from; ``watch_folder``; and whatever the
-        jail needs.
+        Settings for `_guard.py` and the file ``jail``: ``jail``, a file whose ``enter(config)``
+        returns what the new process is to run; ``method``; ``folder``, removed in the end;
+        ``stdin``, the file to read from; ``watch_folder``; and whatever the jail needs.
     fill
-        Puts what is needed into the folder; the guard is there before.
+        Puts what is needed into the folder, after the guard has started.
     seconds
-        Wall clock that it may take.
+        Limit on wall clock.
     output
-        Bytes that it may print.
+        Limit on printed bytes.
     environment
-        Of the guard, and so of the program.
+        Environment variables of the guard, and so of the program.
     collect
-        Looks at what the program has left behind, before the folder is removed.
+        Inspects what the program has left behind, before the folder is removed.
     stop
-        Whoever may end it from another thread.
+        Switch that ends the run from another thread.
     """
     if not hasattr(os, "fork"):
         raise InputError(
@@ -169,7 +153,7 @@ def run_guarded(
 def _read(
     guard: subprocess.Popen[bytes], seconds: float, most: int, started: float
 ) -> tuple[bytes, bytes, Literal["timeout", "output limit"] | None]:
-    """Collect what is printed until the end, the deadline or the output limit."""
+    """Collect the output until the end, the deadline or the output limit."""
     assert guard.stdout is not None
     assert guard.stderr is not None
     output, error = bytearray(), bytearray()
@@ -196,7 +180,7 @@ def _read(
 
 
 def _await(guard: subprocess.Popen[bytes]) -> None:
-    """Wait until the guard has ended the run, as it does when its lifeline ends; or kill it."""
+    """Wait until the guard has ended the run, which the end of its lifeline causes; or kill it."""
     try:
         guard.wait(PATIENCE)
     except subprocess.TimeoutExpired:

@@ -1,8 +1,8 @@
-"""The current folder decides nothing: no modules, no settings and no caches of libraries.
+"""Isolation from the current folder: no modules, settings or library caches from it.
 
 numba takes its settings, its folder for compiled code among them (pickles), from
-``.numba_config.yaml`` in the current folder, and matplotlib from ``matplotlibrc``; neither can be
-told not to. Both look while they are imported, so that they are imported from elsewhere.
+``.numba_config.yaml`` in the current folder, and matplotlib from ``matplotlibrc``. Neither can be
+switched off. Both look while they are imported, so they are imported from another folder.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ FROM_ELSEWHERE = ("numba", "matplotlib")
 
 
 class _FromElsewhere(MetaPathFinder):
-    """Finds what others find, and has it executed from the root folder."""
+    """A finder that has the packages found by others executed in the root folder."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find one of the packages; None for all others."""
         if fullname not in FROM_ELSEWHERE:
             return None
         for finder in [f for f in sys.meta_path if f is not self]:
@@ -38,9 +37,9 @@ class _FromElsewhere(MetaPathFinder):
 
 
 def isolate() -> None:
-    """Keep the current folder out of imports and of libraries' settings, for this whole process.
+    """Exclude the current folder from imports and library settings, for this whole process.
 
-    To be called first, and in processes of our own alone: it changes how modules are found.
+    Call it first, and only in processes of our own: it changes how modules are found.
     """
     with suppress(OSError):  # a folder that is gone
         here, ours = os.getcwd(), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -49,7 +48,7 @@ def isolate() -> None:
 
 
 def import_from_elsewhere() -> None:
-    """Keep the current folder out of libraries' settings; a worker has its parent's path."""
+    """Exclude the current folder from library settings; a worker has its parent's path."""
     if not any(isinstance(finder, _FromElsewhere) for finder in sys.meta_path):
         sys.meta_path.insert(0, _FromElsewhere())
 
@@ -67,7 +66,6 @@ def _elsewhere(execute: Any) -> Any:
 
 @contextmanager
 def _away() -> Generator[None]:
-    """Stand in the root folder for a moment."""
     back: int | str
     back = os.open(".", getattr(os, "O_PATH", os.O_RDONLY)) if os.name == "posix" else os.getcwd()
     try:

@@ -1,4 +1,4 @@
-"""Tables of numbers that a user wrote, CSV or JSON: what is wrong is said by row and column."""
+"""Tables of numbers that a user wrote, CSV or JSON, with errors by row and column."""
 
 from __future__ import annotations
 
@@ -20,27 +20,15 @@ from narcissus.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class NumberTable:
-    """A table of numbers and where it stood.
-
-    Attributes
-    ----------
-    path
-        The file.
-    names
-        What the columns are called, in lower case; None where the file does not say.
-    values
-        Shape (rows, columns); NaN where a cell is empty.
-    first_line
-        The line of a text file on which the first row stood; None in JSON.
-    """
+    """A table of numbers with the place of each in the file."""
 
     path: Path
-    names: tuple[str, ...] | None
-    values: NDArray[np.float64]
-    first_line: int | None
+    names: tuple[str, ...] | None  # of the columns, in lower case; None where the file has none
+    values: NDArray[np.float64]  # shape (rows, columns); NaN where a cell is empty
+    first_line: int | None  # line of the first row in a text file; None in JSON
 
     def place(self, row: int, column: int | None = None) -> str:
-        """Say where a cell is: the file, its row from 1, its line, its column."""
+        """Describe the place of a cell: file, row from 1, line, column."""
         said = f"{self.path}: row {row + 1:,}"
         if self.first_line is not None:
             said += f" (line {row + self.first_line:,})"
@@ -49,12 +37,9 @@ class NumberTable:
         return f"{said}, column {_column(self.names, column)}"
 
     def columns(self, *wanted: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
-        """Give the columns of the first of some sets of names that the file has.
+        """Return the columns of the first of some sets of names that the file has.
 
-        Raises
-        ------
-        InputError
-            It has none of the sets whole, has other columns, or a cell is empty.
+        InputError: it has no set whole, has other columns, or a cell is empty.
         """
         sets = " or ".join(", ".join(f"`{name}`" for name in names) for names in wanted)
         have = self.names
@@ -80,15 +65,11 @@ class NumberTable:
 
 
 def read_number_table(path: Path) -> NumberTable:
-    """Read a table of numbers: JSON where the name ends in .json, else CSV (also .gz).
+    """Read a table of numbers: JSON if the name ends in .json, else CSV (also .gz).
 
-    A CSV names its columns in its first line or begins with numbers. JSON is a list of rows, a
-    list of objects, or an object of columns; infinite numbers are the word "inf".
-
-    Raises
-    ------
-    InputError
-        It is no such table, is empty, or a cell is no number: the message names row and column.
+    A CSV names its columns in its first line or begins with numbers. JSON is a list of rows, a list
+    of objects, or an object of columns; infinite numbers are the word "inf". An InputError names
+    the row and column of a bad cell.
     """
     if path.name.lower().endswith(".json"):
         return _from_json(path)
@@ -120,7 +101,7 @@ def read_number_table(path: Path) -> NumberTable:
 def _numbers(
     path: Path, names: tuple[str, ...] | None, frame: pd.DataFrame, line: int
 ) -> NumberTable:
-    """Give the cells as numbers, or name the first that is none."""
+    """Convert the cells to numbers, or name the first that is none."""
     # Lines without anything at the end are the end of the file.
     while len(frame) and frame.iloc[-1].isna().all():
         frame = frame.iloc[:-1]
@@ -152,7 +133,7 @@ def _numbers(
 
 
 def _header(path: Path) -> tuple[tuple[str, ...] | None, int]:
-    """Give the names of the columns, None where the first line holds numbers, and lines to skip."""
+    """Return the column names, None where the first line holds numbers, and lines to skip."""
     skipped = 0
     with parsing(path, "a CSV table"), open_text(path) as file:
         for line in file:
@@ -201,7 +182,6 @@ def _from_json(path: Path) -> NumberTable:
 
 
 def _rows(path: Path, found: Any) -> tuple[tuple[str, ...] | None, Any]:
-    """Give the names of the columns, if they have any, and the rows."""
     if isinstance(found, dict):
         lengths = {len(v) if isinstance(v, list) else -1 for v in found.values()}
         if len(lengths) != 1 or lengths == {-1}:

@@ -1,4 +1,4 @@
-"""Imports of packages that are extras, with an error that names the extra."""
+"""Imports of optional packages, with an error that names the extra."""
 
 from __future__ import annotations
 
@@ -9,21 +9,9 @@ from narcissus.errors import MissingExtraError
 
 
 def optional(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import ``module``, or say which extra brings it.
+    """Import ``module``, or raise MissingExtraError with the ``extra`` that installs it.
 
-    Parameters
-    ----------
-    module
-        Dotted name of the module to import.
-    extra
-        The extra of this package that installs it.
-    purpose
-        What it is needed for, as the subject of a sentence: ``"Reading Parquet"``.
-
-    Raises
-    ------
-    MissingExtraError
-        The module is not installed.
+    ``purpose`` is the subject of its sentence: ``"Reading Parquet"``.
     """
     try:
         return importlib.import_module(module)

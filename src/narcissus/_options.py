@@ -1,4 +1,4 @@
-"""What a class says about its parameters to whoever makes it from a study file.
+"""Marks of constructor parameters for study files.
 
 Every parameter of a part is an option of its section unless it is marked here.
 """
@@ -21,19 +21,19 @@ class OfRoom:
 
 @dataclass(frozen=True)
 class Swept:
-    """Mark of a number for which a study may give a list: one release for each."""
+    """Mark of a number for which a study may give a list: one release each."""
 
 
 @dataclass(frozen=True)
 class FilledIn:
-    """Mark of a parameter that is no option: the game fills it in when it is there."""
+    """Mark of a parameter that is not an option: the game fills it in."""
 
 
 @dataclass(frozen=True)
 class RunsProgram:
     """Mark of a parameter that is a command: a study needs permission to name one.
 
-    Its maker takes ``folder``, where the relative files in the command are looked for.
+    Its constructor takes ``folder``, the base of relative files in the command.
     """
 
 
@@ -41,7 +41,7 @@ class RunsProgram:
 class BesideStudy:
     """Mark of a parameter that names a file or folder, relative to the study file.
 
-    Its maker takes ``folder``, where the name starts.
+    Its constructor takes ``folder``, the base of the name.
     """
 
 

@@ -1,4 +1,4 @@
-"""Limits as text, rounded outwards: what is printed still holds."""
+"""Limits as text, rounded outwards: the printed limit still holds."""
 
 from __future__ import annotations
 
@@ -7,16 +7,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
 def upper(value: float, figures: int = 6, *, places: int | None = None) -> str:
-    """Give an upper limit, never printed below itself.
+    """Format an upper limit, never below its value.
 
-    Parameters
-    ----------
-    value
-        The limit. Digits after the twelfth are noise of floating point and do not count.
-    figures
-        Significant figures; trailing zeros are dropped.
-    places
-        Decimal places instead, all of them shown.
+    Digits after the twelfth are floating-point noise and do not count. ``figures`` are significant,
+    without trailing zeros; ``places`` are decimal places instead, all of them shown.
 
     Examples
     --------
@@ -27,7 +21,7 @@ def upper(value: float, figures: int = 6, *, places: int | None = None) -> str:
 
 
 def lower(value: float, figures: int = 6, *, places: int | None = None) -> str:
-    """Give a lower limit, never printed above itself; see `upper`.
+    """Format a lower limit, never above its value; see `upper`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pandas, loaded at its first use: most worker processes and commands need none of it."""
+"""Pandas, loaded on first use: most worker processes and commands do without it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["exactly", "is_frame", "pd"]
 
 
 def exactly() -> dict[str, Any]:
-    """Options of `read_csv` with which numbers are read as Python does, with every version."""
+    """Options of `read_csv` that parse numbers as Python does, in every version."""
     new = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)  # others are not allowed there
     return {} if new else {"float_precision": "round_trip"}
 
 
 def is_frame(value: object) -> TypeGuard[pd.DataFrame]:
-    """Say whether it is a data frame: there is none before pandas is loaded."""
+    """Whether it is a data frame: there is none before pandas is loaded."""
     return "pandas" in sys.modules and isinstance(value, pd.DataFrame)

@@ -1,4 +1,4 @@
-"""Read Parquet files, after looking at what they say that they unpack to."""
+"""Parquet files, read after checking their declared unpacked size."""
 
 from __future__ import annotations
 
@@ -26,26 +26,16 @@ Choose = Callable[[list[str], int], Sequence[str] | None]
 def read_parquet(
     path: Path, choose: Choose = lambda names, rows: None, *, largest: int = LARGEST
 ) -> pd.DataFrame:
-    """Read columns of a Parquet file.
+    """Read columns of a Parquet file; columns of text are categorical.
 
-    Parameters
-    ----------
-    path
-        The file.
-    choose
-        Called with the names of all columns and the number of rows before any is read; gives the
-        columns to read (None: all), or raises.
-    largest
-        Most bytes of the columns, unpacked.
-
-    Returns
-    -------
-    The frame; columns of text are categorical.
+    ``choose`` receives the names of all columns and the number of rows before any is read. It
+    returns the columns to read (None: all), or raises. ``largest`` limits the unpacked bytes of the
+    columns.
 
     Raises
     ------
     InputError
-        It is no Parquet file, is damaged, or has columns of lists or structures.
+        It is not a Parquet file, is damaged, or has columns of lists or structures.
     TooLargeError
         It would unpack to more than ``largest`` bytes.
     MissingExtraError
@@ -71,22 +61,14 @@ def read_parquet(
 
 @dataclass(frozen=True)
 class Footer:
-    """What a Parquet file says of itself before anything of it is read.
-
-    Attributes
-    ----------
-    names
-        Of all columns.
-    rows
-        How many it has.
-    """
+    """The column names and number of rows that a Parquet file declares."""
 
     names: tuple[str, ...]
     rows: int
 
 
 def read_footer(path: Path) -> Footer:
-    """Read what a Parquet file says of itself; the errors are those of `read_parquet`."""
+    """Read the footer of a Parquet file; the errors are those of `read_parquet`."""
     file_size(path, largest=2**63)
     with parsing(path, "a readable Parquet file"), _opened(path) as file:
         return Footer(tuple(file.schema_arrow.names), int(file.metadata.num_rows))
@@ -95,23 +77,10 @@ def read_footer(path: Path) -> Footer:
 def parquet_parts(
     path: Path, columns: Sequence[str], rows: int, *, largest: int = LARGEST
 ) -> Generator[pd.DataFrame]:
-    """Yield columns of a Parquet file, some rows at a time.
+    """Yield columns of a Parquet file, at most ``rows`` rows at a time.
 
-    Parameters
-    ----------
-    path
-        The file.
-    columns
-        Those to read.
-    rows
-        Most rows of a part.
-    largest
-        Most bytes of the columns of one row group, unpacked.
-
-    Raises
-    ------
-    InputError, TooLargeError, MissingExtraError
-        As for `read_parquet`; for a row group where that speaks of the file.
+    ``largest`` limits the unpacked bytes of the columns of one row group. The errors are those of
+    `read_parquet`, for a row group instead of the file.
     """
     file_size(path, largest=2**63)
     found = 0
@@ -140,9 +109,9 @@ def parquet_parts(
 
 @contextmanager
 def _believed(path: Path, size: int) -> Generator[None]:
-    """Let reading take so much memory as a footer makes likely: pages may hold more than it says.
+    """Limit the memory of reading to a multiple of the declared size: pages may hold more.
 
-    A page says its size itself, and the library makes room for it before anybody can look.
+    A page declares its own size, and the library allocates it before we can check.
     """
     if sys.platform != "linux":
         yield
@@ -167,7 +136,7 @@ def _believed(path: Path, size: int) -> Generator[None]:
 
 
 def _opened(path: Path, **options: Any) -> Any:
-    """Open a Parquet file for pyarrow, to be used with ``with``."""
+    """Open a Parquet file with pyarrow, as a context manager."""
     parquet: Any = optional("pyarrow.parquet", extra="parquet", purpose="Reading Parquet")
     return parquet.ParquetFile(path, **options)
 
@@ -186,7 +155,7 @@ def _refuse_large(what: str, size: int, largest: int, remedy: str = "") -> None:
 
 
 def _plain(path: Path, file: Any, kept: Sequence[str]) -> tuple[list[str], int]:
-    """Refuse what is no plain column; give the columns of text, and the bytes of a row."""
+    """Refuse nested columns; return the columns of text, and the bytes of a row."""
     texts: list[str] = []
     width, wanted = 0, set(kept)  # a footer may name a hundred thousand
     for field in file.schema_arrow:
@@ -207,10 +176,10 @@ def _plain(path: Path, file: Any, kept: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _unpacked(path: Path, file: Any, kept: Sequence[str]) -> list[int]:
-    """Give for each row group the bytes of the columns before compression, as it declares them.
+    """Return for each row group the declared bytes of the columns before compression.
 
-    What a footer says of a column may be impossible. Python's view of it then ends the process;
-    reading a row has the same looked at where an error is raised.
+    What a footer declares of a column may be impossible, and pyarrow's view of it then ends the
+    process. Reading one row makes pyarrow check it where an error is raised.
     """
     wanted, groups = set(kept), range(file.metadata.num_row_groups)
     places = [i for i, name in enumerate(file.schema) if name.path.split(".")[0] in wanted]

@@ -1,8 +1,8 @@
-"""Randomness: one place where a seed becomes a generator.
+"""Randomness: the one place where a seed becomes a generator.
 
 A public function takes ``rng: Generator | int | None`` by keyword and resolves it once, here.
-Trials take children spawned by their number, so that results do not depend on how many workers
-play them or in which order.
+Trials use child generators by their number, so that results do not depend on the number of workers
+or their order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RandomSource = np.random.Generator | int | None
 
 
 def _seed(rng: object) -> int:
-    """Give ``rng`` as a seed, or refuse it."""
+    """Return ``rng`` as a seed, or refuse it."""
     if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
         raise InputError(
             f"`rng` must be a numpy.random.Generator, a non-negative integer or None, got {rng!r}"
@@ -33,7 +33,7 @@ def generator(rng: RandomSource = None) -> np.random.Generator:
 
 
 def entropy_of(rng: RandomSource = None) -> int:
-    """Give the integer that reproduces a run: the seed itself, or 128 fresh bits."""
+    """Return the integer that reproduces a run: the seed itself, or 128 fresh bits."""
     if isinstance(rng, np.random.Generator):
         return int.from_bytes(rng.bytes(16), "little")
     if rng is None:
@@ -44,5 +44,5 @@ def entropy_of(rng: RandomSource = None) -> int:
 
 
 def child(entropy: int, *key: int) -> np.random.Generator:
-    """Give the generator of one part of a run, named by ``key`` (a trial, a setting, an attack)."""
+    """Return the generator of one part of a run: ``key`` numbers a trial, a setting, an attack."""
     return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))

@@ -1,8 +1,8 @@
-"""Temporary folders that are gone with the run that made them, or at the next start at the latest.
+"""Temporary folders that are removed with their run, or at the next start at the latest.
 
-Who uses a folder holds a lock on it. The kernel gives the lock up with the process, whatever ends
-it, so that a folder without one is nobody's: unlike a process number that cannot be mistaken, nor
-does it depend on seeing the process (another container may share the temporary folder).
+Each user of a folder holds a lock on it. The kernel releases the lock with the process, whatever
+ends it, so a folder without one is unused. Unlike a process number, a lock cannot be mistaken and
+works without seeing the process (another container may share the temporary folder).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _UNLOCKED = ".narcissus-new-"  # for the moment between its making and its lock;
 
 @contextmanager
 def scratch_folder() -> Generator[Path, None, None]:
-    """Make a folder that only this user can enter; remove it in the end with all that is in it."""
+    """Create a folder that only this user can enter; remove it with its content in the end."""
     place = tempfile.gettempdir()
     sweep(place)
     new = Path(tempfile.mkdtemp(prefix=_UNLOCKED, dir=place))
@@ -45,7 +45,7 @@ def scratch_folder() -> Generator[Path, None, None]:
 
 @lru_cache(maxsize=16)
 def sweep(place: str) -> None:
-    """Remove, once in a process, the folders of runs that are over and could not do it."""
+    """Remove, once per process, the folders that finished runs could not remove."""
     if fcntl is None:
         return
     with suppress(OSError), os.scandir(place) as entries:
@@ -65,7 +65,7 @@ def sweep(place: str) -> None:
 
 
 def _lock(folder: Path) -> int | None:
-    """Take the lock of a folder; None where another has it, or where there are no locks."""
+    """Lock a folder; None where another process has it, or where locks do not exist."""
     if fcntl is None:
         return None
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

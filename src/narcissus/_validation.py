@@ -1,4 +1,4 @@
-"""Checks of arguments where they enter, with messages that name the argument and its range."""
+"""Checks of arguments, with messages that name the argument and its range."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from narcissus.errors import InputError
 
 
 def real(name: str, value: Any) -> float:
-    """Give ``value`` as a float; NaN, booleans and non-numbers are refused."""
+    """Return ``value`` as a float; refuse NaN, booleans and non-numbers."""
     if isinstance(value, bool | np.bool_ | str) or value is None:
         raise InputError(f"`{name}` must be a number, got {value!r}")
     try:
@@ -38,7 +38,7 @@ def between(
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
-    """Give ``value`` as a float within the interval; each end may be excluded."""
+    """Return ``value`` as a float within the interval; each end may be excluded."""
     number = real(name, value)
     below = number < low or (open_low and number == low)
     above = number > high or (open_high and number == high)
@@ -49,17 +49,17 @@ def between(
 
 
 def probability(name: str, value: Any) -> float:
-    """Give ``value`` as a float in [0, 1]."""
+    """Return ``value`` as a float in [0, 1]."""
     return between(name, value, 0.0, 1.0)
 
 
 def fraction(name: str, value: Any) -> float:
-    """Give ``value`` as a float in (0, 1): a confidence, or the chance of an error."""
+    """Return ``value`` as a float in (0, 1): a confidence, or the probability of an error."""
     return between(name, value, 0.0, 1.0, open_low=True, open_high=True)
 
 
 def positive(name: str, value: Any, *, allow_infinite: bool = False) -> float:
-    """Give ``value`` as a float above 0, finite unless said otherwise."""
+    """Return ``value`` as a float above 0, finite by default."""
     number = real(name, value)
     if number <= 0 or (math.isinf(number) and not allow_infinite):
         finite = "" if allow_infinite else " and finite"
@@ -68,7 +68,7 @@ def positive(name: str, value: Any, *, allow_infinite: bool = False) -> float:
 
 
 def non_negative(name: str, value: Any, *, allow_infinite: bool = False) -> float:
-    """Give ``value`` as a float of at least 0, finite unless said otherwise."""
+    """Return ``value`` as a float of at least 0, finite by default."""
     number = real(name, value)
     if number < 0 or (math.isinf(number) and not allow_infinite):
         finite = "" if allow_infinite else " and finite"
@@ -77,7 +77,7 @@ def non_negative(name: str, value: Any, *, allow_infinite: bool = False) -> floa
 
 
 def integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
-    """Give ``value`` as an int within the limits; a float counts only if it is whole."""
+    """Return ``value`` as an int within the limits; a float must be whole."""
     number = real(name, value)
     if not math.isfinite(number) or number != math.floor(number):
         raise InputError(f"`{name}` must be a whole number, got {value!r}")
@@ -90,7 +90,7 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
 
 
 def probabilities(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Give ``values`` as a float array with every entry in [0, 1]; any shape."""
+    """Return ``values`` as a float array of any shape, with every entry in [0, 1]."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -106,7 +106,7 @@ def probabilities(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def unit_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Give ``values`` as a non-empty vector of numbers in [0, 1]."""
+    """Return ``values`` as a non-empty vector of numbers in [0, 1]."""
     array = probabilities(name, values)
     if array.ndim != 1 or array.size == 0:
         raise InputError(f"`{name}` must be a non-empty vector, got shape {array.shape}")
@@ -114,7 +114,7 @@ def unit_vector(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def same_trials(**values: NDArray[np.float64]) -> None:
-    """Refuse two vectors, given by their names, that are not of the same trials."""
+    """Refuse two vectors, given by name, of different numbers of trials."""
     (name, one), (other, two) = values.items()
     if one.shape != two.shape:
         raise InputError(
@@ -124,9 +124,9 @@ def same_trials(**values: NDArray[np.float64]) -> None:
 
 
 def distribution(name: str, values: ArrayLike, *, tolerance: float = 1e-9) -> NDArray[np.float64]:
-    """Give ``values`` as a probability vector; one that does not sum to one is refused.
+    """Return ``values`` as a probability vector.
 
-    Nothing is renormalised: a sum off by more than ``tolerance`` is somebody's mistake.
+    Nothing is renormalised: a sum off by more than ``tolerance`` is a mistake, and refused.
     """
     array = unit_vector(name, values)
     total = math.fsum(array)
@@ -139,7 +139,7 @@ def distribution(name: str, values: ArrayLike, *, tolerance: float = 1e-9) -> ND
 
 
 def one_of(name: str, value: str, choices: Iterable[str]) -> str:
-    """Give ``value`` if it is one of ``choices``; otherwise name the nearest."""
+    """Return ``value`` if it is one of ``choices``; otherwise name the nearest."""
     known = list(choices)
     if value in known:
         return value
@@ -149,7 +149,7 @@ def one_of(name: str, value: str, choices: Iterable[str]) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Give '; did you mean `x`?' for the known word nearest to ``word``, or ''."""
+    """Return '; did you mean `x`?' for the known word nearest to ``word``, or ''."""
     names = [str(k) for k in known]
     same = [name for name in names if name.casefold() == str(word).casefold()]
     near = same or get_close_matches(str(word), names, n=1, cutoff=0.5)
@@ -157,7 +157,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def arity(function: Callable[..., Any], most: int) -> int:
-    """Give how many arguments by position a user's function takes, from 1 to ``most``."""
+    """Return the number of positional arguments of a user's function, from 1 to ``most``."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -1,3 +1,3 @@
-"""The version of Narcissus: here and nowhere else."""
+"""The version of Narcissus, defined here only."""
 
 __version__ = "0.1.0"

@@ -1,8 +1,8 @@
-"""What strangers wrote, as a person may see it: nothing that moves the cursor, turns or hides text.
+"""Untrusted text, made safe to show: nothing moves the cursor, turns or hides text.
 
-Titles, keys, names of columns, values and paths are written by others. A terminal obeys escape
-sequences in them, a browser and a terminal obey marks of direction, and characters without width
-make two names look like one.
+Titles, keys, names of columns, values and paths are written by others. Terminals obey escape
+sequences in them, browsers and terminals obey marks of direction, and zero-width characters make
+two names look alike.
 """
 
 from __future__ import annotations
@@ -23,18 +23,12 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str, *, keep: str = "") -> str:
-    r"""Replace each character that is not seen, or that acts, by its escape (``\\u202e``).
+    r"""Replace each invisible or acting character by its escape (``\\u202e``).
 
     These are the controls (line ends, tabs and escapes included), the marks of format and of
-    direction, the separators of lines, and what Unicode has not assigned. The escapes are those of
-    JSON, so that JSON stays what it says.
-
-    Parameters
-    ----------
-    text
-        Any text.
-    keep
-        Characters that stay as they are, such as the line ends of text that is ours.
+    direction, the separators of lines, and code points not assigned in Unicode. The escapes are
+    those of JSON, so that JSON keeps its meaning. Characters in ``keep`` stay, such as our own line
+    ends.
 
     Examples
     --------
@@ -59,9 +53,9 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def marked(cell: object) -> object:
-    """Put an apostrophe before a text that a spreadsheet would compute, and before that of one.
+    """Put an apostrophe before a text that a spreadsheet would compute, or that begins with one.
 
-    Numbers stay as they are. What is read again is taken through `unmarked`.
+    Numbers stay as they are; `unmarked` is the inverse.
     """
     if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
@@ -69,19 +63,14 @@ def marked(cell: object) -> object:
 
 
 def unmarked(cell: str) -> str:
-    """Take off the apostrophe that `marked` put there."""
+    """Remove the apostrophe of `marked`."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell
 
 
 def csv_text(rows: Iterable[Iterable[object]], *, exact: bool = False) -> str:
-    """Write a CSV in which no text is a formula, and nothing is hidden.
+    """Format rows of texts and numbers as CSV without formulas or hidden text.
 
-    Parameters
-    ----------
-    rows
-        Of texts and numbers.
-    exact
-        Whether a reader of ours gets every character back, hidden ones too.
+    With ``exact`` our own readers get every character back, hidden ones too.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -96,23 +85,23 @@ SHOW_VALUES = "NARCISSUS_SHOW_VALUES"
 
 
 def values_shown() -> bool:
-    """Decide whether messages may quote cells of the data."""
+    """Whether messages may quote cells of the data."""
     return bool(os.environ.get(SHOW_VALUES))
 
 
 def cell(value: object) -> str:
-    """Quote a cell of a table of people for a message, or say that it is there.
+    """Quote a cell of a table of people for a message, or only mention it.
 
-    Messages end in logs and in records, and a cell may be somebody's secret: it is quoted where
-    `SHOW_VALUES` is set (``--show-values``) alone. A message names the row and the column.
+    Messages end in logs and records, and a cell may be a secret: it is quoted only where
+    `SHOW_VALUES` is set (``--show-values``). A message names the row and the column.
     """
     return repr(value) if values_shown() else "a value that --show-values shows"
 
 
 def show_visibly(stream: TextIO) -> None:
-    """Let nothing hidden through a stream of this process, and nothing fail for its encoding.
+    """Make a stream of this process escape hidden text, and never fail for its encoding.
 
-    Libraries that draw on it, as bars of progress do, are given `unguarded` instead.
+    Libraries that draw on it, such as progress bars, use `Unguarded` instead.
     """
     write = stream.write
 
@@ -126,13 +115,13 @@ def show_visibly(stream: TextIO) -> None:
 
 
 class Unguarded:
-    """A stream without the guard of `show_visibly`, for bars of progress: they move the cursor."""
+    """A stream without the guard of `show_visibly`, for progress bars: they move the cursor."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def __getattr__(self, name: str) -> object:
-        """Return what the stream has; to write, the method of its class."""
+        """Return the attribute of the stream; ``write`` is the method of its class."""
         if name == "write":
             return lambda text: type(self._stream).write(self._stream, text)  # pyright: ignore[reportUnknownLambdaType]
         return getattr(self._stream, name)

@@ -7,34 +7,34 @@ from pathlib import Path
 
 
 class NarcissusError(Exception):
-    """Base of all errors raised on purpose; the message says what to do about it."""
+    """Base of all errors raised on purpose; the message states a remedy."""
 
 
 class InputError(NarcissusError, ValueError):
-    """An argument, a table or a file is not usable as it stands."""
+    """An unusable argument, table or file."""
 
 
 class StudyError(InputError):
-    """A study file is wrong: the message names the key and its line in the file."""
+    """A wrong study file; the message names the key and its line in the file."""
 
 
 class MissingExtraError(NarcissusError, ImportError):
-    """A feature needs a package that is not installed; the message names the extra."""
+    """A missing optional package; the message names the extra."""
 
 
 class TooLargeError(InputError):
-    """The exact answer does not fit; the message says how large it would be."""
+    """An exact answer that does not fit; the message states its size."""
 
 
 class LongWorkError(InputError):
-    """The work would take longer than was agreed to; the message says how long."""
+    """Work longer than the time agreed to; the message states the time."""
 
 
 class StoreError(NarcissusError):
-    """A results folder cannot be used: unwritable, or it belongs to another study."""
+    """An unusable results folder: unwritable, or of another study."""
 
 
 def raised_where(error: Exception) -> str:
-    """Say what a user's own code raised, and where."""
+    """Describe an exception of the user's own code, and its place."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"

@@ -1,8 +1,8 @@
-"""Graded statements, the weakest of them, and whether any two contradict each other.
+"""Graded statements, the weakest of them, and contradictions between any two.
 
-A verdict rests on findings. It has the weakest grade of those that it rests on, and before it is
-given, every pair of findings about the same quantity is compared: a lower limit above an upper
-one refutes what they assume.
+A verdict has the weakest grade of the findings that it rests on. Before it is given, every pair of
+findings about the same quantity is compared: a lower limit above an upper one refutes their
+assumptions.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ class Finding(Result):
     Attributes
     ----------
     quantity
-        What the numbers are about; findings are compared where it is the same, so it names the
-        quantity and the setting: ``"mean share recovered by the best attacker, epsilon = 1"``.
-        What an attack recovers is a lower limit of what the best attacker recovers.
+        The quantity and the setting; findings of the same quantity are compared:
+        ``"mean share recovered by the best attacker, epsilon = 1"``. The success of an attack is a
+        lower limit of the success of the best attacker.
     source
-        Who says so, in words that can stand in a sentence: ``"the attack `posterior`"``.
+        Origin, in words that fit in a sentence: ``"the attack `posterior`"``.
     low, high
         The limits; None where there is none on that side.
     kind
         The grade of the numbers themselves.
     assumptions
-        What must hold besides, each a noun phrase that can be refuted: ``"the fitted prior is
-        right about these people"``. Empty for a theorem about the game itself.
+        Further conditions, each a noun phrase that can be refuted: ``"the fitted prior is right
+        about these people"``. Empty for a theorem about the game itself.
     confidence
-        Level of the limits, if they are sampled; it must hold for all findings that are compared
-        at once.
+        Level of sampled limits; it must hold for all findings compared at once.
     """
 
     quantity: str
@@ -65,22 +64,12 @@ class Finding(Result):
 
 @dataclass(frozen=True)
 class Contradiction(Result):
-    """Two findings that cannot both hold, and what that refutes.
-
-    Attributes
-    ----------
-    quantity
-        What they are about.
-    above, below
-        The finding whose lower limit lies above the other's upper one, and that other.
-    refuted
-        The assumptions of either, at least one of which is wrong.
-    """
+    """Two findings that cannot both hold, and the assumptions that this refutes."""
 
     quantity: str
-    above: Finding
+    above: Finding  # its lower limit lies above the upper one of `below`
     below: Finding
-    refuted: tuple[str, ...]
+    refuted: tuple[str, ...]  # the assumptions of either, of which at least one is wrong
 
     @property
     def grade(self) -> Grade:
@@ -104,7 +93,7 @@ class Contradiction(Result):
 
 
 def weakest(grades: Iterable[Grade]) -> Grade:
-    """Give the weakest of some grades; what rests on nothing is 'not assessed'.
+    """Return the weakest of some grades; without any, 'not assessed'.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Progress of long work. The library never prints: it reports to an observer, silent by default."""
+"""Progress of long work, reported to an observer that is silent by default."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Observer(Protocol):
-    """What long work tells about itself while it runs."""
+    """A receiver of progress reports."""
 
     def start(self, what: str, total: int, done: int = 0) -> None:
         """Begin a stage of ``total`` steps, ``done`` of them finished in an earlier run."""
@@ -21,12 +21,12 @@ class Observer(Protocol):
         ...
 
     def note(self, message: str) -> None:
-        """Say something that the user should read (a resumed run, a skipped part)."""
+        """Pass on a message that the user should read (a resumed run, a skipped part)."""
         ...
 
 
 class SilentObserver:
-    """Hears everything and says nothing."""
+    """An observer that ignores everything."""
 
     def start(self, what: str, total: int, done: int = 0) -> None:
         """Ignore the start of a stage."""

@@ -1,7 +1,7 @@
-"""Results as data: what is proved, sampled, approximate, or could not be assessed.
+"""Results as data: proved, sampled, approximate, or not assessed.
 
-`Bound`, `Estimate` and `Approximate` share no base class with numbers in it on purpose: code that
-takes one cannot be handed the other, and their texts never look alike.
+`Bound`, `Estimate` and `Approximate` share no base class with numbers in it on purpose: code for
+one cannot be given another, and their texts never look alike.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Status = Literal[
 
 
 def plain(value: Any) -> Any:
-    """Give ``value`` as JSON can hold it; infinities become None."""
+    """Convert ``value`` to JSON types; infinities become None."""
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
@@ -56,19 +56,19 @@ class Result:
 
     @property
     def grade(self) -> Grade:
-        """How far the number can be trusted."""
+        """Trust in the number, as a grade."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields as plain Python values that JSON can hold."""
+        """Return the fields as plain Python values for JSON."""
         return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the fields as a data frame with one row."""
+        """Return the fields as a data frame with one row."""
         return pd.DataFrame([self.to_dict()])
 
     def __float__(self) -> float:
-        """Give ``value``, for `float` and NumPy, of a result that is about one number."""
+        """Return ``value``, for `float` and NumPy, of a result about one number."""
         value = getattr(self, "value", None)
         if not isinstance(value, int | float):
             raise TypeError(
@@ -78,7 +78,7 @@ class Result:
         return float(value)
 
     def __bool__(self) -> bool:
-        """Tell whether what was asked holds, where that is the question; otherwise true."""
+        """Whether the statement in question holds; true where there is none."""
         return bool(getattr(self, "holds", True))
 
     def _repr_html_(self) -> str:
@@ -87,25 +87,24 @@ class Result:
 
 @dataclass(frozen=True)
 class Bound(Result):
-    """A proved limit on what any attacker can do.
+    """A proved limit on any attacker.
 
     Attributes
     ----------
     value
         The limit.
     quantity
-        What is limited, in words: ``"success of one target"``.
+        The limited quantity, in words: ``"success of one target"``.
     theorem
         The theorem, with its source: ``"Swanberg et al. 2025, Theorem 3.2"``.
     assumptions
-        What must hold for the theorem to apply.
+        Conditions under which the theorem applies.
     valid
         False for a published formula that is known not to hold; kept for comparison only.
     id
-        Short name of the theorem, the same for ever: that of `narcissus.bounds.THEOREMS`, for what
-        is there.
+        Permanent short name of the theorem, as in `narcissus.bounds.THEOREMS` if it is there.
     takes_as_given
-        What is believed and not proved, such as that the prior is the true one.
+        Unproved premises, such as that the prior is the true one.
     """
 
     value: float
@@ -132,7 +131,7 @@ class Bound(Result):
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields and the grade."""
+        """Return the fields and the grade."""
         return {**super().to_dict(), "grade": self.grade}
 
 
@@ -145,17 +144,17 @@ class Estimate(Result):
     value
         The estimate.
     low, high
-        Confidence limits; None where no limit exists on that side (``why`` says the reason).
+        Confidence limits; None where no limit exists on that side (``why`` is the reason).
     confidence
         Level of the limits, such as 0.95.
     trials
-        How many independent trials made it.
+        Number of independent trials.
     quantity
-        What is estimated, in words.
+        The estimated quantity, in words.
     method
-        How the limits were made: ``"Clopper-Pearson"``.
+        Method of the limits: ``"Clopper-Pearson"``.
     why
-        Why a limit is missing, if one is.
+        Reason for a missing limit.
     """
 
     value: float
@@ -185,9 +184,9 @@ class Estimate(Result):
 
 @dataclass(frozen=True)
 class Approximate(Result):
-    """A sampled number with limits whose level holds only roughly: normal, studentised, bootstrap.
+    """A sampled number with limits of approximate level: normal, studentised, bootstrap.
 
-    Never a ground for a verdict; shown beside limits that hold.
+    Never a ground for a verdict; shown next to limits that hold.
 
     Attributes
     ----------
@@ -196,13 +195,13 @@ class Approximate(Result):
     low, high
         The approximate limits.
     confidence
-        Level that the limits aim at, such as 0.95.
+        Nominal level of the limits, such as 0.95.
     trials
-        How many independent trials made it.
+        Number of independent trials.
     quantity
-        What is estimated, in words.
+        The estimated quantity, in words.
     method
-        How the limits were made: ``"Student's t"``.
+        Method of the limits: ``"Student's t"``.
     """
 
     value: float
@@ -228,21 +227,11 @@ class Approximate(Result):
 
 @dataclass(frozen=True)
 class NotAssessed(Result):
-    """Something that was asked and could not be answered; never to be read as safe.
+    """An unanswered question, never to be read as safe."""
 
-    Attributes
-    ----------
-    quantity
-        What was asked.
-    reason
-        Why there is no answer.
-    remedy
-        What the user can do about it.
-    """
-
-    quantity: str
-    reason: str
-    remedy: str = ""
+    quantity: str  # the question
+    reason: str  # why there is no answer
+    remedy: str = ""  # what the user can do about it
 
     @property
     def grade(self) -> Grade:

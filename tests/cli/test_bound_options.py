@@ -5,19 +5,29 @@ import math
 
 import pytest
 
-from narcissus.bounds import threat
+from narcissus.bounds import ThreatToPeople, threat, threat_of_ranked
 from narcissus.cli import bound_options as options
+from narcissus.cli.bound_options import (
+    Answer,
+    are_replaced,
+    known_of,
+    no_membership,
+    one_answer,
+    questions_of,
+    together,
+)
 from narcissus.errors import InputError
-from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP, RenyiDP
+from narcissus.guarantees import ApproximateDP, BayesSecurity, GaussianDP, PureDP, RenyiDP, as_asked
+from narcissus.priors import Zipf
 from narcissus.results import Bound
 
-NONE = dict.fromkeys(
+UNUSED = dict.fromkeys(
     ("epsilon", "mu", "rho", "renyi", "dp_sgd", "bayes_security", "profile", "pld")
 )
 
 
 def made(delta=None, adjacency="replace-one", **given):
-    return options.make_guarantee({**NONE, **given}, delta=delta, adjacency=adjacency)
+    return options.make_guarantee({**UNUSED, **given}, delta=delta, adjacency=adjacency)
 
 
 @pytest.mark.parametrize(
@@ -154,10 +164,132 @@ def test_numbers_percentages_and_json(capsys):
     assert json.loads(capsys.readouterr().out) == {"a": 0.1 + 0.2, "b": None, "c": [None, 1]}
 
 
-def test_a_picture_that_could_not_be_written_is_refused_before_any_work(tmp_path):
-    options.check_plot(None)
-    options.check_plot(tmp_path / "a.svg")
-    with pytest.raises(InputError, match=r"must end in \.svg"):
-        options.check_plot(tmp_path / "a.txt")
-    with pytest.raises(InputError, match="does not exist"):
-        options.check_plot(tmp_path / "none" / "a.svg")
+KNOWN = dict.fromkeys(("--prior", "--values", "--zipf", "--bits"))
+
+
+def test_only_one_option_says_what_is_known():
+    assert options.only_one({**KNOWN, "--zipf": "1,2"}) == "--zipf"
+    with pytest.raises(InputError, match=r"`--zipf` or `--bits` must be given, .* got none"):
+        options.only_one(KNOWN)
+    with pytest.raises(InputError, match="got --prior and --bits"):
+        options.only_one({**KNOWN, "--prior": 0.0, "--bits": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("known", "danger"),
+    [
+        ({"--prior": 0.2}, threat(prior=0.2, targets=3)),
+        ({"--values": "0.7,0.3"}, threat(values=[0.7, 0.3], targets=3)),
+        ({"--bits": 3.0}, threat(prior=0.125, targets=3)),
+        ({"--zipf": "1.1,1e9"}, threat_of_ranked(Zipf(1.1, 10**9), targets=3)),
+        ({"--zipf": "0,7"}, threat_of_ranked(Zipf(0, 7), targets=3)),
+    ],
+)
+def test_each_option_makes_its_threat(known, danger):
+    assert options.threat_of({**KNOWN, **known}, exact=False, targets=3) == danger
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1.1", "S,N, such as 1.1,1e9"),
+        ("1.1,2,3", "S,N"),
+        ("a,5", "numbers separated by commas"),
+        ("-1,5", "`--zipf S` must be at least 0"),
+        ("1,0", "`--zipf N` must be at least 1"),
+        ("1,2.5", "`--zipf N` must be a whole number"),
+        ("1,1e16", "`--zipf N` .*at most"),
+        ("1,inf", "`--zipf N`"),
+    ],
+)
+def test_what_is_no_law_of_zipf_is_refused(text, said):
+    with pytest.raises(InputError, match=said):
+        options.zipf_law(text)
+
+
+def test_people_are_read_and_nothing_else_is_said_of_them(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("a,b\n0.5,0.5\n0.9,0.1\n")
+    assert options.people_of(path, {"--targets": None}).n == 2
+    with pytest.raises(InputError, match="`--targets` does not go with `--priors`"):
+        options.people_of(path, {"--targets": 2})
+    path.write_text("a,b\n0.5,0.6\n")
+    with pytest.raises(InputError, match=r"`--priors`: .*row 1 \(line 2\)"):
+        options.people_of(path, {})
+
+
+NONE = dict.fromkeys(("--prior", "--values", "--zipf", "--priors"))
+
+
+@pytest.mark.parametrize(
+    ("known", "success", "needless", "said"),
+    [
+        ({"--prior": 0.5}, None, {}, None),
+        ({"--prior": 0.99}, "exact", {}, None),
+        ({"--values": "0.2,0.8"}, None, {"--within": None}, None),
+        ({"--priors": ThreatToPeople([[0.5, 0.5], [0.9, 0.1]])}, None, {}, None),
+        ({"--prior": 0.01}, None, {}, "--prior 0.99"),
+        ({"--prior": 0.5}, "any", {}, "`--success` must be exact"),
+        ({"--values": "0.2,0.3,0.5"}, None, {}, "`--values` has 3"),
+        ({"--priors": ThreatToPeople([[0.5, 0.3, 0.2]])}, None, {}, "`--priors` has 3"),
+        ({"--zipf": "1,2"}, None, {}, "`--zipf`"),
+        ({"--values": "0.2,0.8"}, None, {"--within": 1}, "`--within`"),
+    ],
+)
+def test_what_is_known_may_be_about_membership_or_not(known, success, needless, said):
+    reason = no_membership({**NONE, **known}, success, needless)
+    assert (reason is None) == (said is None)
+    assert questions_of("value", reason) == ("value",)
+    if said is None:
+        assert questions_of(None, reason) == options.SECRETS
+        assert questions_of("membership", reason) == ("membership",)
+        return
+    assert said in reason
+    assert questions_of(None, reason) == ("value",)
+    with pytest.raises(InputError, match="`--secret membership` has two values, in and out"):
+        questions_of("membership", reason)
+
+
+def test_a_word_that_is_no_question_is_refused():
+    with pytest.raises(InputError, match="did you mean `membership`"):
+        questions_of("membershp", None)
+
+
+def test_of_membership_the_best_guess_is_the_whole_prior():
+    assert known_of("value", {**NONE, "--prior": 0.75})["--prior"] == 0.75
+    found = known_of("membership", {**NONE, "--prior": 0.75})
+    assert (found["--prior"], found["--values"]) == (None, "0.75,0.25")
+    assert known_of("membership", {**NONE, "--values": "0.1,0.9"})["--values"] == "0.1,0.9"
+
+
+def test_one_answer_is_said_once_and_two_are_both_said():
+    known = GaussianDP(1, adjacency="add-remove")
+    two = [
+        Answer(as_asked(known, s), {"success": i}, [f"{s}!"]) for i, s in enumerate(options.SECRETS)
+    ]
+    payload, lines = together(two, shared=False)
+    assert (payload["secret"], payload["success"]) == ("value", 0)
+    assert (payload["membership"]["secret"], payload["membership"]["success"]) == ("membership", 1)
+    assert lines == [
+        "Asked: what value a person's record has (--secret value).",
+        "value!",
+        "",
+        "Asked: whether a person's record is in the data (--secret membership).",
+        "membership!",
+    ]
+    assert (
+        together(two[1:], shared=False)[1][0] == "Asked: whether a person's record is in the data."
+    )
+    one = Answer(GaussianDP(1), {"success": 7}, ["both!"])
+    payload, lines = together([one], shared=True)
+    assert payload["success"] == payload["membership"]["success"] == 7
+    assert payload["membership"]["question"].endswith("or another in its place")
+    assert lines[0].startswith("Asked: what value a person's record has; or whether")
+    assert lines[1:] == ["both!"]
+    assert are_replaced([as_asked(GaussianDP(1), secret) for secret in options.SECRETS])
+    assert not are_replaced([as_asked(known, secret) for secret in options.SECRETS])
+    assert not are_replaced([GaussianDP(1)])
+    assert one_answer(options.SECRETS, replaced=True, exact=True)
+    assert not one_answer(options.SECRETS, replaced=False, exact=True)
+    assert not one_answer(options.SECRETS, replaced=True, exact=False)
+    assert not one_answer(("value",), replaced=True, exact=True)

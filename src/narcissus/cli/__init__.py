@@ -1,4 +1,4 @@
-"""The command line: parse, call, render. Each command is a file, loaded when it is called."""
+"""The command line: parse, call, render. Each command is a module, imported on use."""
 
 from narcissus.cli.main import main
 

@@ -1,20 +1,20 @@
-"""``narcissus audit``: play a study, keep its record and report, print the verdict."""
+"""``narcissus audit``: play a study, save its record and report, print the verdict."""
 
 from __future__ import annotations
 
 import shlex
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from narcissus.cli import options
-from narcissus.cli.engine import engine_of
 from narcissus.cli.interrupts import on_interrupt
-from narcissus.cli.long_work import agreed
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
+from narcissus.cli.playing import Run, shared
 from narcissus.errors import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ Exit codes:
 
 
 def _require_writable(folder: Path, name: str, option: str) -> None:
-    """Refuse a folder that cannot be written to, or made; nothing is left behind."""
+    """Refuse a folder that cannot be created or written to; leave nothing behind."""
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -71,10 +71,10 @@ def _require_writable(folder: Path, name: str, option: str) -> None:
 
 
 def prepare_folder(folder: Path, study: Study, *, restart: bool) -> None:
-    """Refuse, before any work, a results folder that cannot be used.
+    """Refuse an unusable results folder before any work.
 
-    A kind of study that keeps its trials there knows best whose they are (a run may be extended);
-    where there is only a record, it must be one of this very study.
+    A folder with stored trials is checked by the kind of study, since a run may be extended. A
+    folder with a record alone must hold a record of this very study.
     """
     from narcissus.study.reading import read_record
     from narcissus.study.store import FILE
@@ -95,7 +95,6 @@ def prepare_folder(folder: Path, study: Study, *, restart: bool) -> None:
 
 
 def _again(study: Path, options: Mapping[str, object]) -> str:
-    """Write the command that continues: what was given, but for starting over."""
     words = ["narcissus", "audit", str(study)]
     for name, value in options.items():
         if value is True:
@@ -130,71 +129,39 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
 )
 @options.as_json("Print the record on standard output.")
 @options.quiet
+@shared
 def command(
-    *,
-    study: Path,
-    out: Path | None,
-    seed: int | None,
-    workers: int | None,
-    engine: str | None,
-    scheduler: str | None,
-    allow_code: bool,
-    yes: bool,
-    restart: bool,
-    policy: Path | None,
-    records: Path | None,
-    sign: Path | None,
-    as_json: bool,
-    quiet: bool,
+    *, study: Path, policy: Path | None, records: Path | None, sign: Path | None, run: Run
 ) -> int:
-    """Play a study."""
-    from narcissus.audits import run
+    from narcissus.audits import run as play
     from narcissus.cli.progress import progress
     from narcissus.study import load_study
     from narcissus.study.signing import read_private_key
     from narcissus.study.signing import sign as sign_record
 
-    with progress(quiet=quiet) as observer:
-        loaded = load_study(study, allow_code=allow_code, observer=observer)
-    folder = Path("results") / study.stem if out is None else out
+    with progress(quiet=run.quiet) as observer:
+        loaded = load_study(study, allow_code=run.allow_code, observer=observer)
+    folder = run.out or Path("results") / study.stem
     key = None if sign is None else read_private_key(sign)
-    prepare_folder(folder, loaded, restart=restart)
+    prepare_folder(folder, loaded, restart=run.restart)
     if records is not None:
         _require_writable(records.absolute().parent, "the folder of --records", "--records")
-    given = {"out": folder, "seed": seed, "workers": workers, "allow-code": allow_code}
-    given |= {"engine": engine, "scheduler": scheduler}
-    given |= {"yes": yes, "sign": sign}
-    given |= {"policy": policy, "records": records, "json": as_json, "quiet": quiet}
+    given = {"out": folder, "seed": run.seed, "workers": run.workers, "allow-code": run.allow_code}
+    given |= {"engine": run.engine, "scheduler": run.scheduler, "yes": run.yes, "sign": sign}
+    given |= {"policy": policy, "records": records, "json": run.as_json, "quiet": run.quiet}
     on_interrupt(f"continue with: {_again(study, given)}")
-
-    def play(hours: float | None) -> Audit:
-        with (
-            progress(quiet=quiet) as observer,
-            engine_of(engine, scheduler, workers) as player,
-        ):
-            return run(
-                loaded,
-                rng=seed,
-                observer=observer,
-                folder=folder,
-                workers=workers,
-                restart=restart,
-                policy=policy,
-                internal=records,
-                hours=hours,
-                engine=player,
-            )
-
-    audit = agreed(play, yes=yes)
+    how: dict[str, Any] = {"rng": run.seed, "workers": run.workers, "restart": run.restart}
+    how |= {"folder": folder, "policy": policy, "internal": records}
+    audit = run.play(partial(play, loaded, **how))
     audit.save(folder)
     (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
     if key is not None:
         sign_record(folder / "record.json", key)
-    return show(audit, folder, as_json=as_json)
+    return show(audit, folder, as_json=run.as_json)
 
 
 def show(audit: Audit, folder: Path, *, as_json: bool) -> int:
-    """Print the record or the verdict and where the report is; give the exit code."""
+    """Print the record or the verdict; return the exit code."""
     from narcissus.report import page_of
     from narcissus.report.text import verdict_text
 

@@ -1,4 +1,4 @@
-"""``narcissus bound``: what no attacker can exceed."""
+"""``narcissus bound``: upper bounds on any attacker."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ import click
 from narcissus._outwards import upper
 from narcissus.cli import options
 from narcissus.cli.bound_options import (
-    check_plot,
+    Answer,
+    are_replaced,
     criterion,
     criterion_text,
     exact_match,
+    known_of,
     make_guarantee,
     more_provable,
+    no_membership,
     of_guarantee,
+    one_answer,
+    only_one,
     option_names,
     others,
     others_text,
+    people_of,
     percent,
-    print_json,
-)
-from narcissus.cli.known import only_one, people_of, threat_of
-from narcissus.cli.people import reached_text
-from narcissus.cli.questions import (
-    Answer,
-    are_replaced,
-    asked,
-    known_of,
-    no_membership,
-    one_answer,
+    print_answer,
+    questions_of,
+    reached_text,
+    threat_of,
     together,
 )
 from narcissus.errors import InputError
@@ -102,28 +101,24 @@ with all keys for that question, where both were answered.
 @options.values
 @options.zipf
 @options.priors
-@click.option(
-    "--bits", type=float, metavar="D", help="The secret is D random bits: a prior of 2^-D."
-)
-@click.option(
-    "--within", type=int, metavar="L", help="With --values: a guess L places off still counts."
-)
+@options.take("--bits", "D", "The secret is D random bits: a prior of 2^-D.", float)
+@options.take("--within", "L", "With --values: a guess L places off still counts.", int)
 @options.success
 @options.secret
 @options.targets
-@click.option("--guesses", type=int, metavar="R", help="How many of them are guessed.  [all]")
-@click.option(
+@options.take("--guesses", "R", "How many of them are guessed.  [all]", int)
+@options.take(
     "--inseparable",
-    type=float,
-    metavar="KAPPA",
-    help="With --prior: chance that no guess tells two people apart.  [0]",
+    "KAPPA",
+    "With --prior: chance that no guess tells two people apart.  [0]",
+    float,
 )
-@click.option("--at-least", type=int, metavar="V", help="Limit the chance that V or more fall.")
-@click.option(
+@options.take("--at-least", "V", "Limit the chance that V or more fall.", int)
+@options.take(
     "--confidence",
-    type=float,
-    metavar="C",
-    help="Limit the number that falls, or the bits that leak, so surely.  [0.95]",
+    "C",
+    "Limit the number that falls, or the bits that leak, so surely.  [0.95]",
+    float,
 )
 @options.plot("Draw all bounds against the prior and the guarantee's parameter.")
 @options.as_json("Print JSON in full precision.")
@@ -131,11 +126,6 @@ def command(
     *,
     delta: float | None,
     adjacency: str,
-    prior: float | None,
-    values: str | None,
-    zipf: str | None,
-    priors: Path | None,
-    bits: float | None,
     within: int | None,
     success: str | None,
     secret: str | None,
@@ -148,15 +138,8 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Say what no attacker can exceed."""
-    check_plot(plot)
-    known: dict[str, object] = {
-        "--prior": prior,
-        "--values": values,
-        "--zipf": zipf,
-        "--priors": priors,
-        "--bits": bits,
-    }
+    known = {f"--{name}": given.pop(name) for name in ("prior", "values", "zipf", "priors", "bits")}
+    values, priors, bits = known["--values"], known["--priors"], known["--bits"]
     needing = {"--guesses": guesses, "--at-least": at_least}
     exact = _check(known, success, inseparable, targets, needing)
     counted = any(option is not None for option in (priors, targets, bits))
@@ -165,7 +148,7 @@ def command(
     people = None if priors is None else people_of(priors, needless)
     about_values = {"--within": within, "--inseparable": inseparable, "--bits": bits}
     reason = no_membership({**known, "--priors": people}, success, about_values)
-    questions = asked(secret, reason)
+    questions = questions_of(secret, reason)
     named = exact or (within is None and (values or people) is not None)
     kind: dict[str, Any] = {"delta": delta, "adjacency": adjacency}
     guarantees = [make_guarantee(given, **kind, secret=question) for question in questions]
@@ -191,10 +174,7 @@ def command(
             )
             found.append(_answered(about, None if found else plot))
     payload, lines = together(found, shared=shared)
-    if as_json:
-        print_json(payload)
-    else:
-        click.echo("\n".join(lines))
+    print_answer(payload, lines, as_json=as_json)
 
 
 def _answered(asked: _Asked, plot: Path | None) -> Answer:
@@ -211,7 +191,7 @@ def _answered(asked: _Asked, plot: Path | None) -> Answer:
 def _on_people(
     people: ThreatToPeople, guarantee: Guarantee, at_least: int | None, confidence: float | None
 ) -> Answer:
-    from narcissus.cli.people import bound_on_people, people_text
+    from narcissus.cli.bound_options import bound_on_people, people_text
 
     notes = _of_points(guarantee)
     with option_names():
@@ -268,7 +248,7 @@ def _check(
     targets: int | None,
     needing: dict[str, int | None],
 ) -> bool:
-    """Refuse options that do not go together; tell whether only the prior of exact match counts."""
+    """Refuse conflicting options; return whether the exact-match prior alone counts."""
     given = only_one(known)
     if given != "--prior" and inseparable is not None:
         raise InputError(f"`--inseparable` is computed from `{given}`; drop it")
@@ -294,7 +274,6 @@ def _check_confidence(confidence: float | None, at_least: int | None, *, counted
 
 
 def _notes(danger: Threat, guarantee: Guarantee, proved: float) -> list[str]:
-    """Say what would prove more, with the success that exact match would allow."""
     from narcissus.bounds import best, bounds_on, threat
 
     if danger.values is not None or danger.exact_match:
@@ -331,9 +310,9 @@ def _leak(guarantee: Guarantee, confidence: float | None) -> dict[str, Any]:
 
 
 def _many(asked: _Asked, payload: dict[str, Any]) -> tuple[Bound, list[dict[str, Any]]] | None:
-    """Add the tail or the number to ``payload``; give the bound and the others of its kind.
+    """Add the tail or the number to ``payload``; return the bound and the alternatives.
 
-    None where every guess may be right, about which there is no theorem.
+    None where no theorem excludes that every guess is right.
     """
     from narcissus.bounds import at_most, best, bounds_on
     from narcissus.bounds import reached_number_of_threat as number_reached

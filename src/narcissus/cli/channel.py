@@ -1,4 +1,4 @@
-"""``narcissus channel``: what an explicit channel or a mechanism leaks, exactly."""
+"""``narcissus channel``: exact leakage of an explicit channel or a mechanism."""
 
 from __future__ import annotations
 
@@ -11,10 +11,79 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from narcissus.cli import options
-from narcissus.cli.sheets import asked, check_report, write
+from narcissus.cli.bound_options import (
+    Answer,
+    are_replaced,
+    dp_sgd_settings,
+    make_guarantee,
+    of_guarantee,
+    one_answer,
+    option_names,
+    print_answer,
+    questions_of,
+    together,
+)
+from narcissus.cli.sheets import asked, save_figure, write
+from narcissus.errors import InputError
 
 if TYPE_CHECKING:
-    from narcissus.channels import Channel, ChannelSummary, ClosedForm
+    from narcissus.channels import Channel, ChannelSummary, ClosedForm, SecurityBound
+    from narcissus.guarantees import Guarantee, Secret
+    from narcissus.results import Bound
+
+NOTE = (
+    "A guarantee limits Bayes security from below. How low it really is depends on the data and "
+    "on the release."
+)
+
+
+def secured(
+    given: dict[str, Any], *, delta: float | None, adjacency: str, secret: Secret = "value"
+) -> tuple[Guarantee, SecurityBound, Bound | None]:
+    """Return the guarantee, the bound it proves, and for DP-SGD what two data sets reach.
+
+    The reached value is known for replaced records only.
+    """
+    from narcissus.channels import dp_sgd_reached, from_guarantee
+
+    guarantee = make_guarantee(given, delta=delta, adjacency=adjacency, secret=secret)
+    reached = None
+    if given["dp_sgd"] is not None and secret == "value":
+        settings = dp_sgd_settings(given["dp_sgd"], ("noise", "rate", "steps"))
+        settings.pop("interval")
+        with option_names():
+            reached = dp_sgd_reached(**settings)
+    return guarantee, from_guarantee(guarantee), reached
+
+
+def as_keys(guarantee: Guarantee, found: SecurityBound, reached: Bound | None) -> dict[str, Any]:
+    return {
+        "grade": found.grade,
+        "beta_star_at_least": found.value,
+        "beta_star_at_most": None if reached is None else reached.value,
+        "advantage_at_most": found.advantage.value,
+        "tight": found.tight,
+        "theorem": found.theorem,
+        "assumptions": list(found.assumptions),
+        **of_guarantee(guarantee),
+    }
+
+
+def as_lines(found: SecurityBound, reached: Bound | None) -> list[str]:
+    from narcissus._outwards import upper
+
+    most = upper(100 - 50 * found.value, places=1)
+    lines = [
+        str(found),
+        f"  of 100 attempts to tell two neighbouring data sets apart, at most {most} are right "
+        "(50 by guessing)",
+    ]
+    if reached is None:
+        return [*lines, "", NOTE]
+    lines += ["", f"PROVED: some two such data sets have beta* at most {upper(reached.value)}"]
+    lines += [f"  by {reached.theorem}", *(f"  assuming {one}" for one in reached.assumptions)]
+    return lines
+
 
 EPILOG = """
 \b
@@ -55,25 +124,20 @@ randomized-response, subset, unary, optimized-unary; a wrong parameter is answer
 
 @click.command(epilog=EPILOG)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--mechanism", metavar="NAME:KEY=VALUE,...", help="A mechanism in closed form.")
-@click.option("--prior", type=click.Path(path_type=Path), help="CSV of secret, probability.")
-@click.option(
+@options.take("--mechanism", "NAME:KEY=VALUE,...", "A mechanism in closed form.")
+@options.take("--prior", None, "CSV of secret, probability.", click.Path(path_type=Path))
+@options.take(
     "--repeat",
-    "times",
-    type=click.IntRange(1, 1_000_000),
-    help="The attacker sees this many outputs.",
+    None,
+    "The attacker sees this many outputs.",
+    click.IntRange(1, 1_000_000),
+    name="times",
 )
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 0.01),
-    default=1e-9,
-    show_default=True,
-    help="Of a row's sum.",
-)
-@click.option("--all-pairs", is_flag=True, help="Name every pair of secrets that is worst.")
-@click.option("--all", "more", is_flag=True, help="With --json: every measure, under `more`.")
-@click.option("--exact", is_flag=True, help="In fractions, without any rounding: FILE alone.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Heat map of all pairs, to a file.")
+@options.take("--tolerance", None, "Of a row's sum.", click.FloatRange(0, 0.01), shown=1e-9)
+@options.flag("--all-pairs", "Name every pair of secrets that is worst.")
+@options.flag("--all", "With --json: every measure, under `more`.", name="more")
+@options.flag("--exact", "In fractions, without any rounding: FILE alone.")
+@options.take("--plot", None, "Heat map of all pairs, to a file.", click.Path(path_type=Path))
 @options.file("--groups", "FILE", "CSV of secret, group: each group by itself, and compared.")
 @options.file("--loss", "FILE", "An attacker's losses: a row a secret, a column an answer.")
 @options.guarantee
@@ -107,9 +171,7 @@ def command(
     """
     from narcissus import channels
     from narcissus.cli.progress import progress
-    from narcissus.errors import InputError
 
-    check_report(report)
     aside = {"--mechanism": mechanism, "--repeat": times, "--plot": plot, "--groups": groups}
     aside |= {"--loss": loss, "--all-pairs": all_pairs or None, "--all": more or None}
     if any(value is not None for value in guarantee.values()):
@@ -159,9 +221,7 @@ def command(
 def _beyond(
     summary: ChannelSummary, prior: Any, *, all_pairs: bool, plot: Path | None, loss: Path | None
 ) -> dict[str, Any]:
-    """Give what was asked beyond the measures, from the channel's own matrix."""
     from narcissus import channels
-    from narcissus.errors import InputError
 
     found: dict[str, Any] = {}
     if not all_pairs and plot is None and loss is None:
@@ -174,15 +234,13 @@ def _beyond(
     if all_pairs:
         found["pairs"] = [list(p) for p in channels.tied_pairs(summary.channel)]
     if plot is not None:
-        _save(plot, summary)
+        save_figure("--plot", plot, lambda axes: summary.plot(ax=axes))
     if loss is not None:
         found["loss"] = _of_loss(summary.channel, loss, prior)
     return found
 
 
 def _refuse(needless: Mapping[str, object], what: str) -> None:
-    """Refuse options that do not go with another."""
-    from narcissus.errors import InputError
 
     for name, value in needless.items():
         if value is not None:
@@ -190,7 +248,6 @@ def _refuse(needless: Mapping[str, object], what: str) -> None:
 
 
 def _text(summary: ChannelSummary, result: dict[str, Any]) -> str:
-    """Say what was found, with what was asked beyond."""
     from narcissus._outwards import lower
 
     lines = [str(summary)]
@@ -239,7 +296,6 @@ def _by_group(
     *,
     as_json: bool,
 ) -> None:
-    """Say what each group of secrets gives away."""
     from narcissus import channels
 
     made = source.channel() if isinstance(source, channels.ClosedForm) else source
@@ -260,24 +316,16 @@ def _neighbours(
     *,
     as_json: bool,
 ) -> None:
-    """Say what a guarantee proves about two neighbouring data sets; draw the first question."""
-    from narcissus.cli import questions
-    from narcissus.cli.bound_options import print_json
-    from narcissus.cli.neighbours import as_keys, as_lines, secured
-
-    asked_for = questions.asked(secret, None)
+    questions = questions_of(secret, None)
     secure = [
-        secured(given, delta=delta, adjacency=adjacency, secret=question) for question in asked_for
+        secured(given, delta=delta, adjacency=adjacency, secret=question) for question in questions
     ]
-    replaced = questions.are_replaced([guarantee for guarantee, _, _ in secure])
-    shared = questions.one_answer(asked_for, replaced=replaced, exact=True)
+    replaced = are_replaced([guarantee for guarantee, _, _ in secure])
+    shared = one_answer(questions, replaced=replaced, exact=True)
     secure = secure[:1] if shared else secure
-    answers = [questions.Answer(one[0], as_keys(*one), as_lines(*one[1:])) for one in secure]
-    payload, lines = questions.together(answers, shared=shared)
-    if as_json:
-        print_json(payload)
-    else:
-        click.echo("\n".join(lines))
+    answers = [Answer(one[0], as_keys(*one), as_lines(*one[1:])) for one in secure]
+    payload, lines = together(answers, shared=shared)
+    print_answer(payload, lines, as_json=as_json)
     guarantee, found, reached = secure[0]
     if report is not None:
         from narcissus.report.leakage import guarantee_page
@@ -295,7 +343,7 @@ def _composed(
     *,
     as_json: bool,
 ) -> None:
-    """Limit what outputs say together that are no table, as `narcissus compose` does."""
+    """Bound the joint leakage of repeated outputs without a table, as `narcissus compose` does."""
     from dataclasses import asdict
 
     from narcissus import channels
@@ -310,7 +358,6 @@ def _composed(
 
 
 def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> str:
-    """Say what a file's channel leaks, in fractions."""
     from narcissus import channels
 
     if file is None:
@@ -323,7 +370,6 @@ def _in_fractions(file: Path | None, prior: Path | None, *, as_json: bool) -> st
 def _source(
     file: Path | None, mechanism: str | None, tolerance: float
 ) -> tuple[Channel | ClosedForm, str]:
-    """Read the channel or make the mechanism, and name it."""
     from narcissus import channels
     from narcissus.study.part_text import part_from_text
 
@@ -332,21 +378,3 @@ def _source(
     if file is not None and mechanism is None:
         return channels.read_channel(file, tolerance=tolerance), file.name
     raise click.UsageError("give a FILE or --mechanism, one of them, or a guarantee")
-
-
-def _save(path: Path, summary: object) -> None:
-    """Draw without a display, to the file's format."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    from narcissus.channels import ChannelSummary
-    from narcissus.errors import InputError
-
-    assert isinstance(summary, ChannelSummary)
-    figure = Figure(layout="constrained")
-    FigureCanvasAgg(figure)
-    summary.plot(ax=figure.add_subplot())
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"--plot: cannot write {path}: {error}") from error

@@ -1,4 +1,4 @@
-"""``narcissus complexity``: how short a file can be described, and whether it looks random."""
+"""``narcissus complexity``: description length of a file, and tests of randomness."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ METHODS = ("zlib", "bz2", "lzma")
 @options.as_json("Full precision, on standard output.")
 @options.quiet
 def command(*, file: Path, given: Path | None, as_json: bool, quiet: bool) -> None:
-    """Bound the complexity of a file, alone and given another."""
     from narcissus._files import read_bytes
     from narcissus.cli.progress import progress
     from narcissus.extraction import conditional_complexity, mutual_information

@@ -1,4 +1,4 @@
-"""``narcissus compose``: what several outputs about one secret leak together."""
+"""``narcissus compose``: joint leakage of several outputs about one secret."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from narcissus.cli import options
-from narcissus.cli.sheets import asked, check_report, write
+from narcissus.cli.sheets import asked, write
 
 if TYPE_CHECKING:
     from narcissus.channels import Channel, ClosedForm, ComposedSecurity
@@ -38,18 +38,18 @@ Keys of --json: beta_star, beta_star_at_most, gap, capacity, exact, theorem.
 
 @click.command(epilog=EPILOG, short_help="What many outputs about one secret leak together.")
 @click.argument("uses", metavar="USE...", nargs=-1, required=True)
-@click.option(
+@options.take(
     "--tolerance",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=1e-6,
-    show_default=True,
-    help="How near the two limits are to lie, as a share; they hold anyway.",
+    None,
+    "How near the two limits are to lie, as a share; they hold anyway.",
+    click.FloatRange(0, 1, min_open=True, max_open=True),
+    shown=1e-6,
 )
-@click.option(
+@options.take(
     "--shuffled",
-    type=click.IntRange(1, 1_000_000_000),
-    metavar="PEOPLE",
-    help="So many people report by USE, a randomized-response, and the reports are shuffled.",
+    "PEOPLE",
+    "So many people report by USE, a randomized-response, and the reports are shuffled.",
+    click.IntRange(1, 1_000_000_000),
 )
 @options.report
 @options.as_json("Full precision, on standard output.")
@@ -64,7 +64,6 @@ def command(
     """Limit the Bayes security of repeated and mixed uses from both sides."""
     from narcissus import channels
 
-    check_report(report)
     given: list[tuple[Channel | ClosedForm, int]] = []
     if shuffled is not None:
         if report is not None:
@@ -85,7 +84,6 @@ def command(
 
 
 def _shuffled(uses: tuple[str, ...], people: int) -> ComposedSecurity:
-    """Hide one report among others."""
     from narcissus import channels
     from narcissus.study.part_text import part_from_text
 
@@ -98,7 +96,7 @@ def _shuffled(uses: tuple[str, ...], people: int) -> ComposedSecurity:
 
 
 def _use(text: str) -> tuple[Channel | ClosedForm, int]:
-    """Read ``SOURCE=TIMES``; a mechanism's own values hold an equals sign as well."""
+    """Parse ``SOURCE=TIMES``; a mechanism's own options contain an equals sign as well."""
     from narcissus import channels
     from narcissus.errors import InputError
     from narcissus.study.part_text import part_from_text
@@ -117,6 +115,6 @@ def _use(text: str) -> tuple[Channel | ClosedForm, int]:
 
 
 def _is_whole(source: str) -> bool:
-    """Tell whether what stands before ``=TIMES`` is a file or a mechanism with all its values."""
+    """Whether the text before ``=TIMES`` is a file or a mechanism with all its values."""
     last = source.partition(":")[2].rsplit(",", 1)[-1]
     return ":" not in source or "=" in last or not last

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from narcissus.cli import options
-from narcissus.cli.sheets import asked, check_report, write
+from narcissus.cli.sheets import asked, save_figure, write
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from narcissus.channels import Design
 
 EPILOG = """
@@ -37,12 +40,12 @@ answers, channel (rows of probabilities).
 
 @click.command(epilog=EPILOG, short_help="The most secure mechanism at a given loss.")
 @click.argument("loss", type=click.Path(path_type=Path))
-@click.option("--most-loss", type=float, metavar="D", help="Largest expected loss.")
-@click.option("--beta-star", type=float, metavar="B", help="Least Bayes security, in [0, 1].")
-@click.option("--epsilon", type=float, help="Local differential privacy as well.")
-@click.option("--prior", type=click.Path(path_type=Path), help="CSV of secret, probability.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the mechanism: a channel, CSV.")
-@click.option("--curve", type=click.Path(path_type=Path), help="Draw the trade-off, to a file.")
+@options.take("--most-loss", "D", "Largest expected loss.", float)
+@options.take("--beta-star", "B", "Least Bayes security, in [0, 1].", float)
+@options.take("--epsilon", None, "Local differential privacy as well.", float)
+@options.take("--prior", None, "CSV of secret, probability.", click.Path(path_type=Path))
+@options.take("--out", None, "Write the mechanism: a channel, CSV.", click.Path(path_type=Path))
+@options.take("--curve", None, "Draw the trade-off, to a file.", click.Path(path_type=Path))
 @options.report
 @options.as_json("Full precision, on standard output.")
 def command(
@@ -65,7 +68,6 @@ def command(
         raise click.UsageError(
             "give one of --most-loss and --beta-star, or --curve or --report alone"
         )
-    check_report(report)
     costs, secrets, answers = channels.read_losses(loss)
     given = None if prior is None else channels.read_prior(prior)
     points = None
@@ -73,7 +75,7 @@ def command(
         fine = 11 if curve is None else 21
         points = channels.trade_off(costs, fine, prior=given, epsilon=epsilon)
     if curve is not None and points is not None:
-        _draw(curve, points)
+        save_figure("--curve", curve, partial(_draw, curve=points))
     how: dict[str, Any] = {"prior": given, "epsilon": epsilon}
     how |= {"secrets": secrets, "answers": answers}
     found = None
@@ -103,22 +105,9 @@ def _say(found: Design, *, as_json: bool) -> None:
     click.echo(json.dumps({**made, **names, "channel": c.dense.tolist()}))
 
 
-def _draw(path: Path, curve: tuple[object, object]) -> None:
-    """Draw the trade-off without a display, to the file's format."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    from narcissus.errors import InputError
-
-    figure = Figure(layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    axes.plot(*curve)  # pyright: ignore[reportArgumentType]
+def _draw(axes: Axes, curve: tuple[Any, Any]) -> None:
+    axes.plot(*curve)
     axes.set_xlabel("expected loss")
     axes.set_ylabel("largest Bayes security")
     axes.set_ylim(0, 1.02)
     axes.grid(visible=True)
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"--curve: cannot write {path}: {error}") from error

@@ -1,8 +1,9 @@
-"""``narcissus estimate``: leakage of a channel that is known only by samples."""
+"""``narcissus estimate``: leakage of a channel known only from samples."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,18 +13,77 @@ import click
 
 from narcissus._validation import did_you_mean
 from narcissus.cli import options
-from narcissus.cli.sheets import asked, check_report, write
+from narcissus.cli.sheets import asked, write
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from narcissus.channels import ProgramLeakage
+    from narcissus.channels import Program, ProgramLeakage
     from narcissus.results import Result
 
 
+def program_from(
+    line: str, secrets: str | None, prior: Any, *, given: str, observe: str, seconds: float
+) -> Program:
+    """Build a program from the command line without starting it.
+
+    ``secrets`` are separated by commas, or ``@FILE`` with one a line; None takes the names of the
+    prior (from `narcissus.channels.read_prior`).
+    """
+    from narcissus.channels import Program
+
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise InputError(f"`--program` is no command: {error}") from error
+    if not words:
+        raise InputError("`--program` is empty: give a command, such as 'python check.py'")
+    return Program(words, _secrets(secrets, prior), prior, given, observe, seconds)
+
+
+def _secrets(text: str | None, prior: Any) -> list[str]:
+    if text is None:
+        if isinstance(prior, dict):
+            return list(prior)
+        raise InputError(
+            "`--secrets` is missing: what the program is told, such as --secrets yes,no (or "
+            "@FILE, one a line, or a `--prior` that names them)"
+        )
+    if text.startswith("@"):
+        from narcissus._files import read_bytes
+
+        path = Path(text[1:])
+        try:
+            lines = read_bytes(path).decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path} is not UTF-8 text") from error
+        return [line.strip() for line in lines if line.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def gain_from(path: Path | None) -> Any:
+    """Read a gain file (a row per secret, a column per guess), transposed for the measures."""
+    if path is None:
+        return None
+    import pandas as pd
+
+    from narcissus.channels import read_losses
+
+    gains, secrets, guesses = read_losses(path)
+    return pd.DataFrame(gains.T, index=guesses, columns=secrets)
+
+
+def wanted_measures(names: tuple[str, ...], *, everything: bool, gain: bool) -> list[str]:
+    from narcissus.channels import MEASURES
+
+    if "all" in names or (not names and everything):
+        return [name for name, m in MEASURES.items() if gain or "gain" not in m.needs]
+    return list(names)
+
+
 def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
-    """Take the column of groups out of the outputs."""
+    """Remove the column of groups from the outputs and return it."""
     if group == secret:
         raise InputError(f"`--group` names the column of secrets, {secret!r}; name another one")
     if group not in outputs:
@@ -38,7 +98,7 @@ def write_sampled(
     report: Path, parts: Sequence[Result], files: Mapping[str, Path | None], seed: int, *,
     silent: bool, name: str = "",
 ) -> None:  # fmt: skip
-    """Write the page of what samples say, by group or not, with all that was asked about them."""
+    """Write the page of sampled results, by group or not."""
     from narcissus import channels as ch
     from narcissus.report.leakage import estimate_page, groups_page
 
@@ -106,85 +166,70 @@ OF_FILE = ("secret", "group", "symmetric", "monotone", "among", "pair")
 
 @click.command(epilog=EPILOG)
 @click.argument("samples", required=False, type=click.Path(path_type=Path))
-@click.option("--secret", metavar="COLUMN", help="Default: the column `secret`, or the first.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of each interval.")
-@click.option("--estimator", "estimators", multiple=True, help="Try this one (may be repeated).")
-@click.option(
+@options.take("--secret", "COLUMN", "Default: the column `secret`, or the first.")
+@options.take("--confidence", None, "Of each interval.", float, shown=0.95)
+@options.take(
+    "--estimator", None, "Try this one (may be repeated).", name="estimators", multiple=True
+)
+@options.take(
     "--outputs",
-    "kind",
-    type=click.Choice(["auto", "discrete", "continuous"]),
-    default="auto",
-    show_default=True,
-    help="Whether a lower limit is worth stating; auto looks how often outputs repeat.",
+    None,
+    "Whether a lower limit is worth stating; auto looks how often outputs repeat.",
+    click.Choice(["auto", "discrete", "continuous"]),
+    name="kind",
+    shown="auto",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Of the split of the samples.",
+@options.take("--seed", None, "Of the split of the samples.", click.IntRange(min=0), shown=0)
+@options.take("--group", "COLUMN", "Compare groups of people: who gives more away?")
+@options.flag(
+    "--symmetric", "Assume that all secrets are treated alike, as in randomised response."
 )
-@click.option("--group", metavar="COLUMN", help="Compare groups of people: who gives more away?")
-@click.option(
-    "--symmetric",
-    is_flag=True,
-    help="Assume that all secrets are treated alike, as in randomised response.",
-)
-@click.option(
+@options.flag(
     "--monotone",
-    is_flag=True,
-    help="Assume that larger secrets make larger outputs likelier throughout (or smaller ones).",
+    "Assume that larger secrets make larger outputs likelier throughout (or smaller ones).",
 )
-@click.option(
+@options.take(
     "--among",
+    "SECRET",
+    "Assume that two of these are the easiest to tell apart (repeat for each).",
     multiple=True,
-    metavar="SECRET",
-    help="Assume that two of these are the easiest to tell apart (repeat for each).",
 )
-@click.option(
+@options.take(
     "--pair",
+    "SECRET SECRET",
+    "Assume that these two are the easiest to tell apart.",
     nargs=2,
     default=None,
-    metavar="SECRET SECRET",
-    help="Assume that these two are the easiest to tell apart.",
 )
-@click.option(
-    "--measure", "measures", multiple=True, metavar="NAME", help="Another one, too; or all."
-)
+@options.take("--measure", "NAME", "Another one, too; or all.", name="measures", multiple=True)
 @options.file("--prior", "FILE", "Of the secrets, for other measures, or for a program's secrets.")
 @options.file("--gain", "FILE", "What guesses gain: asks for g-leakage.")
-@click.option("--test", is_flag=True, help="Test whether outputs depend on the secret at all.")
-@click.option("--program", metavar="COMMAND", help="Run this instead of reading SAMPLES.")
-@click.option("--secrets", metavar="A,B,...", help="What it is told; or @FILE, one a line.")
-@click.option(
+@options.flag("--test", "Test whether outputs depend on the secret at all.")
+@options.take("--program", "COMMAND", "Run this instead of reading SAMPLES.")
+@options.take("--secrets", "A,B,...", "What it is told; or @FILE, one a line.")
+@options.take(
     "--given",
-    type=click.Choice(["argument", "stdin", "lines"]),
-    default="argument",
-    show_default=True,
-    help="As {secret} or last argument; on stdin; or a line for a line, started once.",
+    None,
+    "As {secret} or last argument; on stdin; or a line for a line, started once.",
+    click.Choice(["argument", "stdin", "lines"]),
+    shown="argument",
 )
-@click.option(
+@options.take(
     "--observe",
-    type=click.Choice(["output", "time", "cpu"]),
-    default="output",
-    show_default=True,
-    help="The line that it prints, its wall clock, or its processor time.",
+    None,
+    "The line that it prints, its wall clock, or its processor time.",
+    click.Choice(["output", "time", "cpu"]),
+    shown="output",
 )
-@click.option(
-    "--width", type=float, default=0.1, show_default=True, help="Run it until limits are so narrow."
-)
-@click.option(
-    "--most-runs", type=click.IntRange(min=1), default=20_000, show_default=True, help="Then stop."
-)
-@click.option(
-    "--time-limit", type=float, default=10.0, show_default=True, help="Seconds of one run."
-)
-@click.option(
+@options.take("--width", None, "Run it until limits are so narrow.", float, shown=0.1)
+@options.take("--most-runs", None, "Then stop.", click.IntRange(min=1), shown=20_000)
+@options.take("--time-limit", None, "Seconds of one run.", float, shown=10.0)
+@options.take(
     "--runs",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("runs.csv"),
-    show_default=True,
-    help="Where its runs are kept.",
+    None,
+    "Where its runs are kept.",
+    click.Path(path_type=Path, dir_okay=False),
+    shown=Path("runs.csv"),
 )
 @options.yes
 @options.report
@@ -209,12 +254,10 @@ def command(
     """
     from narcissus import channels
     from narcissus.cli.bound_options import option_names
-    from narcissus.cli.estimate_program import gain_from, wanted_measures
 
     if (samples is None) == (program is None):
         raise click.UsageError("give SAMPLES or --program, one of them")
     _belong(of_program=program is not None)
-    check_report(report)
     weights = None if prior is None else channels.read_prior(prior)
     everything = gain is not None or (prior is not None and program is None)
     others = wanted_measures(measures, everything=everything, gain=gain is not None)
@@ -245,7 +288,7 @@ def command(
 
 
 def _belong(*, of_program: bool) -> None:
-    """Refuse options that say nothing about what was given: a file, or a program."""
+    """Refuse options of a file with a program, and the reverse."""
     context = click.get_current_context()
     given = [
         parameter
@@ -261,7 +304,6 @@ def _belong(*, of_program: bool) -> None:
 
 
 def _apart(option: str, needless: dict[str, Any]) -> None:
-    """Refuse options that do not go with another."""
     for name, value in needless.items():
         if value:
             shown = name if name.startswith("--") else f"--{name}"
@@ -283,7 +325,6 @@ def _keys(parts: Sequence[Result]) -> dict[str, Any]:
 def _of_file(
     samples: Path, more: dict[str, Any], how: dict[str, Any], asked: dict[str, Any]
 ) -> tuple[str, Sequence[Result]]:
-    """Give a line about the file, and all that was asked about its samples."""
     from narcissus import channels
     from narcissus.cli.progress import progress
 
@@ -309,11 +350,10 @@ def _of_file(
 def _of_program(
     line: str, prior: Any, more: dict[str, Any], asked: dict[str, Any], *, yes: bool
 ) -> ProgramLeakage:
-    """Run the program until the limits are narrow enough; say first what it costs."""
+    """Run the program until the limits are narrow enough; ask first if that takes long."""
     from narcissus import channels
-    from narcissus.cli.estimate_program import program_from
     from narcissus.cli.interrupts import on_interrupt
-    from narcissus.cli.long_work import agreed
+    from narcissus.cli.playing import agreed
     from narcissus.cli.progress import progress
 
     made = program_from(

@@ -26,16 +26,15 @@ Examples:
 
 @click.command(help=HELP, short_help="List the shipped studies, or write one to a file.")
 @click.argument("name", required=False)
-@click.option(
+@options.take(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="File to write, or - to print.",
+    "FILE",
+    "File to write, or - to print.",
+    click.Path(path_type=Path, dir_okay=False, allow_dash=True),
 )
-@click.option("--force", is_flag=True, help="Replace files that exist.")
+@options.flag("--force", "Replace files that exist.")
 @options.as_json("Print the list as JSON.")
 def command(name: str | None, *, out: Path | None, force: bool, as_json: bool) -> None:
-    """List or write shipped studies."""
     import textwrap
 
     from narcissus.errors import InputError

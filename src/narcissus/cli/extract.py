@@ -1,22 +1,20 @@
-"""``narcissus extract``: is this program an extractor, and how strong is the evidence?"""
+"""``narcissus extract``: evidence that a program is an extractor."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from narcissus.cli import options
 from narcissus.cli.audit import prepare_folder, show
 from narcissus.cli.interrupts import on_interrupt
-from narcissus.cli.long_work import agreed
 from narcissus.cli.main import NOT_ASSESSED
+from narcissus.cli.playing import Run, shared
 from narcissus.observer import SILENT
-
-if TYPE_CHECKING:
-    from narcissus.audits import Audit
 
 HELP = """Weigh the evidence that a program extracts data from a release.
 
@@ -56,30 +54,16 @@ Exit codes:
 @options.workers("Runs at the same time.")
 @options.yes
 @options.restart("Replace what another study left in FOLDER.")
-@click.option(
+@options.flag(
     "--no-isolation",
-    is_flag=True,
-    help="Run the program unprotected: only for one that you wrote or read. The record says so.",
+    "Run the program unprotected: only for one that you wrote or read. The record says so.",
 )
 @options.records("Write the evidence in full to FILE, for internal use.")
 @options.as_json("Print the record on standard output.")
 @options.quiet
-def command(
-    *,
-    evidence: Path,
-    out: Path | None,
-    seed: int | None,
-    workers: int | None,
-    yes: bool,
-    restart: bool,
-    no_isolation: bool,
-    records: Path | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    """Weigh the evidence that a program extracts data from a release."""
-    from narcissus.audits import run
-    from narcissus.cli.progress import progress
+@shared
+def command(*, evidence: Path, no_isolation: bool, records: Path | None, run: Run) -> int:
+    from narcissus.audits import run as play
     from narcissus.extraction.sandbox import IsolationError, without_isolation
     from narcissus.study import Study
     from narcissus.study.extraction import KIND
@@ -93,28 +77,15 @@ def command(
         )
     study = Study("extraction", validate(KIND.model, document), evidence.resolve().parent)
     KIND.check(study.settings, study.folder, SILENT)
-    folder = Path("results") / evidence.stem if out is None else out
-    prepare_folder(folder, study, restart=restart)
+    folder = run.out or Path("results") / evidence.stem
+    prepare_folder(folder, study, restart=run.restart)
     on_interrupt("nothing was kept; run the same command again")
-
-    def play(hours: float | None) -> Audit:
-        with (
-            without_isolation() if no_isolation else nullcontext(),
-            progress(quiet=quiet) as observer,
-        ):
-            return run(
-                study,
-                rng=seed,
-                observer=observer,
-                workers=workers,
-                internal=records,
-                hours=hours,
-            )
-
+    how: dict[str, Any] = {"rng": run.seed, "workers": run.workers, "internal": records}
     try:
-        audit = agreed(play, yes=yes)
+        with without_isolation() if no_isolation else nullcontext():
+            audit = run.play(partial(play, study, **how))
     except IsolationError as error:
         click.echo(f"not assessed: {error}", err=True)
         return NOT_ASSESSED
     audit.save(folder)
-    return show(audit, folder, as_json=as_json)
+    return show(audit, folder, as_json=run.as_json)

@@ -1,4 +1,4 @@
-"""``narcissus init``: look at a table and write a study of it, to start from."""
+"""``narcissus init``: draft a study of a table."""
 
 from __future__ import annotations
 
@@ -38,14 +38,13 @@ AnswerT = TypeVar("AnswerT")
 
 
 def _columns(text: str, names: Sequence[str]) -> list[str]:
-    """Read names separated by commas, or one name that has a comma in it."""
+    """Split names at commas, except one name that contains a comma itself."""
     if text and text in names:
         return [text]
     return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
 def _levels(text: str) -> tuple[float, ...]:
-    """Read privacy levels separated by commas."""
     try:
         levels = tuple(dict.fromkeys(float(part) for part in text.split(",")))
     except ValueError:
@@ -56,7 +55,7 @@ def _levels(text: str) -> tuple[float, ...]:
 
 
 def _asked(question: str, default: str, read: Callable[[str], AnswerT]) -> AnswerT:
-    """Ask whoever sits at the terminal until the answer can be used."""
+    """Prompt until the answer is usable."""
     while True:
         text = click.prompt(question, default=default, show_default=bool(default), err=True)
         try:
@@ -68,7 +67,7 @@ def _asked(question: str, default: str, read: Callable[[str], AnswerT]) -> Answe
 def _ask(
     sketch: TableSketch, unknown: list[str] | None, drop: list[str] | None, epsilon: str | None
 ) -> Proposal:
-    """Propose, and ask for what no option says."""
+    """Propose a study, and prompt for all that no option sets."""
     from narcissus.study.table.propose import ASKED, EPSILON, propose, summary
 
     found = propose(sketch, unknown=unknown, drop=drop or [])
@@ -103,7 +102,7 @@ def _path_from(table: str, out: Path | None) -> str:
 
 
 def _check(out: Path, proposal: Proposal, observer: Observer) -> None:
-    """Read the study and its table as an audit does, unless that takes long."""
+    """Load the study and its table as an audit does, unless that takes long."""
     from narcissus.study import load_study
 
     if proposal.sketch.is_whole:
@@ -115,23 +114,20 @@ def _check(out: Path, proposal: Proposal, observer: Observer) -> None:
 
 @click.command(help=HELP, short_help="Write a study of a table, to start from.")
 @click.argument("table", type=click.Path())
-@click.option("--unknown", metavar="A,B,...", help="Columns to reconstruct.  [proposed]")
-@click.option("--drop", metavar="A,B,...", help="Further columns to leave out.")
-@click.option("--epsilon", metavar="E,E,...", help="Privacy levels to compare.  [1,3,10]")
-@click.option(
-    "--rows",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Rows that are looked at, the first ones.  [1000000]",
+@options.take("--unknown", "A,B,...", "Columns to reconstruct.  [proposed]")
+@options.take("--drop", "A,B,...", "Further columns to leave out.")
+@options.take("--epsilon", "E,E,...", "Privacy levels to compare.  [1,3,10]")
+@options.take(
+    "--rows", "N", "Rows that are looked at, the first ones.  [1000000]", click.IntRange(min=1)
 )
-@click.option(
+@options.take(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="File to write, or - to print.  [name of TABLE.toml, here]",
+    "FILE",
+    "File to write, or - to print.  [name of TABLE.toml, here]",
+    click.Path(path_type=Path, dir_okay=False, allow_dash=True),
 )
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
-@click.option("--yes", is_flag=True, help="Take what is proposed, without asking.")
+@options.force
+@options.flag("--yes", "Take what is proposed, without asking.")
 @options.quiet
 def command(
     *,
@@ -145,7 +141,6 @@ def command(
     yes: bool,
     quiet: bool,
 ) -> None:
-    """Write a study of a table."""
     from narcissus._files import put
     from narcissus.cli.progress import progress
     from narcissus.study.table.propose import EPSILON, draft, propose, summary

@@ -1,9 +1,9 @@
-"""What ends a command from outside: Ctrl-C, SIGTERM (kill) and SIGHUP (a closed terminal), alike.
+"""Signals that end a command: Ctrl-C, SIGTERM (kill) and SIGHUP (a closed terminal).
 
 Each is raised in the main thread as `Interrupted`, so that workers and programs are ended, folders
-removed and finished trials kept, and the command exits with 128 plus the number of the signal.
-Where the main thread does not come to it soon, deep in a long computation, another thread ends the
-process: what must not be left behind ends by itself with it.
+removed and finished trials kept. The command exits with 128 plus the number of the signal. Where
+the main thread does not respond soon, deep in a long computation, another thread ends the process;
+whatever must not be left behind ends with it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Interrupted(BaseException):
 
 
 def on_interrupt(next_step: str) -> None:
-    """Say what to tell the user if the command is interrupted from here on."""
+    """Set the advice that is printed if the command is interrupted from here on."""
     global _next_step  # noqa: PLW0603  (a process runs one command)
     _next_step = next_step
 
 
 def farewell(number: int) -> None:
-    """Say on standard error that the command was ended, and how to go on."""
+    """Print on standard error that the command was ended, and how to continue."""
     what = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
     with suppress(OSError, ValueError):  # the terminal may be gone
         print(f"{what}; {_next_step}" if _next_step else what, file=sys.stderr, flush=True)
@@ -52,15 +52,15 @@ def _last_words(number: int) -> None:
 
 
 def _pass_over(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing; of one that came before it is told to ignore it, Python would complain."""
+    """Do nothing; Python would complain about a signal that came before it was ignored."""
 
 
 @contextmanager
 def interruptible(*, to_the_end: bool = False) -> Generator[None, None, None]:
-    """Raise `Interrupted` in this block when a signal asks to end; only in the main thread.
+    """Raise `Interrupted` in this block on a signal; only in the main thread.
 
-    With ``to_the_end`` the way out of the process after that has to be short as well. A signal that
-    was ignored when the process began (``nohup``, a job in the background) stays ignored.
+    With ``to_the_end`` the exit of the process after that must be short as well. A signal that was
+    ignored when the process began (``nohup``, a job in the background) stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -93,10 +93,10 @@ def interruptible(*, to_the_end: bool = False) -> Generator[None, None, None]:
 
 
 class _Watch:
-    """A thread that ends the process where the main thread does not, in time after a signal.
+    """A thread that ends the process soon after a signal if the main thread does not.
 
-    Python tells it of a signal in any case; it needs the interpreter's lock, which long
-    computations give up now and then.
+    Python's wake-up descriptor reports every signal. The thread needs the interpreter's lock, which
+    long computations release now and then.
     """
 
     def __init__(self, numbers: list[int]) -> None:
@@ -120,7 +120,6 @@ class _Watch:
                 return
 
     def end(self) -> None:
-        """Stop watching."""
         self._over.set()
         signal.set_wakeup_fd(self._before)
         os.close(self._writes)

@@ -1,4 +1,4 @@
-"""The command ``narcissus``: a table of commands, and what an error or an interrupt exits with.
+"""The command ``narcissus``: its table of commands and its exit codes.
 
 Exit codes: 0 assessed, threshold met (or none given); 1 threshold exceeded; 2 usage or bad
 input; 3 could not assess; 4 internal error; 130 interrupted (Ctrl-C), 143 SIGTERM, 129 SIGHUP.
@@ -58,12 +58,12 @@ LEAST_MEMORY = 2**29
 
 
 class PipeClosedError(Exception):
-    """Whoever read our output has enough of it."""
+    """The reader of our output closed the pipe."""
 
 
 @contextmanager
 def _closed_pipes() -> Generator[None]:
-    """Keep a closed pipe from click, which would exit with 1: that is a verdict here."""
+    """Hide a closed pipe from click, which would exit with 1: a verdict here."""
     try:
         yield
     except BrokenPipeError as error:
@@ -71,14 +71,12 @@ def _closed_pipes() -> Generator[None]:
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command only when it is called, so that ``--help`` is quick."""
+    """A group that imports a command only when it is called, for a quick ``--help``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """List the commands in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
         if cmd_name not in COMMANDS:
             return None
         try:
@@ -94,7 +92,6 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command when one is misspelt."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -104,12 +101,11 @@ class LazyGroup(click.Group):
             raise click.UsageError(error.message.rstrip(".") + hint, ctx) from error
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
-        """Read the words; ``--help`` prints already here."""
+        """Parse the words; ``--help`` prints already here."""
         with _closed_pipes():
             return super().make_context(*args, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
         with _closed_pipes():
             return super().invoke(ctx)
 
@@ -140,7 +136,7 @@ def cli() -> None:
 
 
 def main(argv: list[str] | None = None) -> Any:
-    """Run the command line; errors that are ours print one message and exit with 2."""
+    """Run the command line; exit with 2 and one message on an error of our own."""
     is_ours = argv is None  # this process, which somebody else may have who gives arguments
     if is_ours:
         isolate()
@@ -164,9 +160,9 @@ def main(argv: list[str] | None = None) -> Any:
 
 
 def _require_streams() -> None:
-    """Fill up the standard streams that are closed: what is opened next would take their place.
+    """Open closed standard streams: the next file opened would take their place.
 
-    A closed standard output ends the process: whoever closed it will not see the verdict.
+    A closed standard output ends the process, since the verdict would be lost.
     """
     given: list[Any] = [sys.stdin, sys.stdout, sys.stderr]
     if None not in given:
@@ -183,7 +179,7 @@ def _require_streams() -> None:
 
 
 def _require_memory() -> None:
-    """End where NumPy and SciPy could not be loaded: they wait for ever, or die wordlessly."""
+    """Exit where NumPy and SciPy cannot be loaded: they hang or die without a message."""
     try:
         import resource
     except ImportError:  # Windows
@@ -200,7 +196,7 @@ def _require_memory() -> None:
 
 @contextmanager
 def _values_shown(words: list[str]) -> Generator[None]:
-    """Take ``--show-values`` out of the words, wherever it stands, and obey it."""
+    """Remove ``--show-values`` from the words, wherever it stands, and apply it."""
     before = os.environ.get(SHOW_VALUES)
     if "--show-values" in words:
         words.remove("--show-values")
@@ -240,10 +236,10 @@ def _run(words: list[str]) -> int:
 
 
 def _interruption(error: BaseException | None) -> BaseException | None:
-    """Give the interruption that an error comes from: wrapped, or met while cleaning up after it.
+    """Return the interruption behind an error: wrapped, or met during its cleanup.
 
-    Python wraps what is raised while a class is made, and a library that is ended in the middle may
-    fail in its own way.
+    Python wraps exceptions raised while a class is made, and an interrupted library may fail in its
+    own way.
     """
     while error is not None and not isinstance(error, Interrupted | KeyboardInterrupt):
         error = error.__cause__ or error.__context__
@@ -251,7 +247,7 @@ def _interruption(error: BaseException | None) -> BaseException | None:
 
 
 def _said(error: Exception) -> str:
-    """Say what is wrong: our own words, or which file the system refuses."""
+    """Describe an error: our own words, or the file that the system refuses."""
     if isinstance(error, MemoryError):
         return "there is not enough memory for this"
     if not isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""``narcissus membership``: likelihood-ratio attacks with shadow models, and what they show."""
+"""``narcissus membership``: likelihood-ratio attacks with shadow models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narcissus._outwards import lower, upper
 from narcissus._validation import one_of
 from narcissus.cli import options
 from narcissus.cli.bound_options import numbers, option_names, print_json
-from narcissus.cli.sheets import asked, check_report, write
+from narcissus.cli.sheets import asked, write
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,30 +75,24 @@ _NAMES = {name: f"--{name}" for name in ("attack", "folds", "fpr", "scale")} | {
 @click.command(help=HELP, short_help="Membership told by shadow models, with limits.")
 @click.argument("scores", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @options.file("--members", "FILE.npy", "Members, where SCORES is a .npy file.", exists=True)
-@click.option(
+@options.take(
     "--scale",
-    default="score",
-    show_default=True,
-    metavar="WHAT",
-    help="What the numbers are: probability (of the right label), logit, loss, or score.",
+    "WHAT",
+    "What the numbers are: probability (of the right label), logit, loss, or score.",
+    shown="score",
 )
-@click.option("--attack", default="lira", show_default=True, metavar="NAME", help="See above.")
-@click.option("--targets", type=int, metavar="T", help="How many models are held out.  [a quarter]")
-@click.option("--folds", type=int, default=1, show_default=True, metavar="K", help="See above.")
-@click.option(
+@options.take("--attack", "NAME", "See above.", shown="lira")
+@options.take("--targets", "T", "How many models are held out.  [a quarter]", int)
+@options.take("--folds", "K", "See above.", int, shown=1)
+@options.take(
     "--fpr",
-    default="0.001,0.01,0.1",
-    show_default=True,
-    metavar="R1,R2,...",
-    help="False-positive rates at which the true-positive rate is limited.",
+    "R1,R2,...",
+    "False-positive rates at which the true-positive rate is limited.",
+    shown="0.001,0.01,0.1",
 )
-@click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the claim.  [0]")
-@click.option(
-    "--confidence", type=float, default=0.95, show_default=True, metavar="C", help="Level."
-)
-@click.option(
-    "--claim", type=float, default=0.0, metavar="E", help="Epsilon that the p-value is about.  [0]"
-)
+@options.take("--delta", "D", "Delta of the claim.  [0]", float, default=0.0)
+@options.take("--confidence", "C", "Level.", float, shown=0.95)
+@options.take("--claim", "E", "Epsilon that the p-value is about.  [0]", float, default=0.0)
 @options.seed("Of what chooses thresholds.  [drawn, and printed]")
 @options.file("--canaries", "FILE.csv", "Write the targets' scores, for `refute --scores`.")
 @options.report
@@ -120,10 +114,8 @@ def command(
     report: Path | None,
     as_json: bool,
 ) -> None:
-    """Attack models with shadow models, and say with limits how well membership is told."""
     from narcissus.membership import ATTACKS, SCALES, audit_membership, read_shadow_scores
 
-    check_report(report)
     one_of("--attack", attack, ATTACKS)
     one_of("--scale", scale, SCALES)
     if canaries is not None and folds != 1:
@@ -159,7 +151,6 @@ def command(
 
 
 def _write_canaries(path: Path, found: MembershipAudit) -> None:
-    """Write the canaries as `refute --scores` reads them."""
     import pandas as pd
 
     from narcissus._files import write_atomically
@@ -172,7 +163,6 @@ def _write_canaries(path: Path, found: MembershipAudit) -> None:
 
 
 def _text(found: MembershipAudit, seed: int) -> list[str]:
-    """Say it in words."""
     who = "nobody's shadows" if found.folds == 1 else f"in {found.folds} folds"
     lines = [
         f"{found.attack}: {found.targets} of {found.models} models are targets, {who}; "

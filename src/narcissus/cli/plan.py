@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from narcissus.cli import options, questions
+from narcissus.cli import options
+from narcissus.cli.bound_options import questions_of
 from narcissus.errors import InputError
 
 HELP = """Write a page to plan with: one HTML file that computes what no attacker can exceed.
@@ -29,22 +30,21 @@ Examples:
 
 
 @click.command(help=HELP, short_help="A page to plan a release with.")
-@click.option(
+@options.take(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE.html",
+    "FILE.html",
+    "Where to write.  [default: plan.html]",
+    click.Path(path_type=Path, dir_okay=False),
     default=Path("plan.html"),
-    help="Where to write.  [default: plan.html]",
 )
 @options.secret
 def command(out: Path, secret: str | None) -> None:
-    """Write the page."""
     from narcissus import __version__
     from narcissus._files import write_atomically
     from narcissus.report.plan import plan_html
 
     try:
-        write_atomically(out, plan_html(__version__, questions.asked(secret, None)[0]))
+        write_atomically(out, plan_html(__version__, questions_of(secret, None)[0]))
     except OSError as error:
         raise InputError(
             f"`--out`: cannot write {out} ({error.strerror or error}); "

@@ -1,4 +1,4 @@
-"""``narcissus privacy``: two neighbours and an event that show what is not private."""
+"""``narcissus privacy``: two neighbours and an event that violate privacy the most."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import click
 
 from narcissus.cli import options
 from narcissus.cli.main import OK
+from narcissus.cli.playing import refuse_existing, written_to
+from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.profiles import WorstNeighbours
@@ -34,15 +36,15 @@ Examples:
 
 @click.command(help=HELP, short_help="Where a small game's mechanism is least private.")
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option(
+@options.take(
     "--epsilon",
-    type=click.FloatRange(0, 100),
-    metavar="E",
-    help="Of the privacy.  [default: that of the study's statement]",
+    "E",
+    "Of the privacy.  [default: that of the study's statement]",
+    click.FloatRange(0, 100),
 )
 @options.file("--out", "FILE", "Write the study over the pair to FILE.")
-@click.option("--uniform", is_flag=True, help="With --out: draw one of the two by a fair coin.")
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@options.flag("--uniform", "With --out: draw one of the two by a fair coin.")
+@options.force
 @options.allow_code
 @options.as_json("Print JSON, in full precision.")
 def command(
@@ -55,9 +57,6 @@ def command(
     allow_code: bool,
     as_json: bool,
 ) -> int:
-    """Find the pair and the event."""
-    from narcissus.cli.study_file import refuse_existing, written_to
-    from narcissus.errors import InputError
     from narcissus.profiles import worst_neighbours
     from narcissus.study import load_study
 
@@ -84,6 +83,6 @@ def command(
 
 
 def _shown(found: WorstNeighbours, which: int) -> str:
-    """Write a data set in a comment of a line."""
+    """Format a data set for a one-line comment."""
     text = str(found.data[which].tolist())
     return text if len(text) <= 200 else f"{text[:197]}..."

@@ -1,4 +1,4 @@
-"""``narcissus profile``: exact resilience of a small game, against every attacker at once."""
+"""``narcissus profile``: exact resilience of a small game against every attacker."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,8 +14,9 @@ import click
 
 from narcissus._outwards import lower
 from narcissus.cli import options
-from narcissus.cli.engine import engine_of
 from narcissus.cli.main import EXCEEDED, OK
+from narcissus.cli.playing import Run, refuse_existing, shared, written_to
+from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -54,70 +56,61 @@ Examples:
 
 @click.command(help=HELP, short_help="Exact resilience of a small game.")
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option(
+@options.take(
     "--epsilon",
-    "epsilons",
-    type=float,
+    "E",
+    "Where to compute delta; may be given more than once.  [default: 0 to 5]",
+    float,
+    name="epsilons",
     multiple=True,
-    metavar="E",
-    help="Where to compute delta; may be given more than once.  [default: 0 to 5]",
 )
-@click.option(
+@options.take(
     "--limit",
-    type=click.IntRange(min=1),
-    help="Largest number of (data set, release) pairs to write out.",
+    None,
+    "Largest number of (data set, release) pairs to write out.",
+    click.IntRange(min=1),
 )
-@click.option(
+@options.take(
     "--sample",
-    type=click.IntRange(2, 1_000_000),
-    metavar="N",
-    help="Estimate from below instead: learn the best attacker from N sampled data sets, play it.",
+    "N",
+    "Estimate from below instead: learn the best attacker from N sampled data sets, play it.",
+    click.IntRange(2, 1_000_000),
 )
 @options.seed("Seed for --sample.")
-@click.option(
+@options.take(
     "--smallest",
-    "parameter",
-    metavar="PARAMETER",
-    help="Find the smallest value of a parameter of the mechanism that meets --epsilon, --delta.",
+    "PARAMETER",
+    "Find the smallest value of a parameter of the mechanism that meets --epsilon, --delta.",
+    name="parameter",
 )
-@click.option(
+@options.take(
     "--values",
-    metavar="VALUES",
-    help="Values for --smallest, tried in order: FROM:TO:STEP, or a list with commas.",
+    "VALUES",
+    "Values for --smallest, tried in order: FROM:TO:STEP, or a list with commas.",
 )
-@click.option(
-    "--delta",
-    type=float,
-    metavar="D",
-    help="Largest delta for --smallest.  [default: that of the study's statement]",
+@options.take(
+    "--delta", "D", "Largest delta for --smallest.  [default: that of the study's statement]", float
 )
 @options.file("--worst", "FILE", "Write the worst distribution of the family to FILE, as a study.")
-@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@options.force
 @options.workers("Worker processes for --smallest and --sample.  [default: the study's, or 1]")
 @options.engine
 @options.allow_code
 @options.as_json("Print JSON, in full precision.")
+@shared
 def command(
     *,
     study: Path,
     epsilons: tuple[float, ...],
     limit: int | None,
     sample: int | None,
-    seed: int | None,
     parameter: str | None,
     values: str | None,
     delta: float | None,
     worst: Path | None,
     force: bool,
-    workers: int | None,
-    engine: str | None,
-    scheduler: str | None,
-    allow_code: bool,
-    as_json: bool,
+    run: Run,
 ) -> int:
-    """Compute a profile."""
-    from narcissus.cli.study_file import refuse_existing
-    from narcissus.errors import InputError
     from narcissus.profiles import EPSILONS, LIMIT, sampled_profile
     from narcissus.study import load_study
 
@@ -127,7 +120,7 @@ def command(
 
     if any(not 0 <= epsilon <= 100 for epsilon in epsilons):
         raise InputError(f"`--epsilon` must be in [0, 100], got {min(epsilons):g}")
-    loaded = load_study(study, allow_code=allow_code)
+    loaded = load_study(study, allow_code=run.allow_code)
     if loaded.kind != "game":
         raise InputError(
             f"{study} is a study of kind {loaded.kind!r}; a profile needs the kind 'game'"
@@ -136,43 +129,34 @@ def command(
     if parameter is not None:
         if sample is not None:
             raise InputError("`--smallest` is exact: leave out `--sample`")
-        with _others(loaded, engine, scheduler, workers) as executor:
-            return _smallest(
-                loaded,
-                parameter,
-                values=values,
-                epsilons=epsilons,
-                delta=delta,
-                limit=most,
-                executor=executor,
-                as_json=as_json,
-            )
+        with _others(loaded, run) as executor:
+            how: dict[str, Any] = {"epsilons": epsilons, "delta": delta, "limit": most}
+            how |= {"executor": executor, "as_json": run.as_json}
+            return _smallest(loaded, parameter, values, **how)
     if values is not None or delta is not None:
         raise InputError(
             f"`{'--delta' if values is None else '--values'}` is for `--smallest PARAMETER`"
         )
     points = epsilons or EPSILONS
     if sample is not None:
-        with _others(loaded, engine, scheduler, workers) as executor:
+        with _others(loaded, run) as executor:
             estimates = sampled_profile(
-                loaded, points, draws=sample, limit=most, rng=seed, executor=executor
+                loaded, points, draws=sample, limit=most, rng=run.seed, executor=executor
             )
-        _show_sampled(estimates, points, as_json=as_json)
+        _show_sampled(estimates, points, as_json=run.as_json)
         return OK
-    if (engine, scheduler, workers) != (None, None, None):
+    if (run.engine, run.scheduler, run.workers) != (None, None, None):
         raise InputError(
             "an exact profile is computed here: `--workers` and `--engine` are for "
             "`--smallest` and `--sample`"
         )
-    return _exactly(loaded, epsilons, limit=most, worst=worst, as_json=as_json)
+    return _exactly(loaded, epsilons, limit=most, worst=worst, as_json=run.as_json)
 
 
 def _exactly(
     study: Study, epsilons: tuple[float, ...], *, limit: int, worst: Path | None, as_json: bool
 ) -> int:
     """Compute and print the exact profile; write the study of the worst distribution."""
-    from narcissus.cli.study_file import written_to
-    from narcissus.errors import InputError
     from narcissus.profiles import EPSILONS, profile
     from narcissus.study.game.covered import text_of
 
@@ -204,7 +188,7 @@ def _exactly(
 def _between_rates(
     study: Study, result: Profile, epsilons: tuple[float, ...]
 ) -> tuple[list[Cover], str]:
-    """Give what holds between the rates of a family of them, at each epsilon; or why nothing is."""
+    """Return the covers between the rates of a family, one per epsilon, or why there is none."""
     from narcissus.cli.progress import progress
     from narcissus.profiles import why_not_covered
     from narcissus.study.game.covered import between_rates
@@ -226,23 +210,20 @@ def _between_rates(
 
 
 @contextmanager
-def _others(
-    study: Study, engine: str | None, scheduler: str | None, workers: int | None
-) -> Generator[Executor]:
-    """Give who plays what takes long: as was asked for, else as the study says."""
+def _others(study: Study, run: Run) -> Generator[Executor]:
+    """Yield the executor of long work: as the options say, else as the study does."""
     from narcissus.observer import SILENT
     from narcissus.study.engines import executor_of
     from narcissus.study.kinds import RunOptions
 
     settings: Any = study.settings
-    with engine_of(engine, scheduler, workers) as player, study.code.in_use():
-        options = RunOptions(entropy=0, observer=SILENT, engine=player, workers=workers)
+    with run.player() as player, study.code.in_use():
+        options = RunOptions(entropy=0, observer=SILENT, engine=player, workers=run.workers)
         with executor_of(options, settings.run, workers=1) as executor:
             yield executor
 
 
 def _show_sampled(estimates: Sequence[Estimate], points: Sequence[float], *, as_json: bool) -> None:
-    """Print what was estimated from below."""
     if as_json:
         answer = {
             "epsilon": list(points),
@@ -260,7 +241,7 @@ def _show_sampled(estimates: Sequence[Estimate], points: Sequence[float], *, as_
 
 
 def _show(result: Profile, epsilon: float) -> None:
-    """Print a profile, and what the best attacker does at one epsilon."""
+    """Print a profile, and the best attacker at one epsilon."""
     click.echo(str(result))
     table = result.table(epsilon, rows=8)
     if table:
@@ -277,17 +258,15 @@ def _show(result: Profile, epsilon: float) -> None:
 def _smallest(
     study: Study,
     parameter: str,
-    *,
     values: str | None,
+    *,
     epsilons: tuple[float, ...],
     delta: float | None,
     limit: int,
     executor: Executor,
     as_json: bool,
 ) -> int:
-    """Find the smallest value of a parameter that meets a target."""
     from narcissus.cli.progress import progress
-    from narcissus.errors import InputError
     from narcissus.profiles import smallest
     from narcissus.study.game.covered import smallest_for_every_rate, varied
     from narcissus.study.game.family import RatesFamily
@@ -309,17 +288,15 @@ def _smallest(
     tried = spread(values)
     family = settings.family if isinstance(settings.family, RatesFamily) else None
     with study.code.in_use(), progress(quiet=not family or not sys.stderr.isatty()) as observer:
-        found = smallest_for_every_rate(
-            settings, study.folder, parameter, tried,
-            epsilon=epsilon, delta=target, limit=limit, observer=observer, executor=executor,
-        ) if family else smallest(
-            lambda value: varied(settings, study.folder, parameter, value),
-            tried,
-            epsilon=epsilon,
-            delta=target,
-            limit=limit,
-            executor=executor,
-        )  # fmt: skip
+        how: dict[str, Any] = {"epsilon": epsilon, "delta": target}
+        how |= {"limit": limit, "executor": executor}
+        if family:
+            found = smallest_for_every_rate(
+                settings, study.folder, parameter, tried, observer=observer, **how
+            )
+        else:
+            one = partial(varied, settings, study.folder, parameter)
+            found = smallest(one, tried, **how)
     if as_json:
         answer = {
             "parameter": parameter,
@@ -347,7 +324,7 @@ def _say(
     target: float,
     family: RatesFamily | None,
 ) -> None:
-    """Print the smallest value; of a family of rates, limits hold for every rate."""
+    """Print the smallest value; for a family of rates, limits hold for every rate."""
     from narcissus.profiles.write_out import number
 
     delta = f"delta({epsilon:g})"

@@ -24,7 +24,7 @@ from narcissus.observer import SILENT, Observer
 
 
 def duration(seconds: float) -> str:
-    """Give a time as '0:42', '12:05' or '3:00:10'."""
+    """Format a time as '0:42', '12:05' or '3:00:10'."""
     whole = max(0, round(seconds))
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
@@ -32,7 +32,7 @@ def duration(seconds: float) -> str:
 
 
 class BarObserver:
-    """Draws a bar with the time left, for a terminal."""
+    """A progress bar with the time left, for a terminal."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
@@ -44,7 +44,6 @@ class BarObserver:
         self._task = self._bars.add_task(visible(what), total=total, completed=done)
 
     def advance(self, steps: int = 1) -> None:
-        """Move the bar."""
         if self._task is not None:
             self._bars.advance(self._task, steps)
 
@@ -55,12 +54,11 @@ class BarObserver:
             self._task = None
 
     def note(self, message: str) -> None:
-        """Write a line above the bar."""
         self._bars.console.print(visible(message), markup=False, highlight=False)
 
 
 class LineObserver:
-    """Writes a line at the start and at each tenth of a stage, for logs and pipes."""
+    """A line at the start and at each tenth of a stage, for logs and pipes."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -68,7 +66,6 @@ class LineObserver:
         self._before, self._began, self._tenth = 0, 0.0, 0
 
     def start(self, what: str, total: int, done: int = 0) -> None:
-        """Say what begins."""
         self._what, self._total, self._done, self._before = what, total, done, done
         self._began = time.monotonic()
         self._tenth = 10 * done // total if total else 0
@@ -76,7 +73,6 @@ class LineObserver:
         self.note(f"{what}: {total} steps{kept}")
 
     def advance(self, steps: int = 1) -> None:
-        """Say how far it is, and how long it will take, at each tenth."""
         self._done += steps
         tenth = 10 * self._done // self._total if self._total else 0
         if tenth <= self._tenth:
@@ -91,24 +87,15 @@ class LineObserver:
         )
 
     def finish(self) -> None:
-        """Say nothing: the last tenth has said it."""
+        """Do nothing: the line of the last tenth has ended the stage."""
 
     def note(self, message: str) -> None:
-        """Write a line."""
         print(visible(message), file=self._stream, flush=True)
 
 
 @contextmanager
 def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator[Observer]:
-    """Give an observer for a stretch of work.
-
-    Parameters
-    ----------
-    quiet
-        Say nothing at all.
-    stream
-        Where to; standard error unless said otherwise.
-    """
+    """Yield an observer that writes to ``stream``, standard error by default."""
     out = sys.stderr if stream is None else stream
     if quiet:
         yield SILENT

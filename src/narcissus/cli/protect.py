@@ -1,4 +1,4 @@
-"""``narcissus protect``: how much noise keeps the risk below a limit."""
+"""``narcissus protect``: the least noise that keeps the risk below a limit."""
 
 from __future__ import annotations
 
@@ -10,21 +10,28 @@ import click
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import one_of
-from narcissus.cli import error_rates, options
+from narcissus.cli import options
 from narcissus.cli.bound_options import (
-    check_plot,
+    Answer,
     criterion,
     criterion_text,
     dp_sgd_settings,
     exact_match,
+    known_of,
+    mean_text,
     more_provable,
+    no_membership,
     of_guarantee,
+    one_answer,
+    only_one,
     option_names,
-    print_json,
+    people_of,
+    print_answer,
+    questions_of,
+    reached,
+    threat_of,
+    together,
 )
-from narcissus.cli.known import only_one, people_of, threat_of
-from narcissus.cli.people import mean_text, reached
-from narcissus.cli.questions import Answer, asked, known_of, no_membership, one_answer, together
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,6 +84,20 @@ question, where both were answered. With error rates alone there is no prior and
 """
 
 
+_RATES = ("tpr", "fpr", "precision", "recall", "base_rate")
+_rates = options.several(
+    options.take("--tpr", "X", "Largest true positive rate at --fpr.", float),
+    options.take("--fpr", "Y", "With --tpr: false positive rate.", float),
+    options.take("--precision", "X", "Largest precision at --recall.", float),
+    options.take(
+        "--recall", "R", "With --precision: share of members that is found, or more.", float
+    ),
+    options.take(
+        "--base-rate", "B", "With --precision: share of members among those asked about.", float
+    ),
+)
+
+
 @click.command(help=HELP, short_help="How much noise keeps the risk below a limit.")
 @options.prior
 @options.values
@@ -84,19 +105,15 @@ question, where both were answered. With error rates alone there is no prior and
 @options.priors
 @options.success
 @options.secret
-@click.option("--advantage", type=float, metavar="A", help="Largest advantage on one person.")
-@click.option(
-    "--success-at-most", type=float, metavar="S", help="Largest chance to be right about one."
-)
-@error_rates.rates
-@click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the guarantee.  [0]")
-@click.option(
-    "--dp-sgd", metavar="rate=..,steps=..", help="Find the noise of DP-SGD (extra `accounting`)."
-)
+@options.take("--advantage", "A", "Largest advantage on one person.", float)
+@options.take("--success-at-most", "S", "Largest chance to be right about one.", float)
+@_rates
+@options.take("--delta", "D", "Delta of the guarantee.  [0]", float, default=0.0)
+@options.take("--dp-sgd", "rate=..,steps=..", "Find the noise of DP-SGD (extra `accounting`).")
 @options.adjacency
 @options.targets
-@click.option("--at-most", type=int, metavar="V", help="Largest number of people that may fall.")
-@click.option("--confidence", type=float, metavar="C", help="How surely no more fall.  [0.95]")
+@options.take("--at-most", "V", "Largest number of people that may fall.", int)
+@options.take("--confidence", "C", "How surely no more fall.  [0.95]", float)
 @options.plot("Draw all bounds around the epsilon that was found.")
 @options.as_json("Print JSON in full precision.")
 def command(
@@ -112,14 +129,12 @@ def command(
     as_json: bool,
     **about: Any,
 ) -> None:
-    """Find the largest epsilon, or the least noise, that keeps the risk below a limit."""
     from narcissus import bounds
 
-    check_plot(plot)
     known: dict[str, Any] = {f"--{name}": about[name] for name in ("prior", "values", "zipf")}
     priors: Path | None = about["priors"]
     at_most: int | None = about["at_most"]
-    rates = {name: about[name] for name in error_rates.NAMES}
+    rates = {name: about[name] for name in _RATES}
     of_threat = {
         "advantage": about["advantage"],
         "success": about["success_at_most"],
@@ -129,11 +144,11 @@ def command(
     rates_alone = _none(of_threat) and not _none(rates)
     if rates_alone:
         needless = {"--priors": priors, "--success": success, "--plot": plot}
-        error_rates.alone({**known, **needless})
+        refuse_with_rates({**known, **needless})
         known["--prior"] = 0.5  # of a coin; error rates do not depend on it
     exact = _check({**known, "--priors": priors}, success, limits, targets, confidence)
     people = None if priors is None else people_of(priors, {"--targets": targets, "--plot": plot})
-    questions = asked(secret, no_membership({**known, "--priors": people}, success, {}))
+    questions = questions_of(secret, no_membership({**known, "--priors": people}, success, {}))
     named = exact or rates_alone or (known["--values"] or people) is not None
     replaced = adjacency == "replace-one" and dp_sgd is None
     shared = one_answer(questions, replaced=replaced, exact=named)
@@ -153,10 +168,7 @@ def command(
                 lines.append(f"Picture: {plot}")
             found.append(Answer(guarantee, payload, lines))
     payload, lines = together(found, shared=shared)
-    if as_json:
-        print_json(payload)
-    else:
-        click.echo("\n".join(lines))
+    print_answer(payload, lines, as_json=as_json)
 
 
 def _none(given: Mapping[str, object]) -> bool:
@@ -164,7 +176,7 @@ def _none(given: Mapping[str, object]) -> bool:
 
 
 class _Goal(NamedTuple):
-    """What is looked for: an epsilon at a delta, or the noise of DP-SGD."""
+    """The sought parameter: an epsilon at a delta, or the noise of DP-SGD."""
 
     delta: float
     dp_sgd: dict[str, Any] | None
@@ -178,7 +190,6 @@ class _Goal(NamedTuple):
 
 
 def _goal(delta: float, dp_sgd: str | None, adjacency: str, secret: Secret) -> _Goal:
-    """Read what is looked for."""
     kind = one_of("--adjacency", adjacency, ("replace-one", "add-remove"))
     if dp_sgd is not None and kind != "replace-one":
         raise InputError(
@@ -196,7 +207,7 @@ def _check(
     targets: int | None,
     confidence: float | None,
 ) -> bool:
-    """Refuse options that do not go together; tell whether only the prior of exact match counts."""
+    """Refuse conflicting options; return whether the exact-match prior alone counts."""
     given = only_one(known)
     people, at_most = given == "--priors", limits["at_most"]
     if not people and (targets is None) != (at_most is None):
@@ -222,12 +233,12 @@ def _check(
 def _answer(
     danger: Threat | ThreatToPeople, limit: Limit, goal: _Goal
 ) -> tuple[dict[str, Any], Guarantee]:
-    """Give what is printed, and the guarantee that was found."""
+    """Return the JSON keys and the guarantee found."""
     from narcissus import bounds
 
     found, guarantee = _found(danger, limit, goal)
     payload = (_reached(danger, guarantee) if limit.of_threat else {"notes": []}) | found
-    payload |= error_rates.reached(limit, guarantee)
+    payload |= rates_reached(limit, guarantee)
     if limit.at_most is not None:
         count = limit.at_most + 1
         if isinstance(danger, bounds.ThreatToPeople):
@@ -256,7 +267,7 @@ def _answer(
 def _found(
     danger: Threat | ThreatToPeople, limit: Limit, goal: _Goal
 ) -> tuple[dict[str, Any], Guarantee]:
-    """Search what is looked for; give it by its keys, and what holds for the question."""
+    """Search the goal; return its JSON keys and the guarantee for the question."""
     from narcissus import bounds
     from narcissus.guarantees import ApproximateDP, PureDP, as_approximate, as_asked, dp_sgd
 
@@ -300,7 +311,6 @@ def _reached(danger: Threat | ThreatToPeople, guarantee: Guarantee) -> dict[str,
 
 
 def _enough(payload: dict[str, Any]) -> str:
-    """Say what is enough."""
     if "noise" in payload:
         at = ""
         if "epsilon" in payload:
@@ -319,7 +329,6 @@ def _enough(payload: dict[str, Any]) -> str:
 
 
 def _text(payload: dict[str, Any], danger: Threat | ThreatToPeople) -> list[str]:
-    """Say it in words."""
     from narcissus.bounds import ThreatToPeople
 
     lines = [_enough(payload)]
@@ -335,7 +344,7 @@ def _text(payload: dict[str, Any], danger: Threat | ThreatToPeople) -> list[str]
             f"{payload['prior']:.6g} is reached without the release "
             f"(advantage {upper(payload['advantage'])}). {criterion_text(danger)}"
         )
-    lines += error_rates.text(payload, then)
+    lines += rates_text(payload, then)
     n = danger.n if isinstance(danger, ThreatToPeople) else danger.targets
     if "at_most" in payload:
         lines.append(
@@ -353,3 +362,47 @@ def _text(payload: dict[str, Any], danger: Threat | ThreatToPeople) -> list[str]
     lines += [f"  assuming {said}" for said in payload["assumptions"]]
     notes = [f"Note: {note}" for note in payload["notes"]]
     return lines + (["", *notes] if notes else [])
+
+
+def refuse_with_rates(given: Mapping[str, object]) -> None:
+    """Refuse options that limits on error rates alone do not depend on."""
+    for option, value in given.items():
+        if value is not None:
+            raise InputError(
+                f"`{option}` says nothing of `--tpr` and `--precision`; drop it, or limit "
+                "`--advantage`, `--success-at-most` or `--at-most` as well"
+            )
+
+
+def rates_reached(limit: Limit, guarantee: Guarantee) -> dict[str, Any]:
+    """Return upper bounds on the error rates that are limited."""
+    from narcissus import bounds
+
+    found: dict[str, Any] = {}
+    said = []
+    if limit.tpr is not None and limit.fpr is not None:
+        said.append(bounds.true_positive_rate(guarantee, limit.fpr))
+        found |= {"tpr": said[-1].value, "fpr": limit.fpr}
+    if limit.precision is not None and limit.recall is not None and limit.base_rate is not None:
+        said.append(bounds.precision(guarantee, limit.recall, limit.base_rate))
+        found |= {"precision": said[-1].value, "recall": limit.recall}
+        found |= {"base_rate": limit.base_rate}
+    if said and not limit.of_threat:
+        found |= {"grade": said[0].grade, "theorem": " and ".join(one.theorem for one in said)}
+        found |= {"assumptions": list(said[0].assumptions)}
+    return found
+
+
+def rates_text(payload: Mapping[str, Any], then: str) -> list[str]:
+    lines: list[str] = []
+    if "tpr" in payload:
+        lines.append(
+            f"{then} no test with a false positive rate of at most {payload['fpr']:g} has a true "
+            f"positive rate above {upper(payload['tpr'])}."
+        )
+    if "precision" in payload:
+        lines.append(
+            f"{then} no test with a recall of at least {payload['recall']:g} has a precision above "
+            f"{upper(payload['precision'])}, where the base rate is {payload['base_rate']:g}."
+        )
+    return lines

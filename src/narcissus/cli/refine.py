@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from narcissus.cli import options
-from narcissus.cli.sheets import asked, check_report, write
+from narcissus.cli.sheets import asked, write
 
 if TYPE_CHECKING:
     from narcissus.channels import ChannelComparison, OneWay
@@ -39,9 +39,9 @@ more), grade, forwards and backwards (holds, grade, gap, by, gain, first, second
 @click.command(epilog=EPILOG, short_help="Which of two channels tells more, with a witness.")
 @click.argument("first", metavar="A", type=click.Path(path_type=Path))
 @click.argument("second", metavar="B", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Write the witness from A to B, CSV.")
-@click.option("--back", type=click.Path(path_type=Path), help="Write the one from B to A, CSV.")
-@click.option("--exact", is_flag=True, help="Check the witnesses in fractions.")
+@options.take("--out", None, "Write the witness from A to B, CSV.", click.Path(path_type=Path))
+@options.take("--back", None, "Write the one from B to A, CSV.", click.Path(path_type=Path))
+@options.flag("--exact", "Check the witnesses in fractions.")
 @options.report
 @options.as_json("Full precision, on standard output.")
 def command(
@@ -57,7 +57,6 @@ def command(
     """Tell which of two channels tells more, to every attacker, with a witness that shows it."""
     from narcissus import channels
 
-    check_report(report)
     read = channels.read_rational if exact else channels.read_channel
     a, b = read(first), read(second)
     names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
@@ -75,7 +74,7 @@ def command(
 
 
 def _directions(found: ChannelComparison) -> list[Direction]:
-    """Give both directions for a page; a post-processing in fractions is not drawn."""
+    """Return both directions for a page; a post-processing in fractions is not drawn."""
     from narcissus.channels import Channel
     from narcissus.report.leakage import Direction
     from narcissus.results import NotAssessed
@@ -89,7 +88,6 @@ def _directions(found: ChannelComparison) -> list[Direction]:
 
 
 def _write(path: Path, option: str, found: OneWay, secrets: tuple[str, ...]) -> None:
-    """Write the post-processing, or the gain that separates."""
     from narcissus import channels
     from narcissus.errors import InputError
     from narcissus.results import NotAssessed

@@ -12,8 +12,7 @@ import click
 from narcissus._files import LARGEST
 from narcissus._outwards import lower, upper
 from narcissus.cli import options
-from narcissus.cli.bound_options import option_names, print_json
-from narcissus.cli.questions import asked
+from narcissus.cli.bound_options import option_names, print_json, questions_of
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,31 +66,23 @@ where it was left open. The p-values are about the epsilon of --claim.
 
 
 @click.command(help=HELP, short_help="Which guarantee an audit's counts contradict.")
-@click.option("--canaries", type=int, metavar="M", help="How many canaries there were.")
-@click.option("--guesses", type=int, metavar="R", help="How many were guessed.")
-@click.option("--correct", type=int, metavar="V", help="How many guesses were right.")
-@click.option("--values", type=int, metavar="K", help="How many values a secret has.  [2]")
+@options.take("--canaries", "M", "How many canaries there were.", int)
+@options.take("--guesses", "R", "How many were guessed.", int)
+@options.take("--correct", "V", "How many guesses were right.", int)
+@options.take("--values", "K", "How many values a secret has.  [2]", int)
 @options.secret
 @options.file("--scores", "FILE", "Scores with membership, in place of the counts.", exists=True)
-@click.option(
-    "--pairs",
-    is_flag=True,
-    help="With --scores: exactly one row of each pair was in; a pair is a canary.",
-)
+@options.flag("--pairs", "With --scores: exactly one row of each pair was in; a pair is a canary.")
 @options.file("--priors", "FILE", "Each canary's prior; all were guessed.", exists=True)
 @options.seed("With --scores: of the shuffle.  [drawn, and printed]")
-@click.option(
+@options.take(
     "--guesses-chosen",
-    metavar="WHEN",
-    help="Whether R was chosen before or after the release was seen.  [before]",
+    "WHEN",
+    "Whether R was chosen before or after the release was seen.  [before]",
 )
-@click.option("--delta", type=float, default=0.0, metavar="D", help="Delta of the claim.  [0]")
-@click.option(
-    "--confidence", type=float, default=0.95, show_default=True, metavar="C", help="Level."
-)
-@click.option(
-    "--claim", type=float, default=0.0, metavar="E", help="Epsilon that p-values are about.  [0]"
-)
+@options.take("--delta", "D", "Delta of the claim.  [0]", float, default=0.0)
+@options.take("--confidence", "C", "Level.", float, shown=0.95)
+@options.take("--claim", "E", "Epsilon that p-values are about.  [0]", float, default=0.0)
 @options.as_json("Print JSON in full precision.")
 def command(
     *,
@@ -110,7 +101,6 @@ def command(
     claim: float,
     as_json: bool,
 ) -> None:
-    """Find the largest epsilon that the counts of an audit refute."""
     from narcissus.evidence import refute, refute_prior_scores, refute_priors, refute_scores
     from narcissus.priors import read_priors
 
@@ -163,7 +153,7 @@ def _asked(found: Refutation, secret: str | None, *, coins: bool, pairs: bool) -
         why = "`--pairs`, where one record takes the place of another"
     if why is not None and secret == "membership":
         raise InputError(f"`--secret membership` does not go with {why}; drop it")
-    questions = asked(secret, why)
+    questions = questions_of(secret, why)
     if coins and secret is None:
         questions = ("membership",)
     return [found.asked(question) for question in questions]
@@ -176,7 +166,6 @@ def _keys(found: Refutation) -> dict[str, Any]:
 
 
 def _check(scores: Path | None, instead: dict[str, Any], needing: dict[str, Any]) -> None:
-    """Refuse options that do not go together."""
     used = [name for name, value in instead.items() if value is not None]
     if scores is not None and used:
         raise InputError(f"`--scores` takes the place of `{used[0]}`; give one of the two")
@@ -191,7 +180,7 @@ def _noise(found: Refutation) -> str:
 
 
 def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
-    """Read the columns ``score`` and ``member``, and the pairs, of a CSV file."""
+    """Read the columns ``score`` and ``member``, and the pairs, from a CSV file."""
     import numpy as np
 
     from narcissus.tables.sources import text_parts
@@ -242,7 +231,7 @@ def _read(path: Path, *, pairs: bool) -> dict[str, Any]:
 
 
 def _numbers(path: Path, name: str, parts: list[RawColumn]) -> NDArray[np.float64]:
-    """Read a column's cells as numbers; name the first that is none by its row."""
+    """Parse the cells of a column; name the first non-number by its row."""
     import numpy as np
 
     truths = {"true": 1.0, "false": 0.0} if name == "member" else {}
@@ -262,7 +251,7 @@ def _numbers(path: Path, name: str, parts: list[RawColumn]) -> NDArray[np.float6
 
 
 def _labels(path: Path, parts: list[RawColumn]) -> NDArray[np.int64]:
-    """Turn the labels of pairs into numbers; name the first row that has none."""
+    """Return labels of pairs as numbers; name the first row without one."""
     import numpy as np
 
     place: dict[Any, int] = {}
@@ -278,7 +267,6 @@ def _labels(path: Path, parts: list[RawColumn]) -> NDArray[np.int64]:
 
 
 def _text(answers: list[Refutation], seed: int | None) -> list[str]:
-    """Say it in words."""
     found = answers[0]
     lines = [f"Asked: {'; or '.join(one.question for one in answers)}.", str(found)]
     if seed is not None:

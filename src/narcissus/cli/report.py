@@ -1,4 +1,4 @@
-"""``narcissus report``: draw a record again, whole or in brief, or hand it to output checkers."""
+"""``narcissus report``: redraw a record, whole or in brief, or export it to output checkers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from narcissus.cli import options
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,36 +40,36 @@ Examples:
 
 @click.command(help=HELP, short_help="Draw a record again.")
 @click.argument("record", type=click.Path(path_type=Path))
-@click.option(
+@options.take(
     "--out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Where to write.  [default: report.html, brief.html, mapping.html or the folder acro "
+    "FILE",
+    "Where to write.  [default: report.html, brief.html, mapping.html or the folder acro "
     "beside the record; with --text, standard output]",
+    click.Path(path_type=Path),
 )
-@click.option("--text", "as_text", is_flag=True, help="Text for a terminal instead of HTML.")
-@click.option("--brief", is_flag=True, help="One page in plain words, for those who decide.")
-@click.option(
-    "--mapping",
-    is_flag=True,
-    help="Findings by framework: WP216, NIST SP 800-226, ISO/IEC 27559, Five Safes, SATRE.",
+@options.flag("--text", "Text for a terminal instead of HTML.", name="as_text")
+@options.flag("--brief", "One page in plain words, for those who decide.")
+@options.flag(
+    "--mapping", "Findings by framework: WP216, NIST SP 800-226, ISO/IEC 27559, Five Safes, SATRE."
 )
-@click.option(
+@options.take(
     "--export",
-    type=click.Choice(["acro"]),
-    help="A folder of evidence that ACRO and the SACRO viewer take in.",
+    None,
+    "A folder of evidence that ACRO and the SACRO viewer take in.",
+    click.Choice(["acro"]),
 )
-@click.option(
+@options.take(
     "--shareable/--internal",
+    None,
+    "What may be shown, or all that the steward may see.  [shareable]",
     default=True,
-    help="What may be shown, or all that the steward may see.  [shareable]",
 )
-@click.option(
+@options.take(
     "--record",
-    "shown",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the record without what must not be shown.",
+    "FILE",
+    "Write the record without what must not be shown.",
+    click.Path(path_type=Path),
+    name="shown",
 )
 def command(
     record: Path,
@@ -80,7 +81,6 @@ def command(
     shareable: bool,
     shown: Path | None,
 ) -> None:
-    """Draw a record again."""
     from narcissus._files import parsing, write_atomically
     from narcissus.study.reading import read_record
 
@@ -126,7 +126,7 @@ def command(
 
 
 def _form(forms: Mapping[str, object], also: Mapping[str, object]) -> str:
-    """Name what is to be drawn; refuse two forms, and options that a form does not take."""
+    """Return the chosen form; refuse two forms, and options that the form does not take."""
     asked = [name for name, on in forms.items() if on]
     asked += [name for name, on in also.items() if on and asked]
     if len(asked) > 1:
@@ -135,7 +135,6 @@ def _form(forms: Mapping[str, object], also: Mapping[str, object]) -> str:
 
 
 def _drawn(record: Record, name: str, *, as_text: bool, internal: bool) -> str:
-    """Draw the whole report, the brief or the mapping."""
     from narcissus.report import render_html, render_text
 
     if name == "report":

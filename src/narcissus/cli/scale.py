@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from narcissus.cli import options
-from narcissus.cli.engine import engine_of
 from narcissus.cli.interrupts import on_interrupt
-from narcissus.cli.long_work import agreed
 from narcissus.cli.main import NOT_ASSESSED, OK
-
-if TYPE_CHECKING:
-    from narcissus.scale import Scaled
+from narcissus.cli.playing import Run, shared
 
 HELP = """Draw success, baseline and bound of STUDY against one of its parameters.
 
@@ -48,30 +45,23 @@ records. Exit code 3: it cannot be told, or a value could not be played, or not 
 
 @click.command(help=HELP, short_help="Success and bound against a parameter.")
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option(
-    "--over", metavar="SECTION.key=VALUES", required=True, help="What is drawn against: its values."
-)
-@click.option(
+@options.take("--over", "SECTION.key=VALUES", "What is drawn against: its values.", required=True)
+@options.take(
     "--with",
-    "together",
+    "SECTION.key=VALUES",
+    "Another parameter that moves with it, or has one value for all; may be repeated.",
+    name="together",
     multiple=True,
-    metavar="SECTION.key=VALUES",
-    help="Another parameter that moves with it, or has one value for all; may be repeated.",
 )
-@click.option("--trials", type=click.IntRange(min=1), help="Trials at each value.")
-@click.option(
+@options.take("--trials", None, "Trials at each value.", click.IntRange(min=1))
+@options.take(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of all limits of all values together.",
+    None,
+    "Of all limits of all values together.",
+    click.FloatRange(0, 1, min_open=True, max_open=True),
+    shown=0.95,
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Results folder.  [default: results/<name of the study>-scale]",
-)
+@options.out_folder("study", "-scale")
 @options.seed("Seed of all chance; the study's own if not given.")
 @options.workers("Worker processes; the numbers do not depend on it.")
 @options.engine
@@ -80,6 +70,7 @@ records. Exit code 3: it cannot be told, or a value could not be played, or not 
 @options.restart("Play all values anew, whatever is in FOLDER.")
 @options.as_json("Print the data as JSON, in full precision.")
 @options.quiet
+@shared
 def command(
     *,
     study: Path,
@@ -87,24 +78,13 @@ def command(
     together: tuple[str, ...],
     trials: int | None,
     confidence: float,
-    out: Path | None,
-    seed: int | None,
-    workers: int | None,
-    engine: str | None,
-    scheduler: str | None,
-    allow_code: bool,
-    yes: bool,
-    restart: bool,
-    as_json: bool,
-    quiet: bool,
+    run: Run,
 ) -> int:
-    """Draw a game against a parameter."""
-    from narcissus.cli.progress import progress
     from narcissus.scale import Sweep, read_parameter, scale, write
     from narcissus.scale.texts import as_dict, text_of, verdict_of
 
     place = _file_of(study)
-    folder = Path("results") / f"{place.stem}-scale" if out is None else out
+    folder = run.out or Path("results") / f"{place.stem}-scale"
     sweep = Sweep(
         read_parameter(over, "--over"),
         tuple(read_parameter(text, "--with") for text in together),
@@ -113,27 +93,11 @@ def command(
     )
     on_interrupt(f"what is finished is kept in {folder}; the same command continues")
 
-    def play(hours: float | None) -> Scaled:
-        with (
-            progress(quiet=quiet) as observer,
-            engine_of(engine, scheduler, workers) as player,
-        ):
-            return scale(
-                place,
-                sweep,
-                folder=folder,
-                rng=seed,
-                workers=workers,
-                engine=player,
-                restart=restart,
-                hours=hours,
-                allow_code=allow_code,
-                observer=observer,
-            )
-
-    scaled = agreed(play, yes=yes)
+    how: dict[str, Any] = {"rng": run.seed, "workers": run.workers, "restart": run.restart}
+    how |= {"folder": folder, "allow_code": run.allow_code}
+    scaled = run.play(partial(scale, place, sweep, **how))
     write(scaled, folder)
-    if as_json:
+    if run.as_json:
         click.echo(json.dumps(as_dict(scaled), indent=1, ensure_ascii=False))
     else:
         click.echo(text_of(scaled))
@@ -143,7 +107,7 @@ def command(
 
 
 def _file_of(study: Path) -> Path:
-    """Give the file of a study; a bare name that is no file here is a shipped one."""
+    """Return the file of a study; a bare name that is no file here is a shipped study."""
     if study.is_file() or study.suffix or len(study.parts) != 1:
         return study
     from narcissus.study.shipped import shipped_study

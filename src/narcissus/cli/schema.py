@@ -23,7 +23,7 @@ Examples:
 
 
 def study_schema(kind: str) -> dict[str, Any]:
-    """Give the JSON Schema of the study files of a kind."""
+    """Return the JSON Schema of study files of a kind."""
     from narcissus.study.kinds import study_kind
 
     schema = study_kind(kind).model.model_json_schema(by_alias=True)
@@ -44,7 +44,7 @@ def study_schema(kind: str) -> dict[str, Any]:
 
 
 def record_schema(kind: str | None) -> dict[str, Any]:
-    """Give the JSON Schema of the records of a kind, or of what those of all kinds share."""
+    """Return the JSON Schema of records of a kind; None: what all kinds share."""
     from narcissus.study.kinds import study_kind
     from narcissus.study.record import Record
 
@@ -59,15 +59,11 @@ def record_schema(kind: str | None) -> dict[str, Any]:
         schema["properties"]["results"] = results
         schema["properties"]["kind"] = {"const": kind}
         title += f" of kind {kind}"
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **schema,
-        "title": title,
-    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": title}
 
 
 def parts_list(room: str | None) -> str:
-    """List the parts of a room, or of all."""
+    """List the parts of one room, or of all."""
     from narcissus._validation import one_of
     from narcissus.study.listing import as_text
     from narcissus.study.registry import ROOMS
@@ -82,7 +78,6 @@ def parts_list(room: str | None) -> str:
 )
 @click.argument("kind", required=False, metavar="[KIND|ROOM]")
 def command(what: str, kind: str | None) -> None:
-    """Print a JSON Schema, or the parts."""
     if what == "parts":
         click.echo(parts_list(kind))
         return

@@ -1,10 +1,10 @@
-"""``--report`` of the commands about channels: the page of one result, written to a file."""
+"""``--report`` of the channel commands: the page of one result, as a file."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,24 +13,16 @@ import click
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from narcissus.report import Page
     from narcissus.report.leakage import Asked
 
 
-def check_report(path: Path | None) -> None:
-    """Refuse, before any work, a page that could not be written."""
-    if path is None:
-        return
-    if path.suffix != ".html":
-        raise InputError(f"`--report` must end in .html, got {path}")
-    if not path.resolve().parent.is_dir():
-        raise InputError(f"`--report`: the folder of {path} does not exist; make it first")
-
-
 def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
-    """Say where a page's numbers come from: the command as it was given, and its files.
+    """Return the origin of the numbers of a page: the command as given, and its files.
 
-    No digests: whoever knows nearly all of a file could test guesses of the rest.
+    There are no digests: with nearly all of a file known, guesses of the rest could be tested.
     """
     from narcissus.report.leakage import Asked
 
@@ -39,7 +31,7 @@ def asked(files: Mapping[str, Path | None], seed: int | None = None) -> Asked:
 
 
 def _command(context: click.Context) -> str:
-    """Write the command again, with the options that were given."""
+    """Rebuild the command with the options that were given."""
     words = [context.info_name or ""]
     for parameter in context.command.params:
         name = parameter.name or ""
@@ -56,12 +48,12 @@ def _command(context: click.Context) -> str:
 
 
 def _without_folders(word: str) -> str:
-    """Leave out where on this machine a file is; the page is made to be shown."""
+    """Remove folders of this machine; the page is made to be shown."""
     return re.sub(r"(?:^|(?<==))(?:[A-Za-z]:)?[/\\][^=]*[/\\]", "", word)
 
 
 def write(path: Path, page: Page, *, silent: bool) -> None:
-    """Write a page, and say where it is unless standard output is for JSON."""
+    """Write a page, and print its path unless standard output is for JSON."""
     from narcissus._files import write_atomically
     from narcissus.report.html import page_html
 
@@ -71,3 +63,17 @@ def write(path: Path, page: Page, *, silent: bool) -> None:
         raise InputError(f"`--report`: cannot write {path}: {error.strerror or error}") from error
     if not silent:
         click.echo(f"Report: {path}")
+
+
+def save_figure(option: str, path: Path, draw: Callable[[Axes], object]) -> None:
+    """Draw without a display, to the format of the file."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    draw(figure.add_subplot())
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{option}: cannot write {path}: {error}") from error

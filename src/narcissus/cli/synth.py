@@ -1,18 +1,16 @@
-"""``narcissus synth``: audit a given synthetic file, without its generator."""
+"""``narcissus synth``: audit a synthetic file without its generator."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from narcissus.cli import options
 from narcissus.cli.audit import prepare_folder, show
-from narcissus.cli.long_work import agreed
-
-if TYPE_CHECKING:
-    from narcissus.audits import Audit
+from narcissus.cli.playing import Run, shared
 
 HELP = """Audit the file SYNTHETIC that was made from the people in REAL, without its generator.
 
@@ -39,7 +37,6 @@ Exit codes:
 
 
 def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
-    """Read names separated by commas."""
     if text is None:
         return None
     found = [name.strip() for name in text.split(",")]
@@ -49,7 +46,7 @@ def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[
 
 
 def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    """Read ``COLUMN=WIDTH``, one for each --bins."""
+    """Parse ``COLUMN=WIDTH``, one for each --bins."""
     found: dict[str, Any] = {}
     for text in given:
         name, _equals, width = text.rpartition("=")
@@ -63,7 +60,7 @@ def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
 
 
 def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """Read ``COLUMN=WAY``, one for each --read-as."""
+    """Parse ``COLUMN=WAY``, one for each --read-as."""
     pairs = [text.rpartition("=") for text in given]
     if not all(name for name, _equals, _way in pairs):
         raise click.BadParameter("write COLUMN=WAY, such as zip=text", param=option)
@@ -73,49 +70,47 @@ def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> 
 @click.command(help=HELP, short_help="Audit a given synthetic file.")
 @click.argument("real", type=click.Path())
 @click.argument("synthetic", type=click.Path())
-@click.option("--control", type=click.Path(), metavar="FILE", help="People who are not in REAL.")
-@click.option(
+@options.take("--control", "FILE", "People who are not in REAL.", click.Path())
+@options.take(
     "--unknown",
+    "A,B,...",
+    "Columns to guess, one by one and together; all others are known.",
     callback=_names,
     required=True,
-    metavar="A,B,...",
-    help="Columns to guess, one by one and together; all others are known.",
 )
-@click.option(
-    "--groups", callback=_names, metavar="A,B,...", help="Columns whose values make groups."
-)
-@click.option("--drop", callback=_names, metavar="A,B,...", help="Columns to leave out.")
-@click.option(
+@options.take("--groups", "A,B,...", "Columns whose values make groups.", callback=_names)
+@options.take("--drop", "A,B,...", "Columns to leave out.", callback=_names)
+@options.take(
     "--bins",
+    "COLUMN=WIDTH",
+    "Bin a column of numbers; may be repeated.",
     callback=_widths,
     multiple=True,
-    metavar="COLUMN=WIDTH",
-    help="Bin a column of numbers; may be repeated.",
 )
-@click.option(
+@options.take(
     "--missing",
-    type=click.Choice(["refuse", "drop", "category"]),
-    help="What to do about missing values.  [refuse]",
+    None,
+    "What to do about missing values.  [refuse]",
+    click.Choice(["refuse", "drop", "category"]),
 )
-@click.option(
+@options.take(
     "--read-as",
+    "COLUMN=WAY",
+    "Read a column as text, numbers, decimal-comma, day-first or month-first, also where its "
+    "values hardly overlap between the files; may be repeated.",
     callback=_ways,
     multiple=True,
-    metavar="COLUMN=WAY",
-    help="Read a column as text, numbers, decimal-comma, day-first or month-first, also where its "
-    "values hardly overlap between the files; may be repeated.",
 )
-@click.option(
-    "--at-most", type=float, metavar="E", help="Excess over the control that is accepted.  [0]"
-)
+@options.take("--at-most", "E", "Excess over the control that is accepted.  [0]", float)
 @options.file("--policy", "FILE", "Instead: a file with a threshold.", exists=True)
-@click.option("--confidence", type=float, metavar="C", help="Of all claims together.  [0.95]")
+@options.take("--confidence", "C", "Of all claims together.  [0.95]", float)
 @options.out_folder("synthetic file")
 @options.seed("Seed of all chance.  [drawn, and kept in the record]")
 @options.yes
 @options.restart("Replace the record of another audit in FOLDER.")
 @options.as_json("Print the record on standard output.")
 @options.quiet
+@shared
 def command(
     *,
     real: str,
@@ -130,16 +125,9 @@ def command(
     at_most: float | None,
     policy: Path | None,
     confidence: float | None,
-    out: Path | None,
-    seed: int | None,
-    yes: bool,
-    restart: bool,
-    as_json: bool,
-    quiet: bool,
+    run: Run,
 ) -> int:
-    """Audit a given synthetic file."""
-    from narcissus.audits import run
-    from narcissus.cli.progress import progress
+    from narcissus.audits import run as play
     from narcissus.study import load_study
 
     study = load_study(
@@ -161,13 +149,8 @@ def command(
             "run": {"confidence": confidence},
         }
     )
-    folder = Path("results") / Path(synthetic).name.partition(".")[0] if out is None else out
-    prepare_folder(folder, study, restart=restart)
-
-    def play(hours: float | None) -> Audit:
-        with progress(quiet=quiet) as observer:
-            return run(study, rng=seed, observer=observer, policy=policy, hours=hours)
-
-    audit = agreed(play, yes=yes)
+    folder = run.out or Path("results") / Path(synthetic).name.partition(".")[0]
+    prepare_folder(folder, study, restart=run.restart)
+    audit = run.play(partial(play, study, rng=run.seed, policy=policy))
     audit.save(folder)
-    return show(audit, folder, as_json=as_json)
+    return show(audit, folder, as_json=run.as_json)

@@ -1,4 +1,4 @@
-"""``narcissus verify``: play a record's study again and compare all that it says."""
+"""``narcissus verify``: play a record's study again and compare all numbers and texts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from narcissus.cli import options
-from narcissus.cli.engine import engine_of
-from narcissus.cli.long_work import agreed
 from narcissus.cli.main import EXCEEDED, OK
+from narcissus.cli.playing import Run, shared
 from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.audits import Audit
-    from narcissus.game.executor import Executor
     from narcissus.study import Study
     from narcissus.study.record import Record
 
@@ -66,20 +64,10 @@ Exit codes:
 @options.allow_code
 @options.yes
 @options.quiet
+@shared
 def command(
-    *,
-    record: Path,
-    study: Path | None,
-    key: Path | None,
-    policy: Path | None,
-    workers: int | None,
-    engine: str | None,
-    scheduler: str | None,
-    allow_code: bool,
-    yes: bool,
-    quiet: bool,
+    *, record: Path, study: Path | None, key: Path | None, policy: Path | None, run: Run
 ) -> int:
-    """Verify a record."""
     from narcissus.study import load_study
     from narcissus.study.keyed import FILE, WITHHELD, is_secret, kept_key
     from narcissus.study.reading import read_record
@@ -95,23 +83,13 @@ def command(
         click.echo(f"The signature fits: {path} is as the holder of the key {key} signed it.")
     if study is None:
         return OK
-    loaded = load_study(study, allow_code=allow_code)
+    loaded = load_study(study, allow_code=run.allow_code)
     earlier = FORMAT_1 in written.provenance.digests
     _require_of(written, path, loaded, study, earlier=earlier)
     kept = kept_key(path.parent)
     digests = written.provenance.digests
     is_keyed = any(map(is_secret, digests.values()))
-    with engine_of(engine, scheduler, workers) as player:
-        again = _again(
-            loaded,
-            written,
-            digests=kept if is_keyed else b"",
-            workers=workers,
-            engine=player,
-            policy=policy,
-            yes=yes,
-            quiet=quiet,
-        )
+    again = _again(loaded, written, digests=kept if is_keyed else b"", policy=policy, run=run)
     tally = Likeness()
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
     found = list(_found(written, again, earlier=earlier, blind=blind, tally=tally))
@@ -136,7 +114,7 @@ def command(
 
 
 def _require_of(written: Record, path: Path, study: Study, file: Path, *, earlier: bool) -> None:
-    """Refuse a record that is not of a study, or that does not say how it was played."""
+    """Refuse a record that is not of the study, or that lacks how it was played."""
     from narcissus.study.earlier import is_study_of
 
     if not written.provenance.entropy:
@@ -153,38 +131,20 @@ def _require_of(written: Record, path: Path, study: Study, file: Path, *, earlie
 
 
 def _again(
-    study: Study,
-    written: Record,
-    *,
-    digests: bytes | None,
-    workers: int | None,
-    engine: str | Executor | None,
-    policy: Path | None,
-    yes: bool,
-    quiet: bool,
+    study: Study, written: Record, *, digests: bytes | None, policy: Path | None, run: Run
 ) -> dict[str, Any]:
-    """Play a study with the seed of a record; give the record that comes out."""
+    """Play a study with the seed of a record; return the new record."""
     from narcissus.audits.play import play as replay
-    from narcissus.cli.progress import progress
     from narcissus.study.keyed import keyed
     from narcissus.study.kinds import RunOptions
 
     played = _as_then(study, written)
 
-    def play(hours: float | None) -> Audit:
-        with progress(quiet=quiet) as observer:
-            asked = RunOptions(
-                entropy=int(written.provenance.entropy),
-                observer=observer,
-                workers=workers,
-                engine=engine,
-                policy=policy,
-                hours=hours,
-                keyed=partial(keyed, key=digests),
-            )
-            return replay(played, asked)
+    def play(**how: Any) -> Audit:
+        how |= {"workers": run.workers, "policy": policy, "keyed": partial(keyed, key=digests)}
+        return replay(played, RunOptions(entropy=int(written.provenance.entropy), **how))
 
-    found = agreed(play, yes=yes).to_dict()
+    found = run.play(play).to_dict()
     if played is not study:
         found["study"] = written.to_dict()["study"]
         found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
@@ -192,7 +152,7 @@ def _again(
 
 
 def _as_then(study: Study, written: Record) -> Study:
-    """Let small groups be, as they were in records of before they were merged."""
+    """Keep small groups apart for records made before they were merged."""
     settings: Any = study.settings
     groups: Any = getattr(settings, "groups", None)
     results = getattr(written.results, "settings", [written.results])
@@ -205,7 +165,7 @@ def _as_then(study: Study, written: Record) -> Study:
 def _found(
     written: Record, again: dict[str, Any], *, earlier: bool, blind: bool, tally: Likeness
 ) -> Iterator[str]:
-    """Yield all differences; ``blind`` without what only the holder of a key can compare."""
+    """Yield all differences; ``blind`` skips what only the holder of a key can compare."""
     old, new = (_compared(one, earlier=earlier) for one in (written.to_dict(), again))
     if blind:
         old, new = _without_secrets(old), _without_secrets(new)
@@ -214,9 +174,9 @@ def _found(
 
 
 def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
-    """Give what must be the same: all but the versions, the machine and the digests over them.
+    """Return what must be equal: all except versions, machine and the digests over them.
 
-    Of a record of an earlier format also its study is left out, which had other settings.
+    The study of a record of an earlier format is left out as well, since it had other settings.
     """
     left_out = {
         "provenance",
@@ -233,21 +193,19 @@ def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
 
 
 def _without_secrets(value: Any) -> Any:
-    """Leave out what only the holder of a key can compare."""
+    """Remove what only the holder of a key can compare."""
     from narcissus.study.keyed import is_secret
 
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
         return {k: _without_secrets(v) for k, v in items if not is_secret(v)}
-    return (
-        [_without_secrets(v) for v in cast("list[Any]", value)]
-        if isinstance(value, list)
-        else value
-    )
+    if isinstance(value, list):
+        return [_without_secrets(v) for v in cast("list[Any]", value)]
+    return value
 
 
 def _of_itself(written: Record) -> Iterator[str]:
-    """Yield that the portable digest is not of the record, if it is not."""
+    """Yield a difference if the portable digest is not of the record."""
     from narcissus.study.record import portable_digest_of
 
     said = written.portable_digest
@@ -257,7 +215,7 @@ def _of_itself(written: Record) -> Iterator[str]:
 
 @dataclass
 class Likeness:
-    """What was compared, and how far numbers that count as the same are apart."""
+    """A count of comparisons, and the largest distance between numbers that count as equal."""
 
     same: int = 0
     numbers: int = 0
@@ -266,7 +224,7 @@ class Likeness:
     largest: float = 0.0
 
     def number(self, old: float, new: float) -> bool:
-        """Compare two numbers, of which at least one is no whole number."""
+        """Compare two numbers of which at least one is not an integer."""
         self.numbers += 1
         if old == new or (math.isnan(old) and math.isnan(new)):
             return True
@@ -278,7 +236,7 @@ class Likeness:
         return True
 
     def text(self, old: str, new: str) -> bool:
-        """Compare two texts; a number in them that is no whole one may be rounded otherwise."""
+        """Compare two texts; a non-integer in them may be rounded differently."""
         self.same += 1
         if old == new:
             return True
@@ -289,7 +247,6 @@ class Likeness:
         return all(one == other or _next_to(one, other) for one, other in pairs)
 
     def said(self) -> str:
-        """Say it in a line or two."""
         numbers = f"{self.numbers:,} other numbers "
         if self.apart:
             numbers += (
@@ -304,7 +261,7 @@ class Likeness:
 
 
 def _next_to(one: str, other: str) -> bool:
-    """Tell whether two numerals, not both whole, are at most a unit of the last digit apart."""
+    """Whether two numerals, not both integers, differ by at most a unit of the last digit."""
     if not {".", "e"} & {*one, *other}:
         return False
     pair = [Decimal(numeral.replace(",", "")) for numeral in (one, other)]
@@ -320,10 +277,10 @@ def differences(
     recorded_only: bool = False,
     tally: Likeness | None = None,
 ) -> Iterator[str]:
-    """Yield where two values differ, with both; numbers that are no whole ones beyond 1e-9.
+    """Yield where two values differ, with both; non-integers only beyond 1e-9.
 
-    What the first records of a format lack is passed over. With ``recorded_only`` all that the old
-    one does not hold is: null, an empty list, a grade that was not recorded.
+    Keys that the first records of a format lack are skipped. ``recorded_only`` also skips whatever
+    the old one does not hold: null, an empty list, a grade that was not recorded.
     """
     tally = Likeness() if tally is None else tally
     if isinstance(old, dict) and isinstance(new, dict):
@@ -351,14 +308,14 @@ def differences(
 
 
 def _came_later(key: str) -> bool:
-    """Tell whether the first records of this format lack a key."""
+    """Whether the first records of this format lack a key."""
     from narcissus.study.results.base import LATER
 
     return key in LATER
 
 
 def _is_missing(key: str, value: Any) -> bool:
-    """Tell whether an earlier format has no such value."""
+    """Whether an earlier format has no such value."""
     return value in (None, []) or ("grade" in key and value == "not assessed")
 
 
@@ -378,7 +335,7 @@ def _shown(value: Any) -> str:
 
 
 def _versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield what was of another version when the record was made."""
+    """Yield versions that differ from when the record was made."""
     one, other = old["provenance"], new["provenance"]
     pairs = {"Narcissus": (one["narcissus"], other["narcissus"])}
     pairs |= {n: (v, other["packages"].get(n, "none")) for n, v in one["packages"].items()}

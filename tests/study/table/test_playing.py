@@ -255,7 +255,7 @@ def test_a_run_with_a_precision_is_verified_and_a_forged_one_is_not(study, narci
 
 
 def test_a_pilot_that_takes_long_is_agreed_to_first(study, narcissus, monkeypatch):
-    monkeypatch.setattr("narcissus.cli.long_work.HOURS", 1e-9)
+    monkeypatch.setattr("narcissus.cli.playing.HOURS", 1e-9)
     path = study(run={"trials": None, "precision": 8, "seed": 3})
     code, out, err = narcissus("audit", path)
     assert (code, out) == (2, "")

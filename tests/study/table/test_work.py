@@ -39,7 +39,7 @@ def test_a_study_that_would_never_end_is_told_before_it_starts(study, narcissus)
 
 
 def test_yes_starts_what_takes_long(study, narcissus, monkeypatch):
-    monkeypatch.setattr("narcissus.cli.long_work.HOURS", 1e-9)
+    monkeypatch.setattr("narcissus.cli.playing.HOURS", 1e-9)
     path = study()
     assert narcissus("audit", path, "--quiet")[0] == 2
     assert not Path("results").exists()
@@ -121,7 +121,7 @@ def test_own_code_is_timed_where_it_can_be_ended(study, narcissus, monkeypatch):
     Path("mine.py").write_text(
         SLEEPS.replace("time.sleep(3600)", "return rng.integers(0, 2, view.targets.people)")
     )
-    monkeypatch.setattr("narcissus.cli.long_work.HOURS", 1e-9)
+    monkeypatch.setattr("narcissus.cli.playing.HOURS", 1e-9)
     path = study(attacks={"mine": {"kind": "mine:Mine"}})
     code, _, err = narcissus("audit", path, "--quiet", "--allow-code")
     assert code == 2

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from narcissus.cli import options
-from narcissus.cli.engine import engine_of
 from narcissus.cli.interrupts import on_interrupt
-from narcissus.cli.long_work import agreed
 from narcissus.cli.main import NOT_ASSESSED, OK
+from narcissus.cli.playing import agreed, engine_of
 
 if TYPE_CHECKING:
     from narcissus_papers import Item, Reproduced
