@@ -20,7 +20,7 @@ class Majority:
     """Round the average of each attribute: the row that is closest to the rows on average."""
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
-        """Give rows of bits, shape (trials, d)."""
+        """Return rows of bits, shape (trials, d)."""
         return (release >= 0.5).astype(np.uint8)
 
 

@@ -42,9 +42,7 @@ class Asks(Protocol):
 class Preparable(Protocol):
     """An attack that needs to know the world or the mechanism before it is played."""
 
-    def prepare(self, game: Any) -> Attack:
-        """Give the attack to play."""
-        ...
+    def prepare(self, game: Any) -> Attack: ...
 
 
 @runtime_checkable
@@ -52,9 +50,7 @@ class ToldMore(Protocol):
     """An attack that is told more than the game tells: a limit on those that are not."""
 
     @property
-    def knows(self) -> MoreKnowledge:
-        """What it is told besides."""
-        ...
+    def knows(self) -> MoreKnowledge: ...
 
 
 @dataclass(frozen=True)

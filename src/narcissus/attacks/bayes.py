@@ -74,21 +74,12 @@ class BestPredicate:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to ask after what was heard, and what to try in the end.
+    """What to ask after what was heard, and what to try in the end."""
 
-    Attributes
-    ----------
-    question
-        The question; None where the conversation is over.
-    after
-        What to do after each answer, by `narcissus.worlds.batches.key_of` of it.
-    guess
-        Number of the attempt, -1 for none.
-    """
-
-    question: Any
+    question: Any  # The question; None where the conversation is over
+    # What to do after each answer, by `narcissus.worlds.batches.key_of` of it
     after: dict[Any, Plan]
-    guess: int = -1
+    guess: int = -1  # Number of the attempt, -1 for none
 
 
 @dataclass(frozen=True)
@@ -96,17 +87,10 @@ class BestQuestions:
     """An attacker of a conversation given by a plan for each thing that it may be told.
 
     `narcissus.profile` makes it, as the optimal attacker of a mechanism that is talked with.
-
-    Attributes
-    ----------
-    guesses
-        All attempts, a batch.
-    plans
-        What was told, by `narcissus.worlds.batches.key_of`, to the plan.
     """
 
-    guesses: Any
-    plans: dict[Any, Plan]
+    guesses: Any  # All attempts, a batch
+    plans: dict[Any, Plan]  # What was told, by `narcissus.worlds.batches.key_of`, to the plan
 
     def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Any:
         """Ask as planned; an answer that is not in the plan ends it without an attempt."""

@@ -23,7 +23,7 @@ LISTED = 30
 
 
 def different_strings(count: int, bits: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Give some random strings of bits, all different; all strings where there are no more.
+    """Return some random strings of bits, all different; all strings where there are no more.
 
     That they differ keeps trials that share them independent: each of many secrets is among them
     with the same chance, ``count / 2^bits``, whichever they are.

@@ -55,27 +55,13 @@ def _array(values: np.ndarray[Any, Any]) -> str:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What was said in one trial, as text.
+    """What was said in one trial, as text."""
 
-    Attributes
-    ----------
-    trial
-        Number of the trial in the run, from 0.
-    greeting
-        What the mechanism said before the first question; empty where it said nothing.
-    exchanges
-        The first questions, each with its answer.
-    questions
-        How many were answered in all.
-    attempt
-        What the attacker came to.
-    """
-
-    trial: int
-    greeting: str
-    exchanges: tuple[tuple[str, str], ...]
-    questions: int
-    attempt: str
+    trial: int  # Number of the trial in the run, from 0
+    greeting: str  # What the mechanism said before the first question; empty where it said nothing
+    exchanges: tuple[tuple[str, str], ...]  # The first questions, each with its answer
+    questions: int  # How many were answered in all
+    attempt: str  # What the attacker came to
 
 
 class Conversation:
@@ -152,7 +138,7 @@ class Conversation:
             ) from error
 
     def transcript(self, trial: int, attempt: Any) -> Transcript:
-        """Give what was said, with what came of it."""
+        """Return what was said, with what came of it."""
         greeting = "" if self.greeting is None else written(self.greeting)
         exchanges = tuple(self._exchanges)
         return Transcript(trial, greeting, exchanges, self.questions, written(attempt))

@@ -24,18 +24,10 @@ from narcissus.worlds.base import Array, Batch
 
 @dataclass(frozen=True)
 class ThresholdPredicates:
-    """Predicates "this row scores above a threshold", one a trial.
+    """Predicates "this row scores above a threshold", one a trial."""
 
-    Attributes
-    ----------
-    weights
-        What each attribute counts, shape (trials, d).
-    thresholds
-        Shape (trials,).
-    """
-
-    weights: NDArray[np.float64]
-    thresholds: NDArray[np.float64]
+    weights: NDArray[np.float64]  # What each attribute counts, shape (trials, d)
+    thresholds: NDArray[np.float64]  # Shape (trials,)
     exact = False
 
     def __call__(self, rows: Array) -> NDArray[np.bool_]:
@@ -47,13 +39,13 @@ class ThresholdPredicates:
         return len(self.thresholds)
 
     def take(self, index: Array) -> ThresholdPredicates:
-        """Take some of the predicates."""
         return ThresholdPredicates(self.weights[index], self.thresholds[index])
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Say "in" of a row whose correlation with the released average is surprising for a stranger.
+    """Return "in" of a row whose correlation with the released average is surprising for a
+    stranger.
 
     A stranger's bit of column ``j`` is one with probability about ``y_j``. Members score higher
     by ``sum_j y_j (1 - y_j) / n``.
@@ -91,7 +83,7 @@ class Fingerprint:
     def attempt(
         self, release: Array, known: Batch, rng: np.random.Generator
     ) -> ThresholdPredicates:
-        """Give predicates on rows."""
+        """Return predicates on rows."""
         average = np.clip(release, 0.0, 1.0)
         weights = average - 0.5
         variance = average * (1 - average)
@@ -104,7 +96,6 @@ class Fingerprint:
 
 
 def _candidates(game: Any, attack: str) -> None:
-    """Refuse games in which no candidates are told."""
     if not isinstance(game.side, Candidates):
         raise InputError(
             f"the attack `{attack}` needs the side information `candidates` (of the world `tardos`)"
@@ -112,7 +103,7 @@ def _candidates(game: Any, attack: str) -> None:
 
 
 def _larger(known: Array, scores: NDArray[np.float64]) -> Array:
-    """Give the candidate with the larger score; the candidates are in random order."""
+    """Return the candidate with the larger score; the candidates are in random order."""
     return known[np.arange(len(known)), first_largest(scores)]
 
 
@@ -133,7 +124,7 @@ class TwoCandidates:
         return self
 
     def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
-        """Give rows, shape (trials, d)."""
+        """Return rows, shape (trials, d)."""
         return _larger(known, np.einsum("tcd,td->tc", known.astype(np.float64), release))
 
 
@@ -151,6 +142,6 @@ class TwoCandidatesCentred:
         return self
 
     def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
-        """Give rows, shape (trials, d)."""
+        """Return rows, shape (trials, d)."""
         rows = known.astype(np.float64) - 0.5
         return _larger(known, np.einsum("tcd,td->tc", rows, release - 0.5))

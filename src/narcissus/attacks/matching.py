@@ -40,14 +40,14 @@ class Subtraction:
         return self
 
     def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
-        """Give the last rows, shape (trials, d)."""
+        """Return the last rows, shape (trials, d)."""
         n = known.shape[1] + 1
         row = release * n - known.sum(axis=1, dtype=np.int64)
         return np.clip(np.rint(row), 0, 1).astype(np.uint8)
 
 
 def fits(rows: Array, parities: Array) -> NDArray[np.bool_]:
-    """Say which rows (trials, m, d) have the parities of some released row (trials, n, d / 2)."""
+    """Word which rows (trials, m, d) have the parities of some released row (trials, n, d / 2)."""
     own = rows[..., 0::2] ^ rows[..., 1::2]
     result = np.zeros(rows.shape[:2], dtype=bool)
     for place in range(parities.shape[1]):
@@ -70,16 +70,15 @@ class ParityPredicates:
         return len(self.parities)
 
     def take(self, index: Array) -> ParityPredicates:
-        """Take some of the predicates."""
         return ParityPredicates(self.parities[index])
 
 
 @dataclass(frozen=True)
 class ParityMembership:
-    """Say "in" of a row whose parities were released (Kaplan et al. 2025, Example 1.3)."""
+    """Return "in" of a row whose parities were released (Kaplan et al. 2025, Example 1.3)."""
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> ParityPredicates:
-        """Give predicates on rows."""
+        """Return predicates on rows."""
         return ParityPredicates(release)
 
 
@@ -88,7 +87,7 @@ class ParityGuess:
     """Name a row that has the parities of the first released row, its other bits at random."""
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
-        """Give rows, shape (trials, d)."""
+        """Return rows, shape (trials, d)."""
         first = release[:, 0]
         row = np.empty((len(first), 2 * first.shape[1]), dtype=first.dtype)
         row[:, 0::2] = rng.integers(0, 2, first.shape, dtype=np.uint8)
@@ -122,7 +121,7 @@ class SupersetMatching:
         return self
 
     def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Any:
-        """Give rows, shape (trials, d), or a list of rows for each trial."""
+        """Return rows, shape (trials, d), or a list of rows for each trial."""
         match = fits(known, release)
         if self.every:
             return [rows[mask] for rows, mask in zip(known, match, strict=True)]

@@ -42,7 +42,7 @@ class TryInputs:
         return TryInputs(self.budget, game.mechanism, inputs)
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Attempts:
-        """Give inputs, shape (trials, n); none where nothing was found."""
+        """Return inputs, shape (trials, n); none where nothing was found."""
         if self.function is None:
             raise InputError("call `prepare` first: the attack needs the world and the function")
         images = self.function.release(self.inputs, np.random.default_rng(SEED))
@@ -67,5 +67,5 @@ class Inversion:
         return Inversion(game.mechanism)
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
-        """Give inputs, shape of the releases."""
+        """Return inputs, shape of the releases."""
         return self.function.invert(release)

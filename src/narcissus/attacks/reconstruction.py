@@ -26,12 +26,9 @@ _LISTED = 14
 
 
 def _bits_of(game: Any, attack: str, option: str = "", asked: int = 0) -> int:
-    """Give how many bits a data set has.
-
-    Raises
-    ------
-    InputError
-        The mechanism answers no questions about bits, or fewer than an option asks for.
+    """Return how many bits a data set has.
+    Raises InputError: the mechanism answers no questions about bits, or fewer than an option asks
+        for.
     """
     n = getattr(game.world, "n", None)
     if n is None or not hasattr(game.mechanism, "answers"):
@@ -91,7 +88,7 @@ class LinearReconstruction:
 
 
 def _least_deviation(subsets: NDArray[Any], heard: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the numbers in [0, 1] whose sums are off by the least in all."""
+    """Return the numbers in [0, 1] whose sums are off by the least in all."""
     m, n = subsets.shape
     matrix: Any = sparse.hstack(
         [sparse.csr_array(subsets), sparse.eye_array(m), -sparse.eye_array(m)]

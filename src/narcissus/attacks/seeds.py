@@ -17,7 +17,7 @@ from narcissus.worlds.base import Array, Batch
 
 @dataclass(frozen=True)
 class SeedSearch:
-    """Say "stretched" where one of the seeds that were tried gives the string, "random" else.
+    """Return "stretched" where one of the seeds that were tried gives the string, "random" else.
 
     Parameters
     ----------

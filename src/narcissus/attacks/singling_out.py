@@ -18,30 +18,21 @@ from narcissus.worlds.products import Uniform
 
 @dataclass(frozen=True)
 class BucketPredicates:
-    """Predicates "inside a box and in one bucket of a hash", one a trial.
+    """Predicates "inside a box and in one bucket of a hash", one a trial."""
 
-    Attributes
-    ----------
-    low, high
-        The boxes, shape (trials, d).
-    factors, offsets
-        Multiply-shift hash of a row: shape (trials, d) and (trials,), 64-bit words.
-    buckets
-        Number of buckets; the predicate takes bucket 0.
-    levels
-        Values of an attribute.
-    """
-
+    # low, high: The boxes, shape (trials, d)
     low: Array
     high: Array
+    # factors, offsets: Multiply-shift hash of a row: shape (trials, d) and (trials,), 64-bit
+    # words
     factors: NDArray[np.uint64]
     offsets: NDArray[np.uint64]
-    buckets: int
-    levels: int
+    buckets: int  # Number of buckets; the predicate takes bucket 0
+    levels: int  # Values of an attribute
     exact = False
 
     def __call__(self, rows: Array) -> NDArray[np.bool_]:
-        """Say where the predicates hold, for rows of shape (trials, m, d)."""
+        """Return where the predicates hold, for rows of shape (trials, m, d)."""
         inside = ((rows >= self.low[:, None]) & (rows <= self.high[:, None])).all(axis=2)
         # Products and sums wrap modulo 2 ** 64 on purpose; the high bits are the hash.
         words = (rows.astype(np.uint64) * self.factors[:, None]).sum(axis=2) + self.offsets[:, None]
@@ -52,7 +43,6 @@ class BucketPredicates:
         return len(self.low)
 
     def take(self, index: Array) -> BucketPredicates:
-        """Take some of the predicates."""
         return replace(
             self,
             low=self.low[index],
@@ -62,7 +52,7 @@ class BucketPredicates:
         )
 
     def weight(self, world: Any) -> NDArray[np.float64]:
-        """Give the chance of each box for a uniform row: an upper limit of the predicate's."""
+        """Return the chance of each box for a uniform row: an upper limit of the predicate's."""
         sides = (self.high.astype(np.float64) - self.low + 1) / self.levels
         return np.exp(np.log(sides).sum(axis=1))
 
@@ -98,7 +88,7 @@ class BucketHashing:
         return BucketHashing(buckets, game.world.levels)
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> BucketPredicates:
-        """Give predicates; ranges are releases of shape (trials, groups, d, 2)."""
+        """Return predicates; ranges are releases of shape (trials, groups, d, 2)."""
         assert self.buckets is not None
         assert self.levels is not None, "call `prepare` first"
         trials = len(release)

@@ -446,7 +446,6 @@ def f_dp_one_run_p_value(
 def _rejected(
     m: int, r: int, v: int, k: int, *, guarantee: Guarantee, levels: FloatArray
 ) -> NDArray[np.bool_]:
-    """Return at which levels the guarantee is rejected."""
     right = levels * (v / m)
     wrong = levels * ((r - v) / m)
     for i in range(v - 1, -1, -1):

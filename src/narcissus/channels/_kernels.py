@@ -42,7 +42,7 @@ def _excess(a: Matrix, b: Matrix, out: Matrix) -> None:
 
 
 def _subset_sums(values: Matrix) -> Matrix:
-    """Give the sum of each subset of ``values``, in the order of its bits."""
+    """Return the sum of each subset of ``values``, in the order of its bits."""
     sums = np.zeros(1)
     for value in values:
         sums = np.concatenate([sums, sums + value])
@@ -65,7 +65,7 @@ _PLAIN: dict[str, Callable[..., None]] = {
 
 @cache
 def loops() -> dict[str, Callable[..., None]]:
-    """Give the loops: compiled ones, or NumPy's without numba or with NARCISSUS_NO_NUMBA set."""
+    """Return the loops: compiled ones, or NumPy's without numba or with NARCISSUS_NO_NUMBA set."""
     if os.environ.get("NARCISSUS_NO_NUMBA") or find_spec("numba") is None:
         return _PLAIN
     try:
@@ -77,7 +77,7 @@ def loops() -> dict[str, Callable[..., None]]:
 
 
 def pair_block(left: Matrix, right: Matrix, *, kind: str = "overlap") -> Matrix:
-    """Give a block of pairwise sums, shape (rows of left, rows of right).
+    """Return a block of pairwise sums, shape (rows of left, rows of right).
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def pair_block(left: Matrix, right: Matrix, *, kind: str = "overlap") -> Matrix:
 
 
 def subset_minima(rows: Matrix) -> Matrix:
-    """Give the least probability that any row gives to each subset of outputs, shape (2 ** m,).
+    """Return the least probability that any row gives to each subset of outputs, shape (2 ** m,).
 
     Bit ``k`` of the index says whether output ``k`` is in the subset.
     """
@@ -114,7 +114,7 @@ def subset_minima(rows: Matrix) -> Matrix:
 
 
 def workers() -> int:
-    """Give the number of cores that this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux

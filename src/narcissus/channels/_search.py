@@ -29,12 +29,12 @@ MOST_SUBSETS = 20
 
 
 def pair_overlap(first: Matrix, second: Matrix) -> float:
-    """Give ``sum_o min(first_o, second_o)`` of two rows, correctly rounded."""
+    """Return ``sum_o min(first_o, second_o)`` of two rows, correctly rounded."""
     return min(1.0, math.fsum(np.minimum(first, second)))
 
 
 def overlaps_with(rows: Any, row: Matrix) -> Matrix:
-    """Give the overlap of every row with ``row``, shape (rows,)."""
+    """Return the overlap of every row with ``row``, shape (rows,)."""
     if not isinstance(rows, np.ndarray):
         return _sparse_overlaps(rows.tocsc(), row)
     step = max(1, 2**20 // rows.shape[1])
@@ -48,7 +48,7 @@ def overlaps_with(rows: Any, row: Matrix) -> Matrix:
 
 
 def _sparse_overlaps(columns: Any, row: Matrix) -> Matrix:
-    """Give the overlap of every row of a CSC matrix with ``row``; only shared outputs count."""
+    """Return the overlap of every row of a CSC matrix with ``row``; only shared outputs count."""
     support = np.flatnonzero(row)
     starts, ends = columns.indptr[support], columns.indptr[support + 1]
     lengths = ends - starts
@@ -62,7 +62,7 @@ def _sparse_overlaps(columns: Any, row: Matrix) -> Matrix:
 
 
 def column_minima(rows: Any) -> Matrix:
-    """Give the smallest entry of each column, on all cores."""
+    """Return the smallest entry of each column, on all cores."""
     if not isinstance(rows, np.ndarray):
         return rows.min(axis=0).toarray().ravel()
     parts = np.array_split(rows, min(workers(), rows.shape[0]))
@@ -77,20 +77,11 @@ def least_overlap(rows: Any, *, spread: Matrix | None = None, observer: Observer
     to the centroid to belong to the answer are dropped; what is left is searched over all subsets
     of outputs where these are few, over all pairs otherwise.
 
-    Parameters
-    ----------
-    rows
-        Shape (n, m), n >= 2, a NumPy array or SciPy CSR array of distributions.
-    spread
-        Shape (n,), non-negative: subtract ``sqrt(spread_a + spread_b)`` from the overlap of each
-        pair (how far empirical rows may be from the true ones). None: nothing.
-    observer
-        Hears of progress over blocks of rows.
-
-    Returns
-    -------
-    tuple
-        The least value and the pair, smaller number first.
+    rows: shape (n, m), n >= 2, a NumPy array or SciPy CSR array of distributions.
+    spread: shape (n,), non-negative: subtract ``sqrt(spread_a + spread_b)`` from the overlap of
+        each pair (how far empirical rows may be from the true ones). None: nothing.
+    observer: hears of progress over blocks of rows.
+    Returns tuple: the least value and the pair, smaller number first.
     """
     n, m = rows.shape
     if not isinstance(rows, np.ndarray) and n * m <= 2**24:
@@ -133,7 +124,7 @@ def _row(rows: Any, number: int) -> Matrix:
 
 
 def _radii(rows: Any, spread: Matrix | None) -> Matrix:
-    """Give each row's distance from the centroid, with its own share of the spread.
+    """Return each row's distance from the centroid, with its own share of the spread.
 
     The value of a pair is at least one minus the sum of its two radii (triangle inequality, and
     ``sqrt(u + v) <= sqrt(u) + sqrt(v)``).
@@ -182,7 +173,6 @@ def _all_subsets(rows: Matrix, order: NDArray[np.intp]) -> Found:
 
 
 def _least_of_block(left: Matrix, right: Matrix, wide: Matrix | None, *, is_square: bool) -> Found:
-    """Search the pairs of two blocks, or of one block with itself."""
     values = pair_block(left, right)
     if wide is not None:
         values -= np.sqrt(wide)

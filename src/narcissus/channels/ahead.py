@@ -38,27 +38,14 @@ GROWTH = 1.25
 
 @dataclass(frozen=True)
 class Predicted:
-    """Blocks of samples, each predicted from the earlier ones.
+    """Blocks of samples, each predicted from the earlier ones."""
 
-    Attributes
-    ----------
-    tested
-        Numbers of the samples that count, in their order.
-    wrong
-        Whether each was predicted wrongly, shape (tested,).
-    errors
-        Error of each estimator tried, where they were compared.
-    chosen
-        Name of the estimator that had been best lately when the last block came.
-    error
-        Its error on the last block, each part of it predicted from all other samples: what the
-        best rule does once it has learned from nearly all.
-    """
-
-    tested: Codes
-    wrong: NDArray[np.bool_]
-    errors: dict[str, float]
-    chosen: str
+    tested: Codes  # Numbers of the samples that count, in their order
+    wrong: NDArray[np.bool_]  # Whether each was predicted wrongly, shape (tested,)
+    errors: dict[str, float]  # Error of each estimator tried, where they were compared
+    chosen: str  # Name of the estimator that had been best lately when the last block came
+    # Its error on the last block, each part of it predicted from all other samples: what the
+    # best rule does once it has learned from nearly all
     error: float
 
 
@@ -72,7 +59,7 @@ def some(data: Samples, order: Codes) -> Codes:
 
 
 def cuts(data: Samples, tried: list[Estimator], order: Codes, *, known: int = 0) -> list[int]:
-    """Give where blocks end: the first is learned from, the second chooses, the others count.
+    """Return where blocks end: the first is learned from, the second chooses, the others count.
 
     ``known`` samples do not count in any case.
     """
@@ -106,14 +93,9 @@ def predict_ahead(
 ) -> Predicted:
     """Predict each block's secrets by the estimator that did best on the blocks before.
 
-    Parameters
-    ----------
-    order
-        Numbers of the samples, in an order that tells nothing of their outputs.
-    ends
-        As `cuts` gives them.
-    evenly
-        Count each secret alike, however many samples it has.
+    order: numbers of the samples, in an order that tells nothing of their outputs.
+    ends: as `cuts` gives them.
+    evenly: count each secret alike, however many samples it has.
     """
     errors, trials, seen = np.zeros(len(tried)), np.full(len(tried), 1e-12), 0
     live, rates, wrong = list(range(len(tried))), errors, np.zeros(len(order), dtype=bool)
@@ -155,7 +137,7 @@ def predict_ahead(
 def _in_the_end(
     data: Samples, one: Estimator, order: Codes, last: list[int], *, evenly: bool
 ) -> float:
-    """Give the error on the last block of an estimator chosen before it, learned from the rest."""
+    """Return error on the last block of an estimator chosen before it, learned from the rest."""
     low, high = last[0], min(last[1], last[0] + COMPARE_ON)
     lost = np.zeros(high - low, dtype=bool)
     edges = np.linspace(low, high, min(FOLDS, high - low) + 1).astype(int)
@@ -172,7 +154,7 @@ def _in_the_end(
 
 
 def _weight(data: Samples, some: Codes, *, evenly: bool) -> Matrix:
-    """Give what each of some samples counts: alike, or each secret alike."""
+    """Return what each of some samples counts: alike, or each secret alike."""
     weight = np.ones(len(some))
     if evenly:
         weight /= np.bincount(data.secret[some])[data.secret[some]]
@@ -187,7 +169,6 @@ def chunks(outputs: Codes, secrets: int) -> Iterator[Codes]:
 
 
 def _wrong(data: Samples, scorer: Scorer, block: Codes, share: Matrix | None) -> NDArray[np.bool_]:
-    """Tell which of the samples are given the wrong secret."""
     outputs, place = np.unique(data.output[block], return_inverse=True)
     said: list[Any] = [np.zeros(0, dtype=np.intp)]
     for part in chunks(outputs, len(data.names)):

@@ -24,41 +24,27 @@ SPARSE = {"format", "shape", "data"}
 
 @dataclass(frozen=True, eq=False)
 class NamedMatrix:
-    """A matrix as a file holds it.
+    """A matrix as a file holds it."""
 
-    Attributes
-    ----------
-    matrix
-        Two-dimensional, real; a NumPy array or a SciPy sparse array.
-    secrets, outputs
-        Names of its rows and columns; None where the file has none.
-    """
-
-    matrix: Any
+    matrix: Any  # Two-dimensional, real; a NumPy array or a SciPy sparse array
+    # secrets, outputs: Names of its rows and columns; None where the file has none
     secrets: list[str] | None = None
     outputs: list[str] | None = None
 
 
 def is_array_file(path: Path) -> bool:
-    """Tell by its name whether a file is NumPy's or SciPy's."""
+    """Return by its name whether a file is NumPy's or SciPy's."""
     return path.suffix.lower() in SUFFIXES
 
 
 def read_matrix(path: Path) -> NamedMatrix:
     """Read a matrix.
 
-    Parameters
-    ----------
-    path
-        An npy with one matrix; an npz with one, or with one called ``matrix``, and with names of
+    path: an npy with one matrix; an npz with one, or with one called ``matrix``, and with names of
         its rows as ``secrets`` and of its columns as ``outputs`` (or ``answers``) if wished; or
         what `scipy.sparse.save_npz` wrote.
-
-    Raises
-    ------
-    InputError
-        It is unreadable, holds Python objects (which are refused, since reading them can run a
-        program), or no matrix of numbers.
+    Raises InputError: it is unreadable, holds Python objects (which are refused, since reading them
+        can run a program), or no matrix of numbers.
     """
     content = read_bytes(path)
     with parsing(path, "a file of NumPy or SciPy arrays"):
@@ -111,7 +97,6 @@ def _sparse(content: bytes) -> Any:
 
 
 def _of_archive(path: Path, arrays: Any) -> NamedMatrix:
-    """Give the one matrix of an npz, and the names."""
     others = [name for name in arrays.files if name not in NAMES]
     name = "matrix" if "matrix" in others else others[0] if len(others) == 1 else None
     if name is None:

@@ -42,14 +42,10 @@ from narcissus.errors import InputError
 
 
 def symmetric_security(kept: float, secrets: int) -> float:
-    """Give `beta*` from the chance that a secret is shown as itself.
+    """Return `beta*` from the chance that a secret is shown as itself.
 
-    Parameters
-    ----------
-    kept
-        That chance, in [0, 1]; each other secret is shown with the same share of the rest.
-    secrets
-        How many, at least 2.
+    kept: that chance, in [0, 1]; each other secret is shown with the same share of the rest.
+    secrets: how many, at least 2.
     """
     other = (1 - kept) / (secrets - 1)
     return min(1.0, 2 * min(kept, other) + (secrets - 2) * other)
@@ -94,10 +90,7 @@ def symmetric_risk_low(data: Samples, side: float) -> float:
 def monotone_security_low(data: Samples, low: int, high: int, side: float) -> float:
     """Limit `beta*` from below: at least so large but for chance ``side``.
 
-    Parameters
-    ----------
-    low, high
-        Numbers of the smallest and the largest secret.
+    low, high: numbers of the smallest and the largest secret.
     """
     two = restricted(data, np.array([low, high]))
     assert two.points is not None
@@ -157,24 +150,17 @@ NO_LOWER = (
 
 @dataclass(frozen=True)
 class Assumed:
-    """What is taken for granted of a channel.
+    """What is taken for granted of a channel."""
 
-    Attributes
-    ----------
-    symmetric
-        Secrets are alike and are shown as one another, as in randomised response.
-    monotone
-        Larger secrets make larger outputs likelier throughout (or smaller ones throughout).
-    among
-        Names of the secrets of which two are the easiest to tell apart; empty: of all.
-    """
-
+    # Secrets are alike and are shown as one another, as in randomised response
     symmetric: bool = False
+    # Larger secrets make larger outputs likelier throughout (or smaller ones throughout)
     monotone: bool = False
+    # Names of the secrets of which two are the easiest to tell apart; empty: of all
     among: tuple[str, ...] = ()
 
     def texts(self) -> tuple[str, ...]:
-        """Give what is assumed, as noun clauses."""
+        """Return what is assumed, as noun clauses."""
         found = [SYMMETRIC] if self.symmetric else [MONOTONE] if self.monotone else []
         if self.among:
             named = ", ".join(map(repr, self.among[:6])) + (", ..." if len(self.among) > 6 else "")
@@ -182,7 +168,7 @@ class Assumed:
         return tuple(found)
 
     def part(self, data: Samples) -> Samples:
-        """Give the samples of the secrets that `beta*` is searched among."""
+        """Return the samples of the secrets that `beta*` is searched among."""
         if not self.among:
             return data
         for name in self.among:
@@ -193,7 +179,7 @@ class Assumed:
         return restricted(data, np.array(sorted(data.names.index(name) for name in self.among)))
 
     def known_pair(self, part: Samples) -> Pair | None:
-        """Give the pair that is easiest to tell apart, if that is assumed."""
+        """Return the pair that is easiest to tell apart, if that is assumed."""
         return ends(part) if self.monotone else None
 
     def lows(self, data: Samples, side: float) -> tuple[float | None, float | None]:
@@ -211,11 +197,7 @@ class Assumed:
 
     def check(self, data: Samples) -> None:
         """Refuse what does not fit the samples.
-
-        Raises
-        ------
-        InputError
-            Secrets or outputs that the assumption makes no sense for.
+        Raises InputError: secrets or outputs that the assumption makes no sense for.
         """
         self.part(data)
         if self.symmetric and data.shown is None:
@@ -234,37 +216,24 @@ NOTHING = Assumed()
 
 
 class Assumptions(TypedDict, total=False):
-    """What `estimate` may take for granted; upper limits never need it.
+    """What `estimate` may take for granted; upper limits never need it."""
 
-    Attributes
-    ----------
-    symmetric
-        True: the output is a secret, the true one with one chance and each other one with another,
-        as in randomised response. Leave the other assumptions out then.
-    monotone
-        True: larger secrets make larger outputs likelier throughout, or smaller ones throughout
-        (one column of numbers; secrets that are numbers). Continuous outputs have a lower limit.
-    among
-        Two of these secrets are the easiest to tell apart.
-    pair
-        These two are; instead of ``among``.
-    """
-
+    # True: the output is a secret, the true one with one chance and each other one with
+    # another, as in randomised response. Leave the other assumptions out then.
     symmetric: bool
+    # True: larger secrets make larger outputs likelier throughout, or smaller ones throughout
+    # (one column of numbers; secrets that are numbers). Continuous outputs have a lower
+    # limit.
     monotone: bool
-    among: Sequence[Any] | None
-    pair: Sequence[Any] | None
+    among: Sequence[Any] | None  # Two of these secrets are the easiest to tell apart
+    pair: Sequence[Any] | None  # These two are; instead of ``among``
 
 
 def assumed(
     *, symmetric: bool = False, monotone: bool = False, among: Any = None, pair: Any = None
 ) -> Assumed:
     """Put together what a user assumes; parameters as in `Assumptions`.
-
-    Raises
-    ------
-    InputError
-        Assumptions that do not go together; fewer than two secrets.
+    Raises InputError: assumptions that do not go together; fewer than two secrets.
     """
     if symmetric and (monotone or among is not None or pair is not None):
         raise InputError("`symmetric` says all about the channel: leave the other assumptions out")
@@ -289,12 +258,8 @@ def _names(option: str, given: Any) -> tuple[str, ...]:
 
 
 def ordered(data: Samples) -> list[int]:
-    """Give the numbers of the secrets in the order of their values.
-
-    Raises
-    ------
-    InputError
-        Secrets that are no numbers.
+    """Return the numbers of the secrets in the order of their values.
+    Raises InputError: secrets that are no numbers.
     """
     try:
         values = [float(name) for name in data.names]
@@ -304,14 +269,14 @@ def ordered(data: Samples) -> list[int]:
 
 
 def ends(data: Samples) -> Pair:
-    """Give the smallest and the largest secret: under ``monotone`` they are the easiest pair."""
+    """Return the smallest and the largest secret: under ``monotone`` they are the easiest pair."""
     order = ordered(data)
     low, high = sorted((order[0], order[-1]))
     return low, high
 
 
 def may_be_monotone(data: Samples) -> bool:
-    """Tell whether `monotone` makes sense for the samples."""
+    """Return whether `monotone` makes sense for the samples."""
     try:
         Assumed(monotone=True).check(data)
     except InputError:
@@ -320,6 +285,6 @@ def may_be_monotone(data: Samples) -> bool:
 
 
 def without_lower(data: Samples) -> str:
-    """Say why there is no lower limit, and which assumption would give one."""
+    """Explain why there is no lower limit, and which assumption would give one."""
     would = "; `monotone` gives one, if larger secrets make larger outputs likelier throughout"
     return NO_LOWER + (would if may_be_monotone(data) else "")

@@ -99,7 +99,7 @@ def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
 def tied_pairs(
     matrix: Any, *, tolerance: float = 1e-12, most: int = 100_000
 ) -> list[tuple[str, str]]:
-    """Give all pairs of secrets that reach ``beta*``.
+    """Return all pairs of secrets that reach ``beta*``.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def tied_pairs(
 
 
 def pairwise(matrix: Any, *, most: int = 5_000) -> Matrix:
-    """Give the Bayes security of every pair, shape (secrets, secrets), 1 on the diagonal.
+    """Return the Bayes security of every pair, shape (secrets, secrets), 1 on the diagonal.
 
     Raises
     ------
@@ -180,7 +180,6 @@ def plot_pairwise(matrix: Any, *, ax: Axes | None = None, most: int = MOST_DRAWN
 
 
 def draw_pairwise(axes: Axes, values: Matrix, secrets: tuple[str, ...]) -> None:
-    """Draw a table of pairwise Bayes security on axes."""
     image = axes.imshow(values, vmin=0, vmax=1, cmap="viridis", interpolation="nearest")
     figure = axes.get_figure()
     assert figure is not None
@@ -265,7 +264,7 @@ def quick_bounds(matrix: Any, reference: ArrayLike | str = "centroid") -> QuickB
 
 
 def _in_hull(rows: Matrix, point: Matrix) -> bool:
-    """Tell whether ``point`` is a mixture of the rows, by a linear program."""
+    """Return whether ``point`` is a mixture of the rows, by a linear program."""
     n = len(rows)
     solution = optimize.linprog(
         np.zeros(n),

@@ -10,14 +10,10 @@ from narcissus.errors import InputError
 
 
 def exponential(values: int, epsilon: float) -> Exponential:
-    """Give the exponential mechanism on ``0 .. values - 1``; the utility is minus the distance.
+    """Return the exponential mechanism on ``0 .. values - 1``; the utility is minus the distance.
 
-    Parameters
-    ----------
-    values
-        Number of secrets.
-    epsilon
-        Privacy level.
+    values: number of secrets.
+    epsilon: privacy level.
     """
     return Exponential.on_a_line(values, epsilon)
 
@@ -31,18 +27,11 @@ def gaussian(
 ) -> Gaussian:
     """Add normal noise to numbers of a span; give ``sigma``, or ``epsilon`` and ``delta``.
 
-    Parameters
-    ----------
-    span
-        Distance from the smallest secret to the largest.
-    sigma
-        Standard deviation of the noise.
-    epsilon
-        Privacy level for the span, of the classical calibration.
-    delta
-        Goes with it, above 0.
-    points
-        Number of secrets, evenly spread.
+    span: distance from the smallest secret to the largest.
+    sigma: standard deviation of the noise.
+    epsilon: privacy level for the span, of the classical calibration.
+    delta: goes with it, above 0.
+    points: number of secrets, evenly spread.
     """
     if sigma is not None and epsilon is None and delta is None:
         return Gaussian(span, sigma, points)
@@ -59,16 +48,10 @@ def laplace(
 ) -> Laplace:
     """Add Laplace noise to numbers of a span; give ``scale`` or ``epsilon``.
 
-    Parameters
-    ----------
-    span
-        Distance from the smallest secret to the largest.
-    scale
-        Scale of the noise.
-    epsilon
-        Privacy level for the span, instead of the scale.
-    points
-        Number of secrets, evenly spread.
+    span: distance from the smallest secret to the largest.
+    scale: scale of the noise.
+    epsilon: privacy level for the span, instead of the scale.
+    points: number of secrets, evenly spread.
     """
     if (scale is None) == (epsilon is None):
         raise InputError("laplace needs `scale` or `epsilon` (for the span), one of them")
@@ -80,14 +63,10 @@ def laplace(
 def subset(values: int, epsilon: float, size: int | None = None) -> Subset:
     """Release a random set of values, likelier with the true one in it (subset selection).
 
-    Parameters
-    ----------
-    values
-        Number of secrets.
-    epsilon
-        Privacy level.
-    size
-        Values of the set; if left out, what is best for estimating frequencies (Ye and Barg 2018).
+    values: number of secrets.
+    epsilon: privacy level.
+    size: values of the set; if left out, what is best for estimating frequencies (Ye and Barg
+        2018).
     """
     values = integer("values", values, low=2)
     best = max(1, min(values - 1, round(values / (math.exp(min(epsilon, 700)) + 1))))
@@ -97,12 +76,8 @@ def subset(values: int, epsilon: float, size: int | None = None) -> Subset:
 def unary(values: int, epsilon: float) -> UnaryEncoding:
     """Release a bit for each value, each kept or flipped (unary encoding, basic RAPPOR).
 
-    Parameters
-    ----------
-    values
-        Number of secrets.
-    epsilon
-        Privacy level.
+    values: number of secrets.
+    epsilon: privacy level.
     """
     return UnaryEncoding(values, epsilon)
 
@@ -110,11 +85,7 @@ def unary(values: int, epsilon: float) -> UnaryEncoding:
 def optimized_unary(values: int, epsilon: float) -> UnaryEncoding:
     """Release a bit for each value, with the flips that are best for estimating frequencies.
 
-    Parameters
-    ----------
-    values
-        Number of secrets.
-    epsilon
-        Privacy level.
+    values: number of secrets.
+    epsilon: privacy level.
     """
     return UnaryEncoding(values, epsilon, optimized=True)

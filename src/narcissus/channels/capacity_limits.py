@@ -47,12 +47,8 @@ def capacity_high(data: Samples, alpha: float) -> float:
     Secrets with too few samples count as told for certain: with k of them the capacity is at most
     ``ln(e^c + k)``, c that of the others. Which ones is told by the numbers of samples alone.
 
-    Parameters
-    ----------
-    data
-        Samples, independent given their secrets; numbers per secret fixed or random.
-    alpha
-        Chance that the limit is too low, in (0, 1).
+    data: samples, independent given their secrets; numbers per secret fixed or random.
+    alpha: chance that the limit is too low, in (0, 1).
     """
     each = np.bincount(data.secret, minlength=len(data.names))
     fewest = np.unique(each[each > 0])
@@ -70,18 +66,10 @@ def capacity_high(data: Samples, alpha: float) -> float:
 def promising_prior(data: Samples, aside: Codes) -> Floats:
     """Choose a prior whose information is likely to limit the Shannon capacity best from below.
 
-    Parameters
-    ----------
-    data
-        Samples.
-    aside
-        Numbers of those by which it is chosen, in random order.
-
-    Returns
-    -------
-    Floats
-        The uniform prior, or that which reaches the capacity that these samples seem to have,
-        secrets of little weight left out. Shape (secrets,).
+    data: samples.
+    aside: numbers of those by which it is chosen, in random order.
+    Returns Floats: the uniform prior, or that which reaches the capacity that these samples seem to
+        have, secrets of little weight left out. Shape (secrets,).
     """
     half = len(aside) // 2
     learned, held = (data.counts(part).T.tocsr() for part in (aside[:half], aside[half:]))
@@ -118,21 +106,13 @@ def _joined(data: Samples, kept: NDArray[np.bool_]) -> Any:
 
 
 def most_capacity(seen: float, size: int, secrets: int, alpha: float) -> float:
-    """Give the largest capacity, in nats, that samples so often seem as low as these.
+    """Return the largest capacity, in nats, that samples so often seem as low as these.
 
-    Parameters
-    ----------
-    seen
-        Capacity of the channel of relative frequencies, or more than that.
-    size
-        Samples of each secret, or fewer than that.
-    secrets
-        How many.
-    alpha
-        Chance that the limit is too low, in (0, 1).
+    seen: capacity of the channel of relative frequencies, or more than that.
+    size: samples of each secret, or fewer than that.
+    secrets: how many.
+    alpha: chance that the limit is too low, in (0, 1).
 
-    Examples
-    --------
     >>> round(most_capacity(0.1, 1000, 3, 0.025), 3)
     0.133
     """
@@ -150,7 +130,7 @@ def most_capacity(seen: float, size: int, secrets: int, alpha: float) -> float:
 
 
 def room(capacity: float, size: int, secrets: int, alpha: float) -> float:
-    """Give how far below its capacity a channel seems, but for chance alpha (all in nats).
+    """Return how far below its capacity a channel seems, but for chance alpha (all in nats).
 
     Notes
     -----

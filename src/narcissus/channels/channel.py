@@ -47,7 +47,7 @@ class Channel:
 
     @property
     def is_sparse(self) -> bool:
-        """Tell whether the matrix is kept sparse."""
+        """Return whether the matrix is kept sparse."""
         return not isinstance(self.matrix, np.ndarray)
 
     @cached_property
@@ -56,39 +56,39 @@ class Channel:
         return self.matrix.toarray() if self.is_sparse else self.matrix
 
     def row(self, secret: int) -> Matrix:
-        """Give the output distribution of the secret with this number, shape (outputs,)."""
+        """Return the output distribution of the secret with this number, shape (outputs,)."""
         if self.is_sparse:
             return self.matrix[[secret]].toarray()[0]
         return self.matrix[secret]
 
     def column_max(self) -> Matrix:
-        """Give the largest entry of each column, shape (outputs,)."""
+        """Return the largest entry of each column, shape (outputs,)."""
         if self.is_sparse:
             return self.matrix.max(axis=0).toarray().ravel()
         return self.matrix.max(axis=0)
 
     def column_min(self) -> Matrix:
-        """Give the smallest entry of each column, shape (outputs,)."""
+        """Return the smallest entry of each column, shape (outputs,)."""
         if self.is_sparse:
             return self.matrix.min(axis=0).toarray().ravel()
         return self.matrix.min(axis=0)
 
     def scaled(self, weights: Matrix) -> Any:
-        """Give the matrix with each row multiplied by its weight (the joint distribution)."""
+        """Return the matrix with each row multiplied by its weight (the joint distribution)."""
         if self.is_sparse:
             return (sparse.diags_array(weights) @ self.matrix).tocsr()
         return self.matrix * weights[:, None]
 
     def rows(self, chosen: Sequence[int] | NDArray[np.intp]) -> Channel:
-        """Give the channel restricted to some secrets, by number."""
+        """Return the channel restricted to some secrets, by number."""
         return Channel(self.matrix[chosen], tuple(self.secrets[i] for i in chosen), self.outputs)
 
     def pair_names(self, pair: tuple[int, int]) -> tuple[str, str]:
-        """Give the names of two secrets."""
+        """Return the names of two secrets."""
         return self.secrets[pair[0]], self.secrets[pair[1]]
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the matrix as a data frame, secrets as its index."""
+        """Return the matrix as a data frame, secrets as its index."""
         return pd.DataFrame(self.dense, index=list(self.secrets), columns=list(self.outputs))
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ class ClosedForm:
         raise NotImplementedError
 
     def delta(self, epsilon: float) -> float:
-        """Give the smallest delta at ``epsilon`` (the LDP profile)."""
+        """Return the smallest delta at ``epsilon`` (the LDP profile)."""
         raise NotImplementedError
 
     @property
@@ -147,7 +147,7 @@ class ClosedForm:
         raise NotImplementedError
 
     def channel(self) -> Channel:
-        """Give the channel, where the outputs are finitely many and fit.
+        """Return the channel, where the outputs are finitely many and fit.
 
         Raises
         ------
@@ -164,7 +164,7 @@ class ClosedForm:
 
 
 def formula_of(matrix: Any) -> ClosedForm | None:
-    """Give a mechanism whose numbers come from formulas; None for what goes by its matrix."""
+    """Return a mechanism whose numbers come from formulas; None for what goes by its matrix."""
     return matrix if isinstance(matrix, ClosedForm) and not matrix.by_matrix else None
 
 
@@ -274,12 +274,8 @@ def _refuse_entry(values: Any, secrets: tuple[str, ...], outputs: tuple[str, ...
 
 
 def names_of(what: str, names: Iterable[Any] | None, size: int, letter: str) -> tuple[str, ...]:
-    """Give ``size`` different names as strings.
-
-    Raises
-    ------
-    InputError
-        Another number of names, or one that stands there twice.
+    """Return ``size`` different names as strings.
+    Raises InputError: another number of names, or one that stands there twice.
     """
     if names is None:
         return tuple(f"{letter}{i + 1}" for i in range(size))
@@ -296,7 +292,7 @@ def names_of(what: str, names: Iterable[Any] | None, size: int, letter: str) -> 
 def prior_for(
     channel: Channel, prior: ArrayLike | pd.Series[float] | dict[str, float] | None
 ) -> Matrix:
-    """Give a prior over the secrets of a channel, checked; None means uniform.
+    """Return a prior over the secrets of a channel, checked; None means uniform.
 
     Parameters
     ----------

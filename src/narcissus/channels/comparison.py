@@ -46,7 +46,7 @@ class ChannelComparison(Result):
         return GRADES[max(GRADES.index(one.grade) for one in (self.forwards, self.backwards))]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the relation, and both directions with their witnesses."""
+        """Return the relation, and both directions with their witnesses."""
         return {
             "names": list(self.names),
             "relation": self.relation,
@@ -90,7 +90,7 @@ def compare_channels(
     names: tuple[str, str] = ("the first", "the second"),
     exact: bool = False,
 ) -> ChannelComparison:
-    """Tell which of two channels tells more, with a witness for each direction.
+    """Return which of two channels tells more, with a witness for each direction.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def _refuse_size(what: str, entries: float, most: int) -> None:
 
 
 def parallel(*matrices: Any, most: int = MOST_ENTRIES) -> Channel:
-    """Give the channel of an attacker who sees the outputs of all channels for the same secret.
+    """Return the channel of an attacker who sees the outputs of all channels for the same secret.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def parallel(*matrices: Any, most: int = MOST_ENTRIES) -> Channel:
 
 
 def repeat(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> Channel:
-    """Give the channel of an attacker who sees ``times`` independent outputs of the same secret.
+    """Return the channel of an attacker who sees ``times`` independent outputs of the same secret.
 
     Their order tells nothing, so outputs are the counts of each symbol: as informative as the
     sequence, and far fewer.
@@ -119,7 +119,7 @@ def _counts(symbols: int, total: int) -> Any:
 
 
 def cascade(first: Any, second: Any) -> Channel:
-    """Give the channel whose output is that of ``second``, fed with the output of ``first``.
+    """Return the channel whose output is that of ``second``, fed with the output of ``first``.
 
     Raises
     ------
@@ -212,7 +212,7 @@ _CASCADE = "Chatzikokolakis et al. 2023, Theorem 4 (capacity: Espinoza and Smith
 def parallel_security(
     *matrices: Any, most: int = MOST_WRITTEN, tolerance: float = 1e-6
 ) -> ComposedSecurity:
-    """Give ``beta*`` and capacity of channels in parallel: exact, or between limits that hold.
+    """Return ``beta*`` and capacity of channels in parallel: exact, or between limits that hold.
 
     See `mixed_security`.
     """
@@ -222,7 +222,7 @@ def parallel_security(
 def repeated_security(
     matrix: Any, times: int, *, most: int = MOST_WRITTEN, tolerance: float = 1e-6
 ) -> ComposedSecurity:
-    """Give ``beta*`` and capacity of repeated use: exact, or between limits that hold.
+    """Return ``beta*`` and capacity of repeated use: exact, or between limits that hold.
 
     See `mixed_security`.
 
@@ -239,7 +239,7 @@ def repeated_security(
 def mixed_security(
     uses: Any, *, most: int = MOST_WRITTEN, tolerance: float = 1e-6
 ) -> ComposedSecurity:
-    """Give ``beta*`` and capacity of several channels, each used several times, about one secret.
+    """Return ``beta*`` and capacity of several channels, each used several times, about one secret.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from narcissus.errors import InputError
 
 
 def of_program(program: Callable[[Any], Hashable], secrets: Iterable[Any]) -> Channel:
-    """Give the channel of a program without coins.
+    """Return the channel of a program without coins.
 
     Parameters
     ----------

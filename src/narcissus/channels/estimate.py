@@ -48,7 +48,7 @@ NOTICED = 0.1
 
 
 def second_moment(shift: float, shares: Matrix, samples: float, secrets: int) -> float:
-    """Give the chi-square distance of samples with a hidden pair from samples without one.
+    """Return the chi-square distance of samples with a hidden pair from samples without one.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def second_moment(shift: float, shares: Matrix, samples: float, secrets: int) ->
 
 
 def _twos(shares: Matrix) -> Matrix:
-    """Give the chance that the smaller of each two outputs has, likeliest ones first."""
+    """Return the chance that the smaller of each two outputs has, likeliest ones first."""
     ordered = np.sort(shares)[::-1]
     return np.minimum(ordered[0:-1:2], ordered[1::2])
 
 
 def hidden_share(shares: Matrix, samples: float, secrets: int) -> float:
-    """Give the share of `beta*` that two secrets may lack unnoticed, 0 to 1.
+    """Return the share of `beta*` that two secrets may lack unnoticed, 0 to 1.
 
     A lower limit at level alpha is at most the rest with chance ``1 - alpha - NOTICED``.
     """
@@ -113,18 +113,12 @@ DISAGREE = 2.0
 def remarks(
     data: Samples, security: Estimate, found: SecurityHigh, assumed: Assumed
 ) -> tuple[str, ...]:
-    """Give remarks on the limits of `beta*`.
+    """Return remarks on the limits of `beta*`.
 
-    Parameters
-    ----------
-    data
-        Samples of the secrets among which `beta*` was searched.
-    security
-        Its estimate, with both limits.
-    found
-        How the upper one was found.
-    assumed
-        What is assumed already.
+    data: samples of the secrets among which `beta*` was searched.
+    security: its estimate, with both limits.
+    found: how the upper one was found.
+    assumed: what is assumed already.
     """
     said = [_disagree(found), _far(data, security, assumed)]
     return tuple([one for one in said if one])
@@ -273,7 +267,6 @@ def estimate(
 def _asked(
     sampler: Sampler, how: _How, until: float | None, first: int, most: int
 ) -> LeakageEstimate:
-    """Check how far a sampler is to be asked, and ask it."""
     if until is None:
         raise InputError("with a sampler give `until`: how narrow the limits must get")
     width = between("until", until, 0, 1, open_low=True)
@@ -361,7 +354,7 @@ def _as_frame(output: Any) -> pd.DataFrame:
 
 
 def _slack(e: Estimate) -> float:
-    """Give how far the limits leave the quantity open."""
+    """Return how far the limits leave the quantity open."""
     if e.high is None:
         return 1.0
     return e.high - (e.value if e.low is None else e.low)

@@ -62,7 +62,7 @@ class Products:
 
 
 def _telling(centred: Matrix, secret: Codes, size: int) -> tuple[Codes, Codes]:
-    """Give the two columns of each product whose mean differs most between secrets.
+    """Return the two columns of each product whose mean differs most between secrets.
 
     All products at once, by matrix products: the variance of the means between secrets against
     the variance within.
@@ -244,7 +244,7 @@ class Nearest:
         return f"nearest-{self.neighbours}"
 
     def count(self, size: int) -> int:
-        """Give ``k`` for this many training samples."""
+        """Return ``k`` for this many training samples."""
         if self.neighbours == "one":
             return 1
         value = math.log(size) if self.neighbours == "log" else math.sqrt(size)
@@ -340,7 +340,7 @@ OF_NUMBERS = Nearest | Templates | NaiveBayes | Products | Forest
 
 
 def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
-    """Give the estimators to try: those wanted, or what suits the samples.
+    """Return the estimators to try: those wanted, or what suits the samples.
 
     ``wanted`` is None, or names, estimators and classifiers in scikit-learn's style.
     """
@@ -369,7 +369,7 @@ def portfolio(wanted: Any, samples: Samples) -> list[Estimator]:
 
 
 def _suitable(samples: Samples) -> list[Estimator]:
-    """Give those for means, spreads, shapes and products; what is dear only where it is not.
+    """Return those for means, spreads, shapes and products; what is dear only where it is not.
 
     By the number of samples, secrets and columns alone: outputs must not decide what judges them.
     """

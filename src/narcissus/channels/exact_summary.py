@@ -41,7 +41,7 @@ class ExactSummary(Result):
         return "proved"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give fractions as texts such as "3/5"."""
+        """Return fractions as texts such as "3/5"."""
         told = {key: getattr(self, key) for key in self.__dataclass_fields__}
         return {k: str(v) if isinstance(v, Fraction) else v for k, v in told.items()}
 

@@ -36,7 +36,6 @@ def _check_there(path: Path) -> None:
 
 
 def _read(path: Path, **options: Any) -> pd.DataFrame:
-    """Read a file into a frame, with errors that name it."""
     _check_there(path)
     if _is_parquet(path):
         frame = read_parquet(path)
@@ -119,7 +118,6 @@ def read_rational(path: Path | str) -> RationalChannel:
 
 
 def _named_matrix(path: Path) -> NamedMatrix:
-    """Read a matrix of floats and its names."""
     _check_there(path)
     if is_array_file(path):
         return read_matrix(path)
@@ -140,7 +138,7 @@ def _named_matrix(path: Path) -> NamedMatrix:
 
 
 def _cells(path: Path) -> tuple[Any, list[str] | None, list[str] | None]:
-    """Give the cells of a table that hold probabilities, and the names of secrets and outputs."""
+    """Return the cells of a table that hold probabilities, and the names of secrets and outputs."""
     if _is_parquet(path):
         frame = _read(path)
         header: list[str] | None = [str(c) for c in frame.columns]
@@ -221,7 +219,7 @@ def read_rational_prior(path: Path | str) -> dict[str, Fraction] | list[Fraction
 
 
 def _prior_cells(path: Path) -> tuple[list[str] | None, list[Any]]:
-    """Give the secrets' names, if a prior has them, and its probabilities as they stand there."""
+    """Return the secrets' names, if a prior has them, and its probabilities as they stand there."""
     _check_there(path)
     if is_array_file(path):
         return None, read_row(path).tolist()

@@ -41,6 +41,6 @@ class Forest:
 
 
 def forest(seed: int = 0) -> Forest:
-    """Give a forest of extremely randomised trees (the extra ``learn``), for many columns."""
+    """Return a forest of extremely randomised trees (the extra ``learn``), for many columns."""
     optional("sklearn.ensemble", extra="learn", purpose="The forest estimator")
     return Forest(seed)

@@ -68,7 +68,7 @@ class SecurityBound(Result):
 
 
 def _one_over_one_plus_exp(epsilon: float) -> float:
-    """Give ``1 / (1 + e^epsilon)`` for any epsilon, relatively accurate."""
+    """Return ``1 / (1 + e^epsilon)`` for any epsilon, relatively accurate."""
     small = math.exp(-epsilon)
     return small / (1 + small)
 
@@ -160,7 +160,7 @@ def from_database_dp(
 
 
 def _log_database_capacity(epsilon: float, n: int, v: int) -> float:
-    """Give the logarithm of ``(v e^epsilon / (v - 1 + e^epsilon))^n``."""
+    """Return the logarithm of ``(v e^epsilon / (v - 1 + e^epsilon))^n``."""
     return n * (math.log(v) - math.log1p((v - 1) * math.exp(-epsilon)))
 
 
@@ -269,7 +269,7 @@ def from_guarantee(guarantee: Guarantee) -> SecurityBound:
 
 
 def _renyi_of_response(epsilon: float, alpha: float) -> float:
-    """Give the Renyi divergence of binary randomised response, ``ln(cosh(..)/cosh(..))/(a-1)``."""
+    """Return Renyi divergence of binary randomised response, ``ln(cosh(..)/cosh(..))/(a-1)``."""
     far, near = (alpha - 0.5) * epsilon, epsilon / 2
     if far < 20:  # the quotient less 1, so that a small divergence keeps its digits
         more = 2 * math.sinh(alpha * near) * math.sinh((alpha - 1) * near) / math.cosh(near)
@@ -279,7 +279,7 @@ def _renyi_of_response(epsilon: float, alpha: float) -> float:
 
 
 def _worst_response(divergence: Callable[[float], float], limit: float) -> float:
-    """Give ``2 / (1 + e^epsilon)`` at the epsilon where a divergence that rises meets its limit.
+    """Return ``2 / (1 + e^epsilon)`` at the epsilon where a divergence that rises meets its limit.
 
     The end of the bracket beyond the limit is taken, so that rounding errs downwards.
     """
@@ -310,7 +310,7 @@ def naive_database_bound(epsilon: float, records: int) -> SecurityBound:
 
 
 def to_approximate_dp(beta_star: float) -> tuple[float, float]:
-    """Give the (epsilon, delta) that ``beta*`` is equivalent to: ``(0, 1 - beta*)``-LDP.
+    """Return the (epsilon, delta) that ``beta*`` is equivalent to: ``(0, 1 - beta*)``-LDP.
 
     Source: Chatzikokolakis et al. 2023, Proposition 2.
     """

@@ -19,7 +19,7 @@ from narcissus.results import Bound
 
 
 def _guesses(name: str, values: ArrayLike, secrets: int) -> Matrix:
-    """Give a gain or loss matrix, finite, with a column per secret."""
+    """Return a gain or loss matrix, finite, with a column per secret."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != secrets or array.shape[0] == 0:
         raise InputError(
@@ -32,12 +32,12 @@ def _guesses(name: str, values: ArrayLike, secrets: int) -> Matrix:
 
 
 def loss_table(loss: ArrayLike, secrets: int) -> Matrix:
-    """Give a loss as an array, a row per guess; refuse what is not finite or of other secrets."""
+    """Return a loss as an array, a row per guess; refuse what is not finite or of other secrets."""
     return _guesses("loss", loss, secrets)
 
 
 def _expected(c: Channel, prior: Matrix, values: Matrix, best: Any) -> float:
-    """Give ``sum_o best_w sum_s pi_s C_so values[w, s]``, a block of outputs at a time."""
+    """Return ``sum_o best_w sum_s pi_s C_so values[w, s]``, a block of outputs at a time."""
     joint = c.scaled(prior)
     weighted = joint.tocsc() if c.is_sparse else joint
     step = max(1, 2**22 // max(values.shape))
@@ -48,19 +48,19 @@ def _expected(c: Channel, prior: Matrix, values: Matrix, best: Any) -> float:
 
 
 def prior_g_vulnerability(gain: ArrayLike, prior: ArrayLike) -> float:
-    """Give ``max_w sum_s pi_s gain[w, s]``: the best expected gain without the output."""
+    """Return ``max_w sum_s pi_s gain[w, s]``: the best expected gain without the output."""
     weights = np.asarray(prior, dtype=np.float64)
     return float((_guesses("gain", gain, weights.size) @ weights).max())
 
 
 def g_vulnerability(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
-    """Give ``sum_o max_w sum_s pi_s C_so gain[w, s]``: the best expected gain with the output."""
+    """Return ``sum_o max_w sum_s pi_s C_so gain[w, s]``: the best expected gain with the output."""
     c = channel(matrix)
     return _expected(c, prior_for(c, prior), _guesses("gain", gain, c.shape[0]), np.max)
 
 
 def g_leakage(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
-    """Give the multiplicative g-leakage: best expected gain with the output over that without.
+    """Return the multiplicative g-leakage: best expected gain with the output over that without.
 
     Raises
     ------
@@ -79,26 +79,26 @@ def g_leakage(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
 
 
 def additive_g_leakage(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
-    """Give the additive g-leakage: what the output adds to the best expected gain."""
+    """Return the additive g-leakage: what the output adds to the best expected gain."""
     c = channel(matrix)
     weights = prior_for(c, prior)
     return g_vulnerability(c, gain, weights) - prior_g_vulnerability(gain, weights)
 
 
 def prior_l_risk(loss: ArrayLike, prior: ArrayLike) -> float:
-    """Give ``min_w sum_s pi_s loss[w, s]``: the least expected loss without the output."""
+    """Return ``min_w sum_s pi_s loss[w, s]``: the least expected loss without the output."""
     weights = np.asarray(prior, dtype=np.float64)
     return float((_guesses("loss", loss, weights.size) @ weights).min())
 
 
 def l_risk(matrix: Any, loss: ArrayLike, prior: Any = None) -> float:
-    """Give ``sum_o min_w sum_s pi_s C_so loss[w, s]``: the least expected loss with the output."""
+    """Get ``sum_o min_w sum_s pi_s C_so loss[w, s]``: the least expected loss with the output."""
     c = channel(matrix)
     return _expected(c, prior_for(c, prior), _guesses("loss", loss, c.shape[0]), np.min)
 
 
 def l_beta(matrix: Any, loss: ArrayLike, prior: Any = None) -> float:
-    """Give ``beta_l(pi, C)``: the loss with the output over the loss without.
+    """Return ``beta_l(pi, C)``: the loss with the output over the loss without.
 
     There is no miracle theorem for it: `beta*` does not bound it for other losses than 0-1.
     """

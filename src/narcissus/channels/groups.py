@@ -78,7 +78,7 @@ class GroupLeakage(Result):
         return "proved" if self.confidence is None else "sampled"
 
     def limits(self, quantity: Quantity) -> dict[str, Estimate]:
-        """Give a quantity of each group; exact numbers are their own limits."""
+        """Return a quantity of each group; exact numbers are their own limits."""
         found: dict[str, Estimate] = {}
         for name, one in self.groups.items():
             value = getattr(one, quantity)
@@ -87,7 +87,7 @@ class GroupLeakage(Result):
         return found
 
     def differences(self, quantity: Quantity) -> list[GroupDifference]:
-        """Give the difference of each two groups; limits of all of them hold together."""
+        """Return the difference of each two groups; limits of all of them hold together."""
         found = self.limits(quantity)
         return [
             GroupDifference(
@@ -114,7 +114,7 @@ class GroupLeakage(Result):
         return name, sure
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the numbers of the command line, under its keys."""
+        """Return the numbers of the command line, under its keys."""
         quantities: tuple[Quantity, ...] = ("beta_star", "bayes_risk")
         worst = {q: dict(zip(("group", "sure"), self.worst(q), strict=True)) for q in quantities}
         apart = {
@@ -135,7 +135,7 @@ class GroupLeakage(Result):
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """Give a row a group: both quantities with their limits."""
+        """Return a row a group: both quantities with their limits."""
         rows: list[dict[str, Any]] = [{"group": name} for name in self.groups]
         for quantity in ("beta_star", "bayes_risk"):
             for row, e in zip(rows, self.limits(quantity).values(), strict=True):

@@ -36,7 +36,7 @@ class Hyper:
 
 
 def hyper(matrix: Any, prior: Any = None) -> Hyper:
-    """Give the posteriors of a channel under a prior, equal ones joined.
+    """Return the posteriors of a channel under a prior, equal ones joined.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def reduced(matrix: Any) -> Channel:
 
 
 def _groups(rows: Floats) -> list[list[int]]:
-    """Give the positions of equal rows, in the order of the first of each."""
+    """Return the positions of equal rows, in the order of the first of each."""
     found: list[list[int]] = []
     for i, row in enumerate(rows):
         for group in found:

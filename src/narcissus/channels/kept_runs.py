@@ -76,7 +76,7 @@ class KeptRuns:
                 )
 
     def __call__(self, size: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Give the next runs, from the file and then from the program."""
+        """Return the next runs, from the file and then from the program."""
         end = self._given + size
         self.observer.start("runs", end, min(len(self.rows), end))
         if not self.rows:
@@ -101,7 +101,7 @@ class KeptRuns:
         return [row[0] for row in part], values[end - size :]
 
     def all(self) -> tuple[list[str], Any]:
-        """Give all runs that were asked for, in their order."""
+        """Return all runs that were asked for, in their order."""
         size, self._given = self._given, 0
         return self(size, np.random.default_rng(0))
 

@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 def greatest_below(first: Any, second: Any) -> Channel:
-    """Give the most that two channels both tell: their greatest lower bound.
+    """Return the most that two channels both tell: their greatest lower bound.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def greatest_below(first: Any, second: Any) -> Channel:
 
 
 def least_above(first: Any, second: Any) -> Channel:
-    """Give the least that tells all that either channel does: their least upper bound.
+    """Return the least that tells all that either channel does: their least upper bound.
 
     Parameters and errors are those of `greatest_below`.
 
@@ -84,7 +84,7 @@ def _without_coins(c: Channel) -> bool:
 
 
 def _comparable(a: Channel, b: Channel) -> tuple[Channel, Channel]:
-    """Give the one that tells less and the one that tells more."""
+    """Return the one that tells less and the one that tells more."""
     if refines(a, b).holds:
         return b, a
     if refines(b, a).holds:
@@ -108,7 +108,7 @@ def _joined(a: Channel, b: Channel) -> Channel:
 
 
 def _curve(c: Channel) -> Floats:
-    """Give the corners of the convex curve from (0, 0) to (1, 1), shape (k, 2).
+    """Return the corners of the convex curve from (0, 0) to (1, 1), shape (k, 2).
 
     Sums of the outputs' chances under either secret, those first that tell most for the first.
     """
@@ -119,7 +119,7 @@ def _curve(c: Channel) -> Floats:
 
 
 def _hull(points: Floats) -> Floats:
-    """Give the corners of the lower hull of points in order from left to right."""
+    """Return the corners of the lower hull of points in order from left to right."""
     kept: list[Floats] = []
     for point in points:
         while len(kept) > 1 and _turns_right(kept[-2], kept[-1], point):
@@ -134,7 +134,7 @@ def _turns_right(a: Floats, b: Floats, c: Floats) -> bool:
 
 
 def _upper(first: Floats, second: Floats) -> Floats:
-    """Give the larger of two convex curves, with the places where they cross."""
+    """Return the larger of two convex curves, with the places where they cross."""
     places = np.union1d(first[:, 0], second[:, 0])
     one, two = (_height(curve, places) for curve in (first, second))
     gap = one - two
@@ -150,12 +150,12 @@ def _upper(first: Floats, second: Floats) -> Floats:
 
 
 def _height(curve: Floats, places: Floats) -> Floats:
-    """Give a curve's height; where it rises at once, at 1, the lower end."""
+    """Return a curve's height; where it rises at once, at 1, the lower end."""
     rises = int(np.searchsorted(curve[:, 0], 1.0))
     return np.interp(places, curve[: rises + 1, 0], curve[: rises + 1, 1])
 
 
 def _of_curve(corners: Floats, secrets: tuple[str, ...]) -> Channel:
-    """Give the channel with an output per piece of a curve, the first secret's first."""
+    """Return the channel with an output per piece of a curve, the first secret's first."""
     rows = np.maximum(np.diff(corners, axis=0), 0.0).T
     return channel(rows[:, rows.sum(axis=0) > 0], secrets=secrets)

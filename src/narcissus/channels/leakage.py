@@ -88,7 +88,7 @@ class LeakageEstimate(Result):
         return "sampled"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the numbers of the command line, under its keys; what is empty is left out."""
+        """Return the numbers of the command line, under its keys; what is empty is left out."""
         more: dict[str, Any] = {
             "pairs": self.pairs if self.pairs > 1 else None,
             "assumptions": list(self.assumptions),
@@ -107,7 +107,7 @@ class LeakageEstimate(Result):
         } | {key: value for key, value in more.items() if value}
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the history: a row per look, with both estimates and their limits."""
+        """Return the history: a row per look, with both estimates and their limits."""
         rows: list[dict[str, Any]] = []
         for look in self.history:
             row: dict[str, Any] = {"samples": look.samples}
@@ -174,7 +174,7 @@ class LeakageEstimate(Result):
 
 
 def few_samples(left_out: tuple[tuple[str, int], ...]) -> list[str]:
-    """Say which secrets were left out, and what the numbers are about then."""
+    """Describe which secrets were left out, and what the numbers are about then."""
     if not left_out:
         return []
     shown = ", ".join(f"{name!r} ({count})" for name, count in left_out[:5])
@@ -186,6 +186,6 @@ def few_samples(left_out: tuple[tuple[str, int], ...]) -> list[str]:
 
 
 def as_limits(e: Estimate) -> dict[str, Any]:
-    """Give an estimate with its limits, and why one is missing, for JSON."""
+    """Return an estimate with its limits, and why one is missing, for JSON."""
     out: dict[str, Any] = {"estimate": e.value, "low": e.low, "high": e.high}
     return out | ({"why": e.why} if e.low is None or e.high is None else {})

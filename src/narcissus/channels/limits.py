@@ -35,7 +35,7 @@ def evenly(secret: Codes, random: np.random.Generator) -> Codes:
 
 
 def upper(hits: float, trials: float, alpha: float) -> float:
-    """Give the one-sided Clopper-Pearson upper limit."""
+    """Return the one-sided Clopper-Pearson upper limit."""
     return 1.0 if hits >= trials else float(special.betainccinv(hits + 1, trials - hits, alpha))
 
 
@@ -59,30 +59,18 @@ def risk_high(data: Samples, found: Predicted, side: float) -> Estimate:
 
 
 def guess_error(data: Samples, found: Predicted) -> float:
-    """Give the error of the commonest secret, on the samples that were predicted."""
     each = np.bincount(data.secret[found.tested])
     return 1 - float(each.max() / each.sum())
 
 
 @dataclass(frozen=True)
 class SecurityHigh:
-    """An upper limit of `beta*`, and what it was found by.
+    """An upper limit of `beta*`, and what it was found by."""
 
-    Attributes
-    ----------
-    limit
-        The estimate with its upper limit; it has no lower one yet.
-    pair
-        The two secrets, or those of the family that seemed easiest to tell apart.
-    pairs
-        How many pairs were limited together.
-    alternatives
-        Miss and false hit of each estimator on the pair, where they were compared.
-    """
-
-    limit: Estimate
-    pair: Pair
-    pairs: int
+    limit: Estimate  # The estimate with its upper limit; it has no lower one yet
+    pair: Pair  # The two secrets, or those of the family that seemed easiest to tell apart
+    pairs: int  # How many pairs were limited together
+    # Miss and false hit of each estimator on the pair, where they were compared
     alternatives: dict[str, float]
 
 
@@ -159,7 +147,6 @@ def _in_rounds(two: Samples, order: Codes, spent: int) -> tuple[Codes, int]:
 
 
 def _whole_rounds(ends: list[int], spare: int, *, shifted: bool) -> list[int]:
-    """Move the ends of blocks to the ends of rounds, which follow the spare samples."""
     moved = [end + spare if shifted else end for end in ends]
     return sorted({end if end < spare else spare + (end - spare + 1) // 2 * 2 for end in moved})
 

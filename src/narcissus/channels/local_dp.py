@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def local_dp_epsilon(matrix: Any) -> float:
-    """Give the smallest epsilon for which the channel is epsilon-LDP; ``inf`` if there is none.
+    """Return the smallest epsilon for which the channel is epsilon-LDP; ``inf`` if there is none.
 
     Source: Chatzikokolakis et al. 2023, Equation 2.
 
@@ -65,7 +65,7 @@ class LocalProfile(Result):
         return "proved"
 
     def to_frame(self) -> Any:
-        """Give the curve as a data frame, a row per epsilon."""
+        """Return the curve as a data frame, a row per epsilon."""
         return pd.DataFrame({"epsilon": self.epsilon, "delta": self.delta})
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
@@ -81,7 +81,7 @@ class LocalProfile(Result):
 
 
 def local_dp_delta(matrix: Any, epsilon: float) -> float:
-    """Give the smallest delta for which the channel is (epsilon, delta)-LDP.
+    """Return the smallest delta for which the channel is (epsilon, delta)-LDP.
 
     At epsilon 0 this is ``1 - beta*`` (Chatzikokolakis et al. 2023, Proposition 2).
     """
@@ -91,7 +91,7 @@ def local_dp_delta(matrix: Any, epsilon: float) -> float:
 def local_dp_profile(
     matrix: Any, epsilons: ArrayLike | None = None, *, most: float = 2e12
 ) -> LocalProfile:
-    """Give the smallest delta at each epsilon.
+    """Return the smallest delta at each epsilon.
 
     Parameters
     ----------

@@ -30,21 +30,12 @@ SAME = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class OnGrid:
-    """A tilted law, each value split between its two neighbours so that mass and mean stay.
+    """A tilted law, each value split between its two neighbours so that mass and mean stay."""
 
-    Attributes
-    ----------
-    first
-        Multiple of the step at which it begins.
-    mass
-        Masses from there on, shape (points,).
-    spread
-        Largest variance that splitting one value adds, in squared steps: in [0, 1/4], 0 where all
-        values lie on the grid.
-    """
-
-    first: int
-    mass: Floats
+    first: int  # Multiple of the step at which it begins
+    mass: Floats  # Masses from there on, shape (points,)
+    # Largest variance that splitting one value adds, in squared steps: in [0, 1/4], 0 where
+    # all values lie on the grid
     spread: float
 
 
@@ -72,27 +63,20 @@ class LogRatio(Protocol):
         ...
 
     def log_rho(self, s: float) -> float:
-        """Give ``ln rho(s)``."""
+        """Return ``ln rho(s)``."""
         ...
 
     def on_grid(self, step: float, s: float) -> OnGrid:
-        """Give the tilted law on the multiples of a step."""
+        """Return the tilted law on the multiples of a step."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class FiniteLogRatio:
-    """Of two rows of a channel.
+    """Of two rows of a channel."""
 
-    Attributes
-    ----------
-    value
-        The distinct ratios, ascending, shape (m,).
-    log_first, log_second
-        Logarithms of the chances of each under either secret, shape (m,).
-    """
-
-    value: Floats
+    value: Floats  # The distinct ratios, ascending, shape (m,)
+    # log_first, log_second: Logarithms of the chances of each under either secret, shape (m,)
     log_first: Floats
     log_second: Floats
 
@@ -143,13 +127,13 @@ class FiniteLogRatio:
         return None
 
     def log_rho(self, s: float) -> float:
-        """Give ``ln rho(s)``."""
+        """Return ``ln rho(s)``."""
         logs = (1 - s) * self.log_first + s * self.log_second
         top = float(logs.max())
         return top + math.log(math.fsum(np.exp(logs - top)))
 
     def on_grid(self, step: float, s: float) -> OnGrid:
-        """Give the tilted law on the multiples of a step."""
+        """Return the tilted law on the multiples of a step."""
         weight = np.exp((1 - s) * self.log_first + s * self.log_second - self.log_rho(s))
         place = self.value / step
         near = np.rint(place)
@@ -166,15 +150,9 @@ class FiniteLogRatio:
 
 @dataclass(frozen=True)
 class LaplaceLogRatio:
-    """Of Laplace noise on two numbers.
+    """Of Laplace noise on two numbers."""
 
-    Attributes
-    ----------
-    distance
-        Of the numbers, in scales of the noise; above 0. The largest loss, epsilon.
-    """
-
-    distance: float
+    distance: float  # Of the numbers, in scales of the noise; above 0. The largest loss, epsilon.
 
     def __post_init__(self) -> None:
         """Refuse a distance of 0 or less."""
@@ -201,18 +179,18 @@ class LaplaceLogRatio:
         return None
 
     def _ends(self, s: float) -> tuple[float, float]:
-        """Give ``P^(1-s) Q^s`` at the smallest and at the largest value."""
+        """Return ``P^(1-s) Q^s`` at the smallest and at the largest value."""
         return 0.5 * math.exp(-(1 - s) * self.distance), 0.5 * math.exp(-s * self.distance)
 
     def log_rho(self, s: float) -> float:
-        """Give ``ln rho(s)``; between the ends the density is ``e^(x (1/2-s) - a/2) / 4``."""
+        """Return ``ln rho(s)``; between the ends the density is ``e^(x (1/2-s) - a/2) / 4``."""
         tilt = (0.5 - s) * self.distance
         inner = math.sinh(tilt) / tilt if abs(tilt) > 1e-8 else 1.0 + tilt * tilt / 6
         between = 0.5 * self.distance * math.exp(-self.distance / 2) * inner
         return math.log(sum(self._ends(s)) + between)
 
     def on_grid(self, step: float, s: float) -> OnGrid:
-        """Give the tilted law on the multiples of a step.
+        """Return the tilted law on the multiples of a step.
 
         Each cell is cut where the law ends, and its density is integrated against the two shares.
         """
@@ -232,15 +210,9 @@ class LaplaceLogRatio:
 
 @dataclass(frozen=True)
 class GaussianLogRatio:
-    """Of Gaussian noise on two numbers.
+    """Of Gaussian noise on two numbers."""
 
-    Attributes
-    ----------
-    mu
-        Distance of the numbers in standard deviations of the noise; above 0.
-    """
-
-    mu: float
+    mu: float  # Distance of the numbers in standard deviations of the noise; above 0
 
     def __post_init__(self) -> None:
         """Refuse a distance of 0 or less."""
@@ -267,11 +239,11 @@ class GaussianLogRatio:
         return None
 
     def log_rho(self, s: float) -> float:
-        """Give ``ln rho(s)``."""
+        """Return ``ln rho(s)``."""
         return -s * (1 - s) * self.mu**2 / 2
 
     def on_grid(self, step: float, s: float) -> OnGrid:
-        """Give the tilted law, ``N(mu^2 (1/2 - s), mu^2)``, on the multiples of a step."""
+        """Return the tilted law, ``N(mu^2 (1/2 - s), mu^2)``, on the multiples of a step."""
         mean, mu = self.mu**2 * (0.5 - s), self.mu
         grid = _Cells.over(mean - BEYOND * mu, mean + BEYOND * mu, step)
         scale = 1 / (mu * math.sqrt(2 * math.pi))

@@ -41,7 +41,7 @@ def _losses(loss: ArrayLike) -> Matrix:
 
 
 def loss_family(loss: ArrayLike) -> LossFamily:
-    """Tell why `beta*` limits the risk of a loss, or "" if no reason is known.
+    """Explain why `beta*` limits the risk of a loss, or "" if no reason is known.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def loss_family(loss: ArrayLike) -> LossFamily:
 
 
 def _is_tree(values: Matrix) -> bool:
-    """Tell whether these are distances along the paths of the least spanning tree."""
+    """Return whether these are distances along the paths of the least spanning tree."""
     n = len(values)
     if values.shape != (n, n) or np.diag(values).any() or (values != values.T).any():
         return False
@@ -139,7 +139,7 @@ def l_beta_bound(matrix: Any, loss: ArrayLike | None = None) -> SecurityBound:
 
 
 def least_l_beta(loss: ArrayLike, beta_star: float, prior: Any = None) -> SecurityBound:
-    """Give the least ``beta_l(pi, C)`` of all channels with such a ``beta*``, for one prior.
+    """Return the least ``beta_l(pi, C)`` of all channels with such a ``beta*``, for one prior.
 
     Exactly, by a linear program, whatever the loss: an attacker's best guesses are a
     post-processing, which does not lower ``beta*``, so that channels whose outputs are the guesses

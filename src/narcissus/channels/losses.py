@@ -80,7 +80,7 @@ def _rows_are_answers(
     first: str,
     secrets: Sequence[str] | None,
 ) -> bool:
-    """Tell whether rows are answers: by the first cell, else by whose names are the secrets'."""
+    """Return whether rows are answers: by the first cell, else by whose names are the secrets'."""
     if first in (*OF_SECRETS, *OF_ANSWERS):
         return first in OF_ANSWERS
     rows, columns = names
@@ -98,7 +98,7 @@ def _rows_are_answers(
 
 
 def _of_text(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], str]:
-    """Give the numbers of a CSV, the names of its rows and columns, and its first cell."""
+    """Return the numbers of a CSV, the names of its rows and columns, and its first cell."""
     with parsing(path, "a readable CSV"), open_text(path) as stream:
         rows = [[unmarked(one.strip()) for one in row] for row in csv.reader(stream) if row]
     if len(rows) < 2 or len(rows[0]) < 2:

@@ -31,7 +31,7 @@ SEED = 20_261_122
 
 
 def below(count: float, trials: int, alpha: float) -> float:
-    """Give the one-sided Clopper-Pearson lower limit."""
+    """Return the one-sided Clopper-Pearson lower limit."""
     return 0.0 if count <= 0 else float(special.betaincinv(count, trials - count + 1, alpha))
 
 
@@ -92,10 +92,7 @@ def thinned(secret: Codes) -> Codes:
     By their places alone, so that what is kept are independent samples as before. To thin the
     counts of outputs by numbers that are drawn once and for all would make another law of them.
 
-    Parameters
-    ----------
-    secret
-        Of each sample, every secret with one sample at least.
+    secret: of each sample, every secret with one sample at least.
     """
     grouped, rank = ranked(secret, np.random.default_rng(SEED))
     return grouped[rank < np.bincount(secret).min()]
@@ -145,14 +142,10 @@ def _of_two(first: Counts, second: Counts, side: float) -> float:
 def of_events(misses: Counts, hits: Counts, sizes: tuple[int, int], side: float) -> float:
     """Limit the sum of two chances by that event, of many, at which it is smallest.
 
-    Parameters
-    ----------
-    misses, hits
-        Samples of the first secret outside each event, of the second inside, shape (events,).
-    sizes
-        Numbers of samples of the two.
-    side
-        Chance that the limit is too high, for an event that is fixed beforehand.
+    misses, hits: samples of the first secret outside each event, of the second inside, shape
+        (events,).
+    sizes: numbers of samples of the two.
+    side: chance that the limit is too high, for an event that is fixed beforehand.
     """
     if sizes[0] == sizes[1]:
         return min(1.0, sum_low(int((misses + hits).min()), sizes[0], side))
@@ -162,7 +155,7 @@ def of_events(misses: Counts, hits: Counts, sizes: tuple[int, int], side: float)
 
 
 def _each_below(counts: Counts, trials: int, alpha: float) -> NDArray[np.float64]:
-    """Give the one-sided Clopper-Pearson lower limits of many counts."""
+    """Return the one-sided Clopper-Pearson lower limits of many counts."""
     limits = special.betaincinv(np.maximum(counts, 1), trials - counts + 1, alpha)
     return np.where(counts > 0, limits, 0.0)
 

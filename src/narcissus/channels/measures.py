@@ -26,7 +26,7 @@ from narcissus.results import Grade, Result
 
 
 def _joint_max(c: Channel, prior: Matrix) -> float:
-    """Give ``sum_o max_s prior_s C_so``."""
+    """Return ``sum_o max_s prior_s C_so``."""
     if c.is_sparse:
         return math.fsum(c.scaled(prior).max(axis=0).toarray().ravel())
     best = np.zeros(c.shape[1])
@@ -38,7 +38,7 @@ def _joint_max(c: Channel, prior: Matrix) -> float:
 
 
 def guessing_error(prior: ArrayLike) -> float:
-    """Give ``G(pi) = 1 - max_s pi_s``: the error of an attacker who sees no output."""
+    """Return ``G(pi) = 1 - max_s pi_s``: the error of an attacker who sees no output."""
     values = np.asarray(prior, dtype=np.float64)
     top = int(np.argmax(values))
     # The sum of the others, not 1 - max: exact where one secret has nearly all the mass.
@@ -46,13 +46,13 @@ def guessing_error(prior: ArrayLike) -> float:
 
 
 def bayes_vulnerability(matrix: Any, prior: Any = None) -> float:
-    """Give ``sum_o max_s pi_s C_so``: how often the best attacker names the secret in one guess."""
+    """Get ``sum_o max_s pi_s C_so``: how often the best attacker names the secret in one guess."""
     c = channel(matrix)
     return min(1.0, _joint_max(c, prior_for(c, prior)))
 
 
 def bayes_risk(matrix: Any, prior: Any = None) -> float:
-    """Give ``R*(pi, C) = 1 - sum_o max_s pi_s C_so``: the error of the best attacker.
+    """Return ``R*(pi, C) = 1 - sum_o max_s pi_s C_so``: the error of the best attacker.
 
     Computed as the mass that is not the largest of its column, so that a risk near zero keeps
     its relative accuracy.
@@ -95,7 +95,7 @@ def bayes_risk(matrix: Any, prior: Any = None) -> float:
 
 
 def beta(matrix: Any, prior: Any = None) -> float:
-    """Give ``beta(pi, C) = R*(pi, C) / G(pi)`` in [0, 1]; 1 means that the output tells nothing.
+    """Return ``beta(pi, C) = R*(pi, C) / G(pi)`` in [0, 1]; 1 means that the output tells nothing.
 
     It is 1 for a channel of one secret.
 
@@ -115,7 +115,7 @@ def beta(matrix: Any, prior: Any = None) -> float:
 
 
 def advantage(matrix: Any, prior: Any = None) -> float:
-    """Give ``1 - beta(pi, C)``; for two secrets and a uniform prior the cryptographic advantage.
+    """Return ``1 - beta(pi, C)``; for two secrets and a uniform prior the cryptographic advantage.
 
     Source: Chatzikokolakis et al. 2023, Equation 1.
     """
@@ -123,7 +123,7 @@ def advantage(matrix: Any, prior: Any = None) -> float:
 
 
 def capacity(matrix: Any) -> float:
-    """Give the multiplicative capacity ``sum_o max_s C_so``, in [1, number of secrets].
+    """Return the multiplicative capacity ``sum_o max_s C_so``, in [1, number of secrets].
 
     Source: Chatzikokolakis et al. 2023, section V-E (Braun et al. 2009).
     """
@@ -133,7 +133,7 @@ def capacity(matrix: Any) -> float:
 
 
 def additive_capacity(matrix: Any) -> float:
-    """Give ``1 - sum_o min_s C_so``: the largest additive leakage, over priors and gains.
+    """Return ``1 - sum_o min_s C_so``: the largest additive leakage, over priors and gains.
 
     Over all gains whose g-vulnerabilities lie in [0, 1]; over fewer gains, such as those in which
     each guess gains at most 1 under the prior, it is smaller.
@@ -144,7 +144,7 @@ def additive_capacity(matrix: Any) -> float:
 
 
 def additive_capacity_for(matrix: Any, prior: Any = None) -> float:
-    """Give the largest additive leakage for one prior, over gains that are 1-spanning.
+    """Return the largest additive leakage for one prior, over gains that are 1-spanning.
 
     These are the gains of which each guess gains at most 1 more for one secret than for another;
     it is half of what the output moves the joint law from independence,
@@ -159,13 +159,13 @@ def additive_capacity_for(matrix: Any, prior: Any = None) -> float:
 
 
 def prior_guessing_entropy(prior: ArrayLike) -> float:
-    """Give how many guesses, one after the other, the secret takes on average; at least 1."""
+    """Return how many guesses, one after the other, the secret takes on average; at least 1."""
     values = np.sort(np.asarray(prior, dtype=np.float64))[::-1]
     return math.fsum(values * np.arange(1, values.size + 1))
 
 
 def guessing_entropy(matrix: Any, prior: Any = None) -> float:
-    """Give how many guesses the secret takes on average once the output is seen.
+    """Return how many guesses the secret takes on average once the output is seen.
 
     Source: Massey 1994; Alvim et al. 2020, section 3.2.
     """
@@ -175,26 +175,26 @@ def guessing_entropy(matrix: Any, prior: Any = None) -> float:
 
 
 def multiplicative_leakage(matrix: Any, prior: Any = None) -> float:
-    """Give ``V(pi, C) / V(pi)``: how many times likelier the output makes the right guess."""
+    """Return ``V(pi, C) / V(pi)``: how many times likelier the output makes the right guess."""
     c = channel(matrix)
     weights = prior_for(c, prior)
     return max(1.0, bayes_vulnerability(c, weights) / float(weights.max()))
 
 
 def additive_leakage(matrix: Any, prior: Any = None) -> float:
-    """Give ``V(pi, C) - V(pi)``: what the output adds to the chance of the right guess."""
+    """Return ``V(pi, C) - V(pi)``: what the output adds to the chance of the right guess."""
     c = channel(matrix)
     weights = prior_for(c, prior)
     return max(0.0, bayes_vulnerability(c, weights) - float(weights.max()))
 
 
 def min_entropy_leakage(matrix: Any, prior: Any = None) -> float:
-    """Give ``log2`` of the multiplicative leakage, in bits (Smith 2009)."""
+    """Return ``log2`` of the multiplicative leakage, in bits (Smith 2009)."""
     return math.log2(multiplicative_leakage(matrix, prior))
 
 
 def shannon_leakage(matrix: Any, prior: Any = None) -> float:
-    """Give the mutual information of secret and output, in bits."""
+    """Return the mutual information of secret and output, in bits."""
     c = channel(matrix)
     weights = prior_for(c, prior)
     if c.is_sparse:

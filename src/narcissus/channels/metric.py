@@ -16,7 +16,8 @@ Floats = NDArray[np.float64]
 
 
 def metric_epsilon(matrix: Any, distance: ArrayLike) -> float:
-    """Give the smallest epsilon with ``C_ao <= e^(epsilon d_ab) C_bo``; infinite if there is none.
+    """Return the smallest epsilon with ``C_ao <= e^(epsilon d_ab) C_bo``; infinite if there is
+    none.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def metric_epsilon(matrix: Any, distance: ArrayLike) -> float:
 
 
 def kantorovich(first: ArrayLike, second: ArrayLike, distance: ArrayLike) -> float:
-    """Give the least cost of moving one distribution into another.
+    """Return the least cost of moving one distribution into another.
 
     Parameters
     ----------

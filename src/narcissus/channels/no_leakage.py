@@ -29,17 +29,10 @@ from narcissus.results import Grade, Result
 
 @dataclass(frozen=True, eq=False)
 class Handed:
-    """The secrets handed to the outputs in one way.
+    """The secrets handed to the outputs in one way."""
 
-    Attributes
-    ----------
-    secret
-        Of the samples that are taken one by one.
-    table
-        How often each secret comes with each output among the others, shape (secrets, outputs).
-    """
-
-    secret: Codes
+    secret: Codes  # Of the samples that are taken one by one
+    # How often each secret comes with each output among the others, shape (secrets, outputs)
     table: Matrix
 
 
@@ -221,7 +214,7 @@ def _statistics(
 
 
 def _counts(data: Samples, singly: Codes) -> Statistic:
-    """Give the log likelihood ratio of outputs by secret (up to what permutations leave alike)."""
+    """Return log likelihood ratio of outputs by secret (up to what permutations leave alike)."""
     output, distinct = data.output[singly], data.distinct
 
     def statistic(handed: Handed) -> float:
@@ -236,7 +229,7 @@ def _counts(data: Samples, singly: Codes) -> Statistic:
 
 
 def _groups(data: Samples, singly: Codes, features: Matrix) -> Statistic:
-    """Give the largest Kruskal-Wallis statistic of any feature of the outputs."""
+    """Return the largest Kruskal-Wallis statistic of any feature of the outputs."""
     ranks = scipy.stats.rankdata(features[data.output], axis=0)
     ranks -= ranks.mean(axis=0)
     ranks /= np.maximum(ranks.std(axis=0), 1e-12)
@@ -255,7 +248,7 @@ def _groups(data: Samples, singly: Codes, features: Matrix) -> Statistic:
 
 
 def _neighbours(points: Matrix, random: np.random.Generator) -> Statistic:
-    """Give how often near outputs have the same secret."""
+    """Return how often near outputs have the same secret."""
     some = random.permutation(len(points))[:MOST_POINTS]
     spread = points.std(axis=0)
     scaled = points[some] / np.where(spread > 0, spread, 1.0)

@@ -24,7 +24,7 @@ class AfterOutputs:
 def security_over_uses(
     uses: Sequence[tuple[Any, int]], *, points: int = 12, tolerance: float = 1e-3
 ) -> list[AfterOutputs]:
-    """Give the Bayes security after the first outputs, up to all of them.
+    """Return the Bayes security after the first outputs, up to all of them.
 
     Parameters
     ----------

@@ -34,11 +34,11 @@ class Payoff(Protocol):
     """What is earned by believing, once the secret is known."""
 
     def __call__(self, beliefs: Floats, secret: Codes) -> Floats:
-        """Give what each variant of the rule earns, shape (variants, samples)."""
+        """Return what each variant of the rule earns, shape (variants, samples)."""
         ...
 
     def without(self, label: Codes) -> Floats:
-        """Give what is earned at least on labels without a sample, shape (labels,)."""
+        """Return what is earned at least on labels without a sample, shape (labels,)."""
         ...
 
 
@@ -49,11 +49,9 @@ class Gained:
     gain: Floats
 
     def __call__(self, beliefs: Floats, secret: Codes) -> Floats:
-        """Guess, and gain."""
         return self.gain[first_largest(beliefs @ self.gain.T), secret][None]
 
     def without(self, label: Codes) -> Floats:
-        """Give the smallest gain."""
         return np.full(len(label), float(self.gain.min()))
 
 
@@ -81,7 +79,7 @@ class LogScore:
         return np.where(self.scarce[secret], 0.0, np.log(share + (1 - share) * odds))
 
     def without(self, label: Codes) -> Floats:
-        """Give what is earned at least on labels without a sample."""
+        """Return what is earned at least on labels without a sample."""
         return np.where(self.scarce[label], 0.0, self.least)
 
 
@@ -104,10 +102,7 @@ def paid_ahead(
 ) -> list[Paid]:
     """Play each block by what earned most on the blocks before, for each payoff by itself.
 
-    Parameters
-    ----------
-    ends
-        Where blocks end, of the spare samples and the drawn; None takes what suits the samples.
+    ends: where blocks end, of the spare samples and the drawn; None takes what suits the samples.
         What was drawn before the second does not count.
     """
     order = np.concatenate([draws.spare, draws.drawn])
@@ -155,7 +150,7 @@ def _earned(
     payoffs: Sequence[Payoff],
     weights: Floats,
 ) -> list[Floats]:
-    """Give what each payoff's variants earn on a block, shape (variants, block)."""
+    """Return what each payoff's variants earn on a block, shape (variants, block)."""
     parts: list[list[Floats]] = [[] for _ in payoffs]
     done = 0
     for part in chunks(block, len(weights)):

@@ -40,7 +40,7 @@ class Split:
 
 
 def choose_pair(data: Samples, wanted: Any, first: Codes, observer: Observer) -> Pair:
-    """Give the pair that seems easiest to tell apart, by the first samples alone."""
+    """Return the pair that seems easiest to tell apart, by the first samples alone."""
     middle = min(len(first) // 3, CHOOSE_FROM)
     whole = np.bincount(data.secret, minlength=len(data.names))
     spent = np.bincount(data.secret[first], minlength=len(data.names))
@@ -64,7 +64,7 @@ def choose_pair(data: Samples, wanted: Any, first: Codes, observer: Observer) ->
 def _shortlist(
     data: Samples, tried: list[Estimator], split: Split, observer: Observer
 ) -> list[Pair]:
-    """Give the pairs that one estimator or another promises to tell apart best."""
+    """Return the pairs that one estimator or another promises to tell apart best."""
     candidates, each = most_unlike(data, split.learn), occurrences(data, split.learn)
     held = data.counts(split.choose)
     best = np.full((len(candidates), len(candidates)), np.inf)
@@ -82,7 +82,6 @@ def _shortlist(
 
 
 def only(data: Samples, pair: Pair, chosen: Codes) -> tuple[Samples, Codes]:
-    """Give the samples of two secrets, and the numbers there of those chosen."""
     a, b = pair
     mine = (data.secret == a) | (data.secret == b)
     kept, output = np.unique(data.output[mine], return_inverse=True)
@@ -93,7 +92,7 @@ def only(data: Samples, pair: Pair, chosen: Codes) -> tuple[Samples, Codes]:
 
 
 def most_unlike(data: Samples, learn: Codes) -> Codes:
-    """Give the secrets whose pairs are compared: all, or those farthest from the average."""
+    """Return the secrets whose pairs are compared: all, or those farthest from the average."""
     size = len(data.names)
     if size <= MOST_CANDIDATES:
         return np.arange(size)
@@ -117,7 +116,7 @@ def _chunks(held: Any, secrets: int) -> Iterator[tuple[Codes, Any]]:
 
 
 def occurrences(data: Samples, chosen: Codes) -> Matrix:
-    """Give how often each secret occurs, at least 1."""
+    """Return how often each secret occurs, at least 1."""
     return np.maximum(1.0, np.bincount(data.secret[chosen], minlength=len(data.names)))
 
 
@@ -126,23 +125,14 @@ def compared(
 ) -> Iterator[tuple[Codes, Matrix, Matrix]]:
     """Yield held-out samples with the secrets to which they are lost, in parts.
 
-    Parameters
-    ----------
-    scorer, each
-        What was learned, and from how many samples of each secret.
-    held
-        Counts, as `Samples.counts` gives them; samples that are alike come once.
-    candidates
-        The secrets that are compared, in rising order.
-    clearly
-        Standard errors by which one must be likelier not to count as alike, if scores are counts.
-
-    Yields
-    ------
-    tuple
-        Place of the own secret among the candidates, in rising order; how many samples; and 1
-        where the other makes the output likelier, 0.5 where it makes it as likely, 0 elsewhere,
-        shape (samples, candidates).
+    scorer, each: what was learned, and from how many samples of each secret.
+    held: counts, as `Samples.counts` gives them; samples that are alike come once.
+    candidates: the secrets that are compared, in rising order.
+    clearly: standard errors by which one must be likelier not to count as alike, if scores are
+        counts.
+    Yields tuple: place of the own secret among the candidates, in rising order; how many samples;
+        and 1 where the other makes the output likelier, 0.5 where it makes it as likely, 0
+        elsewhere, shape (samples, candidates).
     """
     place = np.full(len(each), -1)
     place[candidates] = np.arange(len(candidates))
@@ -166,7 +156,7 @@ def compared(
 def times_lost(
     scorer: Scorer, each: Matrix, held: Any, candidates: Codes, clearly: float = 0.0
 ) -> Matrix:
-    """Give how often each secret loses to each other, shape (candidates, candidates).
+    """Return how often each secret loses to each other, shape (candidates, candidates).
 
     One pass over the held-out samples serves all pairs. Parameters as in `compared`.
     """
@@ -178,7 +168,7 @@ def times_lost(
 
 
 def _promise(data: Samples, lost: Matrix, split: Split, candidates: Codes) -> Matrix:
-    """Give what certificate each pair promises, shape (candidates, candidates)."""
+    """Return what certificate each pair promises, shape (candidates, candidates)."""
     size = len(data.names)
     tried = np.bincount(data.secret[split.choose], minlength=size)[candidates]
     later = split.later[candidates]

@@ -44,38 +44,23 @@ SHRINK = 5.0
 
 @dataclass(frozen=True)
 class PairFamily:
-    """Pairs of secrets of equal weight, and what tells them apart.
+    """Pairs of secrets of equal weight, and what tells them apart."""
 
-    Attributes
-    ----------
-    scorer, each
-        Give the events: of a pair, the secret is said that makes the output likelier.
-    candidates
-        The secrets that are compared, in rising order.
-    rank
-        Place of each pair of candidates in the order of promise; those below ``pairs`` belong.
-    pairs
-        How many.
-    expected, spread
-        Expected loss of a sample of each candidate (the weight of the pairs it loses), and about
-        its variance.
-    promise
-        The limit that it seems to promise.
-    estimator
-        What the scorer was made by.
-    clearly
-        As in `compared`: what is alike is not told apart by chance, so that losses vary less.
-    """
-
+    # scorer, each: Give the events: of a pair, the secret is said that makes the output
+    # likelier
     scorer: Scorer
     each: Matrix
-    candidates: Codes
+    candidates: Codes  # The secrets that are compared, in rising order
+    # Place of each pair of candidates in the order of promise; those below ``pairs`` belong
     rank: Codes
-    pairs: int
+    pairs: int  # How many
+    # expected, spread: Expected loss of a sample of each candidate (the weight of the pairs
+    # it loses), and about its variance
     expected: Matrix
     spread: Matrix
-    promise: float
-    estimator: Estimator
+    promise: float  # The limit that it seems to promise
+    estimator: Estimator  # What the scorer was made by
+    # As in `compared`: what is alike is not told apart by chance, so that losses vary less
     clearly: float = 0.0
 
     @property
@@ -96,12 +81,11 @@ class PairFamily:
         return compared(self.scorer, self.each, held, self.candidates, self.clearly)
 
     def learned(self, data: Samples, past: Codes) -> PairFamily:
-        """Learn anew from more samples."""
         scorer, each = self.estimator.fit(data, past), occurrences(data, past)
         return replace(self, scorer=scorer, each=each)
 
     def losses(self, data: Samples, block: Codes) -> tuple[Codes, Matrix, Matrix]:
-        """Give own place, number and loss of the samples of a block; those alike come once."""
+        """Return own place, number and loss of the samples of a block; those alike come once."""
         found: list[tuple[Codes, Matrix, Matrix]] = []
         for own, weight, loses in self.compared(data, block):
             lost = np.einsum("ij,ij->i", loses, self.rank[own] < self.pairs) / self.pairs
@@ -113,18 +97,12 @@ class PairFamily:
 def families(
     data: Samples, tried: Sequence[Estimator], past: Codes, block: Codes, later: int, alpha: float
 ) -> list[PairFamily]:
-    """Give the best family of each estimator, the most promising first.
+    """Return the best family of each estimator, the most promising first.
 
-    Parameters
-    ----------
-    past
-        Numbers of the samples to learn from, each secret's spread alike.
-    block
-        Numbers of the samples that are judged next: only secrets that occur there are of use.
-    later
-        How many samples will count in all.
-    alpha
-        Chance that the limit is too low, in (0, 1).
+    past: numbers of the samples to learn from, each secret's spread alike.
+    block: numbers of the samples that are judged next: only secrets that occur there are of use.
+    later: how many samples will count in all.
+    alpha: chance that the limit is too low, in (0, 1).
     """
     part = min(len(past) // 6, COMPARE_ON)
     learn, ranked, check = past[: -2 * part], past[-2 * part : -part], past[-part:]
@@ -155,7 +133,7 @@ def families(
 
 
 def _ranked(values: Matrix) -> Codes:
-    """Give each pair its place in rising order, symmetric; the diagonal comes after all."""
+    """Return each pair its place in rising order, symmetric; the diagonal comes after all."""
     size = len(values)
     upper = np.triu_indices(size, 1)
     rank = np.full((size, size), size * size, dtype=np.intp)
@@ -169,7 +147,7 @@ def _ranked(values: Matrix) -> Codes:
 def _best_size(
     data: Samples, whole: PairFamily, check: Codes, later: int, room: float
 ) -> PairFamily:
-    """Give the family of 1, 2, 4 ... or all pairs that promises most on fresh samples."""
+    """Return the family of 1, 2, 4 ... or all pairs that promises most on fresh samples."""
     size = len(whole.candidates)
     pairs = size * (size - 1) // 2
     steps = [*(2**power for power in range(pairs.bit_length()) if 2**power < pairs), pairs]
@@ -201,14 +179,11 @@ def _best_size(
 
 
 def bet(spread: Matrix, most: Matrix, after: Matrix, room: float) -> tuple[float, float]:
-    """Give the bet that is best if losses have these variances, and what it costs.
+    """Return the bet that is best if losses have these variances, and what it costs.
 
-    Parameters
-    ----------
-    spread, most, after
-        Variance and largest loss of a sample of each secret, and how many will count.
-    room
-        ``ln(1 / alpha)``.
+    spread, most, after: variance and largest loss of a sample of each secret, and how many will
+        count.
+    room: ``ln(1 / alpha)``.
     """
     largest = float((most / after).max())
     variance = float((spread / after).sum()) / largest**2
@@ -217,12 +192,12 @@ def bet(spread: Matrix, most: Matrix, after: Matrix, room: float) -> tuple[float
 
 
 def cost(boldness: float) -> float:
-    """Give ``psi(l) = -ln(1 - l) - l``, what a bet costs for each unit of variance."""
+    """Return ``psi(l) = -ln(1 - l) - l``, what a bet costs for each unit of variance."""
     return -math.log1p(-boldness) - boldness
 
 
 def width(spread: Matrix, most: Matrix, after: Matrix, room: float, *, single: bool) -> float:
-    """Give how far above the mean the limit will be."""
+    """Return how far above the mean the limit will be."""
     return (EXACT if single else 1.0) * bet(spread, most, after, room)[1]
 
 
@@ -275,32 +250,23 @@ class Ledger:
         self.latest = largest * float(weight @ loss)  # the mean loss, of this block
 
     def high(self, alpha: float) -> float:
-        """Give the upper limit."""
+        """Return the upper limit."""
         return (self.lost + self.charged + math.log(1 / alpha)) / self.staked
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """An upper limit from a family of pairs.
+    """An upper limit from a family of pairs."""
 
-    Attributes
-    ----------
-    high, value
-        The limit, and the mean loss.
-    pairs, pair
-        How many pairs the last family has, and the one that seemed easiest to tell apart.
-    samples
-        How many counted.
-    left
-        What of the chance to be wrong is left for the limit of a single pair.
-    """
-
+    # high, value: The limit, and the mean loss
     high: float
     value: float
+    # pairs, pair: How many pairs the last family has, and the one that seemed easiest to tell
+    # apart
     pairs: int
     pair: Pair
-    samples: int
-    left: float
+    samples: int  # How many counted
+    left: float  # What of the chance to be wrong is left for the limit of a single pair
 
 
 def pooled_high(
@@ -308,18 +274,10 @@ def pooled_high(
 ) -> Pooled | None:
     """Limit `beta*` from above by a family of pairs; None if secrets are too rare for it.
 
-    Parameters
-    ----------
-    order
-        Numbers of all samples, each secret's spread alike, in an order blind to outputs.
-    alpha
-        Chance that the limit is too low, in (0, 1). One pair at most has `LITTLE` of it where the
-        first part of the samples says that many do better, all but that where it does not.
-
-    Returns
-    -------
-    Pooled or None
-        The limit and what of ``alpha`` is left for the limit of a single pair.
+    order: numbers of all samples, each secret's spread alike, in an order blind to outputs.
+    alpha: chance that the limit is too low, in (0, 1). One pair at most has `LITTLE` of it where
+        the first part of the samples says that many do better, all but that where it does not.
+    Returns Pooled or None: the limit and what of ``alpha`` is left for the limit of a single pair.
     """
     first = len(order) // BEGIN
     ends = [max(first, min(2 * first, LITTLE_EACH * len(data.names)))]

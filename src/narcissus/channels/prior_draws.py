@@ -29,31 +29,22 @@ NONE: Codes = np.arange(0)
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Samples in the order of labels drawn from a prior.
+    """Samples in the order of labels drawn from a prior."""
 
-    Attributes
-    ----------
-    spare
-        Numbers of samples that were not drawn: for learning.
-    labels
-        The labels, shape (draws,).
-    drawn
-        Number of the sample that each label uses up; `EXHAUSTED` where there is none left.
-    """
-
-    spare: Codes
-    labels: Codes
+    spare: Codes  # Numbers of samples that were not drawn: for learning
+    labels: Codes  # The labels, shape (draws,)
+    # Number of the sample that each label uses up; `EXHAUSTED` where there is none left
     drawn: Codes
 
     def scarce(self, secrets: int) -> NDArray[np.bool_]:
-        """Tell which secrets lack samples for more than a tenth of their labels."""
+        """Return which secrets lack samples for more than a tenth of their labels."""
         asked = np.bincount(self.labels, minlength=secrets)
         lacking = np.bincount(self.labels[self.drawn == EXHAUSTED], minlength=secrets)
         return lacking > 0.1 * asked
 
 
 def how_many(each: Codes, prior: Floats, most: int) -> int:
-    """Give how many labels to draw, from the numbers of samples alone.
+    """Return how many labels to draw, from the numbers of samples alone.
 
     So many that the room of a limit, ``1 / sqrt(draws)``, and the share of labels that will have no
     sample are together least.
@@ -72,18 +63,11 @@ def draw(
 ) -> Draws:
     """Draw labels from a prior and use up samples.
 
-    Parameters
-    ----------
-    data
-        Samples.
-    prior
-        Probability of each secret, shape (secrets,).
-    rng
-        Draws, and orders samples.
-    most
-        Labels at most.
-    aside
-        Numbers of samples that are not drawn: those by which the prior was chosen.
+    data: samples.
+    prior: probability of each secret, shape (secrets,).
+    rng: draws, and orders samples.
+    most: labels at most.
+    aside: numbers of samples that are not drawn: those by which the prior was chosen.
     """
     free = np.ones(data.size, dtype=bool)
     free[aside] = False
@@ -106,19 +90,11 @@ def draw(
 
 
 def with_prior(data: Samples, prior: Any) -> tuple[Samples, Floats]:
-    """Give samples and prior over the same secrets, also those without samples.
+    """Return samples and prior over the same secrets, also those without samples.
 
-    Parameters
-    ----------
-    data
-        Samples.
-    prior
-        By name, or in the order of the secrets.
-
-    Raises
-    ------
-    InputError
-        It does not sum to one, or a secret with samples is not in it.
+    data: samples.
+    prior: by name, or in the order of the secrets.
+    Raises InputError: it does not sum to one, or a secret with samples is not in it.
     """
     if not isinstance(prior, dict):
         weights = distribution("prior", prior)

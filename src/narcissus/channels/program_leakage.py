@@ -56,7 +56,7 @@ class StopWhen:
         integer("most", self.most, low=1)
 
     def looks(self, secrets: int) -> tuple[int, int]:
-        """Give the first and the last number of runs at which to look."""
+        """Return the first and the last number of runs at which to look."""
         first = last = max(200, 50 * secrets)
         if self.most < first:
             raise InputError(
@@ -112,7 +112,7 @@ class ProgramLeakage(Result):
         return [self.estimate, *([self.leakage] if self.leakage else []), self.evidence]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all numbers under the keys of the command line."""
+        """Return all numbers under the keys of the command line."""
         return {
             "program": self.program,
             **self.estimate.to_dict(),

@@ -126,12 +126,9 @@ def _checked(secrets: Sequence[str]) -> None:
 
 @contextmanager
 def runs(program: Program) -> Generator[Run]:
-    """Give a function that runs the program; nothing of it is left in the end.
-
-    Raises
-    ------
-    InputError
-        From that function: a run fails, does not end in time, or prints no line or more than one.
+    """Yield a function that runs the program; nothing of it is left in the end.
+    Raises InputError: from that function: a run fails, does not end in time, or prints no line or
+        more than one.
     """
     if os.name != "posix":
         raise InputError("programs are run on Unix systems; not here")

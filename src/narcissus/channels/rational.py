@@ -54,12 +54,12 @@ class RationalChannel:
         return tuple(zip(*self.rows, strict=True))
 
     def channel(self) -> Channel:
-        """Give the nearest channel of floats."""
+        """Return the nearest channel of floats."""
         floats = [[float(one) for one in row] for row in self.rows]
         return channel(floats, secrets=self.secrets, outputs=self.outputs)
 
     def beta_star(self) -> tuple[Fraction, tuple[str, ...]]:
-        """Give the Bayes security and a pair of secrets that reaches it; no pair if there is one.
+        """Return the Bayes security and a pair of secrets that reaches it; no pair if there is one.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class RationalChannel:
         return Fraction(best, unit), pair
 
     def bayes_vulnerability(self, prior: Any = None) -> Fraction:
-        """Give how often the best attacker names the secret in one guess; uniform prior if none."""
+        """Get how often the best attacker names the secret in one guess; uniform prior if none."""
         weights = self.prior(prior)
         return sum(
             (max(w * c for w, c in zip(weights, column, strict=True)) for column in self.columns),
@@ -91,21 +91,21 @@ class RationalChannel:
         )
 
     def bayes_risk(self, prior: Any = None) -> Fraction:
-        """Give how often the best attacker is wrong."""
+        """Return how often the best attacker is wrong."""
         return 1 - self.bayes_vulnerability(prior)
 
     def capacity(self) -> Fraction:
-        """Give the multiplicative capacity, ``sum_o max_s C_so``."""
+        """Return the multiplicative capacity, ``sum_o max_s C_so``."""
         return sum(map(max, self.columns), Fraction())
 
     def g_vulnerability(self, gain: Any, prior: Any = None) -> Fraction:
-        """Give ``sum_o max_w sum_s pi_s C_so gain[w, s]``; a row of the gain per guess."""
+        """Return ``sum_o max_w sum_s pi_s C_so gain[w, s]``; a row of the gain per guess."""
         weights, table = self.prior(prior), self._gain(gain)
         joint = [[w * c for w, c in zip(weights, column, strict=True)] for column in self.columns]
         return sum((max(inner(row, column) for row in table) for column in joint), Fraction())
 
     def g_leakage(self, gain: Any, prior: Any = None) -> Fraction:
-        """Give the multiplicative g-leakage.
+        """Return the multiplicative g-leakage.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class RationalChannel:
         return self.g_vulnerability(table, weights) / before
 
     def prior(self, prior: Any) -> Row:
-        """Give a prior over the secrets in fractions; None means uniform.
+        """Return a prior over the secrets in fractions; None means uniform.
 
         Raises
         ------
@@ -198,12 +198,8 @@ def rational_channel(
 
 
 def fraction(value: Any) -> Fraction:
-    """Give a number or a text such as ``"1/3"`` as a fraction.
-
-    Raises
-    ------
-    InputError
-        It is none, or not finite.
+    """Return a number or a text such as ``"1/3"`` as a fraction.
+    Raises InputError: it is none, or not finite.
     """
     try:
         if isinstance(value, str) and "/" in value:
@@ -224,12 +220,12 @@ def fraction(value: Any) -> Fraction:
 
 
 def inner(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
-    """Give the sum of products."""
+    """Return the sum of products."""
     return sum((x * y for x, y in zip(first, second, strict=True)), Fraction())
 
 
 def _shown(value: Fraction | int) -> str:
-    """Give a fraction as text, or how far from 1 it is where its digits would fill the line."""
+    """Return a fraction as text, or how far from 1 it is where its digits would fill the line."""
     text = str(value)
     if len(text) <= 24:
         return text

@@ -58,7 +58,7 @@ class RationalRefinement(Result):
         return "proved"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give whether it holds, and the witness as rows of texts such as "1/3"."""
+        """Return whether it holds, and the witness as rows of texts such as "1/3"."""
         return {
             "holds": self.holds,
             "grade": self.grade,
@@ -79,12 +79,11 @@ class RationalRefinement(Result):
 
 
 def texts(rows: Sequence[Row]) -> list[list[str]]:
-    """Give fractions as texts."""
     return [[str(one) for one in row] for row in rows]
 
 
 def refines_exactly(first: Any, second: Any) -> RationalRefinement | NotAssessed:
-    """Tell whether the second channel is the first one, post-processed, with an exact witness.
+    """Check whether the second channel is the first one, post-processed, with an exact witness.
 
     Parameters
     ----------
@@ -178,17 +177,9 @@ def _equations(
 def solution(lines: list[Line], near: Sequence[float]) -> list[Fraction] | None:
     """Solve linear equations in fractions.
 
-    Parameters
-    ----------
-    lines
-        The equations.
-    near
-        Roughly what is looked for: an unknown that is left free is this, made a fraction.
-
-    Returns
-    -------
-    list or None
-        A value for each unknown; None where there is none.
+    lines: the equations.
+    near: roughly what is looked for: an unknown that is left free is this, made a fraction.
+    Returns list or None: a value for each unknown; None where there is none.
     """
     solved: dict[int, Line] = {}
     for coefficients, right in lines:

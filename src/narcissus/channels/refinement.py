@@ -62,7 +62,7 @@ class Refinement(Result):
         return "approximate" if self.holds else "proved"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give whether it holds, and the witness as rows of numbers."""
+        """Return whether it holds, and the witness as rows of numbers."""
         return {
             "holds": self.holds,
             "grade": self.grade,
@@ -83,7 +83,7 @@ class Refinement(Result):
 
 
 def refines(first: Any, second: Any) -> Refinement:
-    """Tell whether the second channel is the first one, post-processed.
+    """Check whether the second channel is the first one, post-processed.
 
     Parameters
     ----------

@@ -27,14 +27,9 @@ NEAR = 1e-4
 def rounds_high(total: int, rounds: int, alpha: float) -> float:
     """Limit `beta*` from above, from the number of misses and false hits together.
 
-    Parameters
-    ----------
-    total
-        Misses and false hits in all rounds, 0 to ``2 rounds``.
-    rounds
-        Rounds, fixed before any output is seen.
-    alpha
-        Chance that the limit is too low, in (0, 1).
+    total: misses and false hits in all rounds, 0 to ``2 rounds``.
+    rounds: rounds, fixed before any output is seen.
+    alpha: chance that the limit is too low, in (0, 1).
     """
     if total >= rounds:
         return 1.0
@@ -60,7 +55,7 @@ def rounds_high(total: int, rounds: int, alpha: float) -> float:
 
 
 def fewest(total: int, rounds: int, beta: float) -> float:
-    """Give the largest chance of at most ``total`` misses and false hits, however chosen.
+    """Return the largest chance of at most ``total`` misses and false hits, however chosen.
 
     Notes
     -----

@@ -30,18 +30,10 @@ CELLS = 2**15
 
 @dataclass(frozen=True)
 class SampledGaussianLogRatio:
-    """The law of ``ln(P / Q)``, ``P = (1 - q) N(0, sigma^2) + q N(1, sigma^2)``, ``Q`` with -1.
+    """The law of ``ln(P / Q)``, ``P = (1 - q) N(0, sigma^2) + q N(1, sigma^2)``, ``Q`` with -1."""
 
-    Attributes
-    ----------
-    noise
-        ``sigma``, in clipping norms; above 0.
-    rate
-        ``q``, in (0, 1].
-    """
-
-    noise: float
-    rate: float
+    noise: float  # ``sigma``, in clipping norms; above 0
+    rate: float  # ``q``, in (0, 1]
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
@@ -73,7 +65,7 @@ class SampledGaussianLogRatio:
         return 1 + BEYOND * self.noise
 
     def _log_density(self, at: Floats, side: float) -> Floats:
-        """Give ``ln P`` (side 1) or ``ln Q`` (side -1)."""
+        """Return ``ln P`` (side 1) or ``ln Q`` (side -1)."""
         scale = 2 * self.noise**2
         with np.errstate(divide="ignore"):
             rest = np.log1p(-np.float64(self.rate)) - at**2 / scale
@@ -85,7 +77,7 @@ class SampledGaussianLogRatio:
         return self._log_density(at, 1.0) - self._log_density(at, -1.0)
 
     def _place(self, ratio: Floats) -> Floats:
-        """Give where the ratio is so large; it rises, and is odd.
+        """Return where the ratio is so large; it rises, and is odd.
 
         With ``u = e^(t / sigma^2)`` it is the root of a quadratic equation, in logarithms.
         """
@@ -98,14 +90,14 @@ class SampledGaussianLogRatio:
         return np.sign(ratio) * np.maximum(self.noise**2 * log_u, 0.0)
 
     def log_rho(self, s: float) -> float:
-        """Give ``ln rho(s)``."""
+        """Return ``ln rho(s)``."""
         count = math.ceil(2 * self._end / (PIECE * self.noise))
         at, width = _nodes(np.linspace(-self._end, self._end, count + 1))
         logs = (1 - s) * self._log_density(at, 1.0) + s * self._log_density(at, -1.0)
         return math.log(math.fsum((np.exp(logs) * width).ravel()))
 
     def on_grid(self, step: float, s: float) -> OnGrid:
-        """Give the tilted law on the multiples of a step.
+        """Return the tilted law on the multiples of a step.
 
         Integrated over the outcome: pieces end where a cell of the grid does, and are never wide.
         """
@@ -136,7 +128,7 @@ class SampledGaussianLogRatio:
 
 
 def _nodes(cuts: Floats) -> tuple[Floats, Floats]:
-    """Give 8 nodes in each piece and their weights, shapes (pieces, 8)."""
+    """Return 8 nodes in each piece and their weights, shapes (pieces, 8)."""
     nodes, weights = np.polynomial.legendre.leggauss(8)
     width = np.diff(cuts)[:, None] / 2
     return cuts[:-1, None] + width * (nodes + 1), width * weights

@@ -71,20 +71,20 @@ class SampledLeakage(Result):
         return "sampled"
 
     def said_at(self, confidence: float) -> SampledLeakage:
-        """Give the same limits as part of a claim over several looks, at the confidence of all."""
+        """Return same limits as part of a claim over several looks, at the confidence of all."""
         measures = {n: replace(e, confidence=confidence) for n, e in self.measures.items()}
         return replace(self, measures=measures, confidence=confidence)
 
     def __getitem__(self, name: str) -> Estimate:
-        """Give one measure."""
+        """Return one measure."""
         return self.measures[one_of("measure", name, self.measures)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give each measure with its limits, by its name."""
+        """Return each measure with its limits, by its name."""
         return {name: as_limits(e) for name, e in self.measures.items()}
 
     def to_frame(self) -> pd.DataFrame:
-        """Give a row per measure."""
+        """Return a row per measure."""
         rows = [{"measure": n, "estimate": e.value, "low": e.low, "high": e.high}
                 for n, e in self.measures.items()]  # fmt: skip
         return pd.DataFrame(rows)
@@ -189,7 +189,7 @@ def sampled_leakage(
 
 
 def _estimate(name: str, played: Played, level: float) -> Estimate:
-    """Give one measure with its limits, and why one is missing."""
+    """Return one measure with its limits, and why one is missing."""
     low, value, high = MEASURES[name].limits(played)
     is_risk = name == "bayes-risk"
     why = "" if not played.continuous else NO_LOWER if is_risk else UNSEEN
@@ -201,7 +201,7 @@ def _estimate(name: str, played: Played, level: float) -> Estimate:
 
 
 def _wanted(measures: Sequence[str] | None, gain: Any) -> list[str]:
-    """Give the names of what is asked for."""
+    """Return the names of what is asked for."""
     if measures is not None and not measures:
         raise InputError("`measures` is empty: name one at least, or leave it out for all")
     if measures is None:
@@ -214,7 +214,7 @@ def _wanted(measures: Sequence[str] | None, gain: Any) -> list[str]:
 
 
 def _gain(gain: Any, names: tuple[str, ...]) -> Floats:
-    """Give the gain with a column for each of the secrets."""
+    """Return the gain with a column for each of the secrets."""
     if is_frame(gain):
         frame = gain.rename(columns=str)
         lacking = [name for name in names if name not in frame.columns]

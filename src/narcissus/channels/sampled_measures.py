@@ -37,7 +37,7 @@ GRID = 300
 
 
 def seeming_information(data: Samples, prior: Floats) -> float:
-    """Give the largest sum of ``ln(q(s|o) / pi_s)`` over samples that any rule q reaches, nats."""
+    """Return largest sum of ``ln(q(s|o) / pi_s)`` over samples that any rule q reaches, nats."""
     counts = data.counts().tocoo()
     output, secret = counts.coords
     each = np.bincount(output, weights=counts.data)
@@ -85,7 +85,7 @@ def information_high(total: float, size: int, rarest: float, alpha: float) -> fl
 
 @lru_cache(maxsize=8)
 def moments(rarest: float) -> tuple[Floats, Floats, Floats]:
-    """Give (l, m, M) with ``sum_s p^(1-l) pi^l + m KL(p | pi) <= M`` for every posterior p.
+    """Return (l, m, M) with ``sum_s p^(1-l) pi^l + m KL(p | pi) <= M`` for every posterior p.
 
     Shapes (powers, 1), (powers, points), (powers, points); NaN where there is no tangent.
     """
@@ -162,7 +162,6 @@ class Played:
         return least + range_ * low, least + range_ * value, high
 
     def information(self) -> Limits:
-        """Limit the mutual information, in bits."""
         assert self.told is not None
         least, most = math.log(min(MIXED)), -math.log(float(self.prior[self.prior > 0].min()))
         scaled = np.clip((self.told.values - least) / (most - least), 0, 1)
@@ -184,7 +183,6 @@ class Played:
 
     @property
     def kept(self) -> Samples:
-        """The samples that were drawn."""
         drawn = self.draws.drawn[self.draws.drawn != EXHAUSTED]
         return replace(self.data, secret=self.data.secret[drawn], output=self.data.output[drawn])
 

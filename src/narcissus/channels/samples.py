@@ -62,7 +62,7 @@ class Samples:
         return int(self.output.max()) + 1
 
     def counts(self, chosen: Codes | None = None) -> Any:
-        """Give how often each secret had each output, a CSR array (distinct outputs, secrets)."""
+        """Return how often each secret had each output, a CSR array (distinct outputs, secrets)."""
         output = self.output if chosen is None else self.output[chosen]
         secret = self.secret if chosen is None else self.secret[chosen]
         shape = (self.distinct, len(self.names))
@@ -146,12 +146,9 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
 
 
 def restricted(data: Samples, secrets: Codes) -> Samples:
-    """Give the samples of some secrets only.
+    """Return the samples of some secrets only.
 
-    Parameters
-    ----------
-    secrets
-        Their numbers, in rising order.
+    secrets: their numbers, in rising order.
     """
     place = np.full(len(data.names), -1, dtype=np.intp)
     place[secrets] = np.arange(len(secrets))
@@ -163,7 +160,7 @@ def restricted(data: Samples, secrets: Codes) -> Samples:
 
 
 def _shown(names: tuple[str, ...], frame: pd.DataFrame, output: Codes) -> Codes | None:
-    """Give the number of the secret that each distinct output is."""
+    """Return the number of the secret that each distinct output is."""
     values = frame.iloc[:, 0].to_numpy()[np.unique(output, return_index=True)[1]]
     labels: Any = names
     if np.issubdtype(values.dtype, np.number):
@@ -180,7 +177,7 @@ def _shown(names: tuple[str, ...], frame: pd.DataFrame, output: Codes) -> Codes 
 
 
 def hardly_repeat(output: Codes) -> bool:
-    """Tell whether fewer than half of the samples share their output with another."""
+    """Return whether fewer than half of the samples share their output with another."""
     return float((np.bincount(output)[output] > 1).mean()) < 0.5
 
 
@@ -200,7 +197,7 @@ def _frame(outputs: Any) -> pd.DataFrame:
 
 
 def _distinct_points(values: Matrix) -> tuple[Codes, Matrix]:
-    """Give the number of each row among the distinct rows, and the distinct rows."""
+    """Return the number of each row among the distinct rows, and the distinct rows."""
     if values.shape[1] == 1:
         codes, levels = pd.factorize(values[:, 0])
         return np.asarray(codes, dtype=np.intp), np.asarray(levels, dtype=np.float64)[:, None]

@@ -46,7 +46,7 @@ _THEOREM = "the largest term of what hides one report, Narcissus theory 6.17 (wo
 
 
 def shuffled_security(report: KaryRandomizedResponse, people: int) -> ComposedSecurity:
-    """Give the Bayes security of a value that is reported among shuffled reports.
+    """Return the Bayes security of a value that is reported among shuffled reports.
 
     Parameters
     ----------
@@ -93,22 +93,15 @@ def shuffled_security(report: KaryRandomizedResponse, people: int) -> ComposedSe
 
 @dataclass(frozen=True, eq=False)
 class Binomial:
-    """The masses of a binomial law that matter: the others are below 1e-34 together.
+    """The masses of a binomial law that matter: the others are below 1e-34 together."""
 
-    Attributes
-    ----------
-    first
-        Number at which they begin.
-    mass
-        From there on, shape (count,); each right to 8 units in the last place times the count.
-    """
-
-    first: int
+    first: int  # Number at which they begin
+    # From there on, shape (count,); each right to 8 units in the last place times the count
     mass: Floats
 
     @classmethod
     def of(cls, trials: int, chance: float) -> Binomial:
-        """Give the law; by ratios of neighbours, which lose no digits however many trials."""
+        """Return the law; by ratios of neighbours, which lose no digits however many trials."""
         if chance >= 1:
             return cls(trials, np.ones(1))
         variance = trials * chance * (1 - chance)
@@ -125,7 +118,7 @@ class Binomial:
 
 
 def middle_term(hiding: NDArray[np.integer[Any]]) -> Floats:
-    """Give the largest term of Bin(s, 1/2), ``C(s, floor(s/2)) 2^-s``, for each s."""
+    """Return the largest term of Bin(s, 1/2), ``C(s, floor(s/2)) 2^-s``, for each s."""
     half = (hiding + 1) // 2  # an odd s has the largest term of s + 1
     table = np.concatenate([[1.0], np.cumprod(1 - 0.5 / np.arange(1, FEW))])
     n = np.maximum(half, FEW) + 0.25
@@ -134,7 +127,7 @@ def middle_term(hiding: NDArray[np.integer[Any]]) -> Floats:
 
 
 def _largest_term(kept: int, flipped: int, q: float) -> float:
-    """Give the largest term of the sum of Bin(kept, 1 - q) and Bin(flipped, q).
+    """Return the largest term of the sum of Bin(kept, 1 - q) and Bin(flipped, q).
 
     A sum of independent trials is log-concave, its mode within 1 of the mean (Darroch 1964).
     """

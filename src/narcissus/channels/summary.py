@@ -91,7 +91,7 @@ class ChannelSummary(Result):
         return math.log2(self.leakage)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the eight numbers of the command line, under its keys."""
+        """Return the eight numbers of the command line, under its keys."""
         return {
             "beta_star": self.beta_star,
             "pair": list(self.pair),
@@ -104,7 +104,7 @@ class ChannelSummary(Result):
         }
 
     def more(self) -> dict[str, Any]:
-        """Give what else is known: other leakages, the implied risk, the advantage."""
+        """Return what else is known: other leakages, the implied risk, the advantage."""
         return {
             "secrets": self.secrets,
             "advantage": 1 - self.beta_star,
@@ -117,7 +117,7 @@ class ChannelSummary(Result):
         }
 
     def findings(self) -> list[Finding]:
-        """Give what the numbers say about each other; none may contradict another.
+        """Return what the numbers say about each other; none may contradict another.
 
         Each is computed by itself: Bayes security by a search over pairs, the Bayes risk from
         the columns, the capacity from their maxima, epsilon from ratios.
@@ -210,7 +210,7 @@ def analyse(
 
 
 def prior_of(source: Any, prior: Any) -> Matrix:
-    """Give a prior over the secrets of a channel or a mechanism, checked; None means uniform.
+    """Return a prior over the secrets of a channel or a mechanism, checked; None means uniform.
 
     Raises
     ------

@@ -154,7 +154,7 @@ def least_loss(
 def trade_off(
     loss: ArrayLike, points: int = 21, *, prior: Any = None, epsilon: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Give the largest ``beta*`` at evenly spaced losses, from the least one to that of nothing.
+    """Return the largest ``beta*`` at evenly spaced losses, from the least one to that of nothing.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def trade_off(
 
 
 def loss_of_nothing(loss: ArrayLike, prior: Any = None) -> float:
-    """Give the least expected loss of an answer that says nothing, ``L0``.
+    """Return the least expected loss of an answer that says nothing, ``L0``.
 
     Notes
     -----
@@ -202,7 +202,6 @@ def _losses(loss: ArrayLike) -> Floats:
 def _shell(
     values: Floats, secrets: Sequence[str] | None = None, answers: Sequence[str] | None = None
 ) -> Channel:
-    """Give some channel with these secrets and answers, for their names and a prior's."""
     n, m = values.shape
     return channel(np.full((n, m), 1 / m), secrets=secrets, outputs=answers)
 
@@ -270,7 +269,7 @@ class _Mechanisms:
         return float(self.weight @ made.dense.ravel())
 
     def _solve(self, cost: Floats, row: Any, limit: float) -> tuple[Channel, float]:
-        """Give the mechanism, and what no feasible point falls below (weak duality)."""
+        """Return the mechanism, and what no feasible point falls below (weak duality)."""
         upper = sparse.vstack([self.upper, row], format="csr")
         most = np.zeros(upper.shape[0])
         most[-1] = limit

@@ -82,7 +82,7 @@ def _tamed(covariance: Matrix, share: float, floor: float) -> Matrix:
 def _scorer(
     everywhere: Matrix, means: Matrix, prior: Matrix, whiteners: list[Matrix], each: Codes
 ) -> Callable[[Codes], Matrix]:
-    """Give densities up to a factor for each output, from factors of the covariances."""
+    """Return densities up to a factor for each output, from factors of the covariances."""
     same = all(factor is whiteners[0] for factor in whiteners)
     shift = prior - np.array([np.log(np.diag(factor)).sum() for factor in whiteners])
     unit = np.eye(means.shape[1])

@@ -53,14 +53,9 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Overlap:
-    """Limits of an overlap, rounding included.
+    """Limits of an overlap, rounding included."""
 
-    Attributes
-    ----------
-    low, high
-        In [0, 1].
-    """
-
+    # low, high: In [0, 1]
     low: float
     high: float
 
@@ -70,7 +65,7 @@ class Overlap:
         return 0.0 if self.high == 0 else (self.high - self.low) / self.high
 
     def and_also(self, other: Overlap) -> Overlap:
-        """Give what both limit: the narrower limit on either side."""
+        """Return what both limit: the narrower limit on either side."""
         return Overlap(max(self.low, other.low), min(self.high, other.high))
 
 
@@ -129,7 +124,7 @@ def overlap_after(uses: Uses, tolerance: float = 1e-6) -> Overlap:
 
 
 def _tilt(used: Uses) -> float:
-    """Give the ``s`` in [0, 1] where ``rho`` is least; any other would do."""
+    """Return the ``s`` in [0, 1] where ``rho`` is least; any other would do."""
 
     def log_rho(s: float) -> float:
         return sum(times * law.log_rho(s) for law, times in used)
@@ -139,7 +134,7 @@ def _tilt(used: Uses) -> float:
 
 
 def _shared_step(used: Uses) -> float | None:
-    """Give the step of a single law whose ratios all lie on one."""
+    """Return the step of a single law whose ratios all lie on one."""
     steps = {law.step for law, _ in used}
     return steps.pop() if len(steps) == 1 else None
 
@@ -149,7 +144,7 @@ def _phi(x: Floats, s: float) -> Floats:
 
 
 def _on_the_grid(used: Uses, s: float, step: float) -> tuple[float, float]:
-    """Give ``E phi(S)`` of laws that lie on a grid: non-negative terms, so all digits are kept."""
+    """Get ``E phi(S)`` of laws that lie on a grid: non-negative terms, so all digits are kept."""
     x, mass = _convolved([(law.on_grid(step, s), times) for law, times in used], step)
     total = math.fsum(mass * _phi(x, s))
     slack = total * _EPS * 8 * (1 + math.log2(1 + sum(times for _, times in used))) * 4
@@ -157,7 +152,7 @@ def _on_the_grid(used: Uses, s: float, step: float) -> tuple[float, float]:
 
 
 def _convolved(laws: list[tuple[OnGrid, int]], step: float) -> tuple[Floats, Floats]:
-    """Give the values and the masses of the sum, term by term."""
+    """Return the values and the masses of the sum, term by term."""
     first, mass = 0, np.ones(1)
     for one, times in laws:
         first += times * one.first
@@ -178,7 +173,7 @@ def _power(mass: Floats, times: int) -> Floats:
 
 
 def _by_jensen(used: Uses, s: float) -> float:
-    """Give a lower limit of ``E phi(S)`` that is never nothing: splitting only adds to moments."""
+    """Get a lower limit of ``E phi(S)`` that is never nothing: splitting only adds to moments."""
     mean, variance = _moments(used, s)
     return math.exp(-max(s, 1 - s) * math.hypot(mean, math.sqrt(variance)))
 
@@ -259,7 +254,7 @@ def _bracket(used: Uses, s: float, width: float, points: int) -> tuple[float, fl
 
 
 def _reach(used: Uses, s: float, width: float) -> float:
-    """Give half the width of a window that holds all but a little of the sum."""
+    """Return half the width of a window that holds all but a little of the sum."""
     variance = _moments(used, s)[1]
     largest = max(max(abs(law.low), abs(law.high)) for law, _ in used)
     return min(width, 12 * math.sqrt(variance) + 4 * largest) + _coarse(used)
@@ -270,7 +265,7 @@ def _coarse(used: Uses) -> float:
 
 
 def _moments(used: Uses, s: float) -> tuple[float, float]:
-    """Give mean and variance of the sum on a coarse grid, which adds to the variance alone."""
+    """Return mean and variance of the sum on a coarse grid, which adds to the variance alone."""
     coarse = _coarse(used)
     total, variance = 0.0, 0.0
     for law, times in used:
@@ -300,7 +295,7 @@ def _outside(laws: list[tuple[OnGrid, int]], step: float, reach: float) -> float
 
 
 def _log_moments(one: OnGrid, step: float, powers: Floats) -> Floats:
-    """Give ``ln E e^(power x)`` of a law on a grid, shape (powers,)."""
+    """Return ``ln E e^(power x)`` of a law on a grid, shape (powers,)."""
     there = np.flatnonzero(one.mass)
     x, mass = (one.first + there) * step, one.mass[there]
     found: list[Floats] = []

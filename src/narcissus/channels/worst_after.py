@@ -29,18 +29,10 @@ Uses = Sequence[tuple[Channel, int]]
 
 @dataclass(frozen=True)
 class WorstAfter:
-    """The least overlap of all pairs.
+    """The least overlap of all pairs."""
 
-    Attributes
-    ----------
-    overlap
-        Its limits.
-    pair
-        A pair of secrets that reaches the upper one, by their positions.
-    """
-
-    overlap: Overlap
-    pair: tuple[int, int]
+    overlap: Overlap  # Its limits
+    pair: tuple[int, int]  # A pair of secrets that reaches the upper one, by their positions
 
 
 def worst_after(uses: Uses, tolerance: float = 1e-6) -> WorstAfter:
@@ -90,14 +82,14 @@ def _of_pair(uses: Uses, a: int, b: int, tolerance: float) -> Overlap:
 
 
 def _log_bhattacharyya(rows: Floats) -> Floats:
-    """Give ``ln sum sqrt(P Q)`` of all pairs, rounded down."""
+    """Return ``ln sum sqrt(P Q)`` of all pairs, rounded down."""
     roots = np.sqrt(rows)
     with np.errstate(divide="ignore"):
         return np.log(np.minimum(roots @ roots.T, 1.0) * (1 - 1e-13))
 
 
 def _at_least(log_b: float) -> float:
-    """Give ``1 - sqrt(1 - B^2)`` in a form that keeps its digits."""
+    """Return ``1 - sqrt(1 - B^2)`` in a form that keeps its digits."""
     square = math.exp(2 * log_b)
     return square / (1 + math.sqrt(max(0.0, 1 - square)))
 

@@ -83,7 +83,6 @@ def wanted_measures(names: tuple[str, ...], *, everything: bool, gain: bool) -> 
 
 
 def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
-    """Remove the column of groups from the outputs and return it."""
     if group == secret:
         raise InputError(f"`--group` names the column of secrets, {secret!r}; name another one")
     if group not in outputs:
@@ -98,7 +97,6 @@ def write_sampled(
     report: Path, parts: Sequence[Result], files: Mapping[str, Path | None], seed: int, *,
     silent: bool, name: str = "",
 ) -> None:  # fmt: skip
-    """Write the page of sampled results, by group or not."""
     from narcissus import channels as ch
     from narcissus.report.leakage import estimate_page, groups_page
 

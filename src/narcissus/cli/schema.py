@@ -23,7 +23,6 @@ Examples:
 
 
 def study_schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of study files of a kind."""
     from narcissus.study.kinds import study_kind
 
     schema = study_kind(kind).model.model_json_schema(by_alias=True)
@@ -63,7 +62,6 @@ def record_schema(kind: str | None) -> dict[str, Any]:
 
 
 def parts_list(room: str | None) -> str:
-    """List the parts of one room, or of all."""
     from narcissus._validation import one_of
     from narcissus.study.listing import as_text
     from narcissus.study.registry import ROOMS

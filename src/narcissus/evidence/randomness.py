@@ -197,7 +197,6 @@ def _longer(n: int, limit: int) -> float:
 
 
 def longest_run(bits: Bits) -> Floats:
-    """Find the longest run of equal bits."""
     n = bits.shape[1]
     change = np.ones((len(bits), n + 1), dtype=bool)
     change[:, 1:-1] = bits[:, 1:] != bits[:, :-1]

@@ -84,7 +84,6 @@ class Bench:
     margin: int = MARGIN  # bytes by which the program must be shorter than its rivals
 
     def run(self, program: bytes, release: Path | bytes) -> Tried:
-        """Run a program on a release and compare its outputs with the data."""
         beside = {} if self.reference is None else {"reference": self.reference}
 
         def some(runs: int) -> list[ProgramRun]:

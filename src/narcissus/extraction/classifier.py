@@ -265,7 +265,6 @@ class Sharing:
         return found if self.pooling is None else found @ self.pooling
 
     def by_kernel(self, by_weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-        """Turn a gradient by the weights into one by the kernel."""
         found = by_weights if self.pooling is None else by_weights @ self.pooling.T
         return found if self.spread is None else (self.spread.T @ found.ravel()).reshape(shape)
 
@@ -283,7 +282,6 @@ class ConvNet(DenseNet):
     def of(
         cls, kernels: Sequence[FloatArray], biases: Sequence[FloatArray], sharing: Sequence[Sharing]
     ) -> ConvNet:
-        """Share kernels and biases out."""
         return cls(
             tuple(own.weights(kernel) for own, kernel in zip(sharing, kernels, strict=True)),
             tuple(np.repeat(b, own.positions) for own, b in zip(sharing, biases, strict=True)),
@@ -340,22 +338,12 @@ def conv_net(
 ) -> ConvNet:
     """Make a network from its architecture and its numbers.
 
-    Parameters
-    ----------
-    layers
-        From input to output, with a ReLU after each layer with a kernel except the last. A dense
-        layer takes its input flattened, channel by channel.
-    kernels, biases
-        In the order of the layers that have them.
-    image
-        Shape of the input.
-
-    Raises
-    ------
-    InputError
-        A layer does not fit its input.
-    TooLargeError
-        A layer has more than `LARGEST_LAYER` numbers as a dense one.
+    layers: from input to output, with a ReLU after each layer with a kernel except the last. A
+        dense layer takes its input flattened, channel by channel.
+    kernels, biases: in the order of the layers that have them.
+    image: shape of the input.
+    Raises InputError: a layer does not fit its input.
+    Raises TooLargeError: a layer has more than `LARGEST_LAYER` numbers as a dense one.
     """
     shape: Shape | int = image
     pooling, sharing, place = None, list[Sharing](), 0
@@ -684,7 +672,6 @@ def _bias(
 
 
 def _refuse_left(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], path: Path) -> None:
-    """Refuse arrays of undeclared layers."""
     used = {f"{name}.{part}" for name in names for part in ("weight", "bias")}
     left = sorted(set(arrays) - used)
     if not left:

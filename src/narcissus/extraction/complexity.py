@@ -251,7 +251,6 @@ def standing_in(data: bytes, text: bytes) -> float:
 
 
 def _slices(data: bytes, reference: bytes | None) -> bytes | None:
-    """Print slices of the reference and the literal bytes between them."""
     cut = [] if reference is None else _pieces(data, reference)
     if len(cut) > _MOST_SLICES or not any(isinstance(one, tuple) for one in cut):
         return None

@@ -85,19 +85,10 @@ def headers_of(path: Path) -> list[Header]:
 def arrays_of(path: Path, *, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
     """Read the arrays of a file, never a pickle.
 
-    Parameters
-    ----------
-    path
-        A ``.npy``, ``.npz`` or ``.safetensors`` file.
-    largest
-        Most bytes of all arrays, unpacked and as float64 numbers.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, or holds Python objects or values that are no numbers.
-    TooLargeError
-        The arrays are larger.
+    path: a ``.npy``, ``.npz`` or ``.safetensors`` file.
+    largest: most bytes of all arrays, unpacked and as float64 numbers.
+    Raises InputError: the file is damaged, or holds Python objects or values that are no numbers.
+    Raises TooLargeError: the arrays are larger.
     """
     headers = headers_of(path)
     size = sum(max(header.size, 8 * header.count) for header in headers)
@@ -257,13 +248,8 @@ def refuse_pickle(path: Path) -> None:
 def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
     """Check a release (a file, or a folder with `WEIGHTS`) before a program gets it; return its
     bytes.
-
-    Raises
-    ------
-    InputError
-        It is missing, empty, a pickle, or a folder without weights.
-    TooLargeError
-        It is larger than ``largest``.
+    Raises InputError: it is missing, empty, a pickle, or a folder without weights.
+    Raises TooLargeError: it is larger than ``largest``.
     """
     if not path.exists():
         raise InputError(f"no such release: {path}")

@@ -139,12 +139,8 @@ class LabelledImages:
 
         The first axis numbers the images. Labels are whole numbers from 0, or -1 and 1. ``shape``
         is the shape of one image if the file has flat ones; () takes it from the file.
-
-        Raises
-        ------
-        InputError
-            The file is missing, a pickle, or without images; pixels are not finite numbers, an
-            image comes twice, or labels do not fit.
+        Raises InputError: the file is missing, a pickle, or without images; pixels are not finite
+            numbers, an image comes twice, or labels do not fit.
         """
         refuse_pickle(path)
         if path.suffix not in SUFFIXES:

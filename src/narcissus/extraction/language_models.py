@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -59,13 +59,9 @@ _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
 def check_model_folder(path: Path) -> int:
     """Refuse a folder without a model whose weights can be read safely; return the bytes of the
     weights.
-
-    Raises
-    ------
-    InputError
-        It is missing, has no ``config.json`` or no ``*.safetensors``, or asks for code of its own.
-    TooLargeError
-        A configuration or tokenizer has more than `LARGEST_TEXT` bytes.
+    Raises InputError: it is missing, has no ``config.json`` or no ``*.safetensors``, or asks for
+        code of its own.
+    Raises TooLargeError: a configuration or tokenizer has more than `LARGEST_TEXT` bytes.
     """
     if not path.is_dir():
         raise InputError(f"no such model folder: {path}")
@@ -108,7 +104,7 @@ def libraries(purpose: str) -> tuple[Any, Any]:
 
 
 @contextmanager
-def silent(transformers: Any) -> Iterator[None]:
+def silent(transformers: Any) -> Generator[None]:
     """Keep transformers from writing on standard error: the library never prints."""
     logging = transformers.utils.logging
     level, shows = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -682,7 +678,6 @@ class TransformerTraining:
 
 
 def write_tokenizer(folder: Path, context: int) -> None:
-    """Write a tokenizer with a token for each byte, and one for the start of a text."""
     # GPT-2 shows bytes as characters: those that can be printed as they are, others from 256 on.
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in shown]

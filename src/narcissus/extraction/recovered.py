@@ -237,7 +237,6 @@ def printed_stretches(
 
 
 def long_enough(texts: Sequence[str], *, prefix: int | Sequence[int], window: int) -> list[int]:
-    """Return the numbers of the texts that have a prefix and a window after it."""
     places = np.broadcast_to(prefix, len(texts))
     return [i for i, text in enumerate(texts) if len(text) >= places[i] + window]
 
@@ -317,7 +316,6 @@ def completed_documents(
 def continued(
     model: Completes, prompts: Sequence[Sequence[int]], wanted: Sequence[str]
 ) -> BoolArray:
-    """Check for each prompt whether its continuation yields the wanted text from the start."""
     if not prompts:
         return np.zeros(0, dtype=np.bool_)
     told = [len(model.decode(one).encode()) for one in prompts]
@@ -348,7 +346,6 @@ class RecoveredDocuments:
 
     @property
     def share(self) -> float:
-        """Share recovered of the training documents."""
         return self.recovered / self.documents
 
     @property

@@ -187,9 +187,7 @@ class TrainsOnSecrets(Protocol):
     """A mechanism that trains a model on each secret and releases its logits."""
 
     @property
-    def training(self) -> SecretTraining:
-        """Parameters of the training."""
-        ...
+    def training(self) -> SecretTraining: ...
 
     @property
     def values(self) -> int:
@@ -201,9 +199,7 @@ class TrainsOnSecrets(Protocol):
         """Initial logits, shape (values,); None: 0, which makes all secrets alike."""
         ...
 
-    def without_noise(self) -> TrainsOnSecrets:
-        """Return the same training without noise."""
-        ...
+    def without_noise(self) -> TrainsOnSecrets: ...
 
     def release(self, data: ArrayLike, rng: np.random.Generator) -> FloatArray:
         """Train a model for each secret; logits of shape (trials, values)."""

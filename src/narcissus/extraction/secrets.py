@@ -75,7 +75,6 @@ class SymmetricLikelihood:
 
     @classmethod
     def learn(cls, training: SecretTraining, values: int, models: int, rng: RandomSource) -> Self:
-        """Train models on one secret, and fit their logits."""
         sample = train_models(np.zeros(models, dtype=np.int64), values, training, rng=rng)
         rest = sample[:, 1:]
         mean = np.concatenate([[sample[:, 0].mean()], np.full(values - 1, rest.mean())])

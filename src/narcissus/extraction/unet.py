@@ -98,7 +98,6 @@ class UNetSettings:
 
     @property
     def parameters(self) -> int:
-        """Number of parameters."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
 

@@ -51,13 +51,8 @@ class Executor(Protocol):
 
         The job is sent to a worker once. Every worker uses one thread of linear algebra. Exceptions
         of the job are raised here, with the key in a note.
-
-        Raises
-        ------
-        KeyLostError
-            Workers ended again and again during one key.
-        NarcissusError
-            Memory ran out, or no worker is left; the message says which.
+        Raises KeyLostError: workers ended again and again during one key.
+        Raises NarcissusError: memory ran out, or no worker is left; the message says which.
         """
         ...
 

@@ -201,7 +201,6 @@ def _made(scores: Scores) -> NDArray[np.bool_]:
 
 
 def remarks(attackers: list[Attacked]) -> list[str]:
-    """Return the remarks about the attackers' failures."""
     said: list[str] = []
     for one in attackers:
         if one.failed:

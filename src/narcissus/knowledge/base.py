@@ -20,7 +20,7 @@ class Knowledge(Protocol):
         ...
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> Batch:
-        """Tell the attacker about each trial."""
+        """Return the attacker about each trial."""
         ...
 
     def fresh(self, world: World, draw: Draw, known: Batch, rng: np.random.Generator) -> Batch:
@@ -33,7 +33,7 @@ class KeepsSurprisal(Protocol):
     """Knowledge that says how surprising a row still is to who has it."""
 
     def surprisal(self, world: Any, draw: Draw, known: Batch, index: Array) -> NDArray[np.float64]:
-        """Give ``h(x | K, the other rows)`` of row ``index`` of each trial, in bits."""
+        """Return ``h(x | K, the other rows)`` of row ``index`` of each trial, in bits."""
         ...
 
 
@@ -42,12 +42,12 @@ class MoreKnowledge(Protocol):
     """What one attacker is told besides what the game tells everybody."""
 
     def add(self, draw: Draw, known: Batch) -> Batch:
-        """Give what the game told about each trial, with what is told besides."""
+        """Return what the game told about each trial, with what is told besides."""
         ...
 
 
 def no_world(kind: str, world: World, works: str) -> InputError:
-    """Say that a kind of side information does not fit a world."""
+    """State that a kind of side information does not fit a world."""
     return InputError(
         f"side information `{kind}` is not defined for the world {type(world).__name__}; "
         f"it works for {works}"

@@ -28,7 +28,7 @@ class Candidates:
             raise no_world("candidates", world, "tardos")
 
     def reveal(self, world: Any, draw: Draw, rng: np.random.Generator) -> Array:
-        """Give the two rows of each trial, shape (trials, 2, d)."""
+        """Return the two rows of each trial, shape (trials, 2, d)."""
         nature: TardosNature = draw.nature
         pair = np.empty((draw.trials, 2, world.d), dtype=np.uint8)
         for trial, population in enumerate(nature.populations):
@@ -68,7 +68,7 @@ class Candidates:
         return result
 
     def surprisal(self, world: Any, draw: Draw, known: Array, index: Array) -> NDArray[np.float64]:
-        """Give ``h(x | K, the other rows)`` in bits.
+        """Return ``h(x | K, the other rows)`` in bits.
 
         By Bayes' rule, ``P(x | K, others)`` is proportional to ``L(x | others) P(K | S)`` with
         ``S`` the others and ``x``, Laplace's rule ``L``, and for the pair ``a, b``
@@ -84,12 +84,12 @@ class Candidates:
         n, outside = world.n, _log(np.full(draw.trials, world.N - world.n))
 
         def chance(x: Array, *given: Array) -> NDArray[np.float64]:
-            """Give ``L(x | others, given)``, as a logarithm."""
+            """Return ``L(x | others, given)``, as a logarithm."""
             before = ones + sum(given, np.zeros_like(ones))
             return succession(x[:, None], before, n - 1 + len(given))[:, 0]
 
         def weight(x: Array, a: Array, b: Array) -> NDArray[np.float64]:
-            """Give ``L(x) P(K | others and x)`` for counts ``a`` and ``b`` of the pair."""
+            """Return ``L(x) P(K | others and x)`` for counts ``a`` and ``b`` of the pair."""
             terms = [
                 1 + _log(a) + _log(b),
                 outside + _log(a) + chance(pair[1], x),
@@ -124,7 +124,7 @@ class Candidates:
 
 
 def _log(count: Array) -> NDArray[np.float64]:
-    """Give logarithms (base 2) of counts, minus infinity for 0."""
+    """Return logarithms (base 2) of counts, minus infinity for 0."""
     with np.errstate(divide="ignore"):
         return np.log2(np.asarray(count, dtype=np.float64))
 

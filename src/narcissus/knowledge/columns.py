@@ -105,19 +105,19 @@ class Targets:
         return self.chances[np.arange(self.people), self.best_guess]
 
     def column_chances(self, guess: Joint) -> Floats:
-        """Give the chance that each column of a guess is right, shape (n, columns)."""
+        """Return the chance that each column of a guess is right, shape (n, columns)."""
         return self.success.column_chances(self.prior, guess)
 
     def secrets(self, people: Codes) -> Joint:
-        """Give everybody's joint value of the unknown columns, shape (n,)."""
+        """Return everybody's joint value of the unknown columns, shape (n,)."""
         return self.queries.joint(people)
 
     def secret_chance(self, secrets: NDArray[np.integer]) -> Floats:
-        """Give how likely everybody's secret was beforehand, shape (n,)."""
+        """Return how likely everybody's secret was beforehand, shape (n,)."""
         return self.prior[np.arange(self.people), secrets]
 
     def insider(self, people: Codes) -> Insider:
-        """Give what somebody knows who is told the secrets of these people besides."""
+        """Return what somebody knows who is told the secrets of these people besides."""
         return Insider(self, self.secrets(people))
 
     @cached_property
@@ -133,18 +133,11 @@ class Targets:
 
 @dataclass(frozen=True, eq=False)
 class Insider:
-    """What an attacker knows about each person who is told the secrets of all the others.
+    """What an attacker knows about each person who is told the secrets of all the others."""
 
-    Attributes
-    ----------
-    targets
-        The people as the game tells them.
-    secrets
-        Everybody's joint value of the unknown columns, shape (n,); about person ``i`` only the
-        entries of the others may be used.
-    """
-
-    targets: Targets
+    targets: Targets  # The people as the game tells them
+    # Everybody's joint value of the unknown columns, shape (n,); about person ``i`` only the
+    # entries of the others may be used
     secrets: Joint
 
 
@@ -171,7 +164,7 @@ class OtherColumns:
         require_same_columns(self.prior, self.queries)
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> list[Targets]:
-        """Give the people of each trial as known beforehand; no attack can change them.
+        """Return the people of each trial as known beforehand; no attack can change them.
 
         Raises
         ------
@@ -224,7 +217,6 @@ class OtherSecrets:
 
 
 def require_same_columns(prior: RecordPrior, queries: TableQueries) -> None:
-    """Refuse a prior of other columns than those of the tables."""
     if tuple(prior.sizes) != queries.sizes:
         raise InputError(
             f"the prior has columns of {tuple(prior.sizes)} values, the tables of {queries.sizes}"

@@ -119,7 +119,7 @@ class FactoredTargets:
         return self.chance(self.best_guess)
 
     def chance(self, guess: NDArray[np.integer]) -> Floats:
-        """Give the exact chance that one guess about each person counts, shape (n,).
+        """Return the exact chance that one guess about each person counts, shape (n,).
 
         Of a criterion that counts in part, what the guess is worth on average.
         """
@@ -131,19 +131,19 @@ class FactoredTargets:
         return at_least_right(self.factors, first, self.success.needed, last)
 
     def secrets(self, people: Codes) -> Codes:
-        """Give everybody's unknown columns, shape (n, columns)."""
+        """Return everybody's unknown columns, shape (n, columns)."""
         return people[:, list(self.queries.unknown)]
 
     def secret_chance(self, secrets: NDArray[np.integer]) -> Floats:
-        """Give how likely everybody's secret was beforehand, shape (n,)."""
+        """Return how likely everybody's secret was beforehand, shape (n,)."""
         return np.exp(log_probability(self.factors, secrets))
 
     def insider(self, people: Codes) -> FactoredInsider:
-        """Give what somebody knows who is told the secrets of these people besides."""
+        """Return what somebody knows who is told the secrets of these people besides."""
         return FactoredInsider(self, self.secrets(people))
 
     def column_chances(self, guess: NDArray[np.integer]) -> Floats:
-        """Give the exact chance that each column of a guess is right, shape (n, columns)."""
+        """Return the exact chance that each column of a guess is right, shape (n, columns)."""
         people = np.arange(self.people)
         parts = [
             self.success.window_sums(m, c)[people, guess[:, c]]
@@ -154,18 +154,11 @@ class FactoredTargets:
 
 @dataclass(frozen=True, eq=False)
 class FactoredInsider:
-    """What an attacker knows about each person who is told the secrets of all the others.
+    """What an attacker knows about each person who is told the secrets of all the others."""
 
-    Attributes
-    ----------
-    targets
-        The people as the game tells them.
-    secrets
-        Everybody's unknown columns, shape (n, columns); about person ``i`` only the entries of the
-        others may be used.
-    """
-
-    targets: FactoredTargets
+    targets: FactoredTargets  # The people as the game tells them
+    # Everybody's unknown columns, shape (n, columns); about person ``i`` only the entries of
+    # the others may be used
     secrets: Codes
 
 
@@ -196,7 +189,7 @@ class FactoredColumns:
             raise InputError(no_factors(self.prior, self.queries))
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> list[FactoredTargets]:
-        """Give the people of each trial as known beforehand; no attack can change them."""
+        """Return the people of each trial as known beforehand; no attack can change them."""
         return [self._targets(people) for people in draw.data]
 
     def fresh(
@@ -220,7 +213,7 @@ class FactoredColumns:
 
 
 def no_factors(prior: RecordPrior, queries: TableQueries) -> str:
-    """Say that a prior can only list joint values, and how many there would be."""
+    """State that a prior can only list joint values, and how many there would be."""
     shape = queries.unknown_shape
     return (
         f"the {len(shape)} unknown columns have {queries.values:,} joint values "

@@ -16,7 +16,7 @@ from narcissus.worlds.trivial import Superset
 
 
 def nature_of(world: Any, draw: Draw, rng: np.random.Generator) -> Any:
-    """Give the ``Nature`` of each trial as somebody may be told it."""
+    """Return the ``Nature`` of each trial as somebody may be told it."""
     return world.told(draw, rng) if hasattr(world, "told") else draw.nature
 
 
@@ -39,7 +39,7 @@ class Hidden:
             raise no_world("nature", world, "worlds with a meta-prior: superset, tardos, finite")
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> Any:
-        """Give ``Nature``; of the Tardos prior, the populations, shape (trials, N, d)."""
+        """Return ``Nature``; of the Tardos prior, the populations, shape (trials, N, d)."""
         return nature_of(world, draw, rng)
 
     def fresh(self, world: World, draw: Draw, known: Batch, rng: np.random.Generator) -> Batch:
@@ -47,7 +47,7 @@ class Hidden:
         return world.fresh(draw, rng)
 
     def surprisal(self, world: Any, draw: Draw, known: Array, index: Array) -> NDArray[np.float64]:
-        """Give ``h(x | population, the other rows)`` in bits under the Tardos prior.
+        """Return ``h(x | population, the other rows)`` in bits under the Tardos prior.
 
         The row is one of the ``N - n + 1`` people who are not the others.
         """
@@ -69,7 +69,7 @@ class Rates:
             raise no_world("rates", world, "tardos")
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Give the rates, shape (trials, d)."""
+        """Return the rates, shape (trials, d)."""
         return draw.nature.rates
 
     def fresh(self, world: World, draw: Draw, known: Batch, rng: np.random.Generator) -> Batch:
@@ -77,7 +77,7 @@ class Rates:
         return world.fresh(draw, rng)
 
     def surprisal(self, world: Any, draw: Draw, known: Array, index: Array) -> NDArray[np.float64]:
-        """Give ``h(x | rates)`` in bits; the other rows say nothing more."""
+        """Return ``h(x | rates)`` in bits; the other rows say nothing more."""
         row = draw.data[np.arange(draw.trials), index]
         with np.errstate(divide="ignore"):
             return -np.log2(np.where(row == 1, known, 1 - known)).sum(axis=1)

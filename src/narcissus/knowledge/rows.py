@@ -46,7 +46,7 @@ class KnownRows:
         integer("rows", self.rows, high=n)
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> Array:
-        """Give the known rows, shape (trials, rows, ...)."""
+        """Return the known rows, shape (trials, rows, ...)."""
         return draw.data[:, : self.rows]
 
     def fresh(self, world: Any, draw: Draw, known: Batch, rng: np.random.Generator) -> Batch:
@@ -54,11 +54,11 @@ class KnownRows:
         return world.fresh_given_rows(draw, self.rows, rng)
 
     def label(self, enumeration: Enumeration) -> Array:
-        """Give what is told of each data set of a world that is written out."""
+        """Return what is told of each data set of a world that is written out."""
         return enumeration.data[:, : self.rows]
 
     def surprisal(self, world: Any, draw: Draw, known: Array, index: Array) -> NDArray[np.float64]:
-        """Give ``h(x | K, the other rows)`` in bits, under the Tardos prior.
+        """Return ``h(x | K, the other rows)`` in bits, under the Tardos prior.
 
         ``K`` is the first rows in their order; the other rows are a bag, in which nobody has a
         place. By Bayes' rule a row ``z`` with ``k`` copies among the known rows and ``s`` among

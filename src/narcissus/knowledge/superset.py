@@ -35,7 +35,7 @@ class Hiding:
         integer("size", self.size, low=world.n)
 
     def reveal(self, world: Any, draw: Draw, rng: np.random.Generator) -> Array:
-        """Give the list, shape (trials, size, d), in random order."""
+        """Return the list, shape (trials, size, d), in random order."""
         others = world.rows((draw.trials, self.size - world.n), rng)
         rows = np.concatenate([draw.data, others], axis=1)
         order = np.argsort(rng.random((draw.trials, self.size)), axis=1)

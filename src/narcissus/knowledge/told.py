@@ -65,7 +65,7 @@ class Told:
             )
 
     def reveal(self, world: World, draw: Draw, rng: np.random.Generator) -> list[Any]:
-        """Tell the attacker about each trial."""
+        """Return the attacker about each trial."""
         return self._ask(draw.data, self._natures(world, draw, rng), rng)
 
     def fresh(self, world: Any, draw: Draw, known: Batch, rng: np.random.Generator) -> Batch:
@@ -105,7 +105,7 @@ class Told:
         return np.asarray(result) if isinstance(draw.data, np.ndarray) else result
 
     def label(self, enumeration: Enumeration) -> list[Any]:
-        """Give what is told of each data set of a world that is written out."""
+        """Return what is told of each data set of a world that is written out."""
         if self.arguments > 1:
             raise InputError(
                 "side information with coins, or that looks at `Nature`, cannot be written out "

@@ -22,25 +22,15 @@ MIX = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplying by it loses nothing
 
 @dataclass(frozen=True, eq=False)
 class Types:
-    """Which people are alike.
+    """Which people are alike."""
 
-    Attributes
-    ----------
-    first
-        One person of each type, the first, shape (types,).
-    of
-        The type of each person, shape (people,).
-    people
-        How many people are of each type, shape (types,).
-    """
-
-    first: NDArray[np.intp]
-    of: NDArray[np.intp]
-    people: NDArray[np.intp]
+    first: NDArray[np.intp]  # One person of each type, the first, shape (types,)
+    of: NDArray[np.intp]  # The type of each person, shape (people,)
+    people: NDArray[np.intp]  # How many people are of each type, shape (types,)
 
     @classmethod
     def by(cls, keys: Keys) -> Types:
-        """Give the types of people who are alike where their keys are equal, shape (people,)."""
+        """Return the types of people who are alike where their keys are equal, shape (people,)."""
         _, first, of, people = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
@@ -48,7 +38,7 @@ class Types:
 
     @classmethod
     def of_rows(cls, rows: NDArray[np.float64]) -> Types:
-        """Give the types of people whose rows are equal, shape (people, columns)."""
+        """Return the types of people whose rows are equal, shape (people, columns)."""
         keys = np.empty(len(rows), dtype=np.uint64)
         for start in range(0, len(rows), BLOCK):
             block = slice(start, start + BLOCK)
@@ -61,16 +51,12 @@ class Types:
 
     @property
     def number(self) -> int:
-        """How many types there are."""
         return len(self.first)
 
     def split(self, rows: NDArray[np.floating]) -> Types:
-        """Give finer types: people of one type whose rows differ are of different ones.
+        """Return finer types: people of one type whose rows differ are of different ones.
 
-        Parameters
-        ----------
-        rows
-            Something about each person, such as a prior, shape (people, columns).
+        rows: something about each person, such as a prior, shape (people, columns).
         """
         people = len(self.of)
         differ = np.zeros(people, dtype=bool)
@@ -90,14 +76,10 @@ class Types:
 
 
 def row_keys(codes: NDArray[np.integer], sizes: Sequence[int]) -> Keys:
-    """Give numbers that are equal where rows are, shape (people,).
+    """Return numbers that are equal where rows are, shape (people,).
 
-    Parameters
-    ----------
-    codes
-        Value numbers of some columns, shape (people, columns).
-    sizes
-        How many values each of these columns has.
+    codes: value numbers of some columns, shape (people, columns).
+    sizes: how many values each of these columns has.
     """
     keys = np.zeros(len(codes), dtype=np.int64)
     range_ = 1

@@ -67,7 +67,7 @@ class AdaptiveComposition:
             question = yield release[0]
 
     def promise(self, data: Array) -> Guarantee | None:
-        """Give what is guaranteed of the whole conversation; None where a part promises nothing."""
+        """Get what is guaranteed of the whole conversation; None where a part promises nothing."""
         promises = [p.privacy(data) if hasattr(p, "privacy") else None for p in self.parts]
         known = [promise for promise in promises if promise is not None]
         if len(known) < len(promises):
@@ -92,7 +92,7 @@ class AdaptiveComposition:
         return range(len(self.parts)) if len(asked) < self.questions else ()
 
     def advance(self, weights: Weights, data: Array, question: Any) -> list[tuple[Any, Weights]]:
-        """Give each release of a part with the weights that it leaves."""
+        """Return each release of a part with the weights that it leaves."""
         channel = self._part(question).channel(data)
         chances = channel.matrix.toarray()
         return [

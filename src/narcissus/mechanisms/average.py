@@ -18,7 +18,7 @@ class ExactAverage:
     exchangeable = True
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the means, shape (trials, d) for data of shape (trials, n, d)."""
+        """Return the means, shape (trials, d) for data of shape (trials, n, d)."""
         # Sums of bytes in one pass; converting the data first would cost eight times the memory.
         return data.sum(axis=1, dtype=_sum_type(data)) / data.shape[1]
 
@@ -50,12 +50,12 @@ class NoisyAverage:
         positive("epsilon", self.epsilon)
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the noisy means, shape (trials, d)."""
+        """Return the noisy means, shape (trials, d)."""
         mean = ExactAverage().release(data, rng)
         return mean + rng.laplace(scale=1 / (self.epsilon * data.shape[1]), size=mean.shape)
 
     def privacy(self, data: Array) -> tuple[float, float] | None:
-        """Give (epsilon, delta) of the whole release, replace-one; None for data beyond [0, 1]."""
+        """Get (epsilon, delta) of the whole release, replace-one; None for data beyond [0, 1]."""
         if data.min() < 0 or data.max() > 1:
             return None
         attributes = int(np.prod(data.shape[2:])) if data.ndim > 2 else 1

@@ -47,7 +47,7 @@ class WritesConversations(Protocol):
     """
 
     def begin(self, data: Batch) -> Any:
-        """Give the weights before the first question."""
+        """Return the weights before the first question."""
         ...
 
     def worth_asking(self, data: Batch, asked: Sequence[tuple[Any, Any]]) -> Sequence[Any]:
@@ -55,12 +55,12 @@ class WritesConversations(Protocol):
         ...
 
     def advance(self, weights: Any, data: Batch, question: Any) -> list[tuple[Any, Any]]:
-        """Give each possible answer with the weights after it."""
+        """Return each possible answer with the weights after it."""
         ...
 
 
 def is_interactive(mechanism: Any) -> TypeGuard[Interactive]:
-    """Say whether a mechanism is talked with, instead of releasing something."""
+    """Check whether a mechanism is talked with, instead of releasing something."""
     return isinstance(mechanism, Interactive) and mechanism.interactive
 
 
@@ -81,7 +81,7 @@ class ReleaseChannel:
 
 
 def deterministic(releases: Batch) -> ReleaseChannel:
-    """Give the channel of a mechanism that is a function: one release for each data set."""
+    """Return the channel of a mechanism that is a function: one release for each data set."""
     kept, inverse = distinct(releases)
     count = len(inverse)
     matrix = sparse.csr_array(

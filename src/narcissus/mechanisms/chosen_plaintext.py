@@ -23,7 +23,7 @@ class EncryptionScheme(Protocol):
     """How keys are made, and messages encrypted; both may toss coins."""
 
     def keys(self, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Give a secret and a public key; the public one is None where there is none."""
+        """Return a secret and a public key; the public one is None where there is none."""
         ...
 
     def encrypt(self, key: Any, message: Any, rng: np.random.Generator) -> Any:
@@ -137,7 +137,7 @@ class TextbookRsa:
         return self.modulus // self.coins
 
     def keys(self, rng: np.random.Generator) -> tuple[None, tuple[int, int]]:
-        """Give no secret key, since nothing is decrypted, and the public one."""
+        """Return no secret key, since nothing is decrypted, and the public one."""
         return None, (self.modulus, self.exponent)
 
     def encrypt(self, key: tuple[int, int], message: Any, rng: np.random.Generator) -> int:
@@ -174,7 +174,7 @@ class StreamCipher:
         integer("key_bits", self.key_bits, low=1, high=256)
 
     def keys(self, rng: np.random.Generator) -> tuple[bytes, None]:
-        """Give a secret key."""
+        """Return a secret key."""
         whole = int.from_bytes(rng.bytes(32), "big") >> (256 - self.key_bits)
         return whole.to_bytes(math.ceil(self.key_bits / 8), "big"), None
 

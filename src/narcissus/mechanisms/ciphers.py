@@ -65,7 +65,7 @@ class Cipher:
         return 12 if self.key_bits is None else self.key_bits
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the ciphertexts as bits: (trials, m), or (trials, 128 + m) with AES's nonce."""
+        """Return the ciphertexts as bits: (trials, m), or (trials, 128 + m) with AES's nonce."""
         messages = data.reshape(len(data), -1)[:, 1:].astype(np.uint8)
         trials, length = messages.shape
         if self.scheme == "one-time-pad":
@@ -92,7 +92,7 @@ class Cipher:
         return release ^ self.stretch(keys, release.size)
 
     def secret_bits(self, length: int) -> int:
-        """Give the length of a key for messages of ``length`` bits."""
+        """Return the length of a key for messages of ``length`` bits."""
         return {"aes": 128, "one-time-pad": length, "repeating-xor": self.repeated}[self.scheme]
 
     @staticmethod
@@ -136,7 +136,7 @@ class PublicKey:
             )
 
     def keys(self, rng: np.random.Generator) -> tuple[Any, bytes]:
-        """Give a private and a public key."""
+        """Return a private and a public key."""
         curve = _curve()
         private = curve.X25519PrivateKey.from_private_bytes(rng.bytes(32))
         return private, private.public_key().public_bytes_raw()

@@ -38,7 +38,7 @@ class Parallel:
         return all(getattr(part, "exchangeable", False) for part in self.parts)
 
     def release(self, data: Batch, rng: np.random.Generator) -> list[tuple[Any, ...]]:
-        """Give the releases of all parts, a tuple for each trial."""
+        """Return the releases of all parts, a tuple for each trial."""
         return list(zip(*(part.release(data, rng) for part in self.parts), strict=True))
 
     def channel(self, data: Batch) -> ReleaseChannel:
@@ -68,14 +68,14 @@ class Parallel:
         )
 
     def outcomes(self, n: int) -> int:
-        """Give how many releases a data set of ``n`` records can have at most."""
+        """Return how many releases a data set of ``n`` records can have at most."""
         count = 1
         for part in self.parts:
             count *= part.outcomes(n) if hasattr(part, "outcomes") else 1
         return count
 
     def privacy(self, data: Batch) -> tuple[float, float] | None:
-        """Give (epsilon, delta) by basic composition; None where a part promises nothing."""
+        """Return (epsilon, delta) by basic composition; None where a part promises nothing."""
         promises = [p.privacy(data) if hasattr(p, "privacy") else None for p in self.parts]
         if any(promise is None for promise in promises):
             return None

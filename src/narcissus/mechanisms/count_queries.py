@@ -86,7 +86,7 @@ class CountQueries:
         return min(max(count + self.noise.sample(rng), 0), int(np.abs(asked).sum()))
 
     def promise(self, data: Array) -> Guarantee | None:
-        """Give what is guaranteed of the whole conversation; None where nothing is."""
+        """Return what is guaranteed of the whole conversation; None where nothing is."""
         if self.epsilon is not None:
             return PureDP(self.epsilon)
         return None if self.mu is None else GaussianDP(self.mu)
@@ -106,7 +106,7 @@ class CountQueries:
         return all_patterns(bits_of(data).shape[1]) if left else ()
 
     def advance(self, weights: Weights, data: Array, question: Any) -> list[tuple[Any, Weights]]:
-        """Give each answer to a question with the weights that it leaves."""
+        """Return each answer to a question with the weights that it leaves."""
         bits = bits_of(data)
         asked = pattern(question, bits.shape[1])
         count, most = agreeing(bits, asked), int(np.abs(asked).sum())

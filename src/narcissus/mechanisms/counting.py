@@ -34,7 +34,7 @@ class CountingQuery:
         between("tau", self.tau, 0, 0.5)
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the shares, shape (trials,)."""
+        """Return the shares, shape (trials,)."""
         n = data.shape[1]
         if data.size != len(data) * n:
             raise InputError("the mechanism `counting-query` counts records of one value each")
@@ -49,7 +49,7 @@ class CountingQuery:
 
 
 def published_cut(epsilon: float, delta: float, n: int) -> tuple[float, float]:
-    """Give ``gamma`` and ``tau`` of the paper's counting query.
+    """Return ``gamma`` and ``tau`` of the paper's counting query.
 
     With them it is (epsilon, delta)-Narcissus-resilient for every prior of independent and alike
     records. `narcissus.smallest` finds far smaller cuts that suffice.

@@ -32,7 +32,7 @@ class KAnonymity:
         integer("k", self.k, low=2)
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the ranges, shape (trials, groups, d, 2): lowest and highest of each attribute."""
+        """Return the ranges, shape (trials, groups, d, 2): lowest and highest of each attribute."""
         if data.ndim != 3:
             raise InputError(f"k-anonymity needs rows of attributes, got shape {data.shape[1:]}")
         trials, n, d = data.shape

@@ -65,7 +65,7 @@ class Stretched:
         return rule.stretch(np.asarray(seeds, dtype=np.uint8), self.length)
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the strings, shape (trials, length)."""
+        """Return the strings, shape (trials, length)."""
         bits = _bits(data)
         strings = rng.integers(0, 2, (len(data), self.length), dtype=np.uint8)
         seeds = rng.integers(0, 2, (len(data), self.seed_bits), dtype=np.uint8)
@@ -97,7 +97,7 @@ class Stretched:
 
 
 def _bits(data: Array) -> NDArray[np.int64]:
-    """Give the bit of each data set; only bits are data sets here."""
+    """Return the bit of each data set; only bits are data sets here."""
     bits = np.asarray(data).reshape(len(data), -1)[:, 0].astype(np.int64)
     if ((bits != 0) & (bits != 1)).any():
         raise InputError("the mechanism `stretched` takes data sets of one bit, 0 or 1")

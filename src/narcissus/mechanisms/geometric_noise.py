@@ -36,7 +36,7 @@ class TwoSidedGeometric:
         return int(rng.geometric(stop) - rng.geometric(stop))
 
     def at_least(self, value: ArrayLike) -> NDArray[np.float64]:
-        """Give the chance of ``value`` or more, both tails to the last digit; any shape."""
+        """Return the chance of ``value`` or more, both tails to the last digit; any shape."""
         z = np.asarray(value, dtype=np.float64)
         if self.scale == 0:
             return np.where(z <= 0, 1.0, 0.0)
@@ -48,7 +48,7 @@ class TwoSidedGeometric:
         return np.where(z > 0, above, 1 - below)
 
     def at(self, value: ArrayLike) -> NDArray[np.float64]:
-        """Give the chance of ``value``; any shape."""
+        """Return the chance of ``value``; any shape."""
         z = np.abs(np.asarray(value, dtype=np.float64))
         if self.scale == 0:
             return np.where(z == 0, 1.0, 0.0)

@@ -81,7 +81,7 @@ class MarginalQueries(TableQueries):
                     yield axes, sets
 
     def shared(self, codes: Codes) -> tuple[NDArray[np.int32], ...]:
-        """Give for each pattern in how many tables two people share the known part, (n, n).
+        """Return for each pattern in how many tables two people share the known part, (n, n).
 
         ``C(a, k - |P|)`` where they agree on ``a`` known columns (Narcissus theory 9).
         """
@@ -96,7 +96,7 @@ class MarginalQueries(TableQueries):
 
 
 def _symmetric(sizes: Sequence[int], k: int) -> int:
-    """Give the elementary symmetric polynomial of degree ``k``."""
+    """Return the elementary symmetric polynomial of degree ``k``."""
     sums = [1] + [0] * k
     for size in sizes:
         for degree in range(k, 0, -1):

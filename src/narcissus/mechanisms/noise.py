@@ -37,14 +37,14 @@ class Noise(Protocol):
         ...
 
     def gain(self, residual: Floats) -> Floats:
-        """Give the change of log density of a cell when one person is added to its count.
+        """Return the change of log density of a cell when one person is added to its count.
 
         ``residual`` is the released value minus the count without that person.
         """
         ...
 
     def guarantee(self, marginals: int) -> Guarantee | None:
-        """Give what ``marginals`` full tables with this noise guarantee; None for no noise."""
+        """Return what ``marginals`` full tables with this noise guarantee; None for no noise."""
         ...
 
 
@@ -66,12 +66,12 @@ class GaussianNoise:
 
     @classmethod
     def for_mu(cls, mu: float, marginals: int) -> GaussianNoise:
-        """Give the noise with which ``marginals`` tables are ``mu``-GDP."""
+        """Return the noise with which ``marginals`` tables are ``mu``-GDP."""
         return cls(math.sqrt(2 * marginals) / positive("mu", mu))
 
     @classmethod
     def for_epsilon(cls, epsilon: float, delta: float, marginals: int) -> GaussianNoise:
-        """Give the least noise with which ``marginals`` tables are (epsilon, delta)-DP."""
+        """Return the least noise with which ``marginals`` tables are (epsilon, delta)-DP."""
         return cls.for_mu(GaussianDP.from_epsilon_delta(epsilon, delta).mu, marginals)
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
@@ -79,11 +79,11 @@ class GaussianNoise:
         return rng.normal(0.0, self.scale, size)
 
     def gain(self, residual: Floats) -> Floats:
-        """Give ``(r^2 - (r-1)^2) / (2 scale^2)``."""
+        """Return ``(r^2 - (r-1)^2) / (2 scale^2)``."""
         return (residual - 0.5) / self.scale**2
 
     def guarantee(self, marginals: int) -> GaussianDP:
-        """Give the Gaussian DP of the whole release."""
+        """Return the Gaussian DP of the whole release."""
         return GaussianDP(math.sqrt(2 * marginals) / self.scale)
 
 
@@ -104,7 +104,7 @@ class LaplaceNoise:
 
     @classmethod
     def for_epsilon(cls, epsilon: float, marginals: int) -> LaplaceNoise:
-        """Give the noise with which ``marginals`` tables are epsilon-DP."""
+        """Return the noise with which ``marginals`` tables are epsilon-DP."""
         return cls(2 * marginals / positive("epsilon", epsilon))
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
@@ -112,11 +112,11 @@ class LaplaceNoise:
         return rng.laplace(0.0, self.scale, size)
 
     def gain(self, residual: Floats) -> Floats:
-        """Give ``(|r| - |r-1|) / scale``."""
+        """Return ``(|r| - |r-1|) / scale``."""
         return (np.abs(residual) - np.abs(residual - 1)) / self.scale
 
     def guarantee(self, marginals: int) -> PureDP:
-        """Give the pure DP of the whole release."""
+        """Return the pure DP of the whole release."""
         return PureDP(2 * marginals / self.scale)
 
 
@@ -128,12 +128,12 @@ class NoNoise:
     kind: str = "none"
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
-        """Give zeros; the generator is left as it was."""
+        """Return zeros; the generator is left as it was."""
         return np.zeros(size)
 
     def gain(self, residual: Floats) -> Floats:
-        """Give 0 where one more person is exactly what is missing, minus infinity elsewhere."""
+        """Return 0 where one more person is exactly what is missing, minus infinity elsewhere."""
         return np.where(np.abs(residual - 1) < 0.5, 0.0, -np.inf)
 
     def guarantee(self, marginals: int) -> None:
-        """Give None: nothing is guaranteed."""
+        """Provide None: nothing is guaranteed."""

@@ -37,7 +37,7 @@ class Sha256:
         integer("bits", self.bits, low=1, high=256)
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the hashes as bits, shape (trials, bits)."""
+        """Return the hashes as bits, shape (trials, bits)."""
         packed = as_bytes(data.reshape(len(data), -1))
         size = (self.bits + 7) // 8
         hashes = b"".join(hashlib.sha256(row.tobytes()).digest()[:size] for row in packed)
@@ -58,7 +58,7 @@ class MultiplyHash:
     """
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the products modulo ``2 ** 64`` as bits, shape (trials, 64)."""
+        """Return the products modulo ``2 ** 64`` as bits, shape (trials, 64)."""
         return self.times(data, MULTIPLIER)
 
     def invert(self, release: Array) -> Array:

@@ -22,7 +22,7 @@ class Parity:
     """
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the parities, shape (trials, n, d / 2) for data of shape (trials, n, d)."""
+        """Return the parities, shape (trials, n, d / 2) for data of shape (trials, n, d)."""
         if data.ndim != 3 or data.shape[2] % 2:
             raise InputError(
                 "the parity release needs rows of an even number of bits, got shape "
@@ -53,7 +53,7 @@ class XorHalf:
         one_of("part", self.part, ("second", "xor"))
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give one half, shape (trials, n / 2) for data of shape (trials, n)."""
+        """Return one half, shape (trials, n / 2) for data of shape (trials, n)."""
         if data.ndim != 2 or data.shape[1] % 2:
             raise InputError(f"xor halves need an even number of bits, got shape {data.shape[1:]}")
         half = data.shape[1] // 2

@@ -52,32 +52,17 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The released tables that contain exactly these unknown columns.
+    """The released tables that contain exactly these unknown columns."""
 
-    Attributes
-    ----------
-    columns
-        Positions within the unknown columns, ascending.
-    shape
-        Sizes of those columns; of one that is released in groups, how many groups it has.
-    knowns
-        The known columns of each table, shape (tables, known columns of a table).
-    strides
-        What one step in each known column adds to a cell's number; same shape.
-    offsets
-        Number of the first cell of each table, shape (tables,).
-    unknown_shape
-        Sizes of all unknown columns.
-    groupings
-        For each of ``columns``, its groups; None where its own values are released.
-    """
-
-    columns: tuple[int, ...]
+    columns: tuple[int, ...]  # Positions within the unknown columns, ascending
+    # Sizes of those columns; of one that is released in groups, how many groups it has
     shape: tuple[int, ...]
+    # The known columns of each table, shape (tables, known columns of a table)
     knowns: NDArray[np.intp]
-    strides: Cells
-    offsets: Cells
-    unknown_shape: tuple[int, ...]
+    strides: Cells  # What one step in each known column adds to a cell's number; same shape
+    offsets: Cells  # Number of the first cell of each table, shape (tables,)
+    unknown_shape: tuple[int, ...]  # Sizes of all unknown columns
+    # For each of ``columns``, its groups; None where its own values are released
     groupings: tuple[Grouping | None, ...]
 
     @cached_property
@@ -87,7 +72,6 @@ class Pattern:
 
     @property
     def tables(self) -> int:
-        """How many tables have this pattern."""
         return len(self.offsets)
 
     @cached_property
@@ -104,12 +88,9 @@ class Pattern:
         return tuple(s if c in self.columns else 1 for c, s in enumerate(self.unknown_shape))
 
     def values(self, split: NDArray[np.integer]) -> Cells:
-        """Give people's joint values of the pattern, shape (people,).
+        """Return people's joint values of the pattern, shape (people,).
 
-        Parameters
-        ----------
-        split
-            Codes of all unknown columns, shape (people, unknown columns).
+        split: codes of all unknown columns, shape (people, unknown columns).
         """
         axes = [
             split[:, c] if grouping is None else grouping.numbers[split[:, c]]
@@ -122,10 +103,7 @@ class Pattern:
 
         Numbered from 0 in each: ``offsets + size * part`` is the first cell.
 
-        Parameters
-        ----------
-        columns
-            The columns one by one, as `TableQueries.columns` gives them.
+        columns: the columns one by one, as `TableQueries.columns` gives them.
         """
         steps = self.strides // self.size
         for knowns, own in zip(self.knowns, steps, strict=True):

@@ -15,12 +15,8 @@ WRITTEN = 4
 
 
 def bits_of(data: Array) -> NDArray[np.int64]:
-    """Give data sets as rows of bits, shape (trials, n).
-
-    Raises
-    ------
-    InputError
-        They are not made of bits.
+    """Return data sets as rows of bits, shape (trials, n).
+    Raises InputError: they are not made of bits.
     """
     bits = np.asarray(data).reshape(len(data), -1)
     if bits.dtype.kind not in "biu" or bits.min(initial=0) < 0 or bits.max(initial=0) > 1:
@@ -29,12 +25,8 @@ def bits_of(data: Array) -> NDArray[np.int64]:
 
 
 def pattern(question: Any, n: int) -> NDArray[np.int64]:
-    """Give a question as what it asks of each place: 1 for a one, -1 for a zero, 0 for nothing.
-
-    Raises
-    ------
-    InputError
-        It is no such list.
+    """Return a question as what it asks of each place: 1 for a one, -1 for a zero, 0 for nothing.
+    Raises InputError: it is no such list.
     """
     asked = np.asarray(question)
     if asked.shape != (n,) or asked.dtype.kind not in "iu" or np.abs(asked).max(initial=0) > 1:
@@ -55,11 +47,7 @@ def agreeing(bits: NDArray[np.int64], asked: NDArray[np.int64]) -> NDArray[np.in
 
 def all_patterns(n: int) -> list[tuple[int, ...]]:
     """List every question about ``n`` bits but the empty one.
-
-    Raises
-    ------
-    InputError
-        They are too many.
+    Raises InputError: they are too many.
     """
     if n > WRITTEN:
         raise InputError(

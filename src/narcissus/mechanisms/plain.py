@@ -16,7 +16,7 @@ class Identity:
     """Release the data set itself."""
 
     def release(self, data: Batch, rng: np.random.Generator) -> Batch:
-        """Give the data sets."""
+        """Return the data sets."""
         return data
 
     def channel(self, data: Batch) -> ReleaseChannel:
@@ -31,7 +31,7 @@ class Constant:
     exchangeable = True
 
     def release(self, data: Batch, rng: np.random.Generator) -> Array:
-        """Give zeros, shape (trials, 1)."""
+        """Return zeros, shape (trials, 1)."""
         return np.zeros((len(data), 1), dtype=np.uint8)
 
     def channel(self, data: Batch) -> ReleaseChannel:
@@ -39,7 +39,7 @@ class Constant:
         return deterministic(self.release(data, np.random.default_rng(0)))
 
     def privacy(self, data: Batch) -> tuple[float, float]:
-        """Give (epsilon, delta): nothing is released."""
+        """Return (epsilon, delta): nothing is released."""
         return 0.0, 0.0
 
 
@@ -59,7 +59,7 @@ class Subsample:
         integer("rows", self.rows, low=1)
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the rows, shape (trials, rows, ...)."""
+        """Return the rows, shape (trials, rows, ...)."""
         n = data.shape[1]
         integer("rows", self.rows, high=n)
         order = np.argsort(rng.random((len(data), n)), axis=1)[:, : self.rows]
@@ -85,7 +85,7 @@ class Subsample:
         )
 
     def outcomes(self, n: int) -> int:
-        """Give how many releases a data set of ``n`` rows can have at most."""
+        """Return how many releases a data set of ``n`` rows can have at most."""
         from math import perm
 
         return perm(n, self.rows)

@@ -130,12 +130,12 @@ class TableQueries(ABC):
         return tuple(found)
 
     def joint(self, codes: Codes) -> NDArray[np.int64]:
-        """Give the joint value of the unknown columns of each person, shape (people,), C order."""
+        """Return joint value of the unknown columns of each person, shape (people,), C order."""
         columns = tuple(codes[:, c] for c in self.unknown)
         return np.ravel_multi_index(columns, self.unknown_shape).astype(np.int64)
 
     def split(self, joint: NDArray[np.integer]) -> Codes:
-        """Give the unknown columns' codes of joint values, shape (people, unknown columns)."""
+        """Return the unknown columns' codes of joint values, shape (people, unknown columns)."""
         return np.stack(np.unravel_index(joint, self.unknown_shape), axis=-1).astype(np.int32)
 
     def spread(self, parts: Sequence[Floats]) -> Floats:
@@ -149,7 +149,7 @@ class TableQueries(ABC):
         return total.reshape(*lead, self.values)
 
     def bases(self, codes: Codes) -> tuple[Cells, ...]:
-        """Give the first cell of each person in each table: (people, tables) for each pattern.
+        """Return the first cell of each person in each table: (people, tables) for each pattern.
 
         A person with joint value ``u`` of the pattern falls into cell ``base + u``.
         """
@@ -163,12 +163,12 @@ class TableQueries(ABC):
         return tuple(found)
 
     def columns(self, codes: Codes) -> Codes:
-        """Give the columns and their coarser versions one by one, shape (columns, people)."""
+        """Return the columns and their coarser versions one by one, shape (columns, people)."""
         grouped = [grouping.numbers[codes[:, grouping.of]] for grouping in self.coarse]
         return np.ascontiguousarray(np.vstack([codes.T, *grouped]))
 
     def shared(self, codes: Codes) -> tuple[NDArray[np.int32], ...]:
-        """Give for each pattern in how many tables two people share the known part, (n, n)."""
+        """Return for each pattern in how many tables two people share the known part, (n, n)."""
         found: list[NDArray[np.int32]] = []
         for base in self.bases(codes):
             count = np.zeros((len(codes), len(codes)), dtype=np.int32)
@@ -178,7 +178,7 @@ class TableQueries(ABC):
         return tuple(found)
 
     def cells_of(self, codes: Codes) -> Cells:
-        """Give the cells that each person falls into, shape (people, tables laid out)."""
+        """Return the cells that each person falls into, shape (people, tables laid out)."""
         split = codes[:, self.unknown]
         parts = [
             base + pattern.values(split)[:, None]
@@ -187,7 +187,7 @@ class TableQueries(ABC):
         return np.concatenate(parts, axis=1)
 
     def counts(self, codes: Codes) -> Floats:
-        """Give the exact count of every cell, shape (cells,).
+        """Return the exact count of every cell, shape (cells,).
 
         Some people at a time, table by table: nothing of people times tables is held.
         """

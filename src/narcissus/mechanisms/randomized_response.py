@@ -39,7 +39,7 @@ class RandomizedResponse:
         return 1 / (1 + (self.values - 1) * math.exp(-self.epsilon))
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give the noisy records, shape of ``data``."""
+        """Return the noisy records, shape of ``data``."""
         self._check(data)
         lie = rng.random(data.shape) >= self.keep
         step = rng.integers(1, self.values, data.shape) if self.values > 2 else 1
@@ -63,10 +63,10 @@ class RandomizedResponse:
         return ReleaseChannel(outputs.reshape(-1, *data.shape[1:]), sparse.csr_array(chance))
 
     def outcomes(self, n: int) -> int:
-        """Give how many releases a data set of ``n`` records can have."""
+        """Return how many releases a data set of ``n`` records can have."""
         return self.values**n
 
     def privacy(self, data: Array) -> tuple[float, float]:
-        """Give (epsilon, delta) of the whole release, replace-one."""
+        """Return (epsilon, delta) of the whole release, replace-one."""
         entries = int(np.prod(data.shape[2:])) if data.ndim > 2 else 1
         return self.epsilon * entries, 0.0

@@ -26,30 +26,17 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Published:
-    """How one published algorithm spends its epsilon.
+    """How one published algorithm spends its epsilon."""
 
-    Attributes
-    ----------
-    threshold
-        Share of epsilon for the threshold's noise; the rest is for the answers.
-    threshold_scale, answer_scale
-        From the number of positives ``c`` to the scale of the noise times its epsilon.
-    redraws
-        Whether the threshold gets new noise after a positive answer.
-    numbers
-        Whether a positive answer is the noisy count itself.
-    stops
-        Whether it ends after ``c`` positive answers.
-    private
-        From ``c`` to the factor on epsilon that holds; None: nothing does.
-    """
-
-    threshold: float
+    threshold: float  # Share of epsilon for the threshold's noise; the rest is for the answers
+    # threshold_scale, answer_scale: From the number of positives ``c`` to the scale of the
+    # noise times its epsilon
     threshold_scale: tuple[int, int]
     answer_scale: tuple[int, int]
-    redraws: bool = False
-    numbers: bool = False
-    stops: bool = True
+    redraws: bool = False  # Whether the threshold gets new noise after a positive answer
+    numbers: bool = False  # Whether a positive answer is the noisy count itself
+    stops: bool = True  # Whether it ends after ``c`` positive answers
+    # From ``c`` to the factor on epsilon that holds; None: nothing does
     private: tuple[float, float] | None = None
 
 
@@ -67,7 +54,7 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class SparseVector:
-    """Say of each count whether it is above a threshold, both with noise: sparse vector.
+    """Return of each count whether it is above a threshold, both with noise: sparse vector.
 
     A question is a list with a number for each bit: 1 where a one is counted, -1 where a zero is, 0
     where nothing is. The answer is 1 if the noisy count reaches the noisy threshold, else 0.
@@ -142,7 +129,7 @@ class SparseVector:
                 limit = self.threshold + self.on_threshold.sample(rng)
 
     def promise(self, data: Array) -> Guarantee | None:
-        """Give what holds of the whole conversation; None where nothing does."""
+        """Return what holds of the whole conversation; None where nothing does."""
         if self.how.private is None:
             return None
         a, b = self.how.private
@@ -170,7 +157,7 @@ class SparseVector:
         return () if over else all_patterns(bits_of(data).shape[1])
 
     def advance(self, weights: Weights, data: Array, question: Any) -> list[tuple[Any, Weights]]:
-        """Give each answer to a question with the weights that it leaves."""
+        """Return each answer to a question with the weights that it leaves."""
         bits = bits_of(data)
         count = agreeing(bits, pattern(question, bits.shape[1]))[:, None]
         limit = self.threshold + self._limits

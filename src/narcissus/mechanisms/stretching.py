@@ -42,7 +42,7 @@ def sha_256(seeds: Bits, length: int) -> Bits:
 
 
 def chacha20(seeds: Bits, length: int) -> Bits:
-    """Give the key stream of ChaCha20: seeds are keys, filled up with zeros; nonce and count 0."""
+    """Return key stream of ChaCha20: seeds are keys, filled up with zeros; nonce and count 0."""
     keys = np.zeros((len(seeds), 256), dtype=np.uint8)
     keys[:, : seeds.shape[1]] = seeds
     words = np.packbits(keys, axis=1).view("<u4").astype(np.uint32)
@@ -52,7 +52,7 @@ def chacha20(seeds: Bits, length: int) -> Bits:
 
 
 def _chacha_block(keys: NDArray[np.uint32], count: int) -> NDArray[np.uint32]:
-    """Give one block of sixteen words for each key, shape (count, 8)."""
+    """Return one block of sixteen words for each key, shape (count, 8)."""
     state = np.zeros((16, len(keys)), dtype=np.uint32)
     state[:4] = np.frombuffer(b"expand 32-byte k", "<u4")[:, None]
     state[4:12] = keys.T
@@ -103,7 +103,7 @@ def shift_register(seeds: Bits, length: int) -> Bits:
 
 @cache
 def primitive(degree: int) -> int:
-    """Give the smallest primitive polynomial of a degree over two elements; bit i stands for x^i.
+    """Return the smallest primitive polynomial of a degree over two elements; bit i stands for x^i.
 
     Parameters
     ----------
@@ -124,7 +124,6 @@ def primitive(degree: int) -> int:
 
 
 def _primes(number: int) -> list[int]:
-    """Give the primes that divide a number."""
     found: list[int] = []
     prime = 2
     while prime * prime <= number:

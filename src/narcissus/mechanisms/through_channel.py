@@ -26,7 +26,7 @@ class ThroughChannel:
     matrix: Channel
 
     def release(self, data: Array, rng: np.random.Generator) -> Array:
-        """Give numbers of outputs, shape (trials,), for secrets, (trials,) or (trials, 1)."""
+        """Return numbers of outputs, shape (trials,), for secrets, (trials,) or (trials, 1)."""
         secrets = data.reshape(len(data))
         outputs = np.empty(len(data), dtype=np.intp)
         for secret in np.unique(secrets):
@@ -43,7 +43,7 @@ class ThroughChannel:
         return ReleaseChannel(np.arange(self.matrix.shape[1]), rows[data.reshape(len(data))])
 
     def privacy(self, data: Array) -> tuple[float, float]:
-        """Give (epsilon, delta): the channel's own local epsilon, and 0."""
+        """Return (epsilon, delta): the channel's own local epsilon, and 0."""
         return local_dp_epsilon(self.matrix), 0.0
 
 

@@ -234,7 +234,6 @@ def _places(path: Path, table: pd.DataFrame) -> tuple[NDArray[np.intp], tuple[in
 
 
 def _numbers(path: Path, table: pd.DataFrame, column: str) -> FloatArray:
-    """Return a column as numbers, or name the first cell that is none."""
     numbers = pd.to_numeric(table[column], errors="coerce").to_numpy(dtype=np.float64)
     if np.isnan(numbers).any():
         row = int(np.isnan(numbers).argmax())

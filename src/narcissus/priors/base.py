@@ -94,7 +94,6 @@ def check_codes(codes: ArrayLike, sizes: Sequence[int], ignore: Sequence[int] = 
 
 
 def check_columns(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
-    """Check that the unknown columns exist and differ, and return them as a tuple of positions."""
     columns = tuple(int(u) for u in unknown)
     d = len(sizes)
     if not columns:

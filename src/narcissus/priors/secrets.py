@@ -179,10 +179,7 @@ class SecretPrior:
 def uniform_secret(n: int = 10) -> SecretPrior:
     """Draw each value with the same probability, as canaries are commonly planted.
 
-    Parameters
-    ----------
-    n
-        Number of values.
+    n: number of values.
     """
     count = integer("n", n, low=2, high=MOST)
     return SecretPrior.weighed(np.ones(count), (), f"uniform over {count}")
@@ -191,12 +188,8 @@ def uniform_secret(n: int = 10) -> SecretPrior:
 def zipf_secret(s: float = 1.1, n: int = 10) -> SecretPrior:
     """Draw by Zipf's law, as popular passwords are.
 
-    Parameters
-    ----------
-    s
-        Exponent, at least 0.
-    n
-        Number of values.
+    s: exponent, at least 0.
+    n: number of values.
     """
     law = Zipf(s, integer("n", n, low=2, high=MOST))
     chances = [law.probability(rank) for rank in range(1, n + 1)]
@@ -210,13 +203,9 @@ def names_secret(
 ) -> SecretPrior:
     """Draw a name by its frequency in a file, or in the 100 first names of the US census of 1990.
 
-    Parameters
-    ----------
-    file
-        A name a line, repeated as often as it occurs, or `name,weight`. Left out: the 50 commonest
-        first names each of women and men, with equal numbers of both.
-    n
-        Keep only this many, the commonest, with shares scaled up to 1; all if left out.
+    file: a name a line, repeated as often as it occurs, or `name,weight`. Left out: the 50
+        commonest first names each of women and men, with equal numbers of both.
+    n: keep only this many, the commonest, with shares scaled up to 1; all if left out.
     """
     path = _SHIPPED if file is None else Path(folder) / file
     weights = _read_names(path)
@@ -243,12 +232,8 @@ def pii_secret() -> SecretPrior:
 def listed_secret(chances: Sequence[float], values: Sequence[str] = ()) -> SecretPrior:
     """Draw by probabilities listed in the study.
 
-    Parameters
-    ----------
-    chances
-        Probability of each value; they sum to 1.
-    values
-        Different texts, one for each value; left out, the values are numbers.
+    chances: probability of each value; they sum to 1.
+    values: different texts, one for each value; left out, the values are numbers.
     """
     return SecretPrior(tuple(chances), tuple(values), f"listed over {len(chances)}")
 

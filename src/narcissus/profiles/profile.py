@@ -293,7 +293,6 @@ def profile(
 
 
 def game_of(game: Any) -> Game:
-    """Return the game of a study of the kind "game", or the game itself."""
     if isinstance(game, Game):
         return game
     build = getattr(getattr(game, "settings", None), "build", None)

@@ -324,7 +324,6 @@ def _all_of(game: Game) -> tuple[NDArray[Any], Numbers]:
 
 
 def _neighbours(world: Any) -> tuple[NDArray[Any], Numbers]:
-    """Return the data sets of one world, and the number pairs of neighbours."""
     world = world.pairs if isinstance(world, RandomNeighbours) else world
     if isinstance(world, Pairs):
         data = world.sets.reshape(-1, *world.sets.shape[2:])

@@ -66,7 +66,6 @@ class Best:
         )
 
     def add(self, block: Guesses, *, additive: bool) -> None:
-        """Update the best attacker with a block of guesses."""
         k, releases = block.told, np.arange(block.success.shape[1])
         factor = math.exp(self.epsilon)
         value = block.success - factor * block.baseline

@@ -28,7 +28,6 @@ FILES = ("data.csv", "data.json", "picture.svg", "index.html")
 
 
 def verdict_of(scaled: Scaled) -> tuple[str, Grade, bool]:
-    """Return the verdict in words, its grade, and whether there is any conclusion."""
     first = headline(scaled.curves)
     if first is None:
         return (

@@ -121,12 +121,10 @@ def _walked(node: Any, words: Sequence[str]) -> Place | None:
 
 
 def _names(part: Any, word: str, number: int) -> bool:
-    """Check whether a word names a part of a list, rather than a key of it."""
     return word == str(number) or (isinstance(part, dict) and part.get("name") == word)
 
 
 def _is_number(value: Any) -> bool:
-    """Check whether a value is a number, or a number left out."""
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 

@@ -106,7 +106,6 @@ def mixed(
 def reading_of(
     tally: ValueTally, spelled: Spelled | None, settled: SettledBins | None = None
 ) -> ColumnReading:
-    """Describe how the values of a column were read."""
     assert spelled is not None
     codes = () if spelled.kind in ("texts", "truth values") else spelled.codes
     shown = respelt(tally.values, spelled.values)
@@ -202,7 +201,6 @@ def _meant(value: Any) -> Value:
 
 
 def _as_numbers(tally: ValueTally) -> list[int | float] | None:
-    """Return the values as finite numbers, or None where not all are."""
     numbers = [value for value in tally.values if not isinstance(value, str)]
     if len(numbers) < len(tally.values):
         return None

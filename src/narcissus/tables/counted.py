@@ -382,7 +382,6 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
 def _told(
     parts: Parts, reading: Reading, rows: int | None, what: str, observer: Observer
 ) -> Iterator[list[RawColumn]]:
-    """Yield the parts, and report how many rows have been read."""
     if rows is None:
         observer.note(f"counting the rows of {parts.name}")
     else:

@@ -354,7 +354,6 @@ def frame_columns(
 
 
 def factorized(source: str, frame: pd.DataFrame, kept: Sequence[int]) -> list[RawColumn]:
-    """Convert the kept columns of a data frame to codes of their different values."""
     columns: list[RawColumn] = []
     for j in kept:
         name = str(frame.columns[j])

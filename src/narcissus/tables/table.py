@@ -173,7 +173,6 @@ class Table:
 
 
 def unknown_column(name: object, names: Iterable[str]) -> str:
-    """Format the message for an unknown column, with the nearest names, or all."""
     known = list(names)
     hint = did_you_mean(str(name), known) or f"; the columns are {', '.join(known)}"
     return f"there is no column `{name}`{hint}"

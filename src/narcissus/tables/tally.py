@@ -89,7 +89,6 @@ class ValueTally:
         return found
 
     def merged(self) -> ValueTally:
-        """Return the tally with each value once."""
         places: dict[Any, list[int]] = {}
         for place, value in enumerate(self.values):
             places.setdefault(value, []).append(place)

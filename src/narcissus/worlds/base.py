@@ -119,7 +119,7 @@ class HasSurprisal(Protocol):
     """A world that says how surprising a row is to who knows the other rows only."""
 
     def surprisal(self, draw: Draw, index: Array) -> NDArray[np.float64]:
-        """Give ``h(x | the other rows)`` of row ``index`` of each trial, in bits."""
+        """Return ``h(x | the other rows)`` of row ``index`` of each trial, in bits."""
         ...
 
 
@@ -133,21 +133,14 @@ class Law:
 
     Worlds of such records offer it as ``law``; None where the records differ or depend on each
     other, or have more than `LISTED` values.
-
-    Attributes
-    ----------
-    values
-        The values of a record, shape (k,) or (k, d).
-    chances
-        Probability of each, shape (k,).
     """
 
-    values: Array
-    chances: NDArray[np.float64]
+    values: Array  # The values of a record, shape (k,) or (k, d)
+    chances: NDArray[np.float64]  # Probability of each, shape (k,)
 
 
 def members(world: Any) -> dict[str, World]:
-    """Give the distributions of a family by name; any other world is its own, without a name.
+    """Return the distributions of a family by name; any other world is its own, without a name.
 
     A family offers ``members``, and nothing else is asked of it: it is never drawn from, since a
     statement that holds on average over a family may fail for each of its members.
@@ -157,7 +150,7 @@ def members(world: Any) -> dict[str, World]:
 
 
 def is_derived(world: Any) -> bool:
-    """Say whether a world is of a user's class that is derived from a shipped one.
+    """Return whether a world is of a user's class that is derived from a shipped one.
 
     It may draw otherwise, so formulas that are known of the shipped one are not known of it.
     """
@@ -208,7 +201,7 @@ class Enumerable(Protocol):
     """A world that can be written out."""
 
     def count(self) -> int:
-        """Give the number of data sets, before writing any of them."""
+        """Return the number of data sets, before writing any of them."""
         ...
 
     def enumerate(self) -> Enumeration:
@@ -224,14 +217,9 @@ def bernoulli(
     A random byte below ``256 * rate`` decides; the one byte in 256 that ties is settled by a
     random number of its own.
 
-    Parameters
-    ----------
-    rng
-        Generator.
-    rate
-        Probability of a one, broadcast against ``shape``.
-    shape
-        Shape of the result.
+    rng: generator.
+    rate: probability of a one, broadcast against ``shape``.
+    shape: shape of the result.
     """
     scaled = np.asarray(rate, dtype=np.float64) * 256
     # A rate of one has floor 256, which a byte cannot hold: 255 with a tie that is always won.
@@ -252,7 +240,6 @@ _PIECE = 1 << 18
 
 
 def _toss(rng: np.random.Generator, bits: Array, threshold: Array, left: Array) -> None:
-    """Fill a contiguous array with bits."""
     words = rng.integers(0, 2**64, (bits.size + 7) // 8, dtype=np.uint64)
     coins = words.view(np.uint8)[: bits.size].reshape(bits.shape)
     np.less(coins, threshold, out=bits.view(np.bool_))
@@ -280,7 +267,7 @@ def tuples(values: int, length: int) -> int:
 
 
 def all_tuples(values: int, length: int) -> NDArray[np.int64]:
-    """Give all ``values ** length`` tuples of ``0 .. values - 1``, shape (count, length)."""
+    """Return all ``values ** length`` tuples of ``0 .. values - 1``, shape (count, length)."""
     count = values**length
     index = np.arange(count, dtype=np.int64)
     columns = np.empty((count, length), dtype=np.int64)

@@ -10,7 +10,7 @@ from narcissus.worlds.base import Array, Batch
 
 
 def distinct(batch: Batch) -> tuple[Batch, Array]:
-    """Give the distinct entries of a batch, and for each entry the number of its own."""
+    """Return the distinct entries of a batch, and for each entry the number of its own."""
     if isinstance(batch, np.ndarray) and batch.dtype != object:
         flat = np.ascontiguousarray(batch.reshape(len(batch), -1))
         if flat.dtype.kind == "f":
@@ -35,7 +35,7 @@ def distinct(batch: Batch) -> tuple[Batch, Array]:
 
 
 def key_of(entry: Any) -> Any:
-    """Give something hashable that tells a release from others."""
+    """Return something hashable that tells a release from others."""
     if isinstance(entry, np.ndarray | np.generic):
         array = np.asarray(entry)
         # Bytes of one integer and one float type, so that 1 from two sources is one key.
@@ -54,7 +54,7 @@ def key_of(entry: Any) -> Any:
 
 
 def stacked(entries: list[Any]) -> Batch:
-    """Give arrays of one shape, or numbers, as one array; anything else as a list."""
+    """Return arrays of one shape, or numbers, as one array; anything else as a list."""
     if entries and all(isinstance(e, np.ndarray | np.generic | int | float) for e in entries):
         shapes = {np.shape(entry) for entry in entries}
         if len(shapes) == 1:

@@ -16,7 +16,7 @@ from narcissus.worlds.base import Array, Draw, Enumeration
 
 
 def data_sets(name: str, data: Sequence[Any]) -> Array:
-    """Give data sets of one shape as an array; a data set of one number has one record."""
+    """Return data sets of one shape as an array; a data set of one number has one record."""
     try:
         array = np.asarray(data)
     except ValueError as error:
@@ -103,7 +103,7 @@ class Finite:
         return (rng.random(len(nature))[:, None] >= steps[nature]).sum(axis=1)
 
     def count(self) -> int:
-        """Give the number of data sets."""
+        """Return the number of data sets."""
         return len(self.sets)
 
     def enumerate(self) -> Enumeration:

@@ -15,11 +15,7 @@ from narcissus.worlds.batches import stacked
 
 def asked(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function of the user's; if it raises, say which one did.
-
-    Raises
-    ------
-    InputError
-        It raised.
+    Raises InputError: it raised.
     """
     try:
         return function(*arguments)

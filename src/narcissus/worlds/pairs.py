@@ -94,11 +94,11 @@ class Pairs:
         return Draw(self.sets[pair, coin], self.sets[pair, 1 - coin])
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Give the other data set of each pair."""
+        """Return the other data set of each pair."""
         return draw.nature
 
     def count(self) -> int:
-        """Give the number of data sets."""
+        """Return the number of data sets."""
         return 2 * len(self.sets)
 
     def enumerate(self) -> Enumeration:
@@ -214,11 +214,11 @@ class RandomNeighbours:
         return self.pairs.draw(trials, rng)
 
     def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
-        """Give the other data set of each pair."""
+        """Return the other data set of each pair."""
         return draw.nature
 
     def count(self) -> int:
-        """Give the number of data sets, each counted once for each pair."""
+        """Return the number of data sets, each counted once for each pair."""
         return self.pairs.count()
 
     def enumerate(self) -> Enumeration:

@@ -22,17 +22,10 @@ MOST = 4_000_000
 
 
 def multisets(kinds: int, size: int) -> Counts:
-    """Give how often each of some kinds is there, of all multisets of a size.
+    """Return how often each of some kinds is there, of all multisets of a size.
 
-    Parameters
-    ----------
-    kinds, size
-        Of what, and how many together.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (multisets, kinds); rows sum to ``size``.
+    kinds, size: of what, and how many together.
+    Returns numpy.ndarray: shape (multisets, kinds); rows sum to ``size``.
     """
     bars = itertools.combinations(range(kinds + size - 1), kinds - 1)
     edges = np.array([(-1, *places, kinds + size - 1) for places in bars], dtype=np.int64)
@@ -40,7 +33,7 @@ def multisets(kinds: int, size: int) -> Counts:
 
 
 def orders(counts: Counts) -> Floats:
-    """Give in how many orders each multiset can be written down."""
+    """Return in how many orders each multiset can be written down."""
     size = int(counts[0].sum())
     return np.array(
         [math.factorial(size) // math.prod(map(math.factorial, one)) for one in counts.tolist()],
@@ -50,11 +43,7 @@ def orders(counts: Counts) -> Floats:
 
 def fits(natures: int, kinds: int, n: int) -> None:
     """Refuse more pairs of a population and a data set than can be written out.
-
-    Raises
-    ------
-    TooLargeError
-        There are more than `MOST`.
+    Raises TooLargeError: there are more than `MOST`.
     """
     if natures * kinds**n > MOST:
         raise TooLargeError(
@@ -66,16 +55,10 @@ def fits(natures: int, kinds: int, n: int) -> None:
 def without_repetition(rows: Counts, counts: Counts, weight: Floats, n: int) -> Enumeration:
     """Write out data sets of ``n`` people of a population, in their order.
 
-    Parameters
-    ----------
-    rows
-        The kinds of rows, shape (kinds, d).
-    counts
-        How often each is in each population, shape (populations, kinds).
-    weight
-        Chance of each population.
-    n
-        Rows of a data set.
+    rows: the kinds of rows, shape (kinds, d).
+    counts: how often each is in each population, shape (populations, kinds).
+    weight: chance of each population.
+    n: rows of a data set.
     """
     index = all_tuples(len(rows), n)
     chance = np.ones((len(counts), len(index)))

@@ -69,7 +69,7 @@ class Bits(Independent):
         return Draw(bernoulli(rng, np.asarray(rate), (trials, self.n)))
 
     def count(self) -> int:
-        """Give the number of data sets."""
+        """Return the number of data sets."""
         return tuples(2, self.n)
 
     def enumerate(self) -> Enumeration:
@@ -99,7 +99,7 @@ class Bits(Independent):
         return Enumeration.of(data, np.outer(head_chance, tail_chance).ravel())
 
     def types(self, data: Array, places: int | None = None) -> TwoTypes | None:
-        """Give the chances of data sets at every rate; None where the bits are not alike."""
+        """Return the chances of data sets at every rate; None where the bits are not alike."""
         if np.ndim(self.rate):
             return None
         ones = data.sum(axis=1, dtype=np.int64)
@@ -188,7 +188,7 @@ class Records(Independent):
         return Draw(self.support[index])
 
     def count(self) -> int:
-        """Give the number of data sets."""
+        """Return the number of data sets."""
         return tuples(len(self.support), self.n)
 
     def enumerate(self) -> Enumeration:
@@ -243,7 +243,7 @@ class Uniform(Independent):
         return Draw(self.rows((trials, self.n), rng))
 
     def count(self) -> int:
-        """Give the number of data sets."""
+        """Return the number of data sets."""
         return tuples(self.levels, self.n * self.d)
 
     def enumerate(self) -> Enumeration:

@@ -25,31 +25,21 @@ _TINY = 1e-290
 
 @dataclass(frozen=True)
 class TwoTypes:
-    """Data sets of independent records of two types, at every rate at once.
+    """Data sets of independent records of two types, at every rate at once."""
 
-    Attributes
-    ----------
-    n
-        Records of a data set.
-    first
-        Records of the first type, of each data set, shape (D,).
-    log_ways
-        Logarithm of what stands before ``p^k (1 - p)^(n - k)``, shape (D,).
-    share
-        Chance of the first type at a rate; it never falls as the rate grows.
-    """
-
-    n: int
-    first: NDArray[np.int64]
+    n: int  # Records of a data set
+    first: NDArray[np.int64]  # Records of the first type, of each data set, shape (D,)
+    # Logarithm of what stands before ``p^k (1 - p)^(n - k)``, shape (D,)
     log_ways: NDArray[np.float64]
+    # Chance of the first type at a rate; it never falls as the rate grows
     share: Callable[[float], float]
 
     def chances(self, rate: float) -> NDArray[np.float64]:
-        """Give the probability of each data set at a rate, shape (D,)."""
+        """Return the probability of each data set at a rate, shape (D,)."""
         return np.exp(self._logarithm(self.share(rate)))
 
     def between(self, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the least and the largest probability of each data set over an interval of rates.
+        """Return the least and the largest probability of each data set over an interval of rates.
 
         Rounded outwards, so that no rate between the two has less, or more.
         """
@@ -65,7 +55,7 @@ class TwoTypes:
         return np.exp(ends - fall), np.minimum(1.0, np.exp(most + slack))
 
     def distance(self, low: float, high: float, records: int | None = None) -> float:
-        """Give the total variation between some records (all, if None) at two rates, rounded up.
+        """Return the total variation between some records (all, if None) at two rates, rounded up.
 
         How many are of the first type says everything about the rate, so it is that of two
         binomial distributions; it grows with the interval.
@@ -92,13 +82,9 @@ class HasRate(Protocol):
     rate: float
 
     def types(self, data: Array, places: int | None = None) -> TwoTypes | None:
-        """Give the chances of its data sets at every rate; None where it has no single rate.
+        """Return the chances of its data sets at every rate; None where it has no single rate.
 
-        Parameters
-        ----------
-        data
-            The data sets, as the world writes them out.
-        places
-            Records in front that are told apart, where the order of all others is not.
+        data: the data sets, as the world writes them out.
+        places: records in front that are told apart, where the order of all others is not.
         """
         ...

@@ -43,7 +43,7 @@ class Secret:
         return self.draw(draw.trials, rng).data
 
     def count(self) -> int:
-        """Give the number of secrets."""
+        """Return the number of secrets."""
         return self.chances.size
 
     def enumerate(self) -> Enumeration:

@@ -23,36 +23,21 @@ class Population:
 
     Rows that nobody has looked at are exchangeable and independent given the rates, so they are
     drawn when they are needed; those that are kept here stay what they are.
-
-    Attributes
-    ----------
-    seen
-        The rows that have been looked at, shape (k, d); they have the places ``0 .. k - 1``.
-    own
-        Places of the rows of the data set, in its order, shape (n,).
-    told
-        Whether all rows have been seen, and the places say nothing about who is in the data set.
     """
 
+    # The rows that have been looked at, shape (k, d); they have the places ``0 .. k - 1``.
     seen: Bits
-    own: NDArray[np.int64]
+    own: NDArray[np.int64]  # Places of the rows of the data set, in its order, shape (n,)
+    # Whether all rows have been seen, and the places say nothing about who is in the data set
     told: bool = False
 
 
 @dataclass(frozen=True)
 class TardosNature:
-    """``Nature`` of each trial: the population, and the rates that it was drawn with.
+    """``Nature`` of each trial: the population, and the rates that it was drawn with."""
 
-    Attributes
-    ----------
-    rates
-        Shape (trials, d).
-    populations
-        One for each trial.
-    """
-
-    rates: NDArray[np.float64]
-    populations: list[Population]
+    rates: NDArray[np.float64]  # Shape (trials, d)
+    populations: list[Population]  # One for each trial
 
     def take(self, index: Array) -> TardosNature:
         """Take some of the trials; what is looked at from now on is not shared."""
@@ -91,7 +76,7 @@ class Tardos:
             raise InputError(f"`n` must be at most `N` = {self.N}, got {self.n}")
 
     def count(self) -> int:
-        """Give the number of data sets."""
+        """Return the number of data sets."""
         return tuples(2, self.n * self.d)
 
     def enumerate(self) -> Enumeration:
@@ -187,7 +172,7 @@ class Tardos:
         return rows
 
     def told(self, draw: Draw, rng: np.random.Generator) -> Bits:
-        """Give ``Nature`` as an attacker may be told it: the populations, shape (trials, N, d).
+        """Return ``Nature`` as an attacker may be told it: the populations, shape (trials, N, d).
 
         Their rows are in random order, which says nothing about who is in the data set. The
         populations keep all their rows, and the order, from here on.
@@ -205,7 +190,7 @@ class Tardos:
         return np.stack([population.seen for population in nature.populations])
 
     def surprisal(self, draw: Draw, index: Array) -> NDArray[np.float64]:
-        """Give ``h(x | the other rows)`` in bits, for the row at ``index`` of each trial.
+        """Return ``h(x | the other rows)`` in bits, for the row at ``index`` of each trial.
 
         By Laplace's rule of succession: a column with ``m`` ones among the ``n - 1`` other rows
         has its next bit one with probability ``(m + 1) / (n + 1)``.
@@ -222,16 +207,11 @@ def _without(taken: Array, numbers: Array) -> Array:
 
 
 def succession(rows: Bits, ones: Array, count: int) -> NDArray[np.float64]:
-    """Give the log (base 2) chance of a next row, by Laplace's rule of succession.
+    """Return the log (base 2) chance of a next row, by Laplace's rule of succession.
 
-    Parameters
-    ----------
-    rows
-        Rows to weigh, shape (trials, rows, d).
-    ones
-        Ones in each column of the rows before, shape (trials, d).
-    count
-        How many rows those are.
+    rows: rows to weigh, shape (trials, rows, d).
+    ones: ones in each column of the rows before, shape (trials, d).
+    count: how many rows those are.
     """
     one = np.log2((ones + 1) / (count + 2))
     zero = np.log2((count - ones + 1) / (count + 2))

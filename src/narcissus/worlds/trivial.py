@@ -67,7 +67,7 @@ class MonaLisa(Independent):
         return Draw(rows)
 
     def count(self) -> int:
-        """Give the number of data sets."""
+        """Return the number of data sets."""
         return tuples(2, self.n * self.d)
 
     def enumerate(self) -> Enumeration:
@@ -78,7 +78,7 @@ class MonaLisa(Independent):
         return Enumeration.of(rows[index].astype(np.uint8), chance[index].prod(axis=1))
 
     def types(self, data: Array, places: int | None = None) -> TwoTypes:
-        """Give the chances of data sets at every rate: a row is the Mona Lisa, or one of others."""
+        """Return chances of data sets at every rate: a row is the Mona Lisa, or one of others."""
         rows = 2**self.d
         hers = (data == 0).all(axis=2).sum(axis=1).astype(np.int64)
         ways = -(self.n - hers) * np.log(rows - 1.0)
@@ -141,7 +141,7 @@ class Superset:
         return self._sample(draw.nature, rng)
 
     def count(self) -> int:
-        """Give the number of data sets."""
+        """Return the number of data sets."""
         return tuples(2, self.n * self.d)
 
     def enumerate(self) -> Enumeration:
@@ -170,6 +170,6 @@ class Superset:
 
 
 def _repeated(rows: Array) -> Array:
-    """Give the places of rows that an earlier one is equal to."""
+    """Return the places of rows that an earlier one is equal to."""
     first = np.unique(rows, axis=0, return_index=True)[1]
     return np.setdiff1d(np.arange(len(rows)), first)

@@ -23,20 +23,11 @@ def beliefs_alone(targets: Targets, noise: Noise, rng: np.random.Generator) -> F
     Each person's secret is drawn from what the prior says of them, and the noise on each cell that
     they could fall into anew for each person.
 
-    Parameters
-    ----------
-    targets
-        People as known beforehand, whom the prior is right about.
-    noise
-        On every cell.
-    rng
-        Source of secrets and noise.
-
-    Returns
-    -------
-    ndarray
-        Probabilities of the joint values, shape (n, values); rows are independent given
-        ``targets``.
+    targets: people as known beforehand, whom the prior is right about.
+    noise: on every cell.
+    rng: source of secrets and noise.
+    Returns ndarray: probabilities of the joint values, shape (n, values); rows are independent
+        given ``targets``.
     """
     return np.concatenate(
         [_of_some(part, noise, rng) for part in (first(targets, one) for one in chunks(targets))]
@@ -44,7 +35,7 @@ def beliefs_alone(targets: Targets, noise: Noise, rng: np.random.Generator) -> F
 
 
 def first(targets: Targets, block: slice) -> Targets:
-    """Give some of the people by themselves."""
+    """Return some of the people by themselves."""
     return replace(targets, codes=targets.codes[block], prior=targets.prior[block])
 
 

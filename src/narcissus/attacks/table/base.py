@@ -78,7 +78,8 @@ class MayFallBelow(Protocol):
     """An attack that does not decide by the prior, and knows how that can cost it."""
 
     def why_below(self, columns: int) -> str:
-        """Say how it can recover less than the best guess without the release, of so many columns.
+        """Describe how it can recover less than the best guess without the release, of so many
+        columns.
 
         A sentence without its capital and its full stop.
         """
@@ -97,7 +98,7 @@ class Guesser(Described, Protocol):
 
 
 def view_of(targets: Targets, release: Any) -> View:
-    """Give what an attack sees of a release."""
+    """Return what an attack sees of a release."""
     if isinstance(release, Counts):
         return View(targets, release.noise, release.cells)
     return View(targets, None, release)
@@ -117,7 +118,7 @@ class ReleaseByRelease(ABC):
     def attempt(
         self, release: Sequence[Any], known: Sequence[Targets], rng: np.random.Generator
     ) -> Joint:
-        """Give the guesses about each release, shape (trials, n)."""
+        """Return the guesses about each release, shape (trials, n)."""
         views = [view_of(told, one) for one, told in zip(release, known, strict=True)]
         return np.stack([self.guess(view, rng=rng) for view in views])
 
@@ -173,7 +174,7 @@ class OwnTableAttack(ReleaseByRelease):
         return attempt.astype(np.int64)
 
     def asked(self, view: Any, rng: np.random.Generator) -> NDArray[Any]:
-        """Give what the class says of a view of any kind, not checked.
+        """Return what the class says of a view of any kind, not checked.
 
         Raises
         ------

@@ -44,7 +44,7 @@ class Sites:
 
 
 def first_sites(noise: Noise, released: Floats) -> Sites:
-    """Give normal noise of the same variance."""
+    """Return normal noise of the same variance."""
     factor = 1.0 if noise.kind == "gaussian" else 2.0
     return Sites(released, np.full(released.shape, factor * noise.scale**2))
 
@@ -75,7 +75,7 @@ def better_sites(
 
 
 def _laplace(scale: float, variance: Floats, off: Floats) -> tuple[Floats, Floats]:
-    """Give slope and curvature, in the mean ``m``, of ``-log E exp(-|r - s| / scale)``.
+    """Return slope and curvature, in the mean ``m``, of ``-log E exp(-|r - s| / scale)``.
 
     With ``s ~ N(m, variance)`` and ``off = r - m``: the slope is given with the sign that it pulls
     ``m`` towards ``r``, in [-1 / scale, 1 / scale].
@@ -103,21 +103,14 @@ SLIGHT = 0.01
 def cavity_beliefs(
     targets: Targets, noise: Noise, released: Floats, passes: int, tolerance: float
 ) -> Floats:
-    """Give everybody's approximate posterior, shape (n, values).
+    """Return everybody's approximate posterior, shape (n, values).
 
-    Parameters
-    ----------
-    targets
-        The people as known beforehand.
-    noise
-        On every cell, its scale above 0. What is neither Gaussian nor Laplace noise is read as
+    targets: the people as known beforehand.
+    noise: on every cell, its scale above 0. What is neither Gaussian nor Laplace noise is read as
         Gaussian noise of twice its scale squared.
-    released
-        The released cells, shape (cells,), in counts.
-    passes
-        Most passes over the people each time that the problem is solved.
-    tolerance
-        A solution is good enough when a pass wins less, in nats a person.
+    released: the released cells, shape (cells,), in counts.
+    passes: most passes over the people each time that the problem is solved.
+    tolerance: a solution is good enough when a pass wins less, in nats a person.
     """
     with split(targets) as shares:
         found = _solved(shares, targets.queries, noise, released, passes, tolerance)
@@ -132,7 +125,7 @@ def _solved(
     passes: int,
     tolerance: float,
 ) -> Floats:
-    """Give what is believed of each type, shape (types, values)."""
+    """Return what is believed of each type, shape (types, values)."""
     released = released[shares.cells]
     sites = first_sites(noise, released)
     # Nobody is moved by more than their tables over the variance, and on average by a quarter.

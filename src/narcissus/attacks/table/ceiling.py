@@ -46,23 +46,19 @@ class Ceiling:
 
 @lru_cache(maxsize=1)  # the ceiling decides by it, and other attempts are scored by it
 def insider_chances(release: Cells, known: Insider) -> Floats:
-    """Give the exact chance of each guess in the insider's eyes, shape (n, guesses)."""
+    """Return the exact chance of each guess in the insider's eyes, shape (n, guesses)."""
     return known.targets.success.chances(kept_beliefs(release, known))
 
 
 @lru_cache(maxsize=1)
 def kept_beliefs(release: Cells, known: Insider) -> Floats:
-    """Give `insider_beliefs`, worked out once for all that ask about a release."""
+    """Return `insider_beliefs`, worked out once for all that ask about a release."""
     return insider_beliefs(release, known)
 
 
 def insider_beliefs(release: Cells, known: Insider) -> Floats:
-    """Give everybody's exact posterior in that attacker's eyes, shape (n, values).
-
-    Raises
-    ------
-    InputError
-        The cells depend on each other: their chance is not known.
+    """Return everybody's exact posterior in that attacker's eyes, shape (n, values).
+    Raises InputError: the cells depend on each other: their chance is not known.
     """
     targets = known.targets
     if isinstance(release, Counts) and targets.people > PAIRWISE_LIMIT:
@@ -77,7 +73,7 @@ def insider_beliefs(release: Cells, known: Insider) -> Floats:
 
 
 def _believed(log_prior: Floats, fields: Floats) -> Floats:
-    """Give the posterior; a prior that rules out what the cells say gives way to them."""
+    """Return the posterior; a prior that rules out what the cells say gives way to them."""
     logits = log_prior + fields
     impossible = np.isneginf(logits).all(axis=1)  # with real rows
     logits[impossible] = fields[impossible]
@@ -85,7 +81,7 @@ def _believed(log_prior: Floats, fields: Floats) -> Floats:
 
 
 def _noisy_fields(release: Counts, known: Insider) -> Floats:
-    """Give the log likelihood of everybody's values, up to a constant each, shape (n, values)."""
+    """Return the log likelihood of everybody's values, up to a constant each, shape (n, values)."""
     targets = known.targets
     truth = np.zeros((targets.people, 1, targets.prior.shape[1]))
     truth[np.arange(targets.people), 0, known.secrets] = 1.0
@@ -133,7 +129,7 @@ def _crowd_fields(release: Counts, known: Insider) -> Iterator[tuple[NDArray[np.
 
 
 def _protected_fields(release: ProtectedCounts, known: Insider) -> Floats:
-    """Give the same for cells that were changed by a rule.
+    """Return the same for cells that were changed by a rule.
 
     Of each table only the cells that a person could fall into depend on their value: the one with
     the person in it, the others without.

@@ -63,12 +63,9 @@ class Blankets:
                 self._parts[column].append(part)
 
     def logits(self, person: int, column: int, values: NDArray[np.integer]) -> Floats:
-        """Give it for every value of the column, shape (chains, size) or broadcast to it.
+        """Return it for every value of the column, shape (chains, size) or broadcast to it.
 
-        Parameters
-        ----------
-        values
-            The person's present values, shape (chains, columns).
+        values: the person's present values, shape (chains, columns).
         """
         total: Floats | None = None
         for part in self._parts[column]:
@@ -110,20 +107,12 @@ class ColumnDraws:
     ) -> None:
         """Draw every column of person ``i`` once in each chain, in any order.
 
-        Parameters
-        ----------
-        values
-            Present values, shape (chains, columns); replaced.
-        cells
-            Into which the person falls with these, shape (chains, tables); replaced.
-        residual
-            What is released less what is counted without the person, by cell number.
-        rng
-            Source of the draws.
-        weight
-            Of the release against the prior: less than 1 while chains find their places.
-        tally
-            To which the chances are added from which columns are drawn: for each column, shape
+        values: present values, shape (chains, columns); replaced.
+        cells: into which the person falls with these, shape (chains, tables); replaced.
+        residual: what is released less what is counted without the person, by cell number.
+        rng: source of the draws.
+        weight: of the release against the prior: less than 1 while chains find their places.
+        tally: to which the chances are added from which columns are drawn: for each column, shape
             (n, size).
         """
         uniform = rng.random((len(self._shape), len(values), 1))
@@ -186,18 +175,11 @@ class ColumnChains(ColumnDraws):
             self._cells[i] = cells
 
     def fields(self, i: int, guesses: NDArray[np.integer]) -> Floats:
-        """Give the log likelihood of some values of one person, up to a constant in each chain.
+        """Return the log likelihood of some values of one person, up to a constant in each chain.
 
-        Parameters
-        ----------
-        i
-            The person.
-        guesses
-            Shape (guesses, columns).
-
-        Returns
-        -------
-        Shape (chains, guesses): the others have the values that they have in that chain.
+        i: the person.
+        guesses: shape (guesses, columns).
+        Returns Shape (chains, guesses): the others have the values that they have in that chain.
         """
         cells = self._cells[i]
         self._residual[cells] += 1
@@ -236,22 +218,12 @@ class LonelyChains(ColumnDraws):
     ) -> Codes:
         """Draw one person's columns again and again, the others left as they are.
 
-        Parameters
-        ----------
-        i
-            The person.
-        start
-            First values, shape (chains, columns).
-        weights
-            Of the release in each pass; those below 1 are thrown away.
-        rng
-            Source of the draws.
-        tally
-            As in `ColumnDraws.draw`.
-
-        Returns
-        -------
-        Shape (draws, columns).
+        i: the person.
+        start: first values, shape (chains, columns).
+        weights: of the release in each pass; those below 1 are thrown away.
+        rng: source of the draws.
+        tally: as in `ColumnDraws.draw`.
+        Returns Shape (draws, columns).
         """
         values = start.astype(np.intp)
         cells = self._steps.cells(i, values)
@@ -267,7 +239,7 @@ class LonelyChains(ColumnDraws):
         return np.concatenate(kept)
 
     def fields(self, i: int, guesses: NDArray[np.integer]) -> Floats:
-        """Give the log likelihood of some values of one person, shape (1, guesses)."""
+        """Return the log likelihood of some values of one person, shape (1, guesses)."""
         self._residual[self._own[i]] += 1
         found = self._gain(self._residual.take(self._steps.cells(i, guesses)))
         self._residual[self._own[i]] -= 1
@@ -275,7 +247,7 @@ class LonelyChains(ColumnDraws):
 
 
 def schedule(sweeps: int, burn: float) -> list[float]:
-    """Give the weight of the release in each pass: first from .01 to 1, then 1."""
+    """Return the weight of the release in each pass: first from .01 to 1, then 1."""
     first = int(burn * sweeps)
     rising = np.geomspace(0.01, 1, first + 1)[:-1] if first else np.empty(0)
     return [*rising.tolist(), *[1.0] * (sweeps - first)]

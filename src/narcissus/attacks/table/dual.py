@@ -30,14 +30,10 @@ STEPS = 30  # halvings of a step
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What the cells are believed to be at some ``theta``; beliefs about people stay with shares.
+    """What the cells are believed to be at some ``theta``; people keep theirs as shares."""
 
-    Attributes
-    ----------
-    counts, variance
-        Expected count of each cell and its variance, people being independent, shape (cells,).
-    """
-
+    # counts, variance: expected count of each cell and its variance, people being
+    # independent, shape (cells,)
     counts: Floats
     variance: Floats
 
@@ -61,7 +57,7 @@ class Dual:
         self.variance = variance
 
     def evaluate(self, theta: Floats) -> tuple[float, Floats]:
-        """Give the objective a person, and its gradient."""
+        """Return the objective a person, and its gradient."""
         answers = self.shares.ask("evaluate", theta)
         total: float = sum(one for one, _ in answers)
         counts, n = self.shares.added([own for _, own in answers]), float(self.shares.people)
@@ -87,16 +83,10 @@ class Dual:
     def solve(self, theta: Floats, diagonal: Floats, passes: int, tolerance: float) -> Floats:
         """Find the least by L-BFGS (Nocedal 1980), starting from ``theta``.
 
-        Parameters
-        ----------
-        theta
-            Where to start, shape (cells,).
-        diagonal
-            A guess of the second derivatives, above 0, shape (cells,).
-        passes
-            Most steps, each a pass over the people, or few.
-        tolerance
-            Stop when a step wins less, in nats a person.
+        theta: where to start, shape (cells,).
+        diagonal: a guess of the second derivatives, above 0, shape (cells,).
+        passes: most steps, each a pass over the people, or few.
+        tolerance: stop when a step wins less, in nats a person.
         """
         kept: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
         n = float(self.shares.people)

@@ -48,7 +48,7 @@ class EliminatedCeiling:
     def attempt(
         self, release: Sequence[Counts], known: Sequence[FactoredInsider], rng: np.random.Generator
     ) -> Codes:
-        """Give everybody's best guess, shape (trials, n, columns)."""
+        """Return everybody's best guess, shape (trials, n, columns)."""
         pairs = zip(release, known, strict=True)
         return np.stack([self._one(counts, told) for counts, told in pairs])
 
@@ -99,11 +99,7 @@ def posterior_factors(release: Counts, told: FactoredInsider) -> Iterator[Factor
 
 def work(targets: FactoredTargets) -> int:
     """Count the joint values that are looked at to decide about everybody in one release.
-
-    Raises
-    ------
-    TooLargeError
-        More than `elimination_order` takes in one step.
+    Raises TooLargeError: more than `elimination_order` takes in one step.
     """
     shape = targets.factors.shape
     scopes = [*targets.factors.scopes, *(p.columns for p in targets.queries.patterns)]
@@ -111,7 +107,7 @@ def work(targets: FactoredTargets) -> int:
 
 
 def decides(success: ColumnsRight) -> bool:
-    """Say whether elimination finds the best decision of somebody who knows all other secrets.
+    """Return whether elimination finds the best decision of somebody who knows all other secrets.
 
     It does where all columns must be exactly right, or each counts by itself.
     """

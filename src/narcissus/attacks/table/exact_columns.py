@@ -47,7 +47,7 @@ class _Equations:
     right: Floats
 
     def settled(self) -> tuple[Mask, Mask]:
-        """Give what may still be one and what must be; rows that cannot be met say nothing."""
+        """Return what may still be one and what must be; rows that cannot be met say nothing."""
         down = sparse.csr_array(self.matrix.T)
         allowed = np.ones(self.matrix.shape[1], dtype=bool)
         must = np.zeros_like(allowed)
@@ -66,19 +66,11 @@ class _Equations:
 def reconstruct(steps: ColumnSteps, weights: Sequence[Floats]) -> tuple[Codes, float]:
     """Find values of all unknown columns that agree with exact counts, as far as they are found.
 
-    Parameters
-    ----------
-    steps
-        Where people fall, and the counts.
-    weights
-        For each column how much each value is liked, shape (n, size): the logarithm of its chance,
-        say. They settle what the counts leave open.
-
-    Returns
-    -------
-    tuple
-        Values, shape (n, columns), and the residual: by how many people the counts of all cells
-        are off, together; 0 where the values agree with every count.
+    steps: where people fall, and the counts.
+    weights: for each column how much each value is liked, shape (n, size): the logarithm of its
+        chance, say. They settle what the counts leave open.
+    Returns tuple: values, shape (n, columns), and the residual: by how many people the counts of
+        all cells are off, together; 0 where the values agree with every count.
     """
     n, columns = len(steps.bases), len(weights)
     values = np.zeros((n, columns), dtype=np.int32)
@@ -124,7 +116,7 @@ def _mended(steps: ColumnSteps, values: Codes, weights: Sequence[Floats]) -> tup
 
 
 def _residual(steps: ColumnSteps, values: Codes) -> float:
-    """Give by how many people the counts of all cells are off, together."""
+    """Return by how many people the counts of all cells are off, together."""
     fallen = np.concatenate([steps.cells(i, own) for i, own in enumerate(values)])
     counts = np.bincount(fallen, minlength=steps.released.size)
     return float(np.abs(np.rint(steps.released) - counts).sum())
@@ -133,27 +125,17 @@ def _residual(steps: ColumnSteps, values: Codes) -> float:
 def witnesses(
     steps: ColumnSteps, marginals: Sequence[Floats], known: NDArray[np.integer], count: int
 ) -> tuple[list[Codes], float]:
-    """Give what exact counts say of everybody, as values that agree with them.
+    """Return what exact counts say of everybody, as values that agree with them.
 
     People who are alike in all known columns can change places without changing a count: given
     any values that agree, each of them has each of theirs with the same chance.
 
-    Parameters
-    ----------
-    steps
-        Where people fall, and the counts.
-    marginals
-        For each column the prior chances of its values, shape (n, size).
-    known
-        The known columns, shape (n, known columns).
-    count
-        How many solutions; all but the first for weights that are perturbed.
-
-    Returns
-    -------
-    tuple
-        For each person the values of all who are alike in the solutions, shape (values, columns);
-        and their residual, the least that was found: others are left out.
+    steps: where people fall, and the counts.
+    marginals: for each column the prior chances of its values, shape (n, size).
+    known: the known columns, shape (n, known columns).
+    count: how many solutions; all but the first for weights that are perturbed.
+    Returns tuple: for each person the values of all who are alike in the solutions, shape (values,
+        columns); and their residual, the least that was found: others are left out.
     """
     rng = np.random.default_rng(0)  # perturbations are part of the method, not of the trial
     logs = [np.log(np.maximum(m, 1e-12)) for m in marginals]
@@ -190,7 +172,7 @@ def _equations(steps: ColumnSteps, values: Codes, c: int, open_: Mask) -> _Equat
 
 
 def _solved(equations: _Equations, allowed: Mask, must: Mask, weights: Floats) -> Mask:
-    """Give zeros and ones that meet all equations and are likely, or miss the fewest counts."""
+    """Return zeros and ones that meet all equations and are likely, or miss the fewest counts."""
     open_ = np.flatnonzero(allowed & ~must)
     if not open_.size and (equations.matrix @ must.astype(float) == equations.right).all():
         return must
@@ -210,7 +192,7 @@ def _solved(equations: _Equations, allowed: Mask, must: Mask, weights: Floats) -
 
 
 def _nearest(equations: _Equations, weights: Floats) -> Mask:
-    """Give everybody one value so that few counts are off."""
+    """Return everybody one value so that few counts are off."""
     rows, width = equations.matrix.shape
     people = len(weights)
     cells = rows - people

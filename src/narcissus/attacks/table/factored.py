@@ -70,19 +70,12 @@ class Searched(Answers):
 
 @dataclass(frozen=True)
 class ChainBeliefs:
-    """What chains say of everybody's unknown columns.
+    """What chains say of everybody's unknown columns."""
 
-    Attributes
-    ----------
-    marginals
-        For each column the chances of its values, shape (n, size): averages of the chances that
-        they were drawn from, not of the draws (Rao-Blackwell).
-    draws
-        What was drawn, shape (n, draws, columns).
-    """
-
+    # For each column the chances of its values, shape (n, size): averages of the chances that
+    # they were drawn from, not of the draws (Rao-Blackwell)
     marginals: tuple[Floats, ...]
-    draws: Codes
+    draws: Codes  # What was drawn, shape (n, draws, columns)
 
 
 @dataclass(frozen=True)
@@ -91,20 +84,12 @@ class FactoredGibbs:
 
     Exact counts have no density: there values that agree with all of them are searched
     (`narcissus.attacks.table.exact_columns`).
-
-    Attributes
-    ----------
-    sweeps
-        Passes of each chain over all people and columns.
-    chains
-        Chains side by side.
-    burn
-        Share of the passes in which the release gains its weight, from .01 to 1, and which are
-        thrown away; in [0, 1).
     """
 
-    sweeps: int = 40
-    chains: int = 16
+    sweeps: int = 40  # Passes of each chain over all people and columns
+    chains: int = 16  # Chains side by side
+    # Share of the passes in which the release gains its weight, from .01 to 1, and which are
+    # thrown away; in [0, 1)
     burn: float = 0.4
     title = "the posterior by Gibbs sampling, column by column"
     uses = "prior and release"
@@ -161,13 +146,9 @@ class FactoredCeiling:
 
     No exact posterior over so many joint values is at hand: a better decision from the same
     knowledge may exist, so this is an estimate of the ceiling, and no limit.
-
-    Attributes
-    ----------
-    sweeps, chains, burn
-        As in `FactoredGibbs`.
     """
 
+    # sweeps, chains, burn: As in `FactoredGibbs`
     sweeps: int = 60
     chains: int = 16
     burn: float = 0.4
@@ -217,22 +198,15 @@ def searched(release: Counts, targets: FactoredTargets) -> tuple[Codes, float]:
 def decide(
     targets: FactoredTargets, i: int, mode: Codes, draws: Codes, fields: Fields | None
 ) -> Codes:
-    """Give the guess about one person that is likeliest to count, as far as draws tell.
+    """Return the guess about one person that is likeliest to count, as far as draws tell.
 
-    Parameters
-    ----------
-    targets
-        The people.
-    i
-        Whom the guess is about.
-    mode
-        Every column's likeliest guess, shape (columns,).
-    draws
-        From the person's posterior, shape (draws, columns).
-    fields
-        Log likelihood of the person's values in some states of the others. Where all columns must
-        be right the values drawn are hardly ever drawn twice: they are weighed by the posterior
-        among them, averaged over the states. None: draws are counted.
+    targets: the people.
+    i: whom the guess is about.
+    mode: every column's likeliest guess, shape (columns,).
+    draws: from the person's posterior, shape (draws, columns).
+    fields: log likelihood of the person's values in some states of the others. Where all columns
+        must be right the values drawn are hardly ever drawn twice: they are weighed by the
+        posterior among them, averaged over the states. None: draws are counted.
     """
     success = targets.success
     if success.by_column:
@@ -255,7 +229,7 @@ def decide(
 
 
 def factored_attack(attack: TableAttack) -> TableAttack | None:
-    """Give the attack of the same name that lists no joint value; None where there is none."""
+    """Return the attack of the same name that lists no joint value; None where there is none."""
     if isinstance(attack, PriorGuess):
         return FactoredGuess()
     if isinstance(attack, RelaxedProjection):

@@ -69,11 +69,7 @@ class FactoredOwn:
         self, release: Sequence[Any], known: Sequence[FactoredTargets], rng: np.random.Generator
     ) -> Codes:
         """Let the class guess about each release, shape (trials, n, columns).
-
-        Raises
-        ------
-        InputError
-            It raised, or what it gave are no guesses.
+        Raises InputError: it raised, or what it gave are no guesses.
         """
         pairs = zip(release, known, strict=True)
         return np.stack([self._one(one, told, rng) for one, told in pairs])
@@ -121,7 +117,7 @@ def factored_own(attack: OwnTableAttack) -> TableAttack:
 
 
 def _are_guesses(attempt: NDArray[Any], people: int, success: CodesRight) -> bool:
-    """Say whether these are guesses of every column of everybody."""
+    """Return whether these are guesses of every column of everybody."""
     return (
         attempt.shape == (people, len(success.shape))
         and np.issubdtype(attempt.dtype, np.integer)

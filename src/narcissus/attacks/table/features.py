@@ -21,7 +21,7 @@ SURE = 6.0  # log odds above which a table settles a value
 
 
 def features_of(view: View) -> Floats:
-    """Give the numbers of each value of each person, shape (n, values, features)."""
+    """Return the numbers of each value of each person, shape (n, values, features)."""
     targets = view.targets
     parts = [np.maximum(targets.log_prior, LEAST)[None], cell_sums(view)]
     if isinstance(view.release, Microdata):
@@ -49,7 +49,7 @@ def cell_sums(view: View) -> Floats:
 
 
 def row_scores(targets: Targets, votes: Votes) -> Floats:
-    """Give how much commoner a value is among the rows like a person, shape (5, n, values).
+    """Return how much commoner a value is among the rows like a person, shape (5, n, values).
 
     Logarithms of shares relative to the prior at each distance, one prior row added; and the
     value's share of the nearest rows.

@@ -45,21 +45,12 @@ Set = frozenset[int]
 
 @dataclass(frozen=True, eq=False)
 class _Merged:
-    """The tables of a pattern, looked up in fewer and larger ones.
+    """The tables of a pattern, looked up in fewer and larger ones."""
 
-    Attributes
-    ----------
-    rows
-        The row of the larger tables in which each type is, shape (types, larger tables).
-    sums
-        Which known parts of the released tables each of these rows adds up.
-    parts
-        The first cell of each known part, shape (known parts,).
-    """
-
+    # The row of the larger tables in which each type is, shape (types, larger tables)
     rows: NDArray[np.int32]
-    sums: sparse.csr_array
-    parts: Cells
+    sums: sparse.csr_array  # Which known parts of the released tables each of these rows adds up
+    parts: Cells  # The first cell of each known part, shape (known parts,)
 
 
 class Gathers:
@@ -122,7 +113,7 @@ class Gathers:
         )
 
     def raised(self, vector: Floats) -> list[Floats]:
-        """Give a vector over cells as the larger tables that `gathered` looks it up in."""
+        """Return a vector over cells as the larger tables that `gathered` looks it up in."""
         return [s @ part for s, part in zip(self._sums, self.parts(vector), strict=True)]
 
     def gathered(self, block: int, raised: list[Floats]) -> list[Floats]:
@@ -139,7 +130,7 @@ class Gathers:
         ]
 
     def nothing(self) -> list[Floats]:
-        """Give larger tables of zeros, which `scatter` adds to."""
+        """Return larger tables of zeros, which `scatter` adds to."""
         return [
             np.zeros((sums.shape[0], shape[1]))
             for sums, shape in zip(self._sums, self._shapes, strict=True)
@@ -151,26 +142,26 @@ class Gathers:
             tables[index] += rows.T @ part
 
     def lowered(self, tables: list[Floats]) -> Floats:
-        """Give the sums in larger tables as a vector over cells."""
+        """Return the sums in larger tables as a vector over cells."""
         pairs = zip(self._sums, tables, strict=True)
         return np.concatenate([(sums.T @ table).ravel() for sums, table in pairs])
 
     def incidence(self) -> list[sparse.csr_array]:
-        """Give for each pattern which known parts each type has: (types, known parts)."""
+        """Return for each pattern which known parts each type has: (types, known parts)."""
         return [
             sparse.csr_array(sparse.vstack([rows[index] for rows in self._rows]) @ sums)
             for index, sums in enumerate(self._sums)
         ]
 
     def parts(self, vector: Floats) -> list[Floats]:
-        """Give a vector over cells pattern by pattern, shape (known parts, size)."""
+        """Return a vector over cells pattern by pattern, shape (known parts, size)."""
         edges = np.cumsum([a * b for a, b in self._shapes])[:-1]
         pairs = zip(np.split(vector, edges), self._shapes, strict=True)
         return [part.reshape(shape) for part, shape in pairs]
 
 
 def _zero_one(columns: NDArray[np.int32], width: int) -> sparse.csr_array:
-    """Give the matrix with a one in each of the columns that a row names."""
+    """Return the matrix with a one in each of the columns that a row names."""
     rows, each = columns.shape
     starts = np.arange(0, rows * each + 1, each, dtype=np.int32)
     ones = np.ones(rows * each)
@@ -178,7 +169,6 @@ def _zero_one(columns: NDArray[np.int32], width: int) -> sparse.csr_array:
 
 
 def _base(queries: TableQueries, column: int) -> int:
-    """Give the column that a column or a coarser version of one is made of."""
     d = len(queries.sizes)
     return column if column < d else queries.coarse[column - d].of
 
@@ -217,7 +207,6 @@ def _plan(queries: TableQueries, types: int, limits: tuple[int, ...]) -> list[tu
 def _larger(
     queries: TableQueries, pattern: Pattern, groups: list[tuple[int, ...]]
 ) -> tuple[list[Set], list[int]]:
-    """Give the sets of groups that make larger tables, and in which of them each table is."""
     group_of = {column: index for index, group in enumerate(groups) for column in group}
     sets = [
         frozenset(group_of[_base(queries, column)] for column in table)
@@ -266,7 +255,7 @@ def _merge(
 
 
 def _numbered(keys: NDArray[np.int64], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give the keys that occur numbers: that of each person's, and somebody for each number."""
+    """Return the keys that occur numbers: that of each person's, and somebody for each number."""
     if most > RANGE:
         _, someone, number = np.unique(keys, return_index=True, return_inverse=True)
         return number, someone

@@ -28,28 +28,17 @@ STEPS = 50
 
 @dataclass(frozen=True, eq=False)
 class ConditionalLogit:
-    """A fitted conditional logit.
+    """A fitted conditional logit."""
 
-    Attributes
-    ----------
-    weights
-        One for each feature, shape (features,).
-    """
-
-    weights: Floats
+    weights: Floats  # One for each feature, shape (features,)
 
     @classmethod
     def fit(cls, features: Floats, chosen: Joint, ridge: float) -> ConditionalLogit:
         """Find the weights of the largest log likelihood less the ridge.
 
-        Parameters
-        ----------
-        features
-            Of each alternative of each person, shape (n, alternatives, features).
-        chosen
-            The alternative that each person has, shape (n,).
-        ridge
-            How much half the square of a weight costs, the feature in units of its standard
+        features: of each alternative of each person, shape (n, alternatives, features).
+        chosen: the alternative that each person has, shape (n,).
+        ridge: how much half the square of a weight costs, the feature in units of its standard
             deviation among a person's alternatives.
         """
         centred = features - features.mean(axis=1, keepdims=True)
@@ -80,7 +69,7 @@ class ConditionalLogit:
         return cls(weights / np.where(deviation > 0, deviation, 1.0))
 
     def chances(self, features: Floats) -> Floats:
-        """Give the chance of each alternative, shape (n, alternatives)."""
+        """Return the chance of each alternative, shape (n, alternatives)."""
         return softmax(features @ self.weights)
 
 
@@ -110,7 +99,7 @@ class Learned(ReleaseByRelease):
         positive("ridge", self.ridge)
 
     def features(self, view: View, *, rng: np.random.Generator) -> Floats:
-        """Give what the logit is told, shape (n, values, features)."""
+        """Return what the logit is told, shape (n, values, features)."""
         return features_of(view)
 
     def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> Self:
@@ -137,7 +126,7 @@ class Learned(ReleaseByRelease):
         return replace(self, logit=logit)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
-        """Give everybody's chances, shape (n, values).
+        """Return everybody's chances, shape (n, values).
 
         Raises
         ------

@@ -48,7 +48,7 @@ class Likelihood(Protocol):
         ...
 
     def fields(self, block: Block, beliefs: Floats) -> Floats:
-        """Give the log likelihood of each joint value of the people in a block.
+        """Return the log likelihood of each joint value of the people in a block.
 
         Up to a constant for each person; ``beliefs`` are the block's own present ones, which are
         taken out. Shape (block, chains, values).
@@ -107,7 +107,7 @@ class PairwiseLikelihood:
             self._states.append((kernel @ part.reshape(n, -1)).reshape(part.shape))
 
     def fields(self, block: Block, beliefs: Floats) -> Floats:
-        """Give the log likelihood of each joint value of the people in a block."""
+        """Return the log likelihood of each joint value of the people in a block."""
         parts = [
             self._linear[index][block, None, :]
             - self._states[index][block]
@@ -172,7 +172,7 @@ class CellLikelihood:
             self.move(block, beliefs[block])
 
     def fields(self, block: Block, beliefs: Floats) -> Floats:
-        """Give the log likelihood of each joint value of the people in a block."""
+        """Return the log likelihood of each joint value of the people in a block."""
         parts: list[Floats] = []
         linear = isinstance(self._noise, GaussianNoise)
         for index, pattern in enumerate(self._queries.patterns):

@@ -22,19 +22,12 @@ FURTHEST = 3
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """The values of the rows that are like a person.
+    """The values of the rows that are like a person."""
 
-    Attributes
-    ----------
-    at
-        How many rows at each distance from 0 to `FURTHEST` have a value, shape
-        (distances, n, values).
-    nearest
-        How many of the rows at the least distance have it, shape (n, values).
-    """
-
+    # How many rows at each distance from 0 to `FURTHEST` have a value, shape (distances, n,
+    # values)
     at: Floats
-    nearest: Floats
+    nearest: Floats  # How many of the rows at the least distance have it, shape (n, values)
 
 
 def votes_of(targets: Targets, rows: NDArray[np.int32]) -> Votes:
@@ -58,7 +51,7 @@ def votes_of(targets: Targets, rows: NDArray[np.int32]) -> Votes:
 
 
 def _indicators(codes: NDArray[np.integer], sizes: list[int]) -> NDArray[np.float32]:
-    """Give a one for each value that a row has, shape (rows, sum of sizes)."""
+    """Return a one for each value that a row has, shape (rows, sum of sizes)."""
     found = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
     starts = np.cumsum([0, *sizes[:-1]])
     found[np.arange(len(codes))[:, None], codes + starts] = 1

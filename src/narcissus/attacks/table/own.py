@@ -66,7 +66,7 @@ def _free(dual: Dual, diagonal: Floats) -> float:
 
 
 def _form(dual: Dual, diagonal: Floats) -> float:
-    """Give ``b' H^-1 b`` for a random ``b`` with the covariance of the counts.
+    """Return ``b' H^-1 b`` for a random ``b`` with the covariance of the counts.
 
     Conjugate gradients, preconditioned by the diagonal; the form grows with each step (Hestenes
     and Stiefel 1952).

@@ -68,14 +68,10 @@ class ColumnSteps:
         ]
 
     def cells(self, person: int, values: NDArray[np.integer]) -> Places:
-        """Give a person's cells with some values, shape (..., tables).
+        """Return a person's cells with some values, shape (..., tables).
 
-        Parameters
-        ----------
-        person
-            Who it is.
-        values
-            Of every unknown column, shape (..., columns).
+        person: who it is.
+        values: of every unknown column, shape (..., columns).
         """
         found = np.empty((*values.shape[:-1], self.bases.shape[1]), dtype=np.intp)
         found[...] = self.bases[person]

@@ -58,7 +58,7 @@ SIZE_BUDGET = 60_000  # witnesses times size
 
 
 def consistent_beliefs(targets: Targets, release: Floats) -> Floats:
-    """Give beliefs that agree with exact counts, shape (n, values); rows sum to one."""
+    """Return beliefs that agree with exact counts, shape (n, values); rows sum to one."""
     system = _System(targets, release)
     allowed = system.propagate()
     beliefs = np.where(allowed, targets.prior, 0.0)
@@ -208,7 +208,7 @@ class _System:
         return np.mean(found, axis=0)[kind_of] if found else None
 
     def _selector(self, pattern: Pattern) -> sparse.csr_array:
-        """Give the 0/1 matrix that sums joint values to a pattern's, shape (size, values)."""
+        """Return the 0/1 matrix that sums joint values to a pattern's, shape (size, values)."""
         queries = self.targets.queries
         every = np.arange(queries.values)
         part = pattern.values(queries.split(every))
@@ -217,7 +217,7 @@ class _System:
 
 
 def _surrogate(noise: Noise) -> GaussianNoise:
-    """Give the Gaussian noise of the same variance: Gibbs sampling only starts from there."""
+    """Return the Gaussian noise of the same variance: Gibbs sampling only starts from there."""
     if isinstance(noise, GaussianNoise):
         return noise
     return GaussianNoise(float(np.sqrt(2)) * noise.scale)
@@ -267,7 +267,7 @@ class MeanField(ReleaseByRelease):
             positive("scale", self.scale)
 
     def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> MeanField:
-        """Give the attack with what is left out learned; noisy counts leave nothing to learn."""
+        """Return the attack with what is left out learned; noisy counts leave nothing to learn."""
         if not simulated or isinstance(simulated[0].release, Counts):
             return self
         some = simulated[: max(1, min(MOST, ENOUGH // max(1, simulated[0].targets.people)))]
@@ -279,7 +279,7 @@ class MeanField(ReleaseByRelease):
         return replace(self, scale=scale, overlap=overlap)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
-        """Give everybody's approximate posterior, shape (n, values)."""
+        """Return everybody's approximate posterior, shape (n, values)."""
         targets = view.targets
         if view.noise is None:
             overlap = usual_overlap(targets) if self.overlap is None else self.overlap
@@ -361,7 +361,7 @@ class GibbsSampling(ReleaseByRelease):
         between("burn", self.burn, 0, 1, open_high=True)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
-        """Give everybody's approximate posterior, shape (n, values)."""
+        """Return everybody's approximate posterior, shape (n, values)."""
         assert view.noise is not None
         if view.noise.scale == 0:
             return consistent_beliefs(view.targets, view.release)
@@ -379,7 +379,7 @@ class GibbsSampling(ReleaseByRelease):
         every = np.arange(values)
 
         def certain(block: slice) -> Floats:
-            """Give the present values of some people as beliefs: (block, chains, values)."""
+            """Return the present values of some people as beliefs: (block, chains, values)."""
             return (state[block][:, :, None] == every).astype(np.float64)
 
         # Beliefs are built as they are needed: all at once they would not fit for many people.

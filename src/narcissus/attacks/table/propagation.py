@@ -47,32 +47,25 @@ UNLIKELY = -40.0  # log chances below the likeliest count's that are taken as no
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The counts that published cells leave, as runs of equally likely ones.
+    """The counts that published cells leave, as runs of equally likely ones."""
 
-    Attributes
-    ----------
-    cell
-        To which cell a run belongs, shape (runs,), in ``[0, cells)``, ascending.
-    low, high
-        First and last count of each run, shape (runs,).
-    weight
-        How likely a count of the run makes what was published, relative to the likeliest count.
-    """
-
+    # To which cell a run belongs, shape (runs,), in ``[0, cells)``, ascending
     cell: NDArray[np.int64]
+    # low, high: First and last count of each run, shape (runs,)
     low: NDArray[np.int64]
     high: NDArray[np.int64]
+    # How likely a count of the run makes what was published, relative to the likeliest count
     weight: Floats
 
     def ends(self, cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Give the least and the largest count that is left, shape (cells,) each."""
+        """Return the least and the largest count that is left, shape (cells,) each."""
         start = np.flatnonzero(np.diff(self.cell, prepend=-1))
         assert start.size == cells, "every cell has a run"
         return np.minimum.reduceat(self.low, start), np.maximum.reduceat(self.high, start)
 
 
 def runs_of(rule: CellRule, cells: Floats, people: NDArray[np.int64]) -> Runs:
-    """Give the counts that the published cells of groups of so many people leave.
+    """Return the counts that the published cells of groups of so many people leave.
 
     Parameters
     ----------
@@ -134,23 +127,16 @@ def within_totals(runs: Runs, people: NDArray[np.int64], size: int) -> Runs:
 
 @dataclass(frozen=True, eq=False)
 class CountSets:
-    """What cells say of a count, as sums of values of its distribution function.
+    """What cells say of a count, as sums of values of its distribution function."""
 
-    Attributes
-    ----------
-    edges
-        Where the distribution function of the others' count is needed, shape
-        (groups, cells, edges).
-    without, with_one
-        Its coefficients in the chance of what was published when a person is not in the cell,
-        and when they are; same shape.
-    first, last
-        The least and the largest count that is left, shape (groups, cells).
-    """
-
+    # Where the distribution function of the others' count is needed, shape (groups, cells,
+    # edges)
     edges: Floats
+    # without, with_one: Its coefficients in the chance of what was published when a person is
+    # not in the cell, and when they are; same shape
     without: Floats
     with_one: Floats
+    # first, last: The least and the largest count that is left, shape (groups, cells)
     first: Floats
     last: Floats
 
@@ -180,14 +166,10 @@ class CountSets:
         return cls(*_gathered(runs.cell, places, signs, (groups, width)), first, last)
 
     def log_odds(self, group: NDArray[np.int64], mean: Floats, deviation: Floats) -> Floats:
-        """Give the log ratio of what was published with one more person in a cell and without.
+        """Return the log ratio of what was published with one more person in a cell and without.
 
-        Parameters
-        ----------
-        group
-            The group of each person, shape (n,).
-        mean, deviation
-            Of the others' count, shape (n, cells).
+        group: the group of each person, shape (n,).
+        mean, deviation: of the others' count, shape (n, cells).
         """
         pull = REACH * deviation
         mean = np.clip(mean, self.first[group] - 1 - pull, self.last[group] + pull)
@@ -235,19 +217,19 @@ BLOCK = 4_000_000  # entries of an array
 
 
 def propagated_beliefs(view: View, overlap: float, scale: float) -> Floats:
-    """Give everybody's beliefs when counts are widened no less than ``overlap``, (n, values)."""
+    """Return everybody's beliefs when counts are widened no less than ``overlap``, (n, values)."""
     steps = max(1, int((LEVELS / overlap > 1 - 1e-9).sum()))
     *_, beliefs = passes(view, LEVELS[:steps], scale)
     return beliefs
 
 
 def usual_overlap(targets: Targets) -> float:
-    """Give the overlap that serves without training: none of a single table."""
+    """Return the overlap that serves without training: none of a single table."""
     return min(1.5, float(np.sqrt(sum(p.tables for p in targets.queries.patterns))))
 
 
 def learned_overlap(simulated: Sequence[Simulated], scale: float) -> tuple[float, float]:
-    """Give the overlap with which most people are guessed right, and the share that are."""
+    """Return the overlap with which most people are guessed right, and the share that are."""
     right = np.zeros(LEVELS.size)
     for one in simulated:
         success = one.targets.success
@@ -257,7 +239,7 @@ def learned_overlap(simulated: Sequence[Simulated], scale: float) -> tuple[float
 
 
 def learned_scale(simulated: Sequence[Simulated]) -> float:
-    """Give the scale with which most people are guessed right, walking from the usual one."""
+    """Return the scale with which most people are guessed right, walking from the usual one."""
     scale, best = USUAL_SCALE, learned_overlap(simulated, USUAL_SCALE)[1]
     for factor in (0.5, 2.0):
         while SCALES[0] <= scale * factor <= SCALES[1]:
@@ -269,16 +251,11 @@ def learned_scale(simulated: Sequence[Simulated]) -> float:
 
 
 def passes(view: View, levels: Floats, scale: float) -> Iterator[Floats]:
-    """Give everybody's beliefs after each pass over the tables, shape (n, values).
+    """Yield everybody's beliefs after each pass over the tables, shape (n, values).
 
-    Parameters
-    ----------
-    view
-        The people and the release.
-    levels
-        By what factor the variance of a count is widened in each pass.
-    scale
-        Of rows, the standard deviation of a cell that is counted from them.
+    view: the people and the release.
+    levels: by what factor the variance of a count is widened in each pass.
+    scale: of rows, the standard deviation of a cell that is counted from them.
     """
     targets = view.targets
     tables = table_factors(targets, reader_of(view, scale))
@@ -294,7 +271,7 @@ def passes(view: View, levels: Floats, scale: float) -> Iterator[Floats]:
 
 
 def _with_prior(targets: Targets, beliefs: Floats) -> Floats:
-    """Give zero to what the prior rules out, unless the release says that it is wrong."""
+    """Return zero to what the prior rules out, unless the release says that it is wrong."""
     kept = np.where(targets.prior > 0, beliefs, 0.0)
     total = kept.sum(axis=1, keepdims=True)
     return np.where(total > DOUBT, kept / np.maximum(total, DOUBT), beliefs)
@@ -309,7 +286,7 @@ class CountEvidence(Protocol):
         ...
 
     def log_odds(self, group: NDArray[np.int64], mean: Floats, deviation: Floats) -> Floats:
-        """Give the log ratio of what was released with one more person in a cell and without.
+        """Return the log ratio of what was released with one more person in a cell and without.
 
         Shapes (n,), (n, cells), (n, cells): each person's group, and the mean and the standard
         deviation of the others' count; of two cells only the second is there.
@@ -319,19 +296,12 @@ class CountEvidence(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Cells as values with normal errors.
+    """Cells as values with normal errors."""
 
-    Attributes
-    ----------
-    cells
-        Shape (groups, cells); of two cells, which are one count, only the second is there, as
-        the mean of what both say.
-    variance
-        Of each value, in counts squared.
-    """
-
+    # Shape (groups, cells); of two cells, which are one count, only the second is there, as
+    # the mean of what both say
     cells: Floats
-    variance: float
+    variance: float  # Of each value, in counts squared
 
     @classmethod
     def of(cls, cells: Floats, people: NDArray[np.int64], variance: float) -> Measured:
@@ -346,7 +316,7 @@ class Measured:
         return self.cells.shape[1]
 
     def log_odds(self, group: NDArray[np.int64], mean: Floats, deviation: Floats) -> Floats:
-        """Give the log ratio of two normal densities, one person apart."""
+        """Return the log ratio of two normal densities, one person apart."""
         odds = (self.cells[group] - mean - 0.5) / (deviation**2 + self.variance)
         return np.clip(odds, -LIMIT, LIMIT)
 
@@ -356,7 +326,7 @@ Reader = Callable[[NDArray[np.int64], NDArray[np.int64]], CountEvidence]
 
 
 def reader_of(view: View, scale: float) -> Reader:
-    """Say how the cells of a release are read; ``scale`` is of cells counted from rows."""
+    """Return how the cells of a release are read; ``scale`` is of cells counted from rows."""
     release, targets = view.release, view.targets
     if isinstance(release, ProtectedCounts):
         return lambda cells, people: CountSets.of(release.rule, release.cells[cells], people)
@@ -370,24 +340,13 @@ def reader_of(view: View, scale: float) -> Reader:
 
 @dataclass(frozen=True, eq=False)
 class TableFactor:
-    """One table as a factor: which people share a count, and what was published of it.
+    """One table as a factor: which people share a count, and what was published of it."""
 
-    Attributes
-    ----------
-    group
-        Each person's group, whose known columns of the table agree, shape (n,).
-    people
-        How many people are in each group, shape (groups,).
-    evidence
-        What the published cells leave.
-    pattern
-        The table's unknown columns.
-    """
-
+    # Each person's group, whose known columns of the table agree, shape (n,)
     group: NDArray[np.int64]
-    people: NDArray[np.int64]
-    evidence: CountEvidence
-    pattern: Pattern
+    people: NDArray[np.int64]  # How many people are in each group, shape (groups,)
+    evidence: CountEvidence  # What the published cells leave
+    pattern: Pattern  # The table's unknown columns
 
     @property
     def size(self) -> int:
@@ -413,14 +372,10 @@ class TableFactor:
         )
 
     def message(self, cavity: Floats, overlap: float) -> Floats:
-        """Give what the table says of each value of each person, up to a constant, (n, size).
+        """Return what the table says of each value of each person, up to a constant, (n, size).
 
-        Parameters
-        ----------
-        cavity
-            Beliefs about the table's unknown columns from everything else, shape (n, size).
-        overlap
-            By what factor the variance of the others' count is widened.
+        cavity: beliefs about the table's unknown columns from everything else, shape (n, size).
+        overlap: by what factor the variance of the others' count is widened.
         """
         two = self.size == 2
         chance = cavity[:, 1:] if two else cavity
@@ -442,7 +397,7 @@ class TableFactor:
 
 
 def table_factors(targets: Targets, reader: Reader) -> list[TableFactor]:
-    """Give every released table, as far as people of the data set fall into it."""
+    """Return every released table, as far as people of the data set fall into it."""
     queries = targets.queries
     found: list[TableFactor] = []
     for pattern, base in zip(queries.patterns, targets.bases, strict=True):

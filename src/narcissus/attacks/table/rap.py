@@ -61,7 +61,7 @@ class RelaxedProjection(ReleaseByRelease):
 
     @property
     def title(self) -> str:
-        """Say which start it has."""
+        """Describe which start it has."""
         start = "from the prior" if self.start == "prior" else "at random"
         return f"RAP as published, started {start}"
 
@@ -71,7 +71,7 @@ class RelaxedProjection(ReleaseByRelease):
         return "prior and release" if self.start == "prior" else "release"
 
     def why_below(self, columns: int) -> str:
-        """Say how it can recover less than is guessed without the release."""
+        """Describe how it can recover less than is guessed without the release."""
         start = (
             "it starts from the prior and leaves it: its steps do not grow smaller with the errors"
             if self.start == "prior"
@@ -96,7 +96,7 @@ class RelaxedProjection(ReleaseByRelease):
     def codes(
         self, targets: Targets | FactoredTargets, release: Floats, rng: np.random.Generator
     ) -> Codes:
-        """Give the values that are guessed, column by column.
+        """Return the values that are guessed, column by column.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class RelaxedProjection(ReleaseByRelease):
         return np.stack([_most_frequent(own) for own in np.stack(found, axis=1)])
 
     def _first(self, targets: Targets | FactoredTargets, rng: np.random.Generator) -> list[Floats]:
-        """Give the first logits of each unknown column."""
+        """Return the first logits of each unknown column."""
         if self.start == "random":
             shape = targets.queries.unknown_shape
             return [rng.normal(size=(targets.people, size)) for size in shape]
@@ -165,21 +165,15 @@ class RelaxedProjection(ReleaseByRelease):
 
 @dataclass(frozen=True)
 class FactoredProjection:
-    """RAP of any number of unknown columns: one softmax block for each, as ever, and no joint.
+    """RAP of any number of unknown columns: one softmax block for each, as ever, and no joint."""
 
-    Attributes
-    ----------
-    attack
-        How it descends.
-    """
-
-    attack: RelaxedProjection
+    attack: RelaxedProjection  # How it descends
     informed = False
     reads = (Counts,)
 
     @property
     def title(self) -> str:
-        """Say which start it has."""
+        """Describe which start it has."""
         return self.attack.title
 
     @property
@@ -188,7 +182,7 @@ class FactoredProjection:
         return self.attack.uses
 
     def why_below(self, columns: int) -> str:
-        """Say how it can recover less than is guessed without the release."""
+        """Describe how it can recover less than is guessed without the release."""
         return self.attack.why_below(columns)
 
     def attempt(
@@ -200,6 +194,6 @@ class FactoredProjection:
 
 
 def _most_frequent(rows: Codes) -> Codes:
-    """Give the row that is there most often, of equals the first in order."""
+    """Return the row that is there most often, of equals the first in order."""
     different, times = np.unique(rows, axis=0, return_counts=True)
     return different[int(times.argmax())]

@@ -27,27 +27,14 @@ ENTRIES = 1 << 21  # of people by drawn cells that are worked on at a time: 16 M
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """The tables of one pattern.
+    """The tables of one pattern."""
 
-    Attributes
-    ----------
-    pattern
-        Their unknown columns.
-    factors
-        Which factors they multiply, in the order of the columns.
-    people
-        Who can fall into each of the first cells that occur, shape (first cells, n).
-    is_of_all
-        Whether there is one table, of unknown columns alone: everybody can fall into each cell.
-    answers
-        What is released of them, divided by the people, shape (first cells, size).
-    """
-
-    pattern: Pattern
-    factors: tuple[int, ...]
-    people: Any
+    pattern: Pattern  # Their unknown columns
+    factors: tuple[int, ...]  # Which factors they multiply, in the order of the columns
+    people: Any  # Who can fall into each of the first cells that occur, shape (first cells, n)
+    # Whether there is one table, of unknown columns alone: everybody can fall into each cell
     is_of_all: bool
-    answers: Floats
+    answers: Floats  # What is released of them, divided by the people, shape (first cells, size)
 
     def joint(self, factors: list[Floats]) -> Floats:
         """Multiply factors: (n, size of the pattern)."""
@@ -111,16 +98,11 @@ class RelaxedTables:
     def slopes(
         self, blocks: list[Floats], drawn: int, rng: np.random.Generator
     ) -> list[Floats] | None:
-        """Give the slope of the loss in each column's probabilities; None if it is zero.
+        """Return the slope of the loss in each column's probabilities; None if it is zero.
 
-        Parameters
-        ----------
-        blocks
-            Probabilities of each unknown column's values, shapes (n, size).
-        drawn
-            How many queries are drawn, with probability proportional to their absolute error.
-        rng
-            Draws them.
+        blocks: probabilities of each unknown column's values, shapes (n, size).
+        drawn: how many queries are drawn, with probability proportional to their absolute error.
+        rng: draws them.
         """
         factors = [blocks[c] if g is None else blocks[c] @ g.members for c, g in self._factors]
         errors = [tables.counts(factors) / self._n - tables.answers for tables in self._tables]
@@ -158,7 +140,7 @@ class RelaxedTables:
         return times * errors / (np.sqrt(square) * drawn * self._n)
 
     def _sizes(self) -> list[int]:
-        """Give the number of values of each factor."""
+        """Return the number of values of each factor."""
         sizes = [0] * len(self._factors)
         for tables in self._tables:
             for f, size in zip(tables.factors, tables.pattern.shape, strict=True):
@@ -192,7 +174,6 @@ class _DrawnCells:
         self._stride = np.cumprod(self._shape[:, ::-1], axis=1)[:, ::-1] // self._shape
 
     def add(self, slopes: list[Floats], factors: list[Floats], pull: Floats) -> None:
-        """Add to the slopes in each factor what drawn cells of several columns say."""
         cells = np.flatnonzero(pull)
         tables = np.searchsorted(self._starts, cells, side="right") - 1
         probabilities = np.ascontiguousarray(np.concatenate(factors, axis=1).T)

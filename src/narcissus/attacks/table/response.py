@@ -9,7 +9,7 @@ from narcissus.attacks.table.gathers import Gathers
 
 
 def by_the_whole(gathers: Gathers, q: Floats, variance: Floats) -> Floats:
-    """Give ``E`` by inverting ``H`` in the space of types and values (Woodbury's identity)."""
+    """Return ``E`` by inverting ``H`` in the space of types and values (Woodbury's identity)."""
     types, values = q.shape
     every = gathers.queries.split(np.arange(values))
     coupling = np.zeros((types, values, types, values))
@@ -37,12 +37,12 @@ def by_the_whole(gathers: Gathers, q: Floats, variance: Floats) -> Floats:
 
 
 def _covariances(q: Floats) -> Floats:
-    """Give the covariance of one person's value, shape (types, values, values)."""
+    """Return the covariance of one person's value, shape (types, values, values)."""
     return q[:, :, None] * np.eye(q.shape[1]) - q[:, :, None] * q[:, None, :]
 
 
 def by_the_diagonal(gathers: Gathers, beliefs: Floats, diagonal: Floats) -> Floats:
-    """Give ``E`` by the diagonal of ``H``, which leaves out that tables repeat each other."""
+    """Return ``E`` by the diagonal of ``H``, which leaves out that tables repeat each other."""
     raised = gathers.raised(1 / diagonal)
     terms = np.empty_like(beliefs)
     for block, where in enumerate(gathers.blocks):

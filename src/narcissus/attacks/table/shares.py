@@ -36,7 +36,6 @@ BELIEFS = 1 << 21
 
 
 def shares_of(types: int, values: int) -> int:
-    """Give into how many shares so many types are split."""
     return -(-types // max(1, min(TYPES, BELIEFS // values)))
 
 
@@ -66,7 +65,7 @@ class Share:
         self._rng = np.random.default_rng(number)  # part of the method, not of the trial
 
     def cells(self) -> NDArray[np.int64]:
-        """Give the numbers of the cells that somebody of the share may be in, ascending."""
+        """Return the numbers of the cells that somebody of the share may be in, ascending."""
         return self.gathers.cells
 
     def among(self, cells: NDArray[np.int64]) -> None:
@@ -74,7 +73,7 @@ class Share:
         self._where = np.searchsorted(cells, self.gathers.cells)
 
     def evaluate(self, theta: Floats) -> tuple[float, Floats]:
-        """Give the sum over people of ``log Z``, and the expected counts of the cells."""
+        """Return the sum over people of ``log Z``, and the expected counts of the cells."""
         gathers = self.gathers
         raised, sums = gathers.raised(theta[self._where]), gathers.nothing()
         total = 0.0
@@ -129,12 +128,9 @@ class Share:
     def respond(self, curvature: Floats, whole: bool) -> None:
         """Work out the own terms, by the whole matrix or by its diagonal; `correct` adds them.
 
-        Parameters
-        ----------
-        curvature
-            The variance of the noise, shape (cells,); for the diagonal that of the counts besides.
-        whole
-            Whether by the whole matrix; all types must be of this share.
+        curvature: the variance of the noise, shape (cells,); for the diagonal that of the counts
+            besides.
+        whole: whether by the whole matrix; all types must be of this share.
         """
         response = by_the_whole if whole else by_the_diagonal
         self._raw = response(self.gathers, self.types, curvature[self._where])
@@ -149,11 +145,11 @@ class Share:
         return float((moved * self._people).sum())
 
     def result(self) -> Floats:
-        """Give what is believed of each type, shape (types, values)."""
+        """Return what is believed of each type, shape (types, values)."""
         return self.types
 
     def _block(self, block: int, raised: list[Floats]) -> tuple[Floats, Floats]:
-        """Give the beliefs of a block's types, and the logarithms of their sums."""
+        """Return the beliefs of a block's types, and the logarithms of their sums."""
         gathers = self.gathers
         logits = gathers.queries.spread(gathers.gathered(block, raised))
         logits += self._now[gathers.blocks[block]]
@@ -166,7 +162,7 @@ class Share:
 
 
 def _largest(logits: Floats) -> Floats:
-    """Give the largest of each row; of few columns faster than NumPy's own."""
+    """Return the largest of each row; of few columns faster than NumPy's own."""
     if logits.shape[1] > 32:
         return logits.max(axis=1)
     top = logits[:, 0].copy()
@@ -187,7 +183,6 @@ class ShareOf:
     number: int
 
     def __call__(self) -> Share:
-        """Make the share."""
         every = np.arange(len(self.people))
         gathers = Gathers(
             Targets(self.queries, self.codes, self.prior, self.success),
@@ -216,9 +211,7 @@ class HeldShares(Protocol):
 class Holder(Protocol):
     """Holds things that it is told how to make."""
 
-    def hold(self, makers: Sequence[Callable[[], Any]]) -> HeldShares:
-        """Make them and hold them."""
-        ...
+    def hold(self, makers: Sequence[Callable[[], Any]]) -> HeldShares: ...
 
 
 class HeldHere:

@@ -37,7 +37,7 @@ class Stack(Learned):
         return super(Stack, trained).train(simulated, rng)
 
     def features(self, view: View, *, rng: np.random.Generator) -> Floats:
-        """Give what the logit is told, shape (n, values, features)."""
+        """Return what the logit is told, shape (n, values, features)."""
         beliefs = self.posterior.beliefs(view, rng=rng)
         # The belief besides its logarithm: where the posterior is too sure of itself, that one
         # alone would be weighted down until it hardly counted.

@@ -50,7 +50,7 @@ class Trainable(Protocol):
         ...
 
     def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> TableAttack:
-        """Give the attack to play; what it is depends on the arguments alone."""
+        """Return the attack to play; what it is depends on the arguments alone."""
         ...
 
 
@@ -58,7 +58,7 @@ class Learner(Guesser, Protocol):
     """A user's own attack that learns before it guesses."""
 
     def train(self, simulated: Sequence[Simulated], rng: np.random.Generator) -> Guesser:
-        """Give the attack to play."""
+        """Return the attack to play."""
         ...
 
 

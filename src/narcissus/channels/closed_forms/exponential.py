@@ -46,7 +46,7 @@ class Exponential(OfMatrix):
 
     @classmethod
     def on_a_line(cls, values: int, epsilon: float) -> Exponential:
-        """Give the mechanism on ``0 .. values - 1`` with utility minus the distance."""
+        """Return the mechanism on ``0 .. values - 1`` with utility minus the distance."""
         n = integer("values", values, low=2)
         check_size(n, n)
         return cls(-np.abs(np.subtract.outer(np.arange(n), np.arange(n))).astype(float), epsilon)
@@ -57,7 +57,7 @@ class Exponential(OfMatrix):
         return self.utility.shape[0]
 
     def channel(self) -> Channel:
-        """Give the channel; its entries keep their relative accuracy however small."""
+        """Return the channel; its entries keep their relative accuracy however small."""
         assert self.sensitivity is not None
         logs = self.epsilon * self.utility / (2 * self.sensitivity)
         matrix = special.softmax(logs, axis=1)

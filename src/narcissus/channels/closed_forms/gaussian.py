@@ -51,7 +51,7 @@ class Gaussian(LocationFamily):
 
     @classmethod
     def classical(cls, epsilon: float, delta: float) -> Gaussian:
-        """Give the mechanism with the classical calibration to (epsilon, delta)-DP, span 1.
+        """Return the mechanism with the classical calibration to (epsilon, delta)-DP, span 1.
 
         ``sigma = sqrt(2 ln(1.25 / delta)) / epsilon``, proved for epsilon below 1 only.
 

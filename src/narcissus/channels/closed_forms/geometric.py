@@ -80,7 +80,7 @@ class Geometric(ClosedForm):
         return max(0.0, near - far)
 
     def channel(self) -> Channel:
-        """Give the ``n`` by ``n`` channel."""
+        """Return the ``n`` by ``n`` channel."""
         n = self.values
         check_size(n, n)
         distance = np.abs(np.arange(n)[:, None] - np.arange(n)[None, :])

@@ -29,21 +29,12 @@ it; infinite if it never does, minus infinite if it never has it."""
 
 
 def intervals(places: Floats, prior: Floats, crossing: Crossing) -> list[tuple[int, float, float]]:
-    """Give where each number is the best guess.
+    """Return where each number is the best guess.
 
-    Parameters
-    ----------
-    places
-        The numbers, ascending, shape (n,).
-    prior
-        Of each, shape (n,).
-    crossing
-        See `Crossing`.
-
-    Returns
-    -------
-    list
-        Number, start and end of its interval, from left to right; they cover the line.
+    places: the numbers, ascending, shape (n,).
+    prior: of each, shape (n,).
+    crossing: see `Crossing`.
+    Returns list: number, start and end of its interval, from left to right; they cover the line.
     """
     kept: list[tuple[int, float]] = []
     for new in np.flatnonzero(prior > 0).tolist():
@@ -65,19 +56,11 @@ def intervals(places: Floats, prior: Floats, crossing: Crossing) -> list[tuple[i
 def risk(
     places: Floats, prior: Floats, crossing: Crossing, tail: Callable[[float], float]
 ) -> float:
-    """Give the error of the best attacker.
+    """Return the error of the best attacker.
 
-    Parameters
-    ----------
-    places, prior, crossing
-        As in `intervals`.
-    tail
-        Chance that the noise is at least so large; the noise is symmetric.
-
-    Returns
-    -------
-    float
-        A sum of positive terms, so that a risk near 0 keeps its digits.
+    places, prior, crossing: as in `intervals`.
+    tail: chance that the noise is at least so large; the noise is symmetric.
+    Returns float: a sum of positive terms, so that a risk near 0 keeps its digits.
     """
     found = {i: (start, end) for i, start, end in intervals(places, prior, crossing)}
     lost: list[float] = []
@@ -109,22 +92,22 @@ class LocationFamily(ClosedForm):
         return self.points
 
     def _overlap(self, distance: float) -> float:
-        """Give the overlap of two secrets this far apart."""
+        """Return the overlap of two secrets this far apart."""
         raise NotImplementedError
 
     def _tail(self, size: float) -> float:
-        """Give the chance that the noise is at least so large; any number, infinite ones too."""
+        """Return the chance that the noise is at least so large; any number, infinite ones too."""
         raise NotImplementedError
 
     def _crossing(self, distance: float, log_odds: float) -> float:
-        """Give where the left one of two numbers so far apart loses the lead, measured from it.
+        """Return where the left one of two numbers so far apart loses the lead, measured from it.
 
         Infinite if it never loses it, minus infinite if it never has it.
         """
         raise NotImplementedError
 
     def bayes_risk_of(self, prior: Matrix) -> float:
-        """Give the error of the best attacker for any prior, in closed form.
+        """Return the error of the best attacker for any prior, in closed form.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ def masses(
     modulus: Floats,
     inside: NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
-    """Give the masses of all pairs of pieces, and a bound on each one's error.
+    """Return the masses of all pairs of pieces, and a bound on each one's error.
 
     Parameters
     ----------
@@ -114,12 +114,8 @@ def masses(
 
 
 def off_by(values: Floats, errors: Floats) -> float:
-    """Give the largest relative error.
-
-    Raises
-    ------
-    InputError
-        It is no longer small: some outputs are too unlikely for floating point.
+    """Return the largest relative error.
+    Raises InputError: it is no longer small: some outputs are too unlikely for floating point.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         worst = float(np.max(errors / values)) if (values > 0).all() else math.inf
@@ -185,7 +181,7 @@ class _Grid(OfMatrix):
         raise NotImplementedError
 
     def channel(self) -> Channel:
-        """Give the channel; a point is named by its column and row, from 1."""
+        """Return the channel; a point is named by its column and row, from 1."""
         self.off_by  # noqa: B018 - refuses what floating point does not hold
         table, n = self._pieces[0], max(self.width, self.height)
         across, down = _which(self.width, n), _which(self.height, n)
@@ -197,7 +193,7 @@ class _Grid(OfMatrix):
 
 
 def _which(size: int, n: int) -> NDArray[np.intp]:
-    """Give the piece of each place for each place of a line; the ends take what lies beyond."""
+    """Return the piece of each place for each place of a line; the ends take what lies beyond."""
     if size == 1:
         return np.array([[2 * n]])
     place = np.arange(size)
@@ -243,7 +239,7 @@ class PlanarLaplace(_Grid):
 
 
 def _areas(variance: float, n: int) -> tuple[Floats, Floats]:
-    """Give a normal law's masses of unit cells, of what begins with each, and of all."""
+    """Return a normal law's masses of unit cells, of what begins with each, and of all."""
     start = (np.arange(n) - 0.5) / math.sqrt(2 * variance)
     end = (np.arange(n) + 0.5) / math.sqrt(2 * variance)
     near = end < 0.5  # there erf keeps the digits that erfc loses
@@ -309,7 +305,7 @@ class PlanarGeometric(_Grid):
 
 
 def _points(variance: float, n: int) -> tuple[Floats, Floats]:
-    """Give ``e^(-i^2 / 2v)`` at the first places, summed from each on, and over all places."""
+    """Return ``e^(-i^2 / 2v)`` at the first places, summed from each on, and over all places."""
     last = n + math.ceil(math.sqrt(n * n + 90 * variance))  # beyond it less than an ulp of any sum
     power = np.arange(last) ** 2 / (2 * variance)
     each = np.exp(-power)

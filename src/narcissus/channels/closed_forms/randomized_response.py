@@ -65,7 +65,7 @@ class KaryRandomizedResponse(SymmetricForm):
         return 1 / (1 + (self.values - 1) * math.exp(-self.epsilon))
 
     def channel(self) -> Channel:
-        """Give the ``n`` by ``n`` channel."""
+        """Return the ``n`` by ``n`` channel."""
         n = self.values
         check_size(n, n)
         matrix = np.full((n, n), self._other)

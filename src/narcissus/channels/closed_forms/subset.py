@@ -66,7 +66,7 @@ class Subset(SymmetricForm):
         return self._weights[0] * (self.values - self.size) / (self.values - 1)
 
     def channel(self) -> Channel:
-        """Give the channel, an output per set."""
+        """Return the channel, an output per set."""
         import itertools
 
         n, k = self.values, self.size

@@ -33,7 +33,6 @@ class SymmetricForm(ClosedForm):
 
     @property
     def local_epsilon(self) -> float:
-        """Epsilon itself."""
         return self.epsilon
 
     @property

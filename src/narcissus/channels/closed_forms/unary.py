@@ -66,7 +66,7 @@ class UnaryEncoding(SymmetricForm):
         return p * not_q
 
     def channel(self) -> Channel:
-        """Give the channel, an output per string of bits."""
+        """Return the channel, an output per string of bits."""
         n = self.values
         check_size(n, 2.0**n if n < 1024 else math.inf)
         p, not_p, q, not_q = self._rates
@@ -82,7 +82,7 @@ class UnaryEncoding(SymmetricForm):
 
 
 def _lost(n: int, q: float) -> float:
-    """Give ``1 - E[1 / (1 + J)]``, ``J`` binomial(n - 1, q): ``1 - (1 - (1 - q)^n) / (n q)``.
+    """Return ``1 - E[1 / (1 + J)]``, ``J`` binomial(n - 1, q): ``1 - (1 - (1 - q)^n) / (n q)``.
 
     For few other ones it is a difference of numbers near 1; its series in ``q`` has none.
     """

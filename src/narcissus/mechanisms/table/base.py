@@ -85,7 +85,7 @@ class TableMechanism(ABC):
 
     @abstractmethod
     def prepare(self, columns: Columns) -> Prepared:
-        """Give the mechanism for a table of these columns.
+        """Return the mechanism for a table of these columns.
 
         Raises
         ------
@@ -94,12 +94,12 @@ class TableMechanism(ABC):
         """
 
     def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
-        """Give one point (epsilon, delta) of the guarantee, to compare; None where it has none."""
+        """Get one point (epsilon, delta) of the guarantee, to compare; None where it has none."""
         return epsilon_at(guarantee, DEFAULT_DELTA), DEFAULT_DELTA
 
 
 def epsilon_at(guarantee: Guarantee, delta: float) -> float | None:
-    """Give the epsilon at which the profile reaches ``delta``; None where it never does."""
+    """Return the epsilon at which the profile reaches ``delta``; None where it never does."""
     if not 0 < delta < float(guarantee.profile(0.0)):
         return None
     high = 1.0

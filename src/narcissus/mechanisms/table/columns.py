@@ -43,7 +43,7 @@ class Columns:
         return tuple(len(labels) for labels in self.labels)
 
     def frame(self, codes: NDArray[np.integer]) -> pd.DataFrame:
-        """Give people as a data frame of labels, one categorical column each.
+        """Return people as a data frame of labels, one categorical column each.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Columns:
         return pd.concat(parts, axis=1)
 
     def codes(self, frame: pd.DataFrame, *, of: str) -> Codes:
-        """Give the rows of a data frame as value numbers, shape (rows, d).
+        """Return the rows of a data frame as value numbers, shape (rows, d).
 
         Parameters
         ----------

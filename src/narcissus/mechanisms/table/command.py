@@ -104,13 +104,13 @@ class Command(DeclaredRows):
 
 
 def command_name(command: Sequence[str]) -> str:
-    """Give a command without its placeholders, at most 60 characters."""
+    """Return a command without its placeholders, at most 60 characters."""
     plain = " ".join(part for part in command if not (part.startswith("{") and part.endswith("}")))
     return plain if len(plain) <= 60 else plain[:57] + "..."
 
 
 def named_files(command: Sequence[str], folder: Path) -> dict[int, Path]:
-    """Give the files that a command names, by their place in it.
+    """Return the files that a command names, by their place in it.
 
     A bare first word is a program on the PATH, whatever file of that name there is.
     """
@@ -125,27 +125,13 @@ def named_files(command: Sequence[str], folder: Path) -> dict[int, Path]:
 
 @dataclass(frozen=True)
 class _Runner:
-    """Makes rows of rows.
+    """Makes rows of rows."""
 
-    Attributes
-    ----------
-    command
-        The program and its arguments, placeholders included.
-    columns
-        Of the table.
-    seconds
-        That one run may take.
-    name
-        Of the program, for messages.
-    told
-        The declared level, by its placeholder.
-    """
-
-    command: tuple[str, ...]
-    columns: Columns
-    seconds: float
-    name: str
-    told: Mapping[str, str]
+    command: tuple[str, ...]  # The program and its arguments, placeholders included
+    columns: Columns  # Of the table
+    seconds: float  # That one run may take
+    name: str  # Of the program, for messages
+    told: Mapping[str, str]  # The declared level, by its placeholder
 
     def __call__(self, codes: Codes, rng: np.random.Generator) -> Codes:
         """Run the program once."""

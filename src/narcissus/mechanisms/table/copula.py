@@ -44,14 +44,9 @@ class GaussianCopula(TableMechanism):
 
 @dataclass(frozen=True)
 class _Sampler:
-    """Makes rows of rows.
+    """Makes rows of rows."""
 
-    Attributes
-    ----------
-    sizes, ordered
-        Of each column, as in `Columns`.
-    """
-
+    # sizes, ordered: Of each column, as in `Columns`
     sizes: tuple[int, ...]
     ordered: tuple[bool, ...]
 
@@ -71,7 +66,7 @@ class _Sampler:
         )
 
     def _margin(self, column: Codes, c: int) -> tuple[Codes, Floats, Floats]:
-        """Give the values that occur in their ranking, where each ends, and scores by value."""
+        """Return the values that occur in their ranking, where each ends, and scores by value."""
         counts = np.bincount(column, minlength=self.sizes[c])
         ranking = np.arange(len(counts)) if self.ordered[c] else np.argsort(-counts, kind="stable")
         ranking = ranking[counts[ranking] > 0]
@@ -83,7 +78,7 @@ class _Sampler:
 
 
 def _root(scores: Floats) -> Floats:
-    """Give a square root of the scores' correlations, shape (d, d); a constant column has none."""
+    """Get a square root of the scores' correlations, shape (d, d); a constant column has none."""
     centred = scores - scores.mean(axis=0)
     lengths = np.linalg.norm(centred, axis=0)
     varies = lengths > 1e-12 * np.sqrt(len(scores))

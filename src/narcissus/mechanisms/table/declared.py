@@ -22,21 +22,14 @@ class DeclaredRows(TableMechanism):
     """Rows that code of the user's makes; what is proved of them holds if the declaration does.
 
     A subclass gives ``name`` and ``maker``.
-
-    Attributes
-    ----------
-    epsilon, delta
-        Level that the generator is declared to keep; without epsilon it is declared none.
-    adjacency
-        Which neighbours the level is about.
-    deterministic
-        Whether it is meant to give the same rows for the same people.
     """
 
+    # epsilon, delta: Level that the generator is declared to keep; without epsilon it is
+    # declared none
     epsilon: float | None = None
     delta: float | None = None
-    adjacency: Adjacency = "replace-one"
-    deterministic: bool = False
+    adjacency: Adjacency = "replace-one"  # Which neighbours the level is about
+    deterministic: bool = False  # Whether it is meant to give the same rows for the same people
 
     def __post_init__(self) -> None:
         """Refuse a declaration that says nothing, or that nothing deterministic can keep."""
@@ -59,7 +52,7 @@ class DeclaredRows(TableMechanism):
 
     @abstractmethod
     def maker(self, columns: Columns) -> Callable[[Codes, np.random.Generator], Codes]:
-        """Give what makes rows of rows, for a table of these columns."""
+        """Return what makes rows of rows, for a table of these columns."""
 
     @property
     def label(self) -> str:

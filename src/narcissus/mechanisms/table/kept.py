@@ -85,7 +85,7 @@ class KeptReleases:
         return self.prepared.must_vary
 
     def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Any]:
-        """Give each release from the folder, or make and keep it."""
+        """Return each release from the folder, or make and keep it."""
         return [self._one(np.ascontiguousarray(codes, dtype=np.int32), rng) for codes in data]
 
     def _one(self, codes: Codes, rng: np.random.Generator) -> Any:
@@ -111,7 +111,7 @@ class KeptReleases:
         return f"{digest.hexdigest()}.npz"
 
     def _arrays(self, release: Any) -> dict[str, NDArray[Any]] | None:
-        """Give what is to be kept of a release; None for one that passes through."""
+        """Return what is to be kept of a release; None for one that passes through."""
         if isinstance(release, Microdata):
             return {"rows": release.rows}
         if isinstance(release, Counts) and release.noise == self.noise:
@@ -125,7 +125,7 @@ class KeptReleases:
         return getattr(self.prepared, "rule", None)
 
     def _read(self, name: str, rng: np.random.Generator) -> Any | None:
-        """Give a kept release and bring the generator to where its making left it."""
+        """Return a kept release and bring the generator to where its making left it."""
         content = self.shelf.get(name)
         if content is None:
             return None
@@ -156,12 +156,11 @@ class KeptReleases:
 
 
 def _state(rng: np.random.Generator) -> str:
-    """Give the state of a generator as text."""
     return json.dumps(rng.bit_generator.state, default=_listed, sort_keys=True)
 
 
 def _listed(array: Any) -> Any:
-    """Give an array of a generator's state as JSON can hold it."""
+    """Return an array of a generator's state as JSON can hold it."""
     return array.tolist()
 
 

@@ -21,11 +21,7 @@ Coarser = Mapping[str, Mapping[str, Any]]
 
 def k_way(columns: Columns, k: int) -> MarginalQueries:
     """Lay out all tables of ``k`` columns that touch an unknown column.
-
-    Raises
-    ------
-    InputError
-        There are fewer columns.
+    Raises InputError: there are fewer columns.
     """
     d = len(columns.names)
     if k > d:
@@ -35,13 +31,9 @@ def k_way(columns: Columns, k: int) -> MarginalQueries:
 
 def chosen(columns: Columns, sets: Sets, coarser: Coarser) -> ChosenQueries:
     """Lay out a list of tables.
-
-    Raises
-    ------
-    InputError
-        A table names no column, one that is not there, or one twice (a column and a coarser
-        version of it are one); the groups are not those of the column's values; or no table has
-        an unknown column.
+    Raises InputError: a table names no column, one that is not there, or one twice (a column and a
+        coarser version of it are one); the groups are not those of the column's values; or no table
+        has an unknown column.
     """
     coarse = tuple(_grouping(columns, name, given) for name, given in coarser.items())
     numbers = {name: number for number, name in enumerate([*columns.names, *coarser])}
@@ -69,7 +61,6 @@ def chosen(columns: Columns, sets: Sets, coarser: Coarser) -> ChosenQueries:
 
 
 def _grouping(columns: Columns, name: str, given: Mapping[str, Any]) -> Grouping:
-    """Read the groups of a coarser column."""
     of, groups = given.get("of"), given.get("groups")
     if set(given) != {"of", "groups"} or not isinstance(groups, Mapping) or not groups:
         raise InputError(

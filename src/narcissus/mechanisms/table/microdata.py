@@ -27,7 +27,7 @@ class PublishedRows(TableMechanism):
         return "The rows themselves"
 
     def prepare(self, columns: Columns) -> PreparedRows:
-        """Give the rows of any table."""
+        """Return the rows of any table."""
         return replace(PreparedRows.of(columns, _shuffled), fixed=True)
 
 

@@ -58,7 +58,6 @@ class MadeBy:
         self.__name__ = getattr(function, "__name__", repr(function))
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
-        """Call the function."""
         return self.function(*arguments, **self.options, **more)
 
 
@@ -139,25 +138,14 @@ class OpenDPMeasurement(TableMechanism):
 
 @dataclass(frozen=True)
 class PreparedMeasurement:
-    """A measurement for a table of known columns; made anew in every process.
+    """A measurement for a table of known columns; made anew in every process."""
 
-    Attributes
-    ----------
-    function
-        From the columns to the measurement.
-    columns, queries
-        Of the table, and what its cells are.
-    reads
-        As in `OpenDPMeasurement`.
-    noise
-        On each cell, where it gives counts.
-    """
-
-    function: Callable[..., Any]
+    function: Callable[..., Any]  # From the columns to the measurement
+    # columns, queries: Of the table, and what its cells are
     columns: Columns
     queries: MarginalQueries
-    reads: str
-    noise: Noise | None
+    reads: str  # As in `OpenDPMeasurement`
+    noise: Noise | None  # On each cell, where it gives counts
     cellwise = False
     must_vary = False
 
@@ -214,7 +202,7 @@ class PreparedMeasurement:
         return f"the function `{getattr(self.function, '__name__', repr(self.function))}`"
 
     def _encoder(self, measurement: Any) -> Callable[[Codes], Any]:
-        """Give what turns people into the argument of a measurement."""
+        """Return what turns people into the argument of a measurement."""
         if _is_of_counts(measurement):
             kind = float if "f" in str(measurement.input_carrier_type) else int
             return lambda codes: [kind(cell) for cell in self.queries.counts(codes)]
@@ -267,7 +255,7 @@ class _Encoded:
 
 
 def _plain(frame: Any) -> Any:
-    """Give a polars frame as a dictionary; anything else as it is."""
+    """Return a polars frame as a dictionary; anything else as it is."""
     return frame.to_dict(as_series=False) if hasattr(frame, "to_dict") else frame
 
 
@@ -281,7 +269,7 @@ def _is_of_counts(measurement: Any) -> bool:
 
 
 def guarantee_of(measurement: Any, *, tables: int = 1) -> Guarantee:
-    """Give what the privacy map of a Measurement says when one record is replaced.
+    """Return what the privacy map of a Measurement says when one record is replaced.
 
     Parameters
     ----------

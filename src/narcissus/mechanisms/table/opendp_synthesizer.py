@@ -105,17 +105,11 @@ class OpenDPSynthesizer(TableMechanism):
 
 @dataclass(frozen=True)
 class _Synthesizer:
-    """Makes rows of rows.
+    """Makes rows of rows."""
 
-    Attributes
-    ----------
-    sizes
-        How many values each column has.
-    algorithm, level, at, sets
-        The synthesizer, the name and the value of its level, and the tables as positions.
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # How many values each column has
+    # algorithm, level, at, sets: The synthesizer, the name and the value of its level, and
+    # the tables as positions
     algorithm: str
     level: str
     at: float
@@ -192,7 +186,7 @@ def _parts_that_fit() -> Generator[None]:
 
 
 def _lazy(codes: Codes) -> Any:
-    """Give people as OpenDP takes them, a LazyFrame of numbers."""
+    """Return people as OpenDP takes them, a LazyFrame of numbers."""
     polars = optional("polars", extra="opendp-synthesizer", purpose=_PURPOSE)
     return polars.LazyFrame(
         {f"c{c}": codes[:, c].tolist() for c in range(codes.shape[1])},
@@ -203,14 +197,9 @@ def _lazy(codes: Codes) -> Any:
 def filled(rows: Codes, sizes: Sequence[int], rng: np.random.Generator) -> Codes:
     """Fill every cell that holds no value with one that the same column holds elsewhere.
 
-    Parameters
-    ----------
-    rows
-        Value numbers, below 0 where there is none, shape (m, d).
-    sizes
-        How many values each column has, for columns that hold none at all.
-    rng
-        Chooses the values.
+    rows: value numbers, below 0 where there is none, shape (m, d).
+    sizes: how many values each column has, for columns that hold none at all.
+    rng: chooses the values.
     """
     whole = rows.copy()
     for c, size in enumerate(sizes):

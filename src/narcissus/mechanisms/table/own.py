@@ -65,7 +65,7 @@ class _Caller:
 
 
 def rows_of(frame: pd.DataFrame, columns: Columns, *, of: str) -> Codes:
-    """Give released rows as value numbers, shape (rows, d); none at all are refused."""
+    """Return released rows as value numbers, shape (rows, d); none at all are refused."""
     rows = columns.codes(frame, of=of)
     if len(rows) == 0:
         raise InputError(f"{of} has no rows")

@@ -47,7 +47,7 @@ class PlannedCounts(TableMechanism):
 
     @abstractmethod
     def noise_of(self, tables: int) -> Noise:
-        """Give the noise on every cell when so many tables are released."""
+        """Return the noise on every cell when so many tables are released."""
 
     def queries_of(self, columns: Columns) -> TableQueries:
         """Lay out all tables that touch an unknown column."""
@@ -118,19 +118,16 @@ class NoiseLevel(PlannedCounts):
 
     @property
     def _exact(self) -> bool:
-        """Whether there is no noise."""
         level, by = self._level
         return level == 0 if by == "scale" else math.isinf(level)
 
     @property
     def label(self) -> str:
-        """The level, or that there is no noise."""
         level, by = self._level
         symbol = {"epsilon": "ε", "mu": "μ", "scale": "scale"}[by]
         return "no noise" if self._exact else f"{symbol} = {level:g}"
 
     def noise_of(self, tables: int) -> Noise:
-        """Give the noise with which so many tables have the level."""
         level, by = self._level
         if self._exact:
             return NoNoise()
@@ -146,7 +143,7 @@ class NoiseLevel(PlannedCounts):
         return DEFAULT_DELTA if self.delta is None else self.delta
 
     def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
-        """Give the point that sets the noise, or that of the guarantee at ``delta``."""
+        """Return the point that sets the noise, or that of the guarantee at ``delta``."""
         epsilon = self.epsilon
         return epsilon_at(guarantee, self._delta) if epsilon is None else epsilon, self._delta
 

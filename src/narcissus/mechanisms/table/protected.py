@@ -27,27 +27,15 @@ class PreparedCells:
 
     Nothing is guaranteed when a person is replaced: given everybody else's records, some values
     of a person rule out what others lead to.
-
-    Attributes
-    ----------
-    queries
-        Which tables these are.
-    rule
-        How a published cell depends on its count.
-    change
-        What is done to the counts.
-    cellwise
-        Whether the rule is the exact chance of each cell, independent of the others; otherwise it
-        only says which counts a cell may have.
-    fixed
-        Whether nothing is drawn: two releases of the same people are equal.
     """
 
-    queries: TableQueries
-    rule: CellRule
-    change: Change
+    queries: TableQueries  # Which tables these are
+    rule: CellRule  # How a published cell depends on its count
+    change: Change  # What is done to the counts
+    # Whether the rule is the exact chance of each cell, independent of the others; otherwise
+    # it only says which counts a cell may have
     cellwise: bool = True
-    fixed: bool = False
+    fixed: bool = False  # Whether nothing is drawn: two releases of the same people are equal
     releases = ProtectedCounts
     guarantee = None
     noise = None
@@ -55,7 +43,6 @@ class PreparedCells:
     must_vary = False
 
     def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[ProtectedCounts]:
-        """Release the tables of each data set."""
         released: list[ProtectedCounts] = []
         for codes in data:
             counts = self.queries.counts(codes.astype(np.int32))
@@ -96,11 +83,9 @@ class ProtectedTables(TableMechanism):
 
     @property
     def tables(self) -> str:
-        """Which tables, in words."""
         return "tables" if self.sets is not None else f"{self.k or 3}-way tables"
 
     def queries_of(self, columns: Columns) -> TableQueries:
-        """Lay out the tables that have an unknown column."""
         if self.sets is not None:
             return chosen(columns, self.sets, self.coarser)
         return k_way(columns, self.k or min(3, len(columns.names)))

@@ -28,7 +28,7 @@ class RandomlyRoundedTo:
         return f"randomly rounded to multiples of {self.base}, without bias"
 
     def log_likelihood(self, cells: Floats, counts: Floats) -> Floats:
-        """Give the log chance that a count is rounded to the published value."""
+        """Return the log chance that a count is rounded to the published value."""
         over = np.mod(counts, self.base)
         up = over / self.base
         chance = np.where(cells == counts - over, 1 - up, 0.0)

@@ -25,7 +25,7 @@ class CellRule(Protocol):
         ...
 
     def log_likelihood(self, cells: Floats, counts: Floats) -> Floats:
-        """Give the log chance of published values given true counts.
+        """Return the log chance of published values given true counts.
 
         Parameters
         ----------
@@ -78,5 +78,5 @@ class Microdata:
     rows: Codes
 
     def counts(self, queries: TableQueries, people: int) -> NDArray[np.float64]:
-        """Give the cells of tables of so many people, counted from the rows, shape (cells,)."""
+        """Return the cells of tables of so many people, counted from the rows, shape (cells,)."""
         return queries.counts(self.rows) * (people / max(1, len(self.rows)))

@@ -21,7 +21,6 @@ class RoundedTo:
 
     @property
     def title(self) -> str:
-        """That cells are rounded, and to what."""
         return f"rounded to multiples of {self.base}"
 
     def rounded(self, counts: Floats) -> Floats:
@@ -29,7 +28,7 @@ class RoundedTo:
         return np.floor_divide(2 * counts + self.base, 2 * self.base) * self.base
 
     def log_likelihood(self, cells: Floats, counts: Floats) -> Floats:
-        """Give 0 where a count is rounded to the published value, minus infinity elsewhere."""
+        """Return 0 where a count is rounded to the published value, minus infinity elsewhere."""
         return np.where(self.rounded(counts) == cells, 0.0, -np.inf)
 
 

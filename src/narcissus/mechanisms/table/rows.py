@@ -20,30 +20,17 @@ READ_AS = 3
 
 @dataclass(frozen=True)
 class PreparedRows:
-    """A mechanism that turns the rows of a data set into released rows.
+    """A mechanism that turns the rows of a data set into released rows."""
 
-    Attributes
-    ----------
-    queries
-        Tables that the rows are counted into, to be read as counts.
-    make
-        From value numbers, shape (n, d), and a generator to released ones, shape (m, d).
-    guarantee
-        What it guarantees; None for nothing.
-    assumes
-        What must hold for the guarantee to do so, each a phrase that can be refuted.
-    must_vary
-        Whether two equal releases of the same people show a fixed seed; see `require_varied`.
-    fixed
-        Whether two releases of the same people have the same rows, in any order.
-    """
-
-    queries: TableQueries
+    queries: TableQueries  # Tables that the rows are counted into, to be read as counts
+    # From value numbers, shape (n, d), and a generator to released ones, shape (m, d)
     make: Callable[[Codes, np.random.Generator], Codes]
-    guarantee: Guarantee | None = None
+    guarantee: Guarantee | None = None  # What it guarantees; None for nothing
+    # What must hold for the guarantee to do so, each a phrase that can be refuted
     assumes: tuple[str, ...] = ()
+    # Whether two equal releases of the same people show a fixed seed; see `require_varied`
     must_vary: bool = False
-    fixed: bool = False
+    fixed: bool = False  # Whether two releases of the same people have the same rows, in any order
     releases = Microdata
     noise = None
     cellwise = False
@@ -64,7 +51,6 @@ class PreparedRows:
         return cls(queries, make, guarantee, assumes, must_vary)
 
     def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Microdata]:
-        """Release each data set."""
         released: list[Microdata] = []
         for codes in data:
             rows = np.ascontiguousarray(self.make(codes.astype(np.int32), rng), dtype=np.int32)

@@ -39,7 +39,7 @@ class Shelf:
         self._too_large = 0
 
     def get(self, name: str) -> bytes | None:
-        """Give a release, or None.
+        """Return a release, or None.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class Shelf:
             self._too_large = max(self._too_large, len(content))
 
     def to_bring(self) -> tuple[dict[str, bytes], int]:
-        """Give what may be brought to where the folder is not, and how many are too much."""
+        """Return what may be brought to where the folder is not, and how many are too much."""
         found: dict[str, bytes] = {}
         size = left = 0
         for path in sorted(self.folder.glob("*.npz")):
@@ -90,7 +90,7 @@ class Shelf:
             self._brought = brought
 
     def handed_over(self) -> tuple[dict[str, bytes], int]:
-        """Give what was made since, and the bytes of the largest that was too large, or 0."""
+        """Return what was made since, and the bytes of the largest that was too large, or 0."""
         made, large = self._made, self._too_large
         self._made, self._too_large = {}, 0
         return made, large

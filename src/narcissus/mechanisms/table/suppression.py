@@ -16,37 +16,27 @@ from narcissus.mechanisms.table.protected import PreparedCells, ProtectedTables
 
 @dataclass(frozen=True)
 class WithheldBelow:
-    """Small counts are withheld, all others are published as they are.
+    """Small counts are withheld, all others are published as they are."""
 
-    Attributes
-    ----------
-    threshold
-        Counts from 1 to ``threshold - 1`` are withheld.
-    zeros
-        Whether empty cells are published.
-    others
-        Whether cells with larger counts may be withheld as well: then a withheld cell may have any
-        count, and the rule says which counts are possible, not how likely they are.
-    """
-
-    threshold: int
-    zeros: bool = True
+    threshold: int  # Counts from 1 to ``threshold - 1`` are withheld
+    zeros: bool = True  # Whether empty cells are published
+    # Whether cells with larger counts may be withheld as well: then a withheld cell may have
+    # any count, and the rule says which counts are possible, not how likely they are
     others: bool = False
 
     @property
     def title(self) -> str:
-        """Which cells are withheld."""
         least = 1 if self.zeros else 0
         more = ", and others so that they cannot be computed" if self.others else ""
         return f"withheld where counts are {least} to {self.threshold - 1}{more}"
 
     def small(self, counts: Floats) -> NDArray[np.bool_]:
-        """Say which counts are withheld, any shape."""
+        """Return which counts are withheld, any shape."""
         small = counts < self.threshold
         return small & (counts > 0) if self.zeros else small
 
     def log_likelihood(self, cells: Floats, counts: Floats) -> Floats:
-        """Give 0 where a count can have led to the published value, minus infinity elsewhere."""
+        """Return 0 where a count can have led to the published value, minus infinity elsewhere."""
         small = self.small(counts)
         possible = np.where(np.isnan(cells), small | self.others, ~small & (cells == counts))
         return np.where(possible, 0.0, -np.inf)
@@ -122,10 +112,7 @@ class Suppression(ProtectedTables):
 def withhold_more(table: Floats) -> None:
     """Withhold cells until no line of a table has a single withheld one; in place.
 
-    Parameters
-    ----------
-    table
-        Counts with an axis for each column; NaN where withheld.
+    table: counts with an axis for each column; NaN where withheld.
     """
     moved = True
     while moved:

@@ -100,18 +100,11 @@ def swap(
 ) -> Codes:
     """Swap values between pairs of rows, and give all rows in random order, shape (n, d).
 
-    Parameters
-    ----------
-    rows
-        Value numbers, shape (n, d).
-    rng
-        Source of the pairs and of the order.
-    rate
-        Share of the rows that are swapped.
-    swapped
-        Columns whose values are exchanged.
-    match
-        Columns on which the two rows of a pair agree.
+    rows: value numbers, shape (n, d).
+    rng: source of the pairs and of the order.
+    rate: share of the rows that are swapped.
+    swapped: columns whose values are exchanged.
+    match: columns on which the two rows of a pair agree.
     """
     rows = rng.permutation(rows)
     first, second = _pairs(rows[:, match])

@@ -96,21 +96,13 @@ class TreeSynthesizer(TableMechanism):
 
 @dataclass(frozen=True)
 class NoisyTree:
-    """Makes rows of rows.
+    """Makes rows of rows."""
 
-    Attributes
-    ----------
-    sizes
-        How many values each column has.
-    single, double
-        Standard deviation of the noise on tables of one column and of two.
-    width
-        Of the choice of each edge: its log odds are ``width / 4`` times the score.
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # How many values each column has
+    # single, double: Standard deviation of the noise on tables of one column and of two
     single: float = 0.0
     double: float = 0.0
+    # Of the choice of each edge: its log odds are ``width / 4`` times the score
     width: float = math.inf
 
     @classmethod
@@ -153,14 +145,9 @@ class NoisyTree:
     def choose(self, codes: Codes, shares: list[Floats], rng: np.random.Generator) -> list[Edge]:
         """Choose the edges of a spanning tree, each by the exponential mechanism.
 
-        Parameters
-        ----------
-        codes
-            The people, shape (n, d).
-        shares
-            How frequent each value of each column is, as measured.
-        rng
-            Source of the choices.
+        codes: the people, shape (n, d).
+        shares: how frequent each value of each column is, as measured.
+        rng: source of the choices.
         """
         d = len(self.sizes)
         pairs = list(combinations(range(d), 2))
@@ -178,7 +165,7 @@ class NoisyTree:
         return edges
 
     def score(self, codes: Codes, pair: Edge, shares: list[Floats]) -> float:
-        """Give the L1 distance of a pair's table from that of independent columns."""
+        """Return the L1 distance of a pair's table from that of independent columns."""
         expected = len(codes) * np.outer(shares[pair[0]], shares[pair[1]])
         return float(np.abs(self._counts(codes, pair) - expected).sum())
 
@@ -190,14 +177,14 @@ class NoisyTree:
     def _measured(
         self, codes: Codes, columns: tuple[int, ...], scale: float, rng: np.random.Generator
     ) -> Floats:
-        """Give a table with noise, as the nearest one without negative cells that sums to n."""
+        """Return a table with noise, as the nearest one without negative cells that sums to n."""
         counts = self._counts(codes, columns)
         noisy = counts + scale * rng.standard_normal(counts.shape)
         return on_simplex(noisy.ravel(), len(codes)).reshape(counts.shape)
 
 
 def outwards(edges: list[Edge]) -> Iterator[Edge]:
-    """Give the edges of a tree as (parent, child), from column 0 on."""
+    """Yield the edges of a tree as (parent, child), from column 0 on."""
     left, reached = list(edges), [0]
     for parent in reached:
         for edge in [e for e in left if parent in e]:
@@ -208,7 +195,7 @@ def outwards(edges: list[Edge]) -> Iterator[Edge]:
 
 
 def on_simplex(values: Floats, total: float) -> Floats:
-    """Give the nearest vector without negative entries that sums to ``total``.
+    """Return the nearest vector without negative entries that sums to ``total``.
 
     Source: Held, Wolfe and Crowder 1974.
     """

@@ -155,7 +155,6 @@ def small_delta(
 
 
 def data_sets(world: HiddenNature) -> Iterator[Rows]:
-    """Yield all data sets, as multisets."""
     size = comb(2**world.d + world.n - 1, world.n)
     if size > _MOST:
         raise TooLargeError(f"{size:,} data sets are more than {_MOST:,}; take fewer rows or bits")

@@ -90,13 +90,8 @@ def between_rates(
 
     The tolerance is a tenth of delta if the family has none. ``exact`` is the game at any of its
     rates.
-
-    Raises
-    ------
-    InputError
-        The world does not define how its chances depend on the rate.
-    LongWorkError
-        It takes longer than ``hours``.
+    Raises InputError: the world does not define how its chances depend on the rate.
+    Raises LongWorkError: it takes longer than ``hours``.
     """
     return cover(
         exact,
@@ -131,25 +126,13 @@ def smallest_for_every_rate(
 ) -> Smallest:
     """Find the first parameter value that suffices for every rate of a study's family.
 
-    Parameters
-    ----------
-    study
-        A study with a family of rates.
-    folder
-        The folder of the study file.
-    parameter, values
-        The parameter, as for `varied`, and the values to try, in order.
-    epsilon, delta
-        Target.
-    limit
-        Largest number of (data set, release) pairs of a game.
-    executor
-        Engine for long computations; None is this process.
-
-    Raises
-    ------
-    InputError
-        Nothing is known between the rates, or the parameter does not take a value.
+    study: a study with a family of rates.
+    folder: the folder of the study file.
+    parameter, values: the parameter, as for `varied`, and the values to try, in order.
+    epsilon, delta: target.
+    limit: largest number of (data set, release) pairs of a game.
+    executor: engine for long computations; None is this process.
+    Raises InputError: nothing is known between the rates, or the parameter does not take a value.
     """
     family = study.family
     assert isinstance(family, RatesFamily)
@@ -253,7 +236,6 @@ def _short_of(at_most: float, allowed: float, *, complete: bool) -> str:
 
 
 def _with_worst(written: WrittenFamily, rate: float, epsilon: float) -> WrittenFamily:
-    """Write out the worst rate too, if it is worse than those written out."""
     first = next(iter(written.members.values()))
     game = replace(first.game, world=replace(first.game.world, rate=rate))
     worst = write_out(game, abstain=first.abstain)

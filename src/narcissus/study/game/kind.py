@@ -165,7 +165,6 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
 
 
 def has_epsilon(statement: Any) -> bool:
-    """Whether the epsilon of a statement is a factor on a baseline."""
     return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
 
 
@@ -470,7 +469,6 @@ KIND = GameKind()
 
 
 def _scope(study: GameStudy, setup: Setup) -> str:
-    """Describe the scope of the statement."""
     if isinstance(study.family, RatesFamily):
         return f"every rate from {study.family.low:g} to {study.family.high:g}"
     members = len(setup.game.members())

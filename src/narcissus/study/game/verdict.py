@@ -81,7 +81,6 @@ class Judged:
 
 
 def grade_of(assumptions: Sequence[str]) -> Grade:
-    """Return the grade of a theorem with these assumptions."""
     return "proved if" if assumptions else "proved"
 
 

@@ -291,7 +291,6 @@ class Crowd:
         return self.groups.by_secret(self.targets.queries.unknown)
 
     def proved(self, place: int, setting: Setting, points: tuple[float, ...]) -> Kept:
-        """Return what is proved of them at a setting, given by its place in the sweep."""
         if place not in self._proved:
             self._proved[place] = proved(self.targets, self.members, setting, points)
         return self._proved[place]

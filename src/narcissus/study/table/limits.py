@@ -295,7 +295,6 @@ class AttackScores:
         return Envelope(np.full_like(self.around.guesses, -allowed))
 
     def _gained(self, allowed: float = 0.0) -> Envelope:
-        """Return the gain of an attack that always is at one end, minus what is allowed."""
         assert self.around is not None
         assert self.always is not None
         if self.always[2] is None:
@@ -399,7 +398,6 @@ def scores_of(
 
 
 def always_of(attack: TableAttack) -> Always | None:
-    """Return the ends at which an attack of ours always is."""
     if isinstance(attack, Ceiling):
         return MOST, LEFT, GAINED
     return (LIKELIEST, LIKELIEST, None) if isinstance(attack, PriorGuess) else None

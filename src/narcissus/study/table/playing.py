@@ -138,13 +138,8 @@ def looks_of(
     """Play the pilot and fix when the run may end; None if the study asks for no precision.
 
     If ``threshold`` limits a gain or the worst group, the run waits for their limits too.
-
-    Raises
-    ------
-    InputError
-        More than a million trials would be needed, and the study sets no maximum.
-    LongWorkError
-        The pilot alone takes longer than was agreed to.
+    Raises InputError: more than a million trials would be needed, and the study sets no maximum.
+    Raises LongWorkError: the pilot alone takes longer than was agreed to.
     """
     if study.run.precision is None:
         return None
@@ -317,11 +312,7 @@ def play_trials(
     ``experiment`` is at its first look, if there are several; ``plan`` decides the end if the study
     asks for a precision. Stored trials are this study's if they have its ``identity``. With
     ``again`` attacks learn even if all trials are there, since others will use them.
-
-    Raises
-    ------
-    TooLargeError, LongWorkError
-        See `narcissus.study.table.work.check`.
+    Raises TooLargeError, LongWorkError: see `narcissus.study.table.work.check`.
     """
     keys = experiment.keys()
     agreed = partial(

@@ -119,7 +119,6 @@ def success_of(study: TableStudy, table: Table, unknown: tuple[int, ...]) -> Col
 
 
 def fit_prior(part: Part, table: Table) -> RecordPrior:
-    """Fit the prior, or make the user's own from the table."""
     try:
         prior = part.build(table)
     except InputError as error:

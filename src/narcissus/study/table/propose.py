@@ -174,7 +174,6 @@ def _common(column: ColumnSketch, tally: ValueTally, *, are_names: bool) -> tupl
 def _number_bins(
     numbers: NDArray[np.float64], counts: NDArray[np.int64], texts: Sequence[str]
 ) -> tuple[Way, str]:
-    """Propose bins of numbers, with the codes that are no numbers."""
     codes: list[str | float] = [*sorted(texts), *_isolated(numbers, counts)]
     is_plain = ~np.isin(numbers, [code for code in codes if not isinstance(code, str)])
     values, place = np.unique(numbers[is_plain], return_inverse=True)
