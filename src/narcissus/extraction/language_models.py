@@ -20,10 +20,11 @@ Source: Swanberg et al. 2025, section 5.1.
 
 from __future__ import annotations
 
+import collections.abc
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -104,7 +105,7 @@ def libraries(purpose: str) -> tuple[Any, Any]:
 
 
 @contextmanager
-def silent(transformers: Any) -> Generator[None]:
+def silent(transformers: Any) -> collections.abc.Generator[None]:
     """Keep transformers from writing on standard error: the library never prints."""
     logging = transformers.utils.logging
     level, shows = logging.get_verbosity(), logging.is_progress_bar_enabled()
