@@ -230,6 +230,47 @@ class Item:
         return f"{self.paper}/{'-'.join(words)}"
 
 
+Make = Callable[[Given], Reproduced]
+
+
+class Statements(list[Item]):
+    """The items of a module, in its order: it decorates the function that makes each."""
+
+    def __init__(
+        self,
+        paper: str,
+        seconds: float,
+        command: str = "",
+        *,
+        prefix: str = "",
+        kind: Kind = "statement",
+    ) -> None:
+        super().__init__()
+        self._paper, self._seconds, self._kind = paper, seconds, kind
+        self._command, self._prefix = command, prefix
+
+    def __call__(
+        self,
+        number: str,
+        title: str,
+        command: str = "",
+        *,
+        seconds: float | None = None,
+        paper: str = "",
+    ) -> Callable[[Make], Make]:
+        """Return a decorator that adds the item; a function may make several."""
+
+        def add(make: Make) -> Make:
+            time = self._seconds if seconds is None else seconds
+            run = self._prefix + (command or self._command)
+            self.append(
+                Item(paper or self._paper, self._kind, number, title, time, make, command=run)
+            )
+            return make
+
+        return add
+
+
 def claims(
     *held: Held, printed: tuple[Printed, ...] = (), notes: tuple[str, ...] = ()
 ) -> Reproduced:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
-from narcissus_papers.base import Given, Held, Item, Reproduced
+from narcissus_papers.base import Held
 
 Matrix = NDArray[np.float64]
 
@@ -98,12 +98,6 @@ def least_beta_of_all(rows: Matrix) -> float:
             assert found.fun is not None
             best = min(best, found.fun)
     return best
-
-
-def statement(
-    number: str, title: str, make: Callable[[Given], Reproduced], command: str = CHANNEL
-) -> Item:
-    return Item("002", "statement", number, title, 0.2, make, command=command)
 
 
 def proved(what: str, holds: bool, because: str = "") -> Held:

@@ -7,7 +7,15 @@ import itertools
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Printed, Quote, Reproduced, checked, claims
+from narcissus_papers.base import (
+    Given,
+    Printed,
+    Quote,
+    Reproduced,
+    Statements,
+    checked,
+    claims,
+)
 from narcissus_papers.chatzikokolakis.cases import (
     CHANNEL,
     NAMED,
@@ -17,7 +25,6 @@ from narcissus_papers.chatzikokolakis.cases import (
     pairs_of_channels,
     priors,
     proved,
-    statement,
 )
 
 PRINTED = [[0.9, 0.1, 0.0], [0.8, 0.2, 0.0], [0.5, 0.5, 0.0], [0.5, 0.1, 0.4]]
@@ -57,11 +64,11 @@ def diameter(rows: Matrix, order: float) -> float:
     return max(float(np.linalg.norm(a - b, order)) for a in rows for b in rows)
 
 
-def section_4a(_given: Given) -> Reproduced:
-    """Compute what an attacker of two channels sees.
+COMPOSITION = Statements("002", 0.2, CHANNEL)
 
-    Source: Chatzikokolakis et al. 2023, section IV-A.
-    """
+
+@COMPOSITION("section IV-A", "Channels in parallel give independent outputs.", TWICE)
+def section_4a(_given: Given) -> Reproduced:
     right = [
         np.allclose(
             ch.parallel(a, b).dense.reshape(len(a), a.shape[1], -1),
@@ -88,8 +95,8 @@ def section_4a(_given: Given) -> Reproduced:
     )
 
 
+@COMPOSITION("Theorem 3", "In parallel, beta* is at least the product.", TWICE)
 def theorem_3(_given: Given) -> Reproduced:
-    """Bound channels in parallel. Source: Chatzikokolakis et al. 2023, Theorem 3."""
     room = [
         beta_star(ch.parallel(a, b)) - beta_star(a) * beta_star(b) for a, b in pairs_of_channels()
     ]
@@ -106,11 +113,12 @@ def theorem_3(_given: Given) -> Reproduced:
     )
 
 
+@COMPOSITION(
+    "Proposition 1",
+    "In parallel, another pair of secrets can be the worst.",
+    f"{TWICE} --all-pairs",
+)
 def proposition_1(_given: Given) -> Reproduced:
-    """Show that the worst pair can change.
-
-    Source: Chatzikokolakis et al. 2023, Proposition 1.
-    """
     twice = ch.parallel(PRINTED, PRINTED)
     alone, composed = ch.tied_pairs(PRINTED), ch.tied_pairs(twice)
     moving = ch.parallel(MOVING, MOVING)
@@ -141,11 +149,8 @@ def proposition_1(_given: Given) -> Reproduced:
     )
 
 
+@COMPOSITION("section IV-B", "What comes after does not lower the risk.", CASCADE)
 def section_4b(_given: Given) -> Reproduced:
-    """Check that post-processing does not help the attacker.
-
-    Source: Chatzikokolakis et al. 2023, section IV-B.
-    """
     room = [
         ch.bayes_risk(ch.cascade(a, b), prior) - ch.bayes_risk(a, prior)
         for a, b in chains()
@@ -159,8 +164,8 @@ def section_4b(_given: Given) -> Reproduced:
     )
 
 
+@COMPOSITION("Theorem 4", "In a cascade, beta* is at least the larger one.", CASCADE)
 def theorem_4(_given: Given) -> Reproduced:
-    """Bound channels in cascade. Source: Chatzikokolakis et al. 2023, Theorem 4."""
     room = [beta_star(ch.cascade(a, b)) - max(beta_star(a), beta_star(b)) for a, b in chains()]
     return claims(
         proved(
@@ -171,11 +176,9 @@ def theorem_4(_given: Given) -> Reproduced:
     )
 
 
+@COMPOSITION("Equation 12", "A mixture is no farther from a point than another point.")
+@COMPOSITION("Lemma 3", "A convex hull has the diameter of its set.", CASCADE)
 def hulls(_given: Given) -> Reproduced:
-    """Check that mixtures are no farther apart.
-
-    Source: Chatzikokolakis et al. 2023, Lemma 3, Equation 12.
-    """
     orders = (1.0, 2.0, np.inf)
     whole = [
         diameter(np.vstack([rows, mixtures(rows)]), order) - diameter(rows, order)
@@ -201,11 +204,8 @@ def hulls(_given: Given) -> Reproduced:
     )
 
 
+@COMPOSITION("Equation 14", "Least values multiply to at most the least product.")
 def equation_14(_given: Given) -> Reproduced:
-    """Check that a product's minimum is at least that of its factors.
-
-    Source: Chatzikokolakis et al. 2023, Equation 14.
-    """
     right = [
         min(q) * min(r) <= min(a * b for a, b in zip(q, r, strict=True))
         for q in itertools.product(NUMBERS, repeat=2)
@@ -218,21 +218,3 @@ def equation_14(_given: Given) -> Reproduced:
             all(right),
         ),
     )
-
-
-COMPOSITION: tuple[Item, ...] = (
-    statement("section IV-A", "Channels in parallel give independent outputs.", section_4a, TWICE),
-    statement("Theorem 3", "In parallel, beta* is at least the product.", theorem_3, TWICE),
-    statement(
-        "Proposition 1",
-        "In parallel, another pair of secrets can be the worst.",
-        proposition_1,
-        f"{TWICE} --all-pairs",
-    ),
-    statement("section IV-B", "What comes after does not lower the risk.", section_4b, CASCADE),
-    statement("Theorem 4", "In a cascade, beta* is at least the larger one.", theorem_4, CASCADE),
-    statement("Lemma 3", "A convex hull has the diameter of its set.", hulls, CASCADE),
-    statement("Equation 12", "A mixture is no farther from a point than another point.", hulls),
-    statement("Equation 14", "Least values multiply to at most the least product.", equation_14),
-)
-"""The statements of this section."""

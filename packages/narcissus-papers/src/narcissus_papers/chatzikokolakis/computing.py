@@ -7,8 +7,15 @@ import itertools
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
-from narcissus_papers.chatzikokolakis.cases import NAMED, ROOM, Matrix, channels, proved, statement
+from narcissus_papers.base import Given, Held, Reproduced, Statements, checked, claims
+from narcissus_papers.chatzikokolakis.cases import (
+    CHANNEL,
+    NAMED,
+    ROOM,
+    Matrix,
+    channels,
+    proved,
+)
 
 SIZES = (1_000, 10_000, 100_000)
 QUICK = (
@@ -26,8 +33,11 @@ def references(rows: Matrix) -> list[Matrix]:
     return [rows.mean(axis=0), rows[0], *(one / one.sum() for one in mixed)]
 
 
+COMPUTING = Statements("002", 0.2, CHANNEL)
+
+
+@COMPUTING("Proposition 5", "One reference row limits beta* in linear time.", QUICK)
 def proposition_5(_given: Given) -> Reproduced:
-    """Bound beta* in linear time. Source: Chatzikokolakis et al. 2023, Proposition 5."""
     low, high, ours = [], [], []
     rng = np.random.default_rng(5)
     for rows in channels():
@@ -59,8 +69,8 @@ def proposition_5(_given: Given) -> Reproduced:
     )
 
 
+@COMPUTING("section VII-A", "Secrets known to hold the worst pair are enough.")
 def section_7a(_given: Given) -> Reproduced:
-    """Use prior knowledge of the channel. Source: Chatzikokolakis et al. 2023, section VII-A."""
     same = []
     for rows in channels():
         worst = ch.beta_star(rows)
@@ -71,11 +81,8 @@ def section_7a(_given: Given) -> Reproduced:
     )
 
 
+@COMPUTING("section VII-B", "beta* in time linear in the number of secrets.")
 def section_7b(_given: Given) -> Reproduced:
-    """Compute beta* in time linear in the secrets.
-
-    Source: Chatzikokolakis et al. 2023, section VII-B.
-    """
     same, distance = [], []
     for rows in channels():
         signs = np.array(list(itertools.product((1.0, -1.0), repeat=rows.shape[1])))
@@ -99,11 +106,8 @@ def section_7b(_given: Given) -> Reproduced:
     )
 
 
+@COMPUTING("section VII-C", "The Euclidean diameter limits beta*.", QUICK)
 def section_7c(_given: Given) -> Reproduced:
-    """Bound beta* by the Euclidean diameter.
-
-    Source: Chatzikokolakis et al. 2023, section VII-C.
-    """
     norms, limits = [], []
     for rows in channels():
         for a, b in itertools.combinations(rows, 2):
@@ -139,11 +143,8 @@ def estimates() -> list[tuple[float, float, float]]:
     return found
 
 
+@COMPUTING("section VII-D", "beta* from samples, and pairs that need none.", ESTIMATE)
 def section_7d(_given: Given) -> Reproduced:
-    """Search fewer pairs, and estimate.
-
-    Source: Chatzikokolakis et al. 2023, section VII-D.
-    """
     right: list[bool] = []
     for rows in channels():
         table = ch.pairwise(rows)
@@ -170,17 +171,3 @@ def section_7d(_given: Given) -> Reproduced:
             "played",
         ),
     )
-
-
-COMPUTING: tuple[Item, ...] = (
-    statement(
-        "Proposition 5", "One reference row limits beta* in linear time.", proposition_5, QUICK
-    ),
-    statement("section VII-A", "Secrets known to hold the worst pair are enough.", section_7a),
-    statement("section VII-B", "beta* in time linear in the number of secrets.", section_7b),
-    statement("section VII-C", "The Euclidean diameter limits beta*.", section_7c, QUICK),
-    statement(
-        "section VII-D", "beta* from samples, and pairs that need none.", section_7d, ESTIMATE
-    ),
-)
-"""The statements of this section."""

@@ -10,15 +10,15 @@ import numpy as np
 from scipy import optimize, sparse
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Reproduced, checked, claims
+from narcissus_papers.base import Given, Reproduced, Statements, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
+    CHANNEL,
     ROOM,
     WITH_PRIOR,
     Matrix,
     channels,
     priors,
     proved,
-    statement,
     systems,
 )
 from narcissus_papers.chatzikokolakis.local_privacy import EPSILONS, LOOSE, ldp_rows
@@ -60,11 +60,11 @@ def whole(records: int, values: int, epsilon: float) -> Matrix:
     return made
 
 
-def equation_4(_given: Given) -> Reproduced:
-    """Relate leakage and beta.
+DATABASES = Statements("002", 0.2, CHANNEL)
 
-    Source: Chatzikokolakis et al. 2023, Equation 4.
-    """
+
+@DATABASES("Equation 4", "beta from the leakage and the prior.", WITH_PRIOR)
+def equation_4(_given: Given) -> Reproduced:
     apart = [
         abs(
             ch.beta(rows, prior)
@@ -85,8 +85,8 @@ SIZES = ((1, 2), (1, 4), (2, 2), (2, 3), (3, 2))
 """Numbers of records, and of values of each, of the databases that are written out."""
 
 
+@DATABASES("Theorem 6", "epsilon-DP limits the leakage of whole databases.", WITH_PRIOR)
 def theorem_6(_given: Given) -> Reproduced:
-    """Bound the leakage of whole databases. Source: Chatzikokolakis et al. 2023, Theorem 6."""
     programs, reached = [], []
     for (n, v), epsilon in itertools.product(SIZES, (0.5, 1.5)):
         limit = ch.database_capacity(epsilon, n, v).value
@@ -107,8 +107,8 @@ def theorem_6(_given: Given) -> Reproduced:
     )
 
 
+@DATABASES("Corollary 1", "epsilon-DP limits beta of whole databases.", WITH_PRIOR)
 def corollary_1(_given: Given) -> Reproduced:
-    """Bound beta of whole databases. Source: Chatzikokolakis et al. 2023, Corollary 1."""
     holds, reached = [], []
     for (n, v), epsilon in itertools.product(SIZES, (0.5, 1.5)):
         rows = whole(n, v, epsilon)
@@ -134,8 +134,10 @@ def corollary_1(_given: Given) -> Reproduced:
     )
 
 
+@DATABASES(
+    "Corollary 2", "epsilon-DP gives beta of at least 2 / (1 + e^epsilon) for neighbours.", BOUND
+)
 def corollary_2(_given: Given) -> Reproduced:
-    """Bound beta of neighbours. Source: Chatzikokolakis et al. 2023, Corollary 2."""
     holds = [
         ch.beta(rows, prior) >= ch.from_local_dp(ch.local_dp_epsilon(rows)).value - ROOM
         for rows in channels(40, secrets=2)
@@ -162,11 +164,9 @@ def corollary_2(_given: Given) -> Reproduced:
     )
 
 
+@DATABASES("Equation 6", "So beta is at least 2 - e^epsilon.", BOUND)
+@DATABASES("Equation 5", "Yeom et al.: the advantage is at most e^epsilon - 1.", BOUND)
 def yeom(_given: Given) -> Reproduced:
-    """Compare with the bound of Yeom et al.
-
-    Source: Chatzikokolakis et al. 2023, Equation 5, Equation 6.
-    """
     grid = np.linspace(0.0, 5.0, 101)
     ours = np.array([1 - ldp_rows(2, float(e)) for e in EPSILONS])
     by_yeom = np.array([ch.yeom_bound(float(e)).value for e in grid])
@@ -185,11 +185,8 @@ def yeom(_given: Given) -> Reproduced:
     )
 
 
+@DATABASES("section V-D", "The advantage is at most (e^epsilon - 1) / (e^epsilon + 1).", BOUND)
 def section_5d(_given: Given) -> Reproduced:
-    """Compute the gain of membership inference, and what beta* does not imply.
-
-    Source: Chatzikokolakis et al. 2023, section V-D.
-    """
     most = [1 - ldp_rows(2, e) for e in EPSILONS]
     exact = np.tanh(np.array(EPSILONS) / 2)
     rows = [[0.999, 0.001], [1.0, 0.0]]
@@ -205,27 +202,3 @@ def section_5d(_given: Given) -> Reproduced:
             abs(ch.beta_star(rows).value - 0.999) <= ROOM and math.isinf(ch.local_dp_epsilon(rows)),
         ),
     )
-
-
-DATABASES: tuple[Item, ...] = (
-    statement("Equation 4", "beta from the leakage and the prior.", equation_4, WITH_PRIOR),
-    statement(
-        "Theorem 6", "epsilon-DP limits the leakage of whole databases.", theorem_6, WITH_PRIOR
-    ),
-    statement("Corollary 1", "epsilon-DP limits beta of whole databases.", corollary_1, WITH_PRIOR),
-    statement(
-        "Corollary 2",
-        "epsilon-DP gives beta of at least 2 / (1 + e^epsilon) for neighbours.",
-        corollary_2,
-        BOUND,
-    ),
-    statement("Equation 5", "Yeom et al.: the advantage is at most e^epsilon - 1.", yeom, BOUND),
-    statement("Equation 6", "So beta is at least 2 - e^epsilon.", yeom, BOUND),
-    statement(
-        "section V-D",
-        "The advantage is at most (e^epsilon - 1) / (e^epsilon + 1).",
-        section_5d,
-        BOUND,
-    ),
-)
-"""The statements of this section."""

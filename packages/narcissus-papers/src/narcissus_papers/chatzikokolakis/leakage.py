@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
+from narcissus_papers.base import Given, Held, Reproduced, Statements, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
+    CHANNEL,
     NAMED,
     ROOM,
     WITH_PRIOR,
@@ -14,7 +15,6 @@ from narcissus_papers.chatzikokolakis.cases import (
     channels,
     pairs_of_channels,
     proved,
-    statement,
     systems,
 )
 from narcissus_papers.chatzikokolakis.composition import chains
@@ -33,11 +33,15 @@ def by_outputs(rows: Matrix, prior: Matrix) -> tuple[float, float]:
     return sum(m * c.max() for m, c in left), sum(m * ch.guessing_error(c) for m, c in left)
 
 
-def section_5e(_given: Given) -> Reproduced:
-    """Relate leakage, beta* and a prior's risk.
+LEAKAGE = Statements("002", 0.2, CHANNEL)
 
-    Source: Chatzikokolakis et al. 2023, section V-E.
-    """
+
+@LEAKAGE(
+    "section V-E",
+    "Capacity and beta* limit the risk for every prior.",
+    f"{WITH_PRIOR} --json --all",
+)
+def section_5e(_given: Given) -> Reproduced:
     same, additive, implied, most = [], [], [], []
     for rows, prior in systems():
         vulnerability, error = by_outputs(rows, prior)
@@ -124,8 +128,12 @@ def _guesses() -> tuple[Held, ...]:
     )
 
 
+@LEAKAGE(
+    "Appendix F",
+    "Guessing the secret is one gain and one loss of many.",
+    f"{WITH_PRIOR} --json --all",
+)
 def appendix_f(_given: Given) -> Reproduced:
-    """Check that guessing is a gain and a loss. Source: Chatzikokolakis et al. 2023, Appendix F."""
     gain, loss = [], []
     for rows, prior in systems():
         one = np.eye(len(rows))
@@ -141,20 +149,3 @@ def appendix_f(_given: Given) -> Reproduced:
             max(loss) <= 1e-10,
         ),
     )
-
-
-LEAKAGE: tuple[Item, ...] = (
-    statement(
-        "section V-E",
-        "Capacity and beta* limit the risk for every prior.",
-        section_5e,
-        f"{WITH_PRIOR} --json --all",
-    ),
-    statement(
-        "Appendix F",
-        "Guessing the secret is one gain and one loss of many.",
-        appendix_f,
-        f"{WITH_PRIOR} --json --all",
-    ),
-)
-"""The statements of this section."""

@@ -9,15 +9,15 @@ import numpy as np
 from scipy import optimize
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Quote, Reproduced, checked, claims
+from narcissus_papers.base import Given, Quote, Reproduced, Statements, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
+    CHANNEL,
     NAMED,
     ROOM,
     WITH_PRIOR,
     channels,
     priors,
     proved,
-    statement,
     systems,
 )
 from narcissus_papers.chatzikokolakis.figure_3 import mended, reaches
@@ -46,8 +46,11 @@ def ldp_rows(outputs: int, epsilon: float) -> float:
     return best
 
 
+LOCAL_PRIVACY = Statements("002", 0.2, CHANNEL)
+
+
+@LOCAL_PRIVACY("Equation 1", "For two secrets alike, beta is one minus the advantage.")
 def equation_1(_given: Given) -> Reproduced:
-    """Check that it is the advantage. Source: Chatzikokolakis et al. 2023, Equation 1."""
     right: list[bool] = []
     for rows in channels(40, secrets=2):
         tests = np.array(list(itertools.product((0, 1), repeat=rows.shape[1])))
@@ -65,8 +68,8 @@ def equation_1(_given: Given) -> Reproduced:
     )
 
 
+@LOCAL_PRIVACY("Equation 2", "Local DP: no output is e^epsilon times likelier.")
 def equation_2(_given: Given) -> Reproduced:
-    """Check the meaning of local DP. Source: Chatzikokolakis et al. 2023, Equation 2."""
     right: list[bool] = []
     for rows in channels():
         worst = 0.0
@@ -85,11 +88,8 @@ def equation_2(_given: Given) -> Reproduced:
     )
 
 
+@LOCAL_PRIVACY("Equation 3", "Approximate local DP: but for delta.")
 def equation_3(_given: Given) -> Reproduced:
-    """Check the meaning of approximate local DP.
-
-    Source: Chatzikokolakis et al. 2023, Equation 3.
-    """
     right: list[bool] = []
     for rows, epsilon in itertools.product(channels(20), (0.0, 0.5, 2.0)):
         sets = np.array(list(itertools.product((0, 1), repeat=rows.shape[1])))
@@ -107,11 +107,8 @@ def equation_3(_given: Given) -> Reproduced:
     )
 
 
+@LOCAL_PRIVACY("section V-B", "beta is 0 where every output tells the secret.", WITH_PRIOR)
 def section_5b(_given: Given) -> Reproduced:
-    """Find where beta is 0, and its limit.
-
-    Source: Chatzikokolakis et al. 2023, section V-B.
-    """
     full = [
         (ch.beta(rows, prior) == 0) == bool(((rows > 0).sum(axis=0) <= 1).all())
         for rows, prior in [*systems(), *((np.eye(n), p) for n in (2, 3, 4) for p in priors(n))]
@@ -148,8 +145,8 @@ def section_5b(_given: Given) -> Reproduced:
     )
 
 
+@LOCAL_PRIVACY("Theorem 5", "epsilon-LDP gives beta of at least 2 / (1 + e^epsilon).")
 def theorem_5(_given: Given) -> Reproduced:
-    """Bound beta by epsilon. Source: Chatzikokolakis et al. 2023, Theorem 5."""
     holds: list[bool] = []
     for rows, prior in systems():
         epsilon = ch.local_dp_epsilon(rows)
@@ -195,8 +192,8 @@ def masses(x: float, y: float) -> tuple[float, float]:
     return (x * y - x) / (x * y - 1), (x * y - y) / (x * y - 1)
 
 
+@LOCAL_PRIVACY("Equation 16", "Two masses from their ratios, in the proof of Theorem 5.")
 def equation_16(_given: Given) -> Reproduced:
-    """Solve for two masses. Source: Chatzikokolakis et al. 2023, Equation 16."""
     found = [(x, y, *masses(x, y)) for x, y in RATIOS]
     return claims(
         proved(
@@ -209,8 +206,8 @@ def equation_16(_given: Given) -> Reproduced:
     )
 
 
+@LOCAL_PRIVACY("Equation 20", "The risk from these ratios, in the same proof.")
 def equation_20(_given: Given) -> Reproduced:
-    """Compute the risk from two ratios. Source: Chatzikokolakis et al. 2023, Equation 20."""
     risks, slopes = [], []
     for x, y in RATIOS:
         a, b = masses(x, y)
@@ -231,8 +228,8 @@ def equation_20(_given: Given) -> Reproduced:
     )
 
 
+@LOCAL_PRIVACY("Equation 21", "The least risk of two secrets under epsilon-LDP.")
 def equation_21(_given: Given) -> Reproduced:
-    """Find where the risk is least. Source: Chatzikokolakis et al. 2023, Equation 21."""
     risks = [ch.bayes_risk(mended(2, 2, e)) for e in EPSILONS]
     program = [ldp_rows(2, e) / 2 for e in EPSILONS]
     exact = [1 / (math.exp(e) + 1) for e in EPSILONS]
@@ -254,8 +251,8 @@ def equation_21(_given: Given) -> Reproduced:
     )
 
 
+@LOCAL_PRIVACY("Proposition 2", "beta* is (0, 1 - beta*)-LDP.")
 def proposition_2(_given: Given) -> Reproduced:
-    """Check that it is a delta. Source: Chatzikokolakis et al. 2023, Proposition 2."""
     apart = [
         abs(ch.local_dp_delta(rows, 0.0) - ch.to_approximate_dp(ch.beta_star(rows).value)[1])
         for rows in channels()
@@ -263,21 +260,3 @@ def proposition_2(_given: Given) -> Reproduced:
     return Reproduced(
         held=(proved(f"the least delta at epsilon 0 is 1 - beta*: {NAMED}", max(apart) <= ROOM),)
     )
-
-
-LOCAL_PRIVACY: tuple[Item, ...] = (
-    statement("Equation 1", "For two secrets alike, beta is one minus the advantage.", equation_1),
-    statement("Equation 2", "Local DP: no output is e^epsilon times likelier.", equation_2),
-    statement(
-        "section V-B", "beta is 0 where every output tells the secret.", section_5b, WITH_PRIOR
-    ),
-    statement("Theorem 5", "epsilon-LDP gives beta of at least 2 / (1 + e^epsilon).", theorem_5),
-    statement(
-        "Equation 16", "Two masses from their ratios, in the proof of Theorem 5.", equation_16
-    ),
-    statement("Equation 20", "The risk from these ratios, in the same proof.", equation_20),
-    statement("Equation 21", "The least risk of two secrets under epsilon-LDP.", equation_21),
-    statement("Equation 3", "Approximate local DP: but for delta.", equation_3),
-    statement("Proposition 2", "beta* is (0, 1 - beta*)-LDP.", proposition_2),
-)
-"""The statements of these sections."""

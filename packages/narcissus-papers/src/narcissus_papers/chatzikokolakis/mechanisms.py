@@ -10,8 +10,8 @@ import numpy as np
 from scipy import integrate, stats
 
 from narcissus import channels as ch
-from narcissus_papers.base import Given, Item, Reproduced, checked, claims
-from narcissus_papers.chatzikokolakis.cases import ROOM, proved, statement
+from narcissus_papers.base import Given, Reproduced, Statements, checked, claims
+from narcissus_papers.chatzikokolakis.cases import CHANNEL, ROOM, proved
 
 APART = (0.1, 0.5, 1.0, 3.0)
 SCALES = (0.5, 1.0, 2.0)
@@ -30,11 +30,15 @@ def overlap(density: Callable[[float], float], distance: float) -> float:
     return math.fsum(float(part[0]) for part in parts)
 
 
-def equation_7(_given: Given) -> Reproduced:
-    """Compute the leakage of randomized response.
+MECHANISMS = Statements("002", 0.2, CHANNEL)
 
-    Source: Chatzikokolakis et al. 2023, Equation 7.
-    """
+
+@MECHANISMS(
+    "Equation 7",
+    "beta* of randomized response is n / (e^epsilon + n - 1).",
+    "narcissus channel --mechanism randomized-response:values=10,epsilon=1",
+)
+def equation_7(_given: Given) -> Reproduced:
     right, alike = [], []
     for n, epsilon in itertools.product(range(2, 13), (0.1, 1.0, 4.0)):
         matrix = ch.KaryRandomizedResponse(n, epsilon).channel()
@@ -60,8 +64,12 @@ def equation_7(_given: Given) -> Reproduced:
     )
 
 
+@MECHANISMS(
+    "Lemma 4",
+    "The distance of two Gaussians is Phi(a) - Phi(-a).",
+    "narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6",
+)
 def gaussians(_given: Given) -> Reproduced:
-    """Compute the distance of two Gaussians. Source: Chatzikokolakis et al. 2023, Lemma 4."""
     right: list[bool] = []
     for distance, sigma in itertools.product(APART, SCALES):
         half = distance / (2 * sigma)
@@ -84,8 +92,12 @@ def ends(made: Callable[[float], ch.ClosedForm]) -> bool:
     return bool((np.diff(values) < 0).all())
 
 
+@MECHANISMS(
+    "Proposition 4",
+    "beta* of Gaussian noise is 1 - (Phi(a) - Phi(-a)).",
+    "narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6",
+)
 def proposition_4(_given: Given) -> Reproduced:
-    """Compute the leakage of Gaussian noise. Source: Chatzikokolakis et al. 2023, Proposition 4."""
     apart = [
         abs(
             ch.Gaussian(d, s, 5).beta_star
@@ -111,8 +123,12 @@ def proposition_4(_given: Given) -> Reproduced:
     )
 
 
+@MECHANISMS(
+    "Proposition 3",
+    "beta* of Laplace noise is exp(-d / (2 scale)).",
+    "narcissus channel --mechanism laplace:epsilon=0.1",
+)
 def proposition_3(_given: Given) -> Reproduced:
-    """Compute the leakage of Laplace noise. Source: Chatzikokolakis et al. 2023, Proposition 3."""
     apart, formed = [], []
     for distance, scale in itertools.product(APART, SCALES):
         found = ch.Laplace(distance, scale, 5).beta_star
@@ -135,32 +151,3 @@ def proposition_3(_given: Given) -> Reproduced:
             max(half) <= ROOM,
         ),
     )
-
-
-MECHANISMS: tuple[Item, ...] = (
-    statement(
-        "Equation 7",
-        "beta* of randomized response is n / (e^epsilon + n - 1).",
-        equation_7,
-        "narcissus channel --mechanism randomized-response:values=10,epsilon=1",
-    ),
-    statement(
-        "Proposition 3",
-        "beta* of Laplace noise is exp(-d / (2 scale)).",
-        proposition_3,
-        "narcissus channel --mechanism laplace:epsilon=0.1",
-    ),
-    statement(
-        "Proposition 4",
-        "beta* of Gaussian noise is 1 - (Phi(a) - Phi(-a)).",
-        proposition_4,
-        "narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6",
-    ),
-    statement(
-        "Lemma 4",
-        "The distance of two Gaussians is Phi(a) - Phi(-a).",
-        gaussians,
-        "narcissus channel --mechanism gaussian:epsilon=1,delta=1e-6",
-    ),
-)
-"""The statements of this section."""

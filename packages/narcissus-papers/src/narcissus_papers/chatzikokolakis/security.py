@@ -8,7 +8,7 @@ import numpy as np
 
 from narcissus import channels as ch
 from narcissus.game import play_ind_bay
-from narcissus_papers.base import Given, Held, Item, Reproduced, checked, claims
+from narcissus_papers.base import Given, Held, Reproduced, Statements, checked, claims
 from narcissus_papers.chatzikokolakis.cases import (
     CHANNEL,
     NAMED,
@@ -20,7 +20,6 @@ from narcissus_papers.chatzikokolakis.cases import (
     priors,
     proved,
     sets_of_secrets,
-    statement,
     systems,
     uniform_on,
 )
@@ -34,8 +33,13 @@ def best_rule(rows: Matrix, prior: Matrix) -> float:
     return 1 - max(float(joint[rule, range(m)].sum()) for rule in rules)
 
 
+SECURITY = Statements("002", 0.2, CHANNEL)
+
+
+@SECURITY(
+    "Game 1", "IND-BAY is won with one minus the Bayes risk at best.", "narcissus examples ind-bay"
+)
 def game_1(_given: Given) -> Reproduced:
-    """Compute the winning chance of IND-BAY. Source: Chatzikokolakis et al. 2023, Game 1."""
     small = [(rows, prior) for rows, prior in systems() if rows.size <= 12]
     exact = all(abs(best_rule(*one) - ch.bayes_risk(*one)) <= ROOM for one in small)
     rows, prior = channels()[0], priors(len(channels()[0]))[1]
@@ -56,8 +60,8 @@ def game_1(_given: Given) -> Reproduced:
     )
 
 
+@SECURITY("section II", "beta is the Bayes risk over the guessing error.", WITH_PRIOR)
 def section_2(_given: Given) -> Reproduced:
-    """Compute the range of beta. Source: Chatzikokolakis et al. 2023, section II."""
     found = [
         (ch.bayes_risk(*one), ch.guessing_error(one[1]), ch.beta(*one), one) for one in systems()
     ]
@@ -85,11 +89,8 @@ def section_2(_given: Given) -> Reproduced:
     )
 
 
+@SECURITY("section III", "beta is not least at the uniform prior.", WITH_PRIOR)
 def section_3(_given: Given) -> Reproduced:
-    """Show that the uniform prior is not the worst.
-
-    Source: Chatzikokolakis et al. 2023, section III.
-    """
     rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     worst = [
         min(ch.beta(r, uniform_on(s, len(r))) for s in sets_of_secrets(len(r))) for r in channels()
@@ -108,8 +109,8 @@ def section_3(_given: Given) -> Reproduced:
     )
 
 
+@SECURITY("Theorem 1", "beta is least at a uniform prior on two secrets.")
 def theorem_1(_given: Given) -> Reproduced:
-    """Find where beta is least. Source: Chatzikokolakis et al. 2023, Theorem 1."""
     small = [rows for rows in channels(8, secrets=3) if rows.shape[1] <= 3]
     programs = [abs(least_beta_of_all(r) - ch.beta_star(r).value) <= 1e-8 for r in small]
     reached, corners = [], []
@@ -135,8 +136,12 @@ def theorem_1(_given: Given) -> Reproduced:
     )
 
 
+@SECURITY(
+    "Theorem 2",
+    "beta* is one minus the largest total variation distance of two rows.",
+    f"{CHANNEL} --all-pairs",
+)
 def theorem_2(_given: Given) -> Reproduced:
-    """Check that beta* is a distance. Source: Chatzikokolakis et al. 2023, Theorem 2."""
     apart = [
         abs(ch.beta_star(r).value - (1 - max(np.abs(a - b).sum() for a in r for b in r) / 2))
         for r in channels()
@@ -150,11 +155,9 @@ def theorem_2(_given: Given) -> Reproduced:
     )
 
 
+@SECURITY("Equation 13", "beta of two secrets is the overlap of their rows.")
+@SECURITY("Equation 11", "beta of two secrets is one minus their distance.")
 def pair_forms(_given: Given) -> Reproduced:
-    """Compute beta of two secrets.
-
-    Source: Chatzikokolakis et al. 2023, Equation 11, Equation 13.
-    """
     apart = [
         np.ptp(
             [
@@ -176,11 +179,10 @@ def pair_forms(_given: Given) -> Reproduced:
     )
 
 
+@SECURITY(
+    "Lemma 1", "Where beta is 0 it is 0 for the uniform prior on the same secrets.", WITH_PRIOR
+)
 def lemma_1(_given: Given) -> Reproduced:
-    """Check that a zero does not depend on the prior.
-
-    Source: Chatzikokolakis et al. 2023, Lemma 1.
-    """
     zeros: list[float] = []
     for rows, prior in systems():
         if ch.beta(rows, prior) == 0:
@@ -198,11 +200,12 @@ def lemma_1(_given: Given) -> Reproduced:
     )
 
 
+@SECURITY(
+    "Theorem 7",
+    "If k of n secrets are told apart, beta of the uniform prior is at most (1 - k/n) / (1 - 1/n).",
+    WITH_PRIOR,
+)
 def theorem_7(_given: Given) -> Reproduced:
-    """Bound beta of the uniform prior if it is zero for some prior.
-
-    Source: Chatzikokolakis et al. 2023, Theorem 7.
-    """
     below, reached = [], []
     rng = np.random.default_rng(7)
     for n in range(2, 8):
@@ -220,40 +223,3 @@ def theorem_7(_given: Given) -> Reproduced:
         ),
         proved("a channel whose other rows are copies reaches it: n from 2 to 7", all(reached)),
     )
-
-
-SECURITY: tuple[Item, ...] = (
-    statement(
-        "Game 1",
-        "IND-BAY is won with one minus the Bayes risk at best.",
-        game_1,
-        "narcissus examples ind-bay",
-    ),
-    statement(
-        "section II", "beta is the Bayes risk over the guessing error.", section_2, WITH_PRIOR
-    ),
-    statement("section III", "beta is not least at the uniform prior.", section_3, WITH_PRIOR),
-    statement("Theorem 1", "beta is least at a uniform prior on two secrets.", theorem_1),
-    statement(
-        "Theorem 2",
-        "beta* is one minus the largest total variation distance of two rows.",
-        theorem_2,
-        f"{CHANNEL} --all-pairs",
-    ),
-    statement("Equation 11", "beta of two secrets is one minus their distance.", pair_forms),
-    statement("Equation 13", "beta of two secrets is the overlap of their rows.", pair_forms),
-    statement(
-        "Lemma 1",
-        "Where beta is 0 it is 0 for the uniform prior on the same secrets.",
-        lemma_1,
-        WITH_PRIOR,
-    ),
-    statement(
-        "Theorem 7",
-        "If k of n secrets are told apart, beta of the uniform prior is at most "
-        "(1 - k/n) / (1 - 1/n).",
-        theorem_7,
-        WITH_PRIOR,
-    ),
-)
-"""The statements of these sections, and of appendix A."""

@@ -12,7 +12,7 @@ from narcissus_papers.cohen.predicates import PREDICATES
 from narcissus_papers.cohen.privacy import PRIVACY
 from narcissus_papers.cohen.protocols import PROTOCOLS
 from narcissus_papers.cohen.scaling import SCALING
-from narcissus_papers.cohen.verifiers import VERIFIERS
+from narcissus_papers.cohen.verifiers import VERIFIERS, VERIFIERS_DRAWN
 
 ALL: tuple[Item, ...] = (
     *BASELINES,
@@ -27,5 +27,6 @@ ALL: tuple[Item, ...] = (
     *SCALING,
     *COVERING,
     *VERIFIERS,
+    *VERIFIERS_DRAWN,
 )
 """What of this paper can be made again."""

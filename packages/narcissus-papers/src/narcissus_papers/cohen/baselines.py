@@ -12,7 +12,7 @@ from narcissus.mechanisms import Constant, Identity, RandomizedResponse, through
 from narcissus.profiles import cover, write_out, write_out_family
 from narcissus.success.relations import Member, Pinned
 from narcissus.worlds import Bits, Family, Finite, MonaLisa
-from narcissus_papers.base import Given, Item, Reproduced, claims
+from narcissus_papers.base import Given, Reproduced, Statements, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,
@@ -21,7 +21,6 @@ from narcissus_papers.cohen.cases import (
     audit_of,
     channels,
     checked,
-    item,
     partitions,
     profile_of,
     proved,
@@ -32,11 +31,15 @@ CITIZENS = 12
 """Citizens of the first situation of section 1.1.1; the Mona Lisa is number 0."""
 
 
-def definition_1_4(_given: Given) -> Reproduced:
-    """Check that a baseline near one makes the definition empty.
+BASELINES = Statements("003", 0.5)
 
-    Source: Cohen et al. 2024, Definition 1.4.
-    """
+
+@BASELINES(
+    "Definition 1.4",
+    "Robust: no better than e^eps times the best fixed guess, and delta.",
+    audit_of("fixed-baseline"),
+)
+def definition_1_4(_given: Given) -> Reproduced:
     rows = []
     for n, rate in product((1, 2, 3), (0.5, 0.9, 1.0)):
         exact = write_out(Game(MonaLisa(n, 2, rate), Identity(), Member()))
@@ -70,11 +73,12 @@ def situations() -> tuple[Finite, Bits]:
     return Finite(plain + with_her, chances), Bits(2)
 
 
+@BASELINES(
+    "Definition 1.5",
+    "Robust at a threshold: attempts with a small baseline seldom succeed.",
+    profile_of("threshold-dilemma"),
+)
 def definition_1_5(_given: Given) -> Reproduced:
-    """Compare both situations of section 1.1.1.
-
-    Source: Cohen et al. 2024, Definition 1.5.
-    """
     photos, bits = situations()
     told, nothing = (
         write_out(Game(photos, mechanism, Member())) for mechanism in (Identity(), Constant())
@@ -108,11 +112,12 @@ def definition_1_5(_given: Given) -> Reproduced:
     )
 
 
+@BASELINES(
+    "Definition 1.6",
+    "Narcissus resiliency: no better than e^eps times one's own baseline.",
+    profile_of("counting-query-every-rate"),
+)
 def definition_1_6(_given: Given) -> Reproduced:
-    """Compare the exact profile with every attacker.
-
-    Source: Cohen et al. 2024, Definition 1.6.
-    """
     apart: list[float] = []
     for rows, epsilon, rate in product(channels(6, 4, 3), EPSILONS, (0.1, 0.5)):
         data = np.array(list(product((0, 1), repeat=2)))
@@ -169,15 +174,12 @@ class _OneBit:
         return np.arange(4)
 
 
+@BASELINES(
+    "Example 1.7",
+    "The attacker must recover a citizen, not the Mona Lisa.",
+    audit_of("mona-lisa-narcissus"),
+)
 def example_1_7(_given: Given) -> Reproduced:
-    """Enumerate attackers who name the Mona Lisa, and others.
-
-    Source: Cohen et al. 2024, Example 1.7.
-
-    With ``p`` the chance that she is among the rows, an attacker who names her for some releases
-    only, or never, has success at most ``p`` and gains at most ``p (1 - e^eps p)``, or nothing
-    where that is below 0.
-    """
     only, all_of, limits = [], [], []
     for n, epsilon in product((1, 2, 3), (0.0, 0.1, 0.3)):
         world = MonaLisa(n, 2, 0.5)
@@ -205,8 +207,8 @@ def example_1_7(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@BASELINES("Example 1.8", "Pinning k of n bits must beat 2^-k.", profile_of("pinned-bits"))
 def example_1_8(_given: Given) -> Reproduced:
-    """Pin k of n bits. Source: Cohen et al. 2024, Example 1.8."""
     fixed, apart = [], []
     for k, own in product((1, 2, 3, 4), (0.5, 1.0)):
         exact = write_out(Game(Bits(4), RandomizedResponse(own), Pinned(k)))
@@ -225,28 +227,3 @@ def example_1_8(_given: Given) -> Reproduced:
             max(fixed) <= ROOM and max(apart) <= ROOM,
         )
     )
-
-
-BASELINES: tuple[Item, ...] = (
-    item(
-        "Definition 1.4", "Robust: no better than e^eps times the best fixed guess, and delta.",
-        definition_1_4, audit_of("fixed-baseline"),
-    ),
-    item(
-        "Definition 1.5", "Robust at a threshold: attempts with a small baseline seldom succeed.",
-        definition_1_5, profile_of("threshold-dilemma"),
-    ),
-    item(
-        "Definition 1.6", "Narcissus resiliency: no better than e^eps times one's own baseline.",
-        definition_1_6, profile_of("counting-query-every-rate"),
-    ),
-    item(
-        "Example 1.7", "The attacker must recover a citizen, not the Mona Lisa.",
-        example_1_7, audit_of("mona-lisa-narcissus"),
-    ),
-    item(
-        "Example 1.8", "Pinning k of n bits must beat 2^-k.",
-        example_1_8, profile_of("pinned-bits"),
-    ),
-)  # fmt: skip
-"""The statements of this section."""

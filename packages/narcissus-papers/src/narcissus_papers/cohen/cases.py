@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.mechanisms.base import ReleaseChannel, deterministic
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
+from narcissus_papers.base import Held, Quote
 
 Matrix = NDArray[np.float64]
 
@@ -30,18 +30,6 @@ def profile_of(study: str) -> str:
 
 def audit_of(study: str) -> str:
     return f"narcissus examples {study} && narcissus audit {study}.toml"
-
-
-def item(
-    number: str,
-    title: str,
-    make: Callable[[Given], Reproduced],
-    command: str,
-    *,
-    seconds: float = 0.5,
-    paper: str = "003",
-) -> Item:
-    return Item(paper, "statement", number, title, seconds, make, command=command)
 
 
 def proved(what: str, holds: bool, because: str = "", *, section: str = "2.1") -> Held:

@@ -14,14 +14,13 @@ from narcissus.game import Game
 from narcissus.mechanisms import through_channel
 from narcissus.profiles import write_out
 from narcissus.worlds import Finite
-from narcissus_papers.base import Given, Item, Reproduced, claims
+from narcissus_papers.base import Given, Reproduced, Statements, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     EXTRACT,
     ROOM,
     Matrix,
     checked,
-    item,
     proved,
     rates_of,
 )
@@ -62,8 +61,11 @@ def hits(given: str, radius: int) -> Matrix:
     return table(given) @ (apart <= radius).astype(np.float64)
 
 
+COMPLEXITY = Statements("003", 0.5)
+
+
+@COMPLEXITY("Definition 1.10", "Extractable by some program: which is met by everything.", EXTRACT)
 def definition_1_10(_given: Given) -> Reproduced:
-    """Extract everything from nothing. Source: Cohen et al. 2024, Definition 1.10."""
     found = [
         outputs("0" + x, release(x)) == {x: 1.0} for x in STRINGS for release in RELEASES.values()
     ]
@@ -83,8 +85,9 @@ def definition_1_10(_given: Given) -> Reproduced:
     )
 
 
+@COMPLEXITY("Definition D.1", "Complexity with programs that succeed two times in three.", EXTRACT)
+@COMPLEXITY("Definition 1.12", "Complexity: the length of the shortest program.", EXTRACT)
 def definition_1_12(_given: Given) -> Reproduced:
-    """Try all programs. Source: Cohen et al. 2024, Definitions 1.12 and D.1."""
     by_hand = {x: min(len(p) for p in PROGRAMS if outputs(p).get(x, 0) >= NEEDED) for x in STRINGS}
     sizes = [shortest([x]) for x in STRINGS]
     counts = [sum(k < size for k in sizes) for size in range(1, LENGTH + 2)]
@@ -106,8 +109,8 @@ def definition_1_12(_given: Given) -> Reproduced:
     )
 
 
+@COMPLEXITY("Definition D.2", "Conditional complexity and mutual information.", EXTRACT)
 def definition_d2(_given: Given) -> Reproduced:
-    """Compare with and without the release. Source: Cohen et al. 2024, Definition D.2."""
     rows = [
         (complexity(x, 0), complexity(x, 0, release(x)), name)
         for x in STRINGS
@@ -127,8 +130,8 @@ def definition_d2(_given: Given) -> Reproduced:
     )
 
 
+@COMPLEXITY("Definition D.3", "The same of a set of strings.", EXTRACT)
 def definition_d3(_given: Given) -> Reproduced:
-    """Compare a set with its members. Source: Cohen et al. 2024, Definition D.3."""
     single = {x: shortest([x]) for x in STRINGS}
     sets = [ball(x, radius) for x in STRINGS for radius in range(LENGTH + 1)]
     below = [shortest(s) <= min(single[x] for x in s) for s in sets]
@@ -169,11 +172,13 @@ class Extractors:
         return found
 
 
+@COMPLEXITY("Claim D.9", "An extractor shows extractable information.", EXTRACT)
+@COMPLEXITY("Definition D.8", "An extractor of a quality.", EXTRACT)
+@COMPLEXITY("Definition D.7", "Extractable information: K(R_S) - K(R_S | y).", EXTRACT)
+@COMPLEXITY(
+    "Definition 1.13", "Extraction: a program that is much shorter than the complexity.", EXTRACT
+)
 def extractors(_given: Given) -> Reproduced:
-    """Check every extractor against what it extracts.
-
-    Source: Cohen et al. 2024, Definitions 1.13, D.7 and D.8, Claim D.9.
-    """
     rows = [one for radius in (0, RADIUS) for one in Extractors(radius).every()]
     good = [(size, alone, less) for size, alone, less in rows if size < alone]
     short, short_of = [], []
@@ -248,11 +253,10 @@ def evidence_of(name: str, quality: float, radius: int) -> tuple[Game, ShowsExtr
     return Game(world, through_channel(rows.tolist()), relation), relation, rows / len(STRINGS)
 
 
+@COMPLEXITY(
+    "Lemma 3.2", "Resilience for R_ext prevents non-trivial extraction.", EXTRACT, seconds=1.0
+)
 def lemma_3_2(_given: Given) -> Reproduced:
-    """Compare every extraction attacker with the profile of R_ext.
-
-    Source: Cohen et al. 2024, Definition 3.1, Lemma 3.2.
-    """
     rng, above, reached, seeing = np.random.default_rng(3), [], [], []
     cases = [(name, 0.1, radius) for name in RELEASES for radius in (0, RADIUS)]
     for name, quality, radius in cases:
@@ -309,8 +313,8 @@ def lemma_3_2(_given: Given) -> Reproduced:
     )
 
 
+@COMPLEXITY("Definition 3.1", "R_ext: a program is an extraction evidence of a data set.", EXTRACT)
 def definition_3_1(_given: Given) -> Reproduced:
-    """Take R_ext apart. Source: Cohen et al. 2024, Definition 3.1."""
     apart, same = [], []
     for quality in (0.0, 0.2, 0.5):
         relation = ShowsExtraction(("010101", "011010"), quality, 0)
@@ -340,49 +344,3 @@ def definition_3_1(_given: Given) -> Reproduced:
             all(same),
         ),
     )
-
-
-COMPLEXITY: tuple[Item, ...] = (
-    item(
-        "Definition 1.10", "Extractable by some program: which is met by everything.",
-        definition_1_10, EXTRACT,
-    ),
-    item(
-        "Definition 1.12", "Complexity: the length of the shortest program.",
-        definition_1_12, EXTRACT,
-    ),
-    item(
-        "Definition 1.13", "Extraction: a program that is much shorter than the complexity.",
-        extractors, EXTRACT,
-    ),
-    item(
-        "Definition 3.1", "R_ext: a program is an extraction evidence of a data set.",
-        definition_3_1, EXTRACT,
-    ),
-    item(
-        "Lemma 3.2", "Resilience for R_ext prevents non-trivial extraction.",
-        lemma_3_2, EXTRACT, seconds=1.0,
-    ),
-    item(
-        "Definition D.1", "Complexity with programs that succeed two times in three.",
-        definition_1_12, EXTRACT,
-    ),
-    item(
-        "Definition D.2", "Conditional complexity and mutual information.",
-        definition_d2, EXTRACT,
-    ),
-    item("Definition D.3", "The same of a set of strings.", definition_d3, EXTRACT),
-    item(
-        "Definition D.7", "Extractable information: K(R_S) - K(R_S | y).",
-        extractors, EXTRACT,
-    ),
-    item(
-        "Definition D.8", "An extractor of a quality.",
-        extractors, EXTRACT,
-    ),
-    item(
-        "Claim D.9", "An extractor shows extractable information.",
-        extractors, EXTRACT,
-    ),
-)  # fmt: skip
-"""The statements of these sections about programs."""

@@ -11,14 +11,13 @@ from narcissus.mechanisms import Parallel, XorHalf, through_channel
 from narcissus.profiles import write_out
 from narcissus.success.relations import OneOfPair, Prefix
 from narcissus.worlds import Bits, Pairs
-from narcissus_papers.base import Given, Item, Reproduced, claims
+from narcissus_papers.base import Given, Reproduced, Statements, claims
 from narcissus_papers.cohen.cases import (
     RELATIONS,
     ROOM,
     Matrix,
     channels,
     checked,
-    item,
     profile_of,
     proved,
 )
@@ -26,11 +25,15 @@ from narcissus_papers.cohen.cases import (
 PAIR = Pairs([[[0], [1]]])
 
 
-def example_c1(_given: Given) -> Reproduced:
-    """Compose two halves that reveal nothing alone.
+COMPOSITION = Statements("003", 0.5)
 
-    Source: Cohen et al. 2024, Example C.1.
-    """
+
+@COMPOSITION(
+    "Example C.1",
+    "Two releases that say nothing alone say all together.",
+    profile_of("xor-halves-together"),
+)
+def example_c1(_given: Given) -> Reproduced:
     alone, together = [], []
     for size in (1, 2, 3, 4):
         world, relation = Bits(2 * size), Prefix(size)
@@ -87,8 +90,13 @@ def printed_five(p0: float, p1: float) -> list[tuple[float, float]]:
     ]
 
 
+@COMPOSITION(
+    "Theorem C.2",
+    "For constant pairs and epsilon 0 the deltas add up, times two.",
+    profile_of("composition"),
+    seconds=1.0,
+)
 def theorem_c2(_given: Given) -> Reproduced:
-    """Add up the deltas. Source: Cohen et al. 2024, Theorem C.2."""
     several = [channels(40, outputs=3)[k : k + 3] for k in range(0, 36, 3)]
     above, paper, share = [], [], []
     for rows, relation in product(several, RELATIONS):
@@ -144,16 +152,3 @@ def theorem_c2(_given: Given) -> Reproduced:
             "delta_i is meant.",
         ),
     )
-
-
-COMPOSITION: tuple[Item, ...] = (
-    item(
-        "Example C.1", "Two releases that say nothing alone say all together.",
-        example_c1, profile_of("xor-halves-together"),
-    ),
-    item(
-        "Theorem C.2", "For constant pairs and epsilon 0 the deltas add up, times two.",
-        theorem_c2, profile_of("composition"), seconds=1.0,
-    ),
-)  # fmt: skip
-"""The statements of this appendix."""

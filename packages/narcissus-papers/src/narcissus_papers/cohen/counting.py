@@ -13,8 +13,8 @@ from narcissus.mechanisms import CountingQuery, published_cut
 from narcissus.profiles import Cover, cover, worst_event, write_out
 from narcissus.success.relations import Pinned
 from narcissus.worlds import Bits, Records
-from narcissus_papers.base import Given, Held, Item, Reproduced, claims
-from narcissus_papers.cohen.cases import checked, item, profile_of, proved
+from narcissus_papers.base import Given, Held, Reproduced, Statements, claims
+from narcissus_papers.cohen.cases import checked, profile_of, proved
 
 EPSILON, DELTA, RECORDS = 1.0, 0.01, 2100
 
@@ -117,11 +117,17 @@ def for_every_rate() -> list[Held]:
     ]
 
 
-def appendix_a(_given: Given) -> Reproduced:
-    """Check the counting query with a cut against its claim.
+COUNTING = Statements("003", 0.5)
 
-    Source: Cohen et al. 2025, Appendix A.
-    """
+
+@COUNTING(
+    "Appendix A",
+    "A count with a cut is resilient and not private.",
+    profile_of("counting-query"),
+    paper="000",
+    seconds=4.0,
+)
+def appendix_a(_given: Given) -> Reproduced:
     gamma, tau = published_cut(EPSILON, DELTA, RECORDS)
     rates = [1e-4, 0.15, 0.23, 0.247389, 0.27, 0.5]
     with_cut = [exact(RECORDS, p, tau) for p in rates]
@@ -193,12 +199,3 @@ def _room(epsilon: float, delta: float) -> float:
     factor = (1 - delta) * math.exp(epsilon)
     gamma = (6 * factor - 2) / (factor - 1)
     return gamma**2 + 2 * gamma
-
-
-COUNTING: tuple[Item, ...] = (
-    item(
-        "Appendix A", "A count with a cut is resilient and not private.",
-        appendix_a, profile_of("counting-query"), paper="000", seconds=4.0,
-    ),
-)  # fmt: skip
-"""The statement of that appendix."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from narcissus.extraction.relations import HammingBall
 from narcissus.scale import Known, exponents
 from narcissus.scale.fit import EVERYBODY
-from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, played
+from narcissus_papers.base import Given, Line, Panel, Reproduced, Statements, played
 from narcissus_papers.cohen.cases import checked
 from narcissus_papers.cohen.guessing import entropy, near, sizes
-from narcissus_papers.cohen.scaling import curve_of, is_exactly, scaling_item, swept
+from narcissus_papers.cohen.scaling import curve_of, is_exactly, swept
 
 SHARE = 0.25
 CODES = (4, 8, 12)
@@ -115,11 +115,15 @@ def _searched() -> tuple[list[float], list[float], bool]:
     return found, [expected_bits(near(d, SHARE)) for d in LISTED], all_print
 
 
-def covering(_given: Given) -> Reproduced:
-    """Agree on three quarters of more and more bits.
+COVERING = Statements("003", 3.0, prefix="narcissus scale ", kind="figure")
 
-    Source: Cohen et al. 2024, Examples D.5 and D.6.
-    """
+
+@COVERING(
+    "covering",
+    "Agreeing on three quarters of the bits, by their number.",
+    "parity-is-safe --over world.d=40:320:x2",
+)
+def covering(_given: Given) -> Reproduced:
     is_ball, chances = _ball_chances()
     falling, power = exponents(
         [Known(d, p, p, p, exact=True) for d, p in zip(LONG, chances, strict=True)]
@@ -190,12 +194,3 @@ def covering(_given: Given) -> Reproduced:
             ),
         ),
     )  # fmt: skip
-
-
-COVERING: tuple[Item, ...] = (
-    scaling_item(
-        "covering", "Agreeing on three quarters of the bits, by their number.", covering,
-        "parity-is-safe --over world.d=40:320:x2", 3.0,
-    ),
-)  # fmt: skip
-"""A figure that the paper does not draw: its examples at many lengths."""

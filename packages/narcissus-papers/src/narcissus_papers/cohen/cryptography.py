@@ -15,7 +15,7 @@ from narcissus.profiles import write_out, write_out_family
 from narcissus.results import Estimate
 from narcissus.success.relations import FirstBit, SameImage
 from narcissus.worlds import Bits, Family, Pairs
-from narcissus_papers.base import Given, Item, Reproduced, claims, played
+from narcissus_papers.base import Given, Reproduced, Statements, claims, played
 from narcissus_papers.cohen.cases import (
     ROOM,
     Labelled,
@@ -23,7 +23,6 @@ from narcissus_papers.cohen.cases import (
     audit_of,
     channels,
     checked,
-    item,
     profile_of,
     proved,
 )
@@ -64,8 +63,15 @@ class NamesTheBit:
         return np.array([0, 1])
 
 
+CRYPTOGRAPHY = Statements("003", 0.5)
+
+
+@CRYPTOGRAPHY(
+    "Definition B.1",
+    "Computational resilience: against attackers of limited effort.",
+    audit_of("one-way-few-bits"),
+)
 def definition_b1(_given: Given) -> Reproduced:
-    """Compare attackers of limited effort with all. Source: Cohen et al. 2024, Definition B.1."""
     gains: list[tuple[float, float]] = []
     for rows in channels(8, 2, 4):
         exact = write_out(Game(Pairs([[[0], [1]]]), through_channel(rows.tolist()), FirstBit()))
@@ -86,8 +92,12 @@ def definition_b1(_given: Given) -> Reproduced:
     )
 
 
+@CRYPTOGRAPHY(
+    "Remark B.2",
+    "Mechanism, relation and distributions are to be efficient.",
+    audit_of("one-way-sha256"),
+)
 def remark_b2(_given: Given) -> Reproduced:
-    """Play with strings that nobody could list. Source: Cohen et al. 2024, Remark B.2."""
     rng, right = np.random.default_rng(0), []
     for length in (64, 512, 4096):
         world, function = Bits(length), Sha256()
@@ -115,8 +125,12 @@ def searched(bits: int, budget: int, rng: np.random.Generator, trials: int = 300
     return clopper_pearson(int(hit.sum()), trials, confidence=1 - 1e-6 / 4)
 
 
+@CRYPTOGRAPHY(
+    "Definition B.3",
+    "A function is one-way: nobody of limited effort finds a preimage.",
+    audit_of("one-way-few-bits"),
+)
 def definition_b3(_given: Given) -> Reproduced:
-    """Search for preimages. Source: Cohen et al. 2024, Definition B.3."""
     sizes, budget, rng = (2, 6, 10, 14), 64, np.random.default_rng(3)
     found = [searched(bits, budget, rng) for bits in sizes]
     return claims(
@@ -140,8 +154,10 @@ def spread(labels: tuple[int, ...]) -> float:
     return max(labels.count(y) for y in labels) / len(labels)
 
 
+@CRYPTOGRAPHY(
+    "Definition B.4", "A function is well-spread: no image is likely.", profile_of("one-way-exact")
+)
 def definition_b4(_given: Given) -> Reproduced:
-    """Measure how well a function is spread. Source: Cohen et al. 2024, Definition B.4."""
     one_to_one = [spread(p) for p in permutations(range(4))]
     found = [
         abs(spread(f) - float(write_out(_one_way(f)).fixed.max()))
@@ -170,12 +186,12 @@ def _one_way(labels: tuple[int, ...]) -> Game:
     return Game(Bits(LENGTH), function, SameImage(function))
 
 
+@CRYPTOGRAPHY(
+    "Theorem B.5",
+    "One-wayness of a well-spread function is resilience.",
+    profile_of("one-way-exact"),
+)
 def theorem_b5(_given: Given) -> Reproduced:
-    """Check Equations 4 and 5 of the proof. Source: Cohen et al. 2024, Theorem B.5.
-
-    For an attacker who answers image ``y`` with an input of image ``g(y)``: the success is the
-    chance that ``g(y) = y``, the own baseline is the mean chance of ``g(y)``, at most the spread.
-    """
     over, apart = [], []
     for labels in product(range(4), repeat=4):
         images = sorted(set(labels))
@@ -207,8 +223,8 @@ def theorem_b5(_given: Given) -> Reproduced:
     )
 
 
+@CRYPTOGRAPHY("Definition B.6", "A private-key encryption scheme.", audit_of("eav-broken"))
 def definition_b6(_given: Given) -> Reproduced:
-    """Decrypt what was encrypted. Source: Cohen et al. 2024, Definition B.6."""
     rng = np.random.default_rng(0)
     keys = np.array(list(product((0, 1), repeat=4)), dtype=np.uint8)
     right: list[bool] = []
@@ -228,11 +244,13 @@ def definition_b6(_given: Given) -> Reproduced:
     )
 
 
+@CRYPTOGRAPHY(
+    "Theorem B.8", "EAV security is resilience over all pairs of messages.", audit_of("eav-broken")
+)
+@CRYPTOGRAPHY(
+    "Definition B.7", "EAV security: two messages cannot be told apart.", audit_of("eav-aes")
+)
 def eav(_given: Given) -> Reproduced:
-    """Compare encryption with resilience, for all pairs of messages.
-
-    Source: Cohen et al. 2024, Definition B.7, Theorem B.8.
-    """
     apart, adds, worst = [], [], {}
     for name, rows in encryptions().items():
         mechanism = through_channel(np.vstack([rows, rows]).tolist())
@@ -268,8 +286,8 @@ KEYS = ((33, 3, 7), (33, 7, 3), (15, 3, 3), (35, 5, 5), (35, 11, 11))
 """Toy RSA: modulus, exponent of the public key, exponent of the secret key."""
 
 
+@CRYPTOGRAPHY("Definition B.9", "A public-key encryption scheme.", audit_of("cpa-x25519"))
 def definition_b9(_given: Given) -> Reproduced:
-    """Decrypt with the secret key. Source: Cohen et al. 2024, Definition B.9."""
     right = [pow(pow(m, e, n), d, n) == m for n, e, d in KEYS for m in range(n)]
     return claims(
         checked(
@@ -296,11 +314,12 @@ def conversations(coins: int) -> list[Matrix]:
     return found
 
 
+@CRYPTOGRAPHY(
+    "Definition B.10",
+    "CPA security: with the public key, messages of one's own choice.",
+    audit_of("cpa-x25519"),
+)
 def cpa(_given: Given) -> Reproduced:
-    """Compare chosen plaintexts with resilience of a conversation.
-
-    Source: Cohen et al. 2024, Definition B.10, Theorem B.12.
-    """
     told, limited, apart = [], [], []
     for coins in (1, 2, 4):
         for rows in conversations(coins):
@@ -329,48 +348,3 @@ def cpa(_given: Given) -> Reproduced:
             max(limited) <= ROOM,
         ),
     )
-
-
-CRYPTOGRAPHY: tuple[Item, ...] = (
-    item(
-        "Definition B.1", "Computational resilience: against attackers of limited effort.",
-        definition_b1, audit_of("one-way-few-bits"),
-    ),
-    item(
-        "Remark B.2", "Mechanism, relation and distributions are to be efficient.",
-        remark_b2, audit_of("one-way-sha256"),
-    ),
-    item(
-        "Definition B.3", "A function is one-way: nobody of limited effort finds a preimage.",
-        definition_b3, audit_of("one-way-few-bits"),
-    ),
-    item(
-        "Definition B.4", "A function is well-spread: no image is likely.",
-        definition_b4, profile_of("one-way-exact"),
-    ),
-    item(
-        "Theorem B.5", "One-wayness of a well-spread function is resilience.",
-        theorem_b5, profile_of("one-way-exact"),
-    ),
-    item(
-        "Definition B.6", "A private-key encryption scheme.",
-        definition_b6, audit_of("eav-broken"),
-    ),
-    item(
-        "Definition B.7", "EAV security: two messages cannot be told apart.",
-        eav, audit_of("eav-aes"),
-    ),
-    item(
-        "Theorem B.8", "EAV security is resilience over all pairs of messages.",
-        eav, audit_of("eav-broken"),
-    ),
-    item(
-        "Definition B.9", "A public-key encryption scheme.",
-        definition_b9, audit_of("cpa-x25519"),
-    ),
-    item(
-        "Definition B.10", "CPA security: with the public key, messages of one's own choice.",
-        cpa, audit_of("cpa-x25519"),
-    ),
-)  # fmt: skip
-"""The statements of this appendix."""

@@ -18,8 +18,8 @@ from narcissus.profiles import write_out
 from narcissus.success.relations import FirstBit
 from narcissus.worlds import Pairs
 from narcissus.worlds.base import all_tuples
-from narcissus_papers.base import Given, Held, Item, Reproduced, claims
-from narcissus_papers.cohen.cases import EXTRACT, ROOM, audit_of, checked, item, proved
+from narcissus_papers.base import Given, Held, Reproduced, Statements, claims
+from narcissus_papers.cohen.cases import EXTRACT, ROOM, audit_of, checked, proved
 from narcissus_papers.cohen.language import LENGTH, STRINGS, ball, shortest
 
 LENGTHS = (100, 1_000, 10_000, 1_000_000)
@@ -45,8 +45,11 @@ def entropy(share: float) -> float:
     return -share * math.log2(share) - (1 - share) * math.log2(1 - share)
 
 
+GUESSING = Statements("003", 0.5)
+
+
+@GUESSING("Example D.4", "Two random strings: one agrees in half of the bits.", EXTRACT)
 def example_d4(_given: Given) -> Reproduced:
-    """Guess two strings. Source: Cohen et al. 2024, Example D.4."""
     chance = {d: 1 - (1 - near(d, 0.5)) ** 2 for d in (1, 2, 3, 10, 41, 100, 1001)}
     always = all(min(x.count("0"), x.count("1")) <= LENGTH / 2 for x in STRINGS)
     return claims(
@@ -121,8 +124,8 @@ def halves(strings: int) -> tuple[Held, ...]:
     )
 
 
+@GUESSING("Example D.5", "Agreeing in three quarters of the bits.", EXTRACT)
 def example_d5(_given: Given) -> Reproduced:
-    """Guess a quarter. Source: Cohen et al. 2024, Example D.5."""
     filled = [1 - (1 - near(d // 2, 0.5)) ** 2 for d in (2, 4, 10, 82, 1000)]
     toy = [shortest(ball(x, LENGTH // 4)) for x in STRINGS]
     return claims(
@@ -139,13 +142,13 @@ def example_d5(_given: Given) -> Reproduced:
     )
 
 
+@GUESSING("Example D.6", "The same with one of many strings.", EXTRACT)
 def example_d6(_given: Given) -> Reproduced:
-    """Guess a quarter of one of many. Source: Cohen et al. 2024, Example D.6."""
     return claims(*halves(100))
 
 
+@GUESSING("Definition D.10", "A pseudo-random generator.", audit_of("generator-short-seed"))
 def definition_d10(_given: Given) -> Reproduced:
-    """Read the definition of a generator. Source: Cohen et al. 2024, Definition D.10."""
     d, stretched = 4, 8
     outputs = {hashlib.shake_128(bytes([s])).digest(stretched // 8) for s in range(2**d)}
 
@@ -183,11 +186,12 @@ def definition_d10(_given: Given) -> Reproduced:
     )
 
 
+@GUESSING(
+    "Lemma D.11",
+    "If generators exist, no efficient verifier tells a seed from chance.",
+    audit_of("verifiers-fooled"),
+)
 def lemma_d11(_given: Given) -> Reproduced:
-    """Make the triples, and try to distinguish them.
-
-    Source: Cohen et al. 2024, Lemma D.11, Algorithm D.12, section D.4.2.
-    """
     made = [(b, prg_example(pseudo_random=b == 0, length=512, rng=r)) for r in range(60)
             for b in (0, 1)]  # fmt: skip
     whole, short, guess = [], [], 0
@@ -236,8 +240,8 @@ def lemma_d11(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@GUESSING("footnote 8", "The same for strings that agree in part.", EXTRACT)
 def footnote_8(_given: Given) -> Reproduced:
-    """Compute the approximate example. Source: Cohen et al. 2024, footnote 8."""
     alpha, bits = 0.1, 8192
     one = approximate_prg_example(pseudo_random=False, advantage=alpha, bits=bits, rng=1)
     heart = 1024
@@ -265,20 +269,3 @@ def footnote_8(_given: Given) -> Reproduced:
             place="footnote 8",
         ),
     )
-
-
-GUESSING: tuple[Item, ...] = (
-    item("Example D.4", "Two random strings: one agrees in half of the bits.", example_d4, EXTRACT),
-    item("Example D.5", "Agreeing in three quarters of the bits.", example_d5, EXTRACT),
-    item("Example D.6", "The same with one of many strings.", example_d6, EXTRACT),
-    item(
-        "Definition D.10", "A pseudo-random generator.",
-        definition_d10, audit_of("generator-short-seed"),
-    ),
-    item(
-        "Lemma D.11", "If generators exist, no efficient verifier tells a seed from chance.",
-        lemma_d11, audit_of("verifiers-fooled"),
-    ),
-    item("footnote 8", "The same for strings that agree in part.", footnote_8, EXTRACT),
-)  # fmt: skip
-"""The statements of this appendix about strings of bits."""

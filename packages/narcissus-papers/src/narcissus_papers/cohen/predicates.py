@@ -14,13 +14,12 @@ from narcissus.profiles import write_out
 from narcissus.success.relations import Isolates, RandomRow
 from narcissus.success.singling_out import SinglingOut, achievable
 from narcissus.worlds import Records
-from narcissus_papers.base import Given, Item, Reproduced, claims
+from narcissus_papers.base import Given, Reproduced, Statements, claims
 from narcissus_papers.cohen.cases import (
     ROOM,
     Labelled,
     audit_of,
     checked,
-    item,
     partitions,
     profile_of,
     proved,
@@ -58,11 +57,28 @@ def sorts() -> list[tuple[int, ...]]:
     return [tuple(labels[kinds.index(p)] for p in pairs) for labels in partitions(len(kinds))]
 
 
-def membership_inference(_given: Given) -> Reproduced:
-    """Compare membership inference with resilience at epsilon 0.
+PREDICATES = Statements("003", 0.5)
 
-    Source: Cohen et al. 2024, Definitions 2.1 and 2.2, Theorem 2.3.
-    """
+
+@PREDICATES(
+    "Theorem 2.3",
+    "Membership security is resilience at epsilon 0 for R_MI.",
+    profile_of("membership-inference"),
+    seconds=1.5,
+)
+@PREDICATES(
+    "Definition 2.2",
+    "The relation R_MI: a predicate holds for a random record.",
+    profile_of("membership-inference"),
+    seconds=1.5,
+)
+@PREDICATES(
+    "Definition 2.1",
+    "Membership inference: a record of the data cannot be told from another.",
+    profile_of("membership-inference"),
+    seconds=1.5,
+)
+def membership_inference(_given: Given) -> Reproduced:
     apart: list[tuple[float, float, tuple[float, ...]]] = []
     for law, labels in product(LAWS[::3], sorts()[::20]):
         game = Game(Records(2, law), Labelled(labels, 3), RandomRow())
@@ -154,8 +170,12 @@ def all_small(epsilon: float) -> list[SingledOut]:
     return two + three
 
 
+@PREDICATES(
+    "Definition 2.4",
+    "Predicate singling out: a light predicate seldom isolates a record.",
+    profile_of("singling-out-exact"),
+)
 def definition_2_4(_given: Given) -> Reproduced:
-    """Compare the curve in w with its definition. Source: Cohen et al. 2024, Definition 2.4."""
     apart: list[float] = []
     for law, epsilon in product(TWO[::3], (0.0, 0.5)):
         world = Records(2, law)
@@ -184,8 +204,13 @@ def definition_2_4(_given: Given) -> Reproduced:
     )
 
 
+@PREDICATES(
+    "Definition 2.5",
+    "Narcissus predicate singling out: no better than against fresh data.",
+    audit_of("narcissus-singling-out"),
+    seconds=1.5,
+)
 def definition_2_5(_given: Given) -> Reproduced:
-    """Decide which of both definitions is stronger. Source: Cohen et al. 2024, Definition 2.5."""
     apart = [
         abs(
             write_out(Game(Records(2, law), ExactAverage(), Isolates())).delta(epsilon)
@@ -215,28 +240,3 @@ def definition_2_5(_given: Given) -> Reproduced:
             and abs(max(one.npso for one in told) - 0.25) <= ROOM,
         ),
     )
-
-
-PREDICATES: tuple[Item, ...] = (
-    item(
-        "Definition 2.1", "Membership inference: a record of the data cannot be told from another.",
-        membership_inference, profile_of("membership-inference"), seconds=1.5,
-    ),
-    item(
-        "Definition 2.2", "The relation R_MI: a predicate holds for a random record.",
-        membership_inference, profile_of("membership-inference"), seconds=1.5,
-    ),
-    item(
-        "Theorem 2.3", "Membership security is resilience at epsilon 0 for R_MI.",
-        membership_inference, profile_of("membership-inference"), seconds=1.5,
-    ),
-    item(
-        "Definition 2.4", "Predicate singling out: a light predicate seldom isolates a record.",
-        definition_2_4, profile_of("singling-out-exact"),
-    ),
-    item(
-        "Definition 2.5", "Narcissus predicate singling out: no better than against fresh data.",
-        definition_2_5, audit_of("narcissus-singling-out"), seconds=1.5,
-    ),
-)  # fmt: skip
-"""The statements of this section."""

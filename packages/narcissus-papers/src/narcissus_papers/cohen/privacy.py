@@ -13,7 +13,7 @@ from narcissus.mechanisms import CountingQuery, RandomizedResponse, through_chan
 from narcissus.profiles import profile, worst_event, write_out
 from narcissus.success.relations import OneOfPair, Prefix
 from narcissus.worlds import Finite, Neighbours, Pairs, RandomNeighbours
-from narcissus_papers.base import Given, Item, Reproduced, claims
+from narcissus_papers.base import Given, Reproduced, Statements, claims
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     RELATIONS,
@@ -22,7 +22,6 @@ from narcissus_papers.cohen.cases import (
     attackers,
     channels,
     checked,
-    item,
     profile_of,
     proved,
 )
@@ -44,8 +43,15 @@ def gain(world: object, rows: Matrix, relation: object, epsilon: float) -> float
     return float(write_out(game).deltas([epsilon])[0])
 
 
+PRIVACY = Statements("003", 0.5)
+
+
+@PRIVACY(
+    "Definition A.1",
+    "Differential privacy: no event grows by more than e^eps, and delta.",
+    "narcissus channel channel.csv",
+)
 def definition_a1(_given: Given) -> Reproduced:
-    """Compare privacy with all events. Source: Cohen et al. 2024, Definition A.1."""
     apart = [abs(least_delta(rows, e) - local_dp_delta(rows, e)) for rows, e in CASES]
     found = [abs(least_delta(rows, e) - worst_event(rows, e).delta) for rows, e in CASES]
     return claims(
@@ -56,11 +62,13 @@ def definition_a1(_given: Given) -> Reproduced:
     )
 
 
+@PRIVACY(
+    "Definition A.2",
+    "Resilience over pairs: the fresh data set is the other one.",
+    profile_of("dp-implies-narcissus"),
+    seconds=2.0,
+)
 def definition_a2(_given: Given) -> Reproduced:
-    """Compare the profile over a pair with every attacker.
-
-    Source: Cohen et al. 2024, Definition A.2.
-    """
     apart: list[float] = []
     for (rows, epsilon), relation in product(CASES[::3], RELATIONS):
         best = 0.0
@@ -82,8 +90,12 @@ def definition_a2(_given: Given) -> Reproduced:
     )
 
 
+@PRIVACY(
+    "Definition A.3",
+    "The distribution that gives one pair for certain.",
+    profile_of("neighbours-each"),
+)
 def definition_a3(_given: Given) -> Reproduced:
-    """Keep each pair by itself. Source: Cohen et al. 2024, Definition A.3."""
     mechanism, relation = CountingQuery(0.0), Prefix()
     each = profile(Game(Neighbours(3), mechanism, relation), 0.0)
     drawn = profile(Game(RandomNeighbours(3), mechanism, relation), 0.0)
@@ -104,11 +116,12 @@ def definition_a3(_given: Given) -> Reproduced:
     )
 
 
+@PRIVACY(
+    "Theorem A.4",
+    "Differential privacy is resilience over neighbours for all relations.",
+    profile_of("not-dp-breaks"),
+)
 def theorem_a4(_given: Given) -> Reproduced:
-    """Compare privacy and resilience over a pair, for all relations.
-
-    Source: Cohen et al. 2024, Theorem A.4.
-    """
     below, reached, half = [], [], []
     for rows, epsilon in CASES:
         found = worst_event(rows, epsilon)
@@ -141,11 +154,12 @@ def theorem_a4(_given: Given) -> Reproduced:
     )
 
 
+@PRIVACY(
+    "Theorem E.1",
+    "The same for the uniform choice of two neighbours, with a loss.",
+    profile_of("uniform-pair"),
+)
 def theorem_e1(_given: Given) -> Reproduced:
-    """Compare privacy and resilience for a uniform choice of two data sets.
-
-    Source: Cohen et al. 2024, Theorem E.1.
-    """
     below, reached, sharper, last = [], [], [], []
     for rows, epsilon in CASES:
         found = worst_event(rows, epsilon)
@@ -187,29 +201,3 @@ def theorem_e1(_given: Given) -> Reproduced:
             place="proof of Theorem E.1",
         ),
     )
-
-
-PRIVACY: tuple[Item, ...] = (
-    item(
-        "Definition A.1", "Differential privacy: no event grows by more than e^eps, and delta.",
-        definition_a1, "narcissus channel channel.csv",
-    ),
-    item(
-        "Definition A.2", "Resilience over pairs: the fresh data set is the other one.",
-        definition_a2, profile_of("dp-implies-narcissus"),
-        seconds=2.0,
-    ),
-    item(
-        "Definition A.3", "The distribution that gives one pair for certain.",
-        definition_a3, profile_of("neighbours-each"),
-    ),
-    item(
-        "Theorem A.4", "Differential privacy is resilience over neighbours for all relations.",
-        theorem_a4, profile_of("not-dp-breaks"),
-    ),
-    item(
-        "Theorem E.1", "The same for the uniform choice of two neighbours, with a loss.",
-        theorem_e1, profile_of("uniform-pair"),
-    ),
-)  # fmt: skip
-"""The statements of these appendices."""

@@ -23,14 +23,13 @@ from narcissus.profiles import write_out
 from narcissus.profiles.proofs import from_lemmas
 from narcissus.success.relations import FirstBit, Hamming, NamesSecret
 from narcissus.worlds import Bits, Pairs, Secret
-from narcissus_papers.base import Given, Item, Reproduced, claims, played
+from narcissus_papers.base import Given, Reproduced, Statements, claims, played
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,
     audit_of,
     channels,
     checked,
-    item,
     profile_of,
 )
 from narcissus_papers.cohen.cryptography import cpa
@@ -91,8 +90,16 @@ def named(mechanism: CountQueries, attack: Asks, n: int, trials: int) -> list[fl
     return shares
 
 
+PROTOCOLS = Statements("003", 0.5)
+
+
+@PROTOCOLS(
+    "Definition B.11",
+    "Resilience of a protocol: the attacker asks, and asks on.",
+    profile_of("sparse-vector"),
+    seconds=3,
+)
 def definition_b11(_given: Given) -> Reproduced:
-    """Write conversations out, and play them. Source: Cohen et al. 2024, Definition B.11."""
     gains = adapted()
     linear, every = LinearReconstruction(n=64), ExhaustiveReconstruction(n=8)
     little = named(CountQueries(256, error=1), linear, 64, 8)
@@ -144,14 +151,6 @@ def definition_b11(_given: Given) -> Reproduced:
     )
 
 
-PROTOCOLS: tuple[Item, ...] = (
-    item(
-        "Definition B.11", "Resilience of a protocol: the attacker asks, and asks on.",
-        definition_b11, profile_of("sparse-vector"), seconds=3,
-    ),
-    item(
-        "Theorem B.12", "CPA security is resilience of a conversation.",
-        cpa, audit_of("cpa-own-scheme"),
-    ),
-)  # fmt: skip
-"""The statements about protocols."""
+PROTOCOLS(
+    "Theorem B.12", "CPA security is resilience of a conversation.", audit_of("cpa-own-scheme")
+)(cpa)

@@ -19,7 +19,7 @@ from narcissus.scale.verdict import sentence, told
 from narcissus.study.shipped import shipped_study
 from narcissus.success.relations import SameImage
 from narcissus.worlds import Bits
-from narcissus_papers.base import Given, Item, Line, Panel, Reproduced, played
+from narcissus_papers.base import Given, Line, Panel, Reproduced, Statements, played
 from narcissus_papers.cohen.cases import ROOM, checked
 
 CONFIDENCE = 1 - 1e-6
@@ -92,8 +92,17 @@ def tabled(budget: int) -> Formula:
     return share
 
 
+SCALING = Statements("003", 1.0, prefix="narcissus scale ", kind="figure")
+
+
+@SCALING(
+    "one-wayness",
+    "Inverting SHA-256, by the bits that are kept.",
+    "one-way-sha256 --over mechanism.bits=6:14:2 --with success.function.bits=6:14:2 "
+    "--with attack.budget=64",
+    seconds=2.0,
+)
 def one_wayness(_given: Given) -> Reproduced:
-    """Cut SHA-256 to more and more bits. Source: Cohen et al. 2024, Theorem B.5."""
     bits, cut, budget = range(1, 8), range(6, 15, 2), 64
     everybody = swept(
         silent("one-way-exact"),
@@ -132,8 +141,13 @@ def one_wayness(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@SCALING(
+    "encryption",
+    "Telling messages apart, by the bits of key and coins.",
+    "eav-broken --over mechanism.key_bits=7:11:1 --with attack.budget=64",
+    seconds=6.0,
+)
 def encryption(_given: Given) -> Reproduced:
-    """Lengthen the key, and the coins. Source: Cohen et al. 2024, Theorems B.8 and B.12."""
     budget, keys, coins = 64, (7, 8, 9, 10, 11), (0, 1, 2, 3)
     eav = swept("eav-broken", {"mechanism.key_bits": keys, "attack.budget": (budget,)}, 4000)
     cpa = swept("cpa-few-coins", {"mechanism.coin_bits": coins}, 2000)
@@ -161,8 +175,13 @@ def encryption(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@SCALING(
+    "composition",
+    "Two halves of an exclusive or, by their bits.",
+    "xor-halves-together --over world.n=2:10:2 --with success.length=1:5:1",
+    seconds=1.0,
+)
 def composition(_given: Given) -> Reproduced:
-    """Lengthen both halves of an exclusive or. Source: Cohen et al. 2024, Example C.1."""
     half = range(1, 6)
     values: Values = {"world.n": tuple(2 * k for k in half), "success.length": (*half,)}
     both = swept(silent("xor-halves-together"), values)
@@ -189,8 +208,13 @@ def composition(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@SCALING(
+    "pinned-bits",
+    "Pinning bits, by how many.",
+    "pinned-bits --over success.k=1:6:1 --with attack.k=1:6:1 --with statement.epsilon=0",
+    seconds=1.0,
+)
 def pinned_bits(_given: Given) -> Reproduced:
-    """Pin more and more bits. Source: Cohen et al. 2024, Example 1.8."""
     places = tuple(range(1, 7))
     made = swept(
         silent("pinned-bits"),
@@ -220,8 +244,13 @@ def pinned_bits(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@SCALING(
+    "generator",
+    "Telling stretched from random strings, by the seed.",
+    "generator-short-seed --over mechanism.seed_bits=6:10:1 --with attack.budget=32",
+    seconds=3.0,
+)
 def generator(_given: Given) -> Reproduced:
-    """Lengthen the seed of a generator. Source: Cohen et al. 2024, Lemma D.11, Algorithm D.12."""
     budget, seeds, few = 32, (6, 7, 8, 9, 10), (2, 3, 4, 5)
     made = swept(
         "generator-short-seed", {"mechanism.seed_bits": seeds, "attack.budget": (budget,)}, 20_000
@@ -253,35 +282,3 @@ def generator(_given: Given) -> Reproduced:
             ),
         ),
     )  # fmt: skip
-
-
-def scaling_item(
-    number: str, title: str, make: Callable[[Given], Reproduced], command: str, seconds: float
-) -> Item:
-    return Item("003", "figure", number, title, seconds, make, command=f"narcissus scale {command}")
-
-
-SCALING: tuple[Item, ...] = (
-    scaling_item(
-        "one-wayness", "Inverting SHA-256, by the bits that are kept.", one_wayness,
-        "one-way-sha256 --over mechanism.bits=6:14:2 --with success.function.bits=6:14:2 "
-        "--with attack.budget=64", 2.0,
-    ),
-    scaling_item(
-        "encryption", "Telling messages apart, by the bits of key and coins.", encryption,
-        "eav-broken --over mechanism.key_bits=7:11:1 --with attack.budget=64", 6.0,
-    ),
-    scaling_item(
-        "composition", "Two halves of an exclusive or, by their bits.", composition,
-        "xor-halves-together --over world.n=2:10:2 --with success.length=1:5:1", 1.0,
-    ),
-    scaling_item(
-        "pinned-bits", "Pinning bits, by how many.", pinned_bits,
-        "pinned-bits --over success.k=1:6:1 --with attack.k=1:6:1 --with statement.epsilon=0", 1.0,
-    ),
-    scaling_item(
-        "generator", "Telling stretched from random strings, by the seed.", generator,
-        "generator-short-seed --over mechanism.seed_bits=6:10:1 --with attack.budget=32", 3.0,
-    ),
-)  # fmt: skip
-"""Figures that the paper does not draw: its examples at many sizes."""

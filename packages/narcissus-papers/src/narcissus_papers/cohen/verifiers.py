@@ -15,9 +15,18 @@ from narcissus.profiles import write_out
 from narcissus.scale import SizeCurve
 from narcissus.success.relations import FirstBit
 from narcissus.worlds import Pairs
-from narcissus_papers.base import Given, Held, Item, Line, Panel, Reproduced, claims, played
-from narcissus_papers.cohen.cases import ROOM, audit_of, checked, item
-from narcissus_papers.cohen.scaling import curve_of, holds, scaling_item, swept
+from narcissus_papers.base import (
+    Given,
+    Held,
+    Line,
+    Panel,
+    Reproduced,
+    Statements,
+    claims,
+    played,
+)
+from narcissus_papers.cohen.cases import ROOM, audit_of, checked
+from narcissus_papers.cohen.scaling import curve_of, holds, swept
 
 JUDGES = ("compressors", "statistical-tests", "learned-verifier")
 BITS, TRIPLES = 2048, 150
@@ -43,11 +52,16 @@ def _nothing(_bits: float) -> float:
     return 0.0
 
 
-def verifiers(_given: Given) -> Reproduced:
-    """Let some verifiers judge strong and weak generators as the seed grows.
+VERIFIERS_DRAWN = Statements("003", 12.0, prefix="narcissus scale ", kind="figure")
+VERIFIERS = Statements("003", 0.5)
 
-    Source: Cohen et al. 2024, Definition D.10, Lemma D.11, section D.4.2.
-    """
+
+@VERIFIERS_DRAWN(
+    "verifiers",
+    "Verifiers against strong and weak generators, by the seed.",
+    "verifiers-linear-feedback --over mechanism.seed_bits=4:20:4 --trials 400",
+)
+def verifiers(_given: Given) -> Reproduced:
     strong = _against("verifiers-fooled", STRONG, 1000)
     register = _against("verifiers-linear-feedback", REGISTER, 400)
     linear = _against("verifiers-congruential", LINEAR, 400)
@@ -116,11 +130,12 @@ def _strings(pseudo_random: bool) -> tuple[NDArray[np.uint8], bool]:
     return np.array(rows), whole
 
 
+@VERIFIERS(
+    "Algorithm D.12",
+    "Evidence from a seed or from chance, and verifiers that judge it.",
+    audit_of("verifiers-fooled"),
+)
 def algorithm_d12(_given: Given) -> Reproduced:
-    """Make triples from seeds and from chance, and let verifiers judge them.
-
-    Source: Cohen et al. 2024, Algorithm D.12.
-    """
     (fake, one), (real, other) = _strings(True), _strings(False)
     rng = np.random.default_rng(0)
     best = write_out(Game(Pairs([[[0], [1]]]), Stretched(2, 16), FirstBit())).delta(0.0)
@@ -144,16 +159,3 @@ def algorithm_d12(_given: Given) -> Reproduced:
         ),
         *held,
     )  # fmt: skip
-
-
-VERIFIERS: tuple[Item, ...] = (
-    item(
-        "Algorithm D.12", "Evidence from a seed or from chance, and verifiers that judge it.",
-        algorithm_d12, audit_of("verifiers-fooled"),
-    ),
-    scaling_item(
-        "verifiers", "Verifiers against strong and weak generators, by the seed.", verifiers,
-        "verifiers-linear-feedback --over mechanism.seed_bits=4:20:4 --trials 400", 12.0,
-    ),
-)  # fmt: skip
-"""The verifier game of appendix D.4."""

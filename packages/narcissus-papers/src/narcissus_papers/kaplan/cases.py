@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from narcissus.profiles.closed_forms.hidden_nature import Row, Rows
-from narcissus_papers.base import Given, Held, Item, Reproduced
+from narcissus_papers.base import Held
 
 
 def sums(rows: Rows) -> Row:
@@ -16,12 +14,6 @@ def sums(rows: Rows) -> Row:
 def parities(rows: Rows) -> Rows:
     """Release the parities of neighbouring bits, in no order."""
     return tuple(sorted(tuple(a ^ b for a, b in zip(r[::2], r[1::2], strict=True)) for r in rows))
-
-
-def statement(
-    number: str, title: str, make: Callable[[Given], Reproduced], command: str, seconds: float = 0.5
-) -> Item:
-    return Item("004", "statement", number, title, seconds, make, command=f"narcissus {command}")
 
 
 def proved(what: str, holds: bool, part: str) -> Held:

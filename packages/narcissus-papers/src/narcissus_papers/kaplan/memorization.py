@@ -20,8 +20,8 @@ from narcissus.profiles.closed_forms.parities import ParityRelease
 from narcissus.profiles.proofs import parity_limit
 from narcissus.success.relations import Member
 from narcissus.worlds import MonaLisa, Uniform
-from narcissus_papers.base import Given, Item, Reproduced, checked, claims, played
-from narcissus_papers.kaplan.cases import parities, proved, statement
+from narcissus_papers.base import Given, Reproduced, Statements, checked, claims, played
+from narcissus_papers.kaplan.cases import parities, proved
 
 SMALL = ((1, 2), (1, 4), (2, 2), (2, 4), (3, 2))
 
@@ -37,8 +37,13 @@ def _entropy(n: int, d: int) -> float:
     return -sum(k / whole * math.log2(k / whole) for k in told.values())
 
 
+MEMORIZATION = Statements("004", 0.5, prefix="narcissus ")
+
+
+@MEMORIZATION(
+    "Definition 1.1", "A release memorizes I(S; h | Nature) bits.", "examples parity-memorizes"
+)
 def definition_11(_given: Given) -> Reproduced:
-    """Measure bits. Source: Kaplan et al. 2025, Definition 1.1."""
     apart = [abs(memorized_information(Uniform(*s), Parity()) - _entropy(*s)) for s in SMALL]
     ends = [
         abs(memorized_information(Uniform(n, d), m()) - bits)
@@ -62,8 +67,12 @@ def definition_11(_given: Given) -> Reproduced:
     )
 
 
+@MEMORIZATION(
+    "Definition 1.2",
+    "A release is (m, xi)-memorizing: members are called in, strangers seldom.",
+    "examples membership-inference",
+)
 def definition_12(_given: Given) -> Reproduced:
-    """Distinguish members from strangers. Source: Kaplan et al. 2025, Definition 1.2."""
     rows = list(itertools.product((0, 1), repeat=4))
     fits = total = 0
     for first, second, stranger in itertools.product(rows, repeat=3):
@@ -79,8 +88,12 @@ def definition_12(_given: Given) -> Reproduced:
     )
 
 
+@MEMORIZATION(
+    "Example 1.3",
+    "Parities are memorized, membership is plain, and no row is found.",
+    "examples parity-is-safe",
+)
 def example_13(_given: Given) -> Reproduced:
-    """Take the parities of uniform rows. Source: Kaplan et al. 2025, Example 1.3."""
     exact, bits = [], []
     for n, d in SMALL:
         game = write_out(Game(Uniform(n, d), Parity(), Member()))
@@ -116,8 +129,13 @@ def example_13(_given: Given) -> Reproduced:
     )
 
 
+@MEMORIZATION(
+    "Example 1.4",
+    "Who knows a list with the rows in it finds them by their parities.",
+    "examples superset-of-sample",
+    seconds=2.0,
+)
 def example_14(_given: Given) -> Reproduced:
-    """Reveal a list that holds the rows. Source: Kaplan et al. 2025, Example 1.4."""
     game = Game(Uniform(10, 60), Parity(), Member(), side=Hiding(1000))
     run = play(game, SupersetMatching(), trials=200, confidence=1 - 1e-6, stop=False, rng=4)
     low = run.attackers[0].success.low
@@ -134,8 +152,12 @@ def example_14(_given: Given) -> Reproduced:
     )
 
 
+@MEMORIZATION(
+    "Example 1.5",
+    "The list may be the distribution: then it is knowledge of Nature.",
+    "examples superset-nature",
+)
 def example_15(_given: Given) -> Reproduced:
-    """Reveal the list as the distribution. Source: Kaplan et al. 2025, Example 1.5."""
     hidden = [small_delta(SmallSuperset(4, d, 2), parities) for d in (2, 4, 6)]
     rows = list(itertools.product((0, 1), repeat=4))
     right = Fraction(0)
@@ -157,8 +179,10 @@ def example_15(_given: Given) -> Reproduced:
     )
 
 
+@MEMORIZATION(
+    "Example 1.6", "A trivial element is named without a release.", "examples trivial-element"
+)
 def example_16(_given: Given) -> Reproduced:
-    """Guess what is always there. Source: Kaplan et al. 2025, Example 1.6."""
     game = Game(MonaLisa(3, 2, 0.5), Constant(), Member())
     written = write_out(game)
     best = written.light(np.zeros(written.count), 1.0)
@@ -172,45 +196,3 @@ def example_16(_given: Given) -> Reproduced:
             float(profile(game, 0.0).delta[0]) <= 1e-15,
         ),
     )
-
-
-MEMORIZATION: tuple[Item, ...] = (
-    statement(
-        "Definition 1.1",
-        "A release memorizes I(S; h | Nature) bits.",
-        definition_11,
-        "examples parity-memorizes",
-    ),
-    statement(
-        "Definition 1.2",
-        "A release is (m, xi)-memorizing: members are called in, strangers seldom.",
-        definition_12,
-        "examples membership-inference",
-    ),
-    statement(
-        "Example 1.3",
-        "Parities are memorized, membership is plain, and no row is found.",
-        example_13,
-        "examples parity-is-safe",
-    ),
-    statement(
-        "Example 1.4",
-        "Who knows a list with the rows in it finds them by their parities.",
-        example_14,
-        "examples superset-of-sample",
-        2.0,
-    ),
-    statement(
-        "Example 1.5",
-        "The list may be the distribution: then it is knowledge of Nature.",
-        example_15,
-        "examples superset-nature",
-    ),
-    statement(
-        "Example 1.6",
-        "A trivial element is named without a release.",
-        example_16,
-        "examples trivial-element",
-    ),
-)
-"""The statements of section 1."""

@@ -26,8 +26,8 @@ from narcissus.profiles.closed_forms.hidden_nature import (
 )
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Tardos, Uniform
-from narcissus_papers.base import Given, Item, Reproduced, checked, claims, played
-from narcissus_papers.kaplan.cases import proved, statement, sums
+from narcissus_papers.base import Given, Reproduced, Statements, checked, claims, played
+from narcissus_papers.kaplan.cases import proved, sums
 
 POPULATIONS = ((2, 1, 2), (3, 2, 2), (4, 2, 3), (6, 3, 2), (5, 3, 3))
 SIZES = (10, 20, 100, 1000, 10_000)
@@ -35,8 +35,15 @@ BEYOND = (10, 5000, 0.23)
 """Rows, attributes and share where one criterion is not enough, in a population of 1,000."""
 
 
+SAFETY = Statements("004", 0.5, prefix="narcissus ")
+
+
+@SAFETY(
+    "Definition 2.1",
+    "Narcissus resiliency: no better against the data than against fresh data.",
+    "examples mona-lisa-narcissus",
+)
 def definition_21(_given: Given) -> Reproduced:
-    """Release a row. Source: Kaplan et al. 2025, Definition 2.1."""
     grid = (0.0, 0.5, 1.0, 2.0)
     found = profile(Game(Uniform(1, 3), Identity(), Member()), grid).delta
     right = [max(0.0, 1 - math.exp(e) / 8) for e in grid]
@@ -48,8 +55,12 @@ def definition_21(_given: Given) -> Reproduced:
     )
 
 
+@SAFETY(
+    "Definition 3.1",
+    "Extraction-safety: data and fresh data come from one distribution, drawn first.",
+    "examples average-is-safe",
+)
 def definition_31(_given: Given) -> Reproduced:
-    """Keep Nature. Source: Kaplan et al. 2025, Definition 3.1."""
     same = [small_delta(SmallTardos(*s), sums) == exact_average_delta(*s) for s in POPULATIONS]
     shared = [exact_average_delta(N, 4, 2) for N in (2, 4, 16, 256)]
     return claims(
@@ -67,8 +78,12 @@ def definition_31(_given: Given) -> Reproduced:
     )
 
 
+@SAFETY(
+    "Definition 3.2",
+    "An algorithm solves the marginals problem with error alpha but with chance beta.",
+    "examples two-candidates",
+)
 def definition_32(_given: Given) -> Reproduced:
-    """Measure the error of the marginals. Source: Kaplan et al. 2025, Definition 3.2."""
     n, d, noise, beta = 20, 50, 0.5, 0.3
     within = noise_error(n, d, noise, beta)
     rng = np.random.default_rng(32)
@@ -93,8 +108,12 @@ def definition_32(_given: Given) -> Reproduced:
     )
 
 
+@SAFETY(
+    "Definition 3.3",
+    "The Tardos prior: uniform rates, a population, rows of it.",
+    "examples average-is-safe",
+)
 def definition_33(_given: Given) -> Reproduced:
-    """Draw from the Tardos prior. Source: Kaplan et al. 2025, Definition 3.3."""
     node, weight = np.polynomial.legendre.leggauss(12)
     p, half = (node + 1) / 2, weight / 2
     apart = 0.0
@@ -121,8 +140,12 @@ def definition_33(_given: Given) -> Reproduced:
     )
 
 
+@SAFETY(
+    "Definition 3.4",
+    "R_gamma: some row is within gamma d bits of the attempt.",
+    "examples average-is-safe",
+)
 def definition_34(_given: Given) -> Reproduced:
-    """Measure Hamming distances. Source: Kaplan et al. 2025, Definition 3.4."""
     rng = np.random.default_rng(34)
     data, z = Uniform(3, 10).draw(300, rng).data, Uniform(1, 10).draw(300, rng).data[:, 0]
     near = [
@@ -150,8 +173,12 @@ def _listed(n: int, d: int, near: int) -> Fraction:
     return sum((max(one.values()) for one in best.values()), Fraction(0))
 
 
+@SAFETY(
+    "Lemma 3.5",
+    "The exact average is safe for gamma up to 1/25 once d is a multiple of log(n / delta).",
+    "examples average-is-safe",
+)
 def lemma_35(_given: Given) -> Reproduced:
-    """Come near a row of the average. Source: Kaplan et al. 2025, Lemma 3.5."""
     cases = [(n, d, k) for n, d in ((2, 3), (3, 3), (4, 2), (3, 4)) for k in (0, 1)]
     safe = [
         float(_listed(n, d, k)) <= limit_given_rows(n, d, Fraction(k, d)) + 1e-15
@@ -180,8 +207,13 @@ def lemma_35(_given: Given) -> Reproduced:
     )
 
 
+@SAFETY(
+    "Definition 3.6",
+    "Two criteria: fresh data need only fit a looser relation.",
+    "examples two-criteria",
+    seconds=2.0,
+)
 def definition_36(_given: Given) -> Reproduced:
-    """Ask for less of fresh data. Source: Kaplan et al. 2025, Definition 3.6."""
     n, d, gamma = BEYOND
     looser = float(looser_gamma(n, d, gamma, 1e-6))
     found = []
@@ -204,8 +236,13 @@ def definition_36(_given: Given) -> Reproduced:
     )
 
 
+@SAFETY(
+    "Lemma 3.7",
+    "With a slightly looser gamma for fresh data the exact average is safe for all gamma.",
+    "examples two-criteria",
+    seconds=1.0,
+)
 def lemma_37(_given: Given) -> Reproduced:
-    """Compute the looser share. Source: Kaplan et al. 2025, Lemma 3.7."""
     cases = ((10, 5000, 0.23), (20, 5000, 0.24), (100, 10_000, 0.25), (1000, 10_000, 0.3))
     found = [float(looser_gamma(*one, 1e-6)) for one in cases]
     growth = [float(looser_gamma(n, 20_000, 0.3, 1e-6)) / 0.3 - 1 for n in (10, 40, 160, 640)]
@@ -228,58 +265,3 @@ def lemma_37(_given: Given) -> Reproduced:
             "that are not the data themselves hold a row that is none of theirs.",
         ),
     )
-
-
-SAFETY: tuple[Item, ...] = (
-    statement(
-        "Definition 2.1",
-        "Narcissus resiliency: no better against the data than against fresh data.",
-        definition_21,
-        "examples mona-lisa-narcissus",
-    ),
-    statement(
-        "Definition 3.1",
-        "Extraction-safety: data and fresh data come from one distribution, drawn first.",
-        definition_31,
-        "examples average-is-safe",
-    ),
-    statement(
-        "Definition 3.2",
-        "An algorithm solves the marginals problem with error alpha but with chance beta.",
-        definition_32,
-        "examples two-candidates",
-    ),
-    statement(
-        "Definition 3.3",
-        "The Tardos prior: uniform rates, a population, rows of it.",
-        definition_33,
-        "examples average-is-safe",
-    ),
-    statement(
-        "Definition 3.4",
-        "R_gamma: some row is within gamma d bits of the attempt.",
-        definition_34,
-        "examples average-is-safe",
-    ),
-    statement(
-        "Lemma 3.5",
-        "The exact average is safe for gamma up to 1/25 once d is a multiple of log(n / delta).",
-        lemma_35,
-        "examples average-is-safe",
-    ),
-    statement(
-        "Definition 3.6",
-        "Two criteria: fresh data need only fit a looser relation.",
-        definition_36,
-        "examples two-criteria",
-        2.0,
-    ),
-    statement(
-        "Lemma 3.7",
-        "With a slightly looser gamma for fresh data the exact average is safe for all gamma.",
-        lemma_37,
-        "examples two-criteria",
-        1.0,
-    ),
-)
-"""The statements of sections 2 and 3."""

@@ -18,12 +18,26 @@ from narcissus.profiles.closed_forms.hidden_nature import SmallTardos, data_sets
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member
 from narcissus.worlds import Draw, Tardos
-from narcissus_papers.base import Given, Item, Quote, Reproduced, checked, claims, played
-from narcissus_papers.kaplan.cases import proved, statement
+from narcissus_papers.base import (
+    Given,
+    Quote,
+    Reproduced,
+    Statements,
+    checked,
+    claims,
+    played,
+)
+from narcissus_papers.kaplan.cases import proved
+
+SIDE_INFORMATION = Statements("004", 0.5, prefix="narcissus ")
 
 
+@SIDE_INFORMATION(
+    "Definition 4.1",
+    "Extraction-safety with every side information: fresh data fit what is known.",
+    "examples known-rows",
+)
 def definition_41(_given: Given) -> Reproduced:
-    """Know some rows. Source: Kaplan et al. 2025, Definition 4.1."""
     known = [limit_given_rows(40, 400, 0.04, r) for r in (0, 20, 30, 39)]
     game = Game(Tardos(400, 400, 40), ExactAverage(), Hamming(0.04), side=KnownRows(30))
     draw = game.world.draw(20, np.random.default_rng(41))
@@ -55,8 +69,12 @@ def _baseline(population: int, d: int, n: int) -> Fraction:
     return same + (1 - same) * equal
 
 
+@SIDE_INFORMATION(
+    "Observation 4.2",
+    "The exact average is not safe from who knows all rows but one.",
+    "examples known-rows",
+)
 def observation_42(_given: Given) -> Reproduced:
-    """Subtract what is known. Source: Kaplan et al. 2025, Observation 4.2."""
     listed = True
     for d, people in ((1, 3), (2, 3), (1, 4), (2, 4)):
         world, total = SmallTardos(people, d, people), Fraction(0)
@@ -92,8 +110,13 @@ def observation_42(_given: Given) -> Reproduced:
     )
 
 
+@SIDE_INFORMATION(
+    "section 4.2",
+    "Of two candidates the noisy average gives the right one away.",
+    "examples two-candidates",
+    seconds=1.0,
+)
 def section_42(_given: Given) -> Reproduced:
-    """Choose among two candidates. Source: Kaplan et al. 2025, section 4.2."""
     sizes = ((20, 5000), (100, 1000))
     rates = [
         (
@@ -129,8 +152,10 @@ def section_42(_given: Given) -> Reproduced:
     )
 
 
+@SIDE_INFORMATION(
+    "Definition 4.3", "Surprisal: minus the logarithm of a chance.", "examples surprisal"
+)
 def definition_43(_given: Given) -> Reproduced:
-    """Be surprised. Source: Kaplan et al. 2025, Definition 4.3."""
     apart = 0.0
     for n, d in ((2, 2), (3, 2), (4, 1)):
         law, world = SmallTardos(n, d, n), Tardos(n, d, n)
@@ -153,8 +178,12 @@ def definition_43(_given: Given) -> Reproduced:
     )
 
 
+@SIDE_INFORMATION(
+    "Definition 4.4",
+    "Safety where only rows count that keep a share of their surprisal.",
+    "examples surprisal",
+)
 def definition_44(_given: Given) -> Reproduced:
-    """Count what was not told. Source: Kaplan et al. 2025, Definition 4.4."""
     world, rng = Tardos(5000, 300, 12), np.random.default_rng(44)
     draw = world.draw(40, rng)
     last = np.full(40, 11)
@@ -176,8 +205,12 @@ def definition_44(_given: Given) -> Reproduced:
     )
 
 
+@SIDE_INFORMATION(
+    "Remark 4.5",
+    "Other conditions do as well: on both sides, or other comparisons.",
+    "examples surprisal-rates",
+)
 def remark_45(_given: Given) -> Reproduced:
-    """Vary the definition. Source: Kaplan et al. 2025, Remark 4.5."""
     n, d, noise = 20, 5000, 0.1
     threshold = log2_delta(n, d, noise, 0.0, bits=1000)
     world, side = Tardos(40, 60, 4), Candidates()
@@ -217,45 +250,3 @@ def remark_45(_given: Given) -> Reproduced:
         ),
         notes=("Conditions on a data set drawn apart from the same Nature are not computed here.",),
     )  # fmt: skip
-
-
-SIDE_INFORMATION: tuple[Item, ...] = (
-    statement(
-        "Definition 4.1",
-        "Extraction-safety with every side information: fresh data fit what is known.",
-        definition_41,
-        "examples known-rows",
-    ),
-    statement(
-        "Observation 4.2",
-        "The exact average is not safe from who knows all rows but one.",
-        observation_42,
-        "examples known-rows",
-    ),
-    statement(
-        "section 4.2",
-        "Of two candidates the noisy average gives the right one away.",
-        section_42,
-        "examples two-candidates",
-        1.0,
-    ),
-    statement(
-        "Definition 4.3",
-        "Surprisal: minus the logarithm of a chance.",
-        definition_43,
-        "examples surprisal",
-    ),
-    statement(
-        "Definition 4.4",
-        "Safety where only rows count that keep a share of their surprisal.",
-        definition_44,
-        "examples surprisal",
-    ),
-    statement(
-        "Remark 4.5",
-        "Other conditions do as well: on both sides, or other comparisons.",
-        remark_45,
-        "examples surprisal-rates",
-    ),
-)
-"""The statements of section 4 up to Remark 4.5."""

@@ -21,8 +21,8 @@ from narcissus.profiles.closed_forms.average import (
 )
 from narcissus.success.relations import Hamming, Member, Prefix
 from narcissus.worlds import Draw, Tardos
-from narcissus_papers.base import Given, Item, Reproduced, checked, claims
-from narcissus_papers.kaplan.cases import proved, statement
+from narcissus_papers.base import Given, Reproduced, Statements, checked, claims
+from narcissus_papers.kaplan.cases import proved
 
 Floats = NDArray[np.float64]
 
@@ -73,8 +73,15 @@ def _told(rng: np.random.Generator, d: int) -> Floats:
     return weights / weights.sum(axis=2, keepdims=True)
 
 
+SURPRISAL = Statements("004", 0.5, prefix="narcissus ")
+
+
+@SURPRISAL(
+    "Definition 4.6",
+    "Differential privacy: no event grows by more than e^eps, and delta.",
+    "examples dp-implies-narcissus",
+)
 def definition_46(_given: Given) -> Reproduced:
-    """Compare neighbours. Source: Kaplan et al. 2025, Definition 4.6."""
     matrix = KaryRandomizedResponse(3, 1.0).channel().dense
     events = itertools.product((0, 1), repeat=3)
     chosen = [np.array(one) for one in events]
@@ -92,8 +99,12 @@ def definition_46(_given: Given) -> Reproduced:
     )
 
 
+@SURPRISAL(
+    "Theorem 4.7",
+    "Averages with Laplace noise 1 / (epsilon n) are (epsilon d, 0)-private.",
+    "examples two-candidates",
+)
 def theorem_47(_given: Given) -> Reproduced:
-    """Add noise to the average. Source: Kaplan et al. 2025, Theorem 4.7."""
     rng = np.random.default_rng(47)
     n, d, noise = 5, 4, 0.3
     ratios = []
@@ -119,8 +130,12 @@ def theorem_47(_given: Given) -> Reproduced:
     )
 
 
+@SURPRISAL(
+    "Lemma 4.8",
+    "The noisy average is safe in the sense of surprisal, whatever the attacker knows.",
+    "examples surprisal",
+)
 def lemma_48(_given: Given) -> Reproduced:
-    """Bound every attacker with any knowledge. Source: Kaplan et al. 2025, Lemma 4.8."""
     rng = np.random.default_rng(48)
     ratios = []
     for d, noise, share in itertools.product((1, 2, 3), (0.2, 1.0), (0.3, 0.7, 1.0)):
@@ -163,8 +178,10 @@ def lemma_48(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@SURPRISAL(
+    "Claim 4.9", "With d / 5 lukewarm columns every row is surprising.", "examples surprisal"
+)
 def claim_49(_given: Given) -> Reproduced:
-    """Find columns that surprise. Source: Kaplan et al. 2025, Claim 4.9."""
     fine, reached = True, True
     for n, d in ((4, 2), (5, 2), (6, 1)):
         world = Tardos(n, d, n)
@@ -199,8 +216,8 @@ def claim_49(_given: Given) -> Reproduced:
     )
 
 
+@SURPRISAL("Definition 4.10", "Targeted relations: about one row.", "examples surprisal-targeted")
 def definition_410(_given: Given) -> Reproduced:
-    """Aim at one row. Source: Kaplan et al. 2025, Definition 4.10."""
     world, side = Tardos(6, 3, 3), Candidates()
     for relation in (Member(), Hamming(0.3)):
         Game(world, NoisyAverage(0.1), relation, side=side, surprisal=0.5)
@@ -223,8 +240,12 @@ def definition_410(_given: Given) -> Reproduced:
     )
 
 
+@SURPRISAL(
+    "Definition 4.11",
+    "Safety in the sense of surprisal for targeted relations.",
+    "examples surprisal-rates",
+)
 def definition_411(_given: Given) -> Reproduced:
-    """Come near a row that counts. Source: Kaplan et al. 2025, Definition 4.11."""
     rng = np.random.default_rng(411)
     ratios = []
     for d, noise, share in itertools.product((2, 3), (0.2, 1.0), (0.5, 1.0)):
@@ -250,44 +271,3 @@ def definition_411(_given: Given) -> Reproduced:
             "8.1",
         ),
     )  # fmt: skip
-
-
-SURPRISAL: tuple[Item, ...] = (
-    statement(
-        "Definition 4.6",
-        "Differential privacy: no event grows by more than e^eps, and delta.",
-        definition_46,
-        "examples dp-implies-narcissus",
-    ),
-    statement(
-        "Theorem 4.7",
-        "Averages with Laplace noise 1 / (epsilon n) are (epsilon d, 0)-private.",
-        theorem_47,
-        "examples two-candidates",
-    ),
-    statement(
-        "Lemma 4.8",
-        "The noisy average is safe in the sense of surprisal, whatever the attacker knows.",
-        lemma_48,
-        "examples surprisal",
-    ),
-    statement(
-        "Claim 4.9",
-        "With d / 5 lukewarm columns every row is surprising.",
-        claim_49,
-        "examples surprisal",
-    ),
-    statement(
-        "Definition 4.10",
-        "Targeted relations: about one row.",
-        definition_410,
-        "examples surprisal-targeted",
-    ),
-    statement(
-        "Definition 4.11",
-        "Safety in the sense of surprisal for targeted relations.",
-        definition_411,
-        "examples surprisal-rates",
-    ),
-)
-"""The statements of section 4 from Definition 4.6 on."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations, product
 
 import numpy as np
@@ -12,16 +11,21 @@ from narcissus.channels import KaryRandomizedResponse, local_dp_delta
 from narcissus.guarantees import GaussianDP, PureDP
 from narcissus.mechanisms import GaussianNoise, MarginalQueries
 from narcissus.success import ColumnsRight
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Quote, Reproduced, Statements
 
 EXACT = 1e-12
 
 
-def _approximate_dp(_given: Given) -> Reproduced:
-    """Compare the least delta over all events of a channel with the guarantee's profile.
+_AUDIT = "narcissus audit STUDY"
+DEFINITIONS = Statements("001", 0.3)
 
-    Source: Swanberg et al. 2025, Definition 2.1.
-    """
+
+@DEFINITIONS(
+    "Definition 2.1",
+    "Approximate DP: no event grows by more than e^eps, and delta.",
+    "narcissus bound --epsilon 1 --delta 1e-5 --prior .1",
+)
+def _approximate_dp(_given: Given) -> Reproduced:
     worst = 0.0
     for values, epsilon in product((2, 3, 5), (0.3, 1.0, 2.0)):
         matrix = KaryRandomizedResponse(values, epsilon).channel().matrix
@@ -40,11 +44,12 @@ def _approximate_dp(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@DEFINITIONS(
+    "Definition 2.2",
+    "One random variable stochastically dominates another.",
+    "narcissus bound --epsilon 1 --targets 10 --prior .1 --at-least 5",
+)
 def _dominance(_given: Given) -> Reproduced:
-    """Raise one probability of a Poisson-binomial sum and compare every tail.
-
-    Source: Swanberg et al. 2025, Definition 2.2.
-    """
     grid, least = (0.0, 0.2, 0.5, 0.9, 1.0), 1.0
     for chances in product(grid, repeat=3):
         lower = PoissonBinomial(np.array(chances))
@@ -64,11 +69,8 @@ def _dominance(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@DEFINITIONS("Definition 3.1", "A success metric is decomposable: a sum over the people.", _AUDIT)
 def _decomposable(_given: Given) -> Reproduced:
-    """Compare a count of people with a count by hand.
-
-    Source: Swanberg et al. 2025, Definition 3.1.
-    """
     success = ColumnsRight((2, 3), at_least=1)
     pairs = list(product(product(range(2), range(3)), repeat=2))
     truth = np.array([3 * x[0] + x[1] for x, _ in pairs])
@@ -93,11 +95,12 @@ def _decomposable(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@DEFINITIONS(
+    "Definition 4.1",
+    "Narcissus resiliency, whose bound e^eps p + delta is the larger one.",
+    "narcissus bound --epsilon 1 --delta 1e-5 --prior .1",
+)
 def _narcissus(_given: Given) -> Reproduced:
-    """Compare Theorem 3.2's odds with the bound of Narcissus resiliency.
-
-    Source: Swanberg et al. 2025, Definition 4.1.
-    """
     priors = np.linspace(0.001, 0.999, 999)
     least = np.inf
     for epsilon in (0.01, 0.1, 1.0, 5.0, 20.0):
@@ -121,11 +124,8 @@ def _narcissus(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@DEFINITIONS("Definition A.1", "A k-way marginal query: shares of the people.", _AUDIT)
 def _queries(_given: Given) -> Reproduced:
-    """Count every cell of every table by hand.
-
-    Source: Swanberg et al. 2025, Definition A.1.
-    """
     sizes, rng = (2, 3, 2), np.random.default_rng(0)
     people = np.array([[rng.integers(s) for s in sizes] for _ in range(40)], dtype=np.int32)
     queries = MarginalQueries(sizes, (0, 1, 2), 2)
@@ -147,11 +147,8 @@ def _queries(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
+@DEFINITIONS("Definition A.2", "The noisy k-way marginal mechanism.", _AUDIT)
 def _noisy(_given: Given) -> Reproduced:
-    """Compare the guarantee of noisy tables with the largest move of all neighbours.
-
-    Source: Swanberg et al. 2025, Definition A.2.
-    """
     sizes, k, mu = (2, 3, 2), 2, 0.7
     queries = MarginalQueries(sizes, (0, 1, 2), k)
     noise = GaussianNoise.for_mu(mu, queries.tables)
@@ -171,32 +168,3 @@ def _noisy(_given: Given) -> Reproduced:
         ),
         notes=("the paper writes 2 sigma^2 for the variance of a share; sigma is a cell's here",),
     )  # fmt: skip
-
-
-def _item(number: str, says: str, make: Callable[[Given], Reproduced], command: str) -> Item:
-    return Item("001", "statement", number, says, 0.3, make, command=command)
-
-
-_AUDIT = "narcissus audit STUDY"
-
-DEFINITIONS: tuple[Item, ...] = (
-    _item(
-        "Definition 2.1", "Approximate DP: no event grows by more than e^eps, and delta.",
-        _approximate_dp, "narcissus bound --epsilon 1 --delta 1e-5 --prior .1",
-    ),
-    _item(
-        "Definition 2.2", "One random variable stochastically dominates another.",
-        _dominance, "narcissus bound --epsilon 1 --targets 10 --prior .1 --at-least 5",
-    ),
-    _item(
-        "Definition 3.1", "A success metric is decomposable: a sum over the people.",
-        _decomposable, _AUDIT,
-    ),
-    _item(
-        "Definition 4.1", "Narcissus resiliency, whose bound e^eps p + delta is the larger one.",
-        _narcissus, "narcissus bound --epsilon 1 --delta 1e-5 --prior .1",
-    ),
-    _item("Definition A.1", "A k-way marginal query: shares of the people.", _queries, _AUDIT),
-    _item("Definition A.2", "The noisy k-way marginal mechanism.", _noisy, _AUDIT),
-)  # fmt: skip
-"""The definitions of the paper, in its order."""

@@ -17,7 +17,7 @@ from scipy import optimize, sparse
 from narcissus.bounds import THEOREMS, PoissonBinomial, exact_optimum, posterior, threat
 from narcissus.guarantees import ApproximateDP
 from narcissus.results import NotAssessed
-from narcissus_papers.base import Given, Held, Item, Quote, Reproduced
+from narcissus_papers.base import Given, Held, Quote, Reproduced, Statements
 
 FloatArray = NDArray[np.float64]
 
@@ -65,6 +65,14 @@ def best_given_output(rows: FloatArray, right: NDArray[np.bool_], v: int, epsilo
     return -float(found.fun)
 
 
+THEOREM_ITEMS = Statements("001", 1.0)
+
+
+@THEOREM_ITEMS(
+    "Theorem 3.2",
+    "Pure DP: given any output, the count is dominated by Bernoullis of e^eps times the odds.",
+    "narcissus bound --epsilon 1 --prior .1 --targets 100 --at-least 30",
+)
 def _theorem_3_2(_given: Given) -> Reproduced:
     """Compare Swanberg et al. 2025, Theorem 3.2, with all mechanisms of small worlds."""
     rng = np.random.default_rng(1)
@@ -138,6 +146,11 @@ def _refuted(name: str, words: str) -> Callable[[Given], Reproduced]:
     return make
 
 
+@THEOREM_ITEMS(
+    "Corollary 3.4",
+    "Approximate DP: the tail averaged over the attempts, and n delta.",
+    "narcissus bound --epsilon 1 --delta 1e-5 --prior .1 --targets 100 --at-least 30",
+)
 def _corollary_3_4(_given: Given) -> Reproduced:
     """Compare Swanberg et al. 2025, Corollary 3.4, with all mechanisms of small worlds."""
     cases: list[Any] = list(_CASES)
@@ -160,34 +173,13 @@ def _corollary_3_4(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
-def _item(number: str, says: str, make: Callable[[Given], Reproduced], command: str) -> Item:
-    return Item("001", "statement", number, says, 1.0, make, command=command)
-
-
-THEOREM_ITEMS: tuple[Item, ...] = (
-    _item(
-        "Theorem 3.2",
-        "Pure DP: given any output, the count is dominated by Bernoullis of e^eps times the odds.",
-        _theorem_3_2, "narcissus bound --epsilon 1 --prior .1 --targets 100 --at-least 30",
-    ),
-    _item(
-        "Theorem 3.3",
-        "Approximate DP: the same with failures F(a) of mean n delta added. Not valid as stated.",
-        _refuted("swanberg-3.3", "Theorem 3.3 (Extension of Prop 5.7 in [58])."),
-        "narcissus bound --epsilon .1 --delta .01 --prior .5 --targets 2 "
-        "--at-least 1",
-    ),
-    _item(
-        "Corollary 3.4", "Approximate DP: the tail averaged over the attempts, and n delta.",
-        _corollary_3_4, "narcissus bound --epsilon 1 --delta 1e-5 --prior .1 --targets 100 "
-        "--at-least 30",
-    ),
-    _item(
-        "Theorem 3.5",
-        "Approximate DP from one run, with alpha n delta. Not valid as stated.",
-        _refuted("swanberg-3.5", "Theorem 3.5 (Extension of Theorem 5.2 [58])."),
-        "narcissus bound --epsilon .1 --delta .01 --prior .5 --targets 2 "
-        "--at-least 1",
-    ),
-)  # fmt: skip
-"""The theorems of the paper, in its order."""
+THEOREM_ITEMS(
+    "Theorem 3.3",
+    "Approximate DP: the same with failures F(a) of mean n delta added. Not valid as stated.",
+    "narcissus bound --epsilon .1 --delta .01 --prior .5 --targets 2 --at-least 1",
+)(_refuted("swanberg-3.3", "Theorem 3.3 (Extension of Prop 5.7 in [58])."))
+THEOREM_ITEMS(
+    "Theorem 3.5",
+    "Approximate DP from one run, with alpha n delta. Not valid as stated.",
+    "narcissus bound --epsilon .1 --delta .01 --prior .5 --targets 2 --at-least 1",
+)(_refuted("swanberg-3.5", "Theorem 3.5 (Extension of Theorem 5.2 [58])."))
