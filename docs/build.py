@@ -158,9 +158,19 @@ def documented(tree: ast.Module, name: str) -> Iterator[tuple[str, str]]:
                     yield f"{name}.{ast.unparse(node.targets[0])}", f"Source: {source}."
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield f"{name}.{node.name}", ast.get_docstring(node) or ""
+            yield from ((f"{name}.{node.name}", f"Source: {one}.") for one in declared(node, name))
             for inner in node.body:
                 if isinstance(node, ast.ClassDef) and isinstance(inner, ast.FunctionDef):
                     yield f"{name}.{node.name}.{inner.name}", ast.get_docstring(inner) or ""
+
+
+def declared(node: ast.FunctionDef | ast.ClassDef, name: str) -> Iterator[str]:
+    """Yield the statements that decorators of a function of the papers' package name."""
+    paper = PAPER_OF.get(name.split(".")[1] if "." in name else "")
+    for mark in node.decorator_list:
+        if paper and isinstance(mark, ast.Call) and len(mark.args) > 1:
+            other = [ast.literal_eval(k.value) for k in mark.keywords if k.arg == "paper"]
+            yield f"{CITED[other[0] if other else paper]}, {ast.literal_eval(mark.args[0])}"
 
 
 @cache
@@ -244,6 +254,8 @@ CITED = {
     "004": "Kaplan et al. 2025",
 }
 """What docstrings and marks call the papers."""
+PAPER_OF = {"swanberg": "001", "chatzikokolakis": "002", "cohen": "003", "kaplan": "004"}
+"""The paper of each folder of the papers' package."""
 
 LONGEST = 5.0
 """Seconds that a statement may take to be computed for the page."""

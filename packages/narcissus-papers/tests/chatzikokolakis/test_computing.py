@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from narcissus import channels
-from narcissus_papers.chatzikokolakis import computing
+from narcissus_papers.chatzikokolakis import composition
 
 WRONG = [
     ("proposition-5", "beta_star", "up"),
@@ -28,7 +28,7 @@ WRONG = [
     "section VII-D",
 )
 def test_all_claims_hold_but_for_misprints(failing):
-    for item in computing.COMPUTING:
+    for item in composition.COMPUTING:
         assert len(failing(item.name.removeprefix("002/"))) == 0, item.name
 
 
@@ -50,5 +50,5 @@ def test_leaving_the_worst_pair_out_would_be_noticed(failing, monkeypatch):
 
 
 def test_estimates_that_stay_off_are_noticed(failing, monkeypatch):
-    monkeypatch.setattr(computing, "estimates", lambda: [(0.9, 0.8, 1.0)] * 3)
+    monkeypatch.setattr(composition, "estimates", lambda: [(0.9, 0.8, 1.0)] * 3)
     assert failing("statement-section-vii-d")

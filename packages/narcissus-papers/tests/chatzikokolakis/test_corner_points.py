@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus_papers.chatzikokolakis import corner_points
+from narcissus_papers.chatzikokolakis import security
 
 MISPRINTS: dict[str, int] = {"fact-1": 1, "equation-9": 1}
 WRONG = [
@@ -30,7 +30,7 @@ WRONG = [
     "Equation 9",
 )
 def test_all_claims_hold_but_for_misprints(failing):
-    for item in corner_points.CORNER_POINTS:
+    for item in security.CORNER_POINTS:
         assert len(failing(item.name.removeprefix("002/"))) == MISPRINTS.get(
             item.name.partition("-")[2], 0
         ), item.name
@@ -44,18 +44,18 @@ def test_a_claim_fails_where_the_package_is_wrong(failing, spoil, statement, nam
 
 
 def test_second_largest_entries_decide(failing, monkeypatch):
-    right = corner_points.tops
+    right = security.tops
 
     def wrong(rows):
         lead, first, second = right(rows)
         return lead, first, second / 2
 
-    monkeypatch.setattr(corner_points, "tops", wrong)
+    monkeypatch.setattr(security, "tops", wrong)
     assert len(failing("statement-fact-1")) == 2
 
 
 def test_a_prior_is_taken_apart_by_hand():
-    (a, first), (b, second) = corner_points.layers(np.array([0.25, 0.75, 0.0]))
+    (a, first), (b, second) = security.layers(np.array([0.25, 0.75, 0.0]))
     assert (a, b) == (0.5, 0.5)
     assert first.tolist() == [0, 1, 0]
     assert second.tolist() == [0.5, 0.5, 0]

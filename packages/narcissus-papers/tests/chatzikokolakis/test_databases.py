@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus_papers.chatzikokolakis import databases
+from narcissus_papers.chatzikokolakis import local_privacy
 
 WRONG = [
     ("equation-4", "multiplicative_leakage", "up"),
@@ -30,7 +30,7 @@ WRONG = [
     "section V-D",
 )
 def test_all_claims_hold_but_for_misprints(failing):
-    for item in databases.DATABASES:
+    for item in local_privacy.DATABASES:
         assert len(failing(item.name.removeprefix("002/"))) == 0, item.name
 
 
@@ -43,5 +43,5 @@ def test_a_claim_fails_where_the_package_is_wrong(failing, spoil, statement, nam
 
 def test_the_program_over_all_mechanisms_by_hand():
     """One record of two values: randomized response has capacity 2 e / (1 + e)."""
-    assert databases.most_capacity(1, 2, 1.0) == pytest.approx(2 * np.e / (1 + np.e), abs=1e-9)
-    assert databases.whole(2, 3, 0.5).shape == (9, 9)
+    assert local_privacy.most_capacity(1, 2, 1.0) == pytest.approx(2 * np.e / (1 + np.e), abs=1e-9)
+    assert local_privacy.whole(2, 3, 0.5).shape == (9, 9)

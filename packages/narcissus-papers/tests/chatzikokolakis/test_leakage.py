@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from narcissus_papers.chatzikokolakis import leakage
+from narcissus_papers.chatzikokolakis import composition
 
 WRONG = [
     ("section-v-e", "capacity", "up"),
@@ -22,7 +22,7 @@ WRONG = [
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "section V-E", "Appendix F")
 def test_all_claims_hold_but_for_misprints(failing):
-    for item in leakage.LEAKAGE:
+    for item in composition.LEAKAGE:
         assert len(failing(item.name.removeprefix("002/"))) == 0, item.name
 
 

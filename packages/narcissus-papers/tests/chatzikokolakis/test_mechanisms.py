@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from narcissus_papers.chatzikokolakis import mechanisms
+from narcissus_papers.chatzikokolakis import local_privacy
 
 WRONG = [
     ("equation-7", "KaryRandomizedResponse.beta_star", "up"),
@@ -21,7 +21,7 @@ WRONG = [
     "Chatzikokolakis et al. 2023", "Equation 7", "Proposition 3", "Proposition 4", "Lemma 4"
 )
 def test_all_claims_hold_but_for_misprints(failing):
-    for item in mechanisms.MECHANISMS:
+    for item in local_privacy.MECHANISMS:
         assert len(failing(item.name.removeprefix("002/"))) == 0, item.name
 
 
@@ -34,5 +34,5 @@ def test_a_claim_fails_where_the_package_is_wrong(failing, spoil, statement, nam
 
 def test_an_overlap_by_hand():
     """Two uniform densities on intervals of length 1, .25 apart."""
-    found = mechanisms.overlap(lambda x: float(abs(x) <= 0.5), 0.25)
+    found = local_privacy.overlap(lambda x: float(abs(x) <= 0.5), 0.25)
     assert found == pytest.approx(0.75, abs=1e-6)

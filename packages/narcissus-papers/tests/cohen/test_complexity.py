@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.profiles import WrittenOut
-from narcissus_papers.cohen import complexity, language
+from narcissus_papers.cohen import complexity
 
 
 @pytest.mark.states("Cohen et al. 2024", "Definition 1.10", "Definition 1.12", "Definition 1.13",
@@ -22,8 +22,8 @@ def test_all_claims_hold_but_for_a_note(says):
 
 def test_extractors_of_one_string_by_hand():
     """011010 given as it is: 110 copies it, 3 bits for 7, quality 4/7 and 4 bits of information."""
-    enough = language.table("011010")[:, language.STRINGS.index("011010")] >= 2 / 3
-    found = {p for p, right in zip(language.PROGRAMS, enough, strict=True) if right}
+    enough = complexity.table("011010")[:, complexity.STRINGS.index("011010")] >= 2 / 3
+    found = {p for p, right in zip(complexity.PROGRAMS, enough, strict=True) if right}
     assert found == {"0011010", "110", "1001101"}  # as it stands, copied, 01101 again and again
     assert complexity.complexity("011010", 0) - complexity.complexity("011010", 0, "011010") == 4
 
@@ -55,9 +55,9 @@ def test_sets_are_no_more_complex_than_members(spoiled, monkeypatch):
 def test_an_attempt_that_names_another_release_counts_for_that_one():
     """R_ext takes the pair as it is: the string itself, named as the release, is copied."""
     game, relation, _ = complexity.evidence_of("the string", 0.1, 0)
-    named, copy = relation.releases.index("011010"), language.PROGRAMS.index("110")
-    pair = np.array([named * len(language.PROGRAMS) + copy])
-    for k, x in enumerate(language.STRINGS):
+    named, copy = relation.releases.index("011010"), complexity.PROGRAMS.index("110")
+    pair = np.array([named * len(complexity.PROGRAMS) + copy])
+    for k, x in enumerate(complexity.STRINGS):
         holds = relation.holds(np.array([[k]]), pair, np.random.default_rng(0))
         assert bool(holds[0]) == (x == "011010")
     assert set(game.relation.guesses(None)) >= set(pair)

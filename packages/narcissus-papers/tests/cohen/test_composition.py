@@ -6,7 +6,7 @@ import pytest
 
 from narcissus.mechanisms import XorHalf
 from narcissus.profiles import WrittenOut
-from narcissus_papers.cohen import composition
+from narcissus_papers.cohen import privacy
 
 
 @pytest.mark.states("Cohen et al. 2024", "Example C.1", "Theorem C.2")
@@ -17,7 +17,7 @@ def test_all_claims_hold_but_for_misprints(says):
 
 def test_the_five_relations_by_hand():
     """By hand for p0 = 1, p1 = 0: the event tells the data sets apart."""
-    assert composition.five(1.0, 0.0) == [(0.5, 0.0), (1.0, 0.0), (1.0, 0.5), (0.5, 0.0), (1, 0.5)]
+    assert privacy.five(1.0, 0.0) == [(0.5, 0.0), (1.0, 0.0), (1.0, 0.5), (0.5, 0.0), (1, 0.5)]
 
 
 def test_a_half_that_tells_is_found(spoiled, monkeypatch):

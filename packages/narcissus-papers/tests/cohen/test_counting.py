@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from narcissus_papers.cohen import counting
+from narcissus_papers.cohen import scaling
 
 NUMBER = "Appendix A"
 
@@ -20,12 +20,12 @@ def test_all_claims_hold_but_for_two_remarks(says):
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 def test_the_slope_bound_covers_all_rates(epsilon):
     """Rates between the coarse grid's are below the bound, and it is not far above."""
-    limit = counting.at_most(30, epsilon, 40)
-    fine = max(counting.uncut(30, p, epsilon) for p in np.linspace(0, 1, 1001))
+    limit = scaling.at_most(30, epsilon, 40)
+    fine = max(scaling.uncut(30, p, epsilon) for p in np.linspace(0, 1, 1001))
     assert fine <= limit
     step = 1e-4
     slopes = [
-        abs(counting.uncut(30, p + step, epsilon) - counting.uncut(30, p, epsilon)) / step
+        abs(scaling.uncut(30, p + step, epsilon) - scaling.uncut(30, p, epsilon)) / step
         for p in np.linspace(0, 1 - step, 400)
     ]
     assert max(slopes) <= 1 + math.exp(epsilon)
@@ -34,8 +34,8 @@ def test_the_slope_bound_covers_all_rates(epsilon):
 
 def test_the_formula_is_the_exact_profile():
     for rate in (0.01, 0.3, 0.5):
-        assert counting.uncut(50, rate, 1.0) == pytest.approx(
-            counting.exact(50, rate, 0.0), abs=1e-12
+        assert scaling.uncut(50, rate, 1.0) == pytest.approx(
+            scaling.exact(50, rate, 0.0), abs=1e-12
         )
 
 
@@ -49,9 +49,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "wrong"), WRONG)
 def test_a_claim_fails_where_something_is_wrong(spoiled, monkeypatch, name, wrong):
-    monkeypatch.setattr(counting, "SETTINGS", [(1.0, 0.01)])
-    monkeypatch.setattr(counting, "for_every_rate", list)
-    assert spoiled(monkeypatch, NUMBER, counting, name, wrong, paper="000")
+    monkeypatch.setattr(scaling, "SETTINGS", [(1.0, 0.01)])
+    monkeypatch.setattr(scaling, "for_every_rate", list)
+    assert spoiled(monkeypatch, NUMBER, scaling, name, wrong, paper="000")
 
 
 MISTAKEN = [
@@ -62,5 +62,5 @@ MISTAKEN = [
 
 @pytest.mark.parametrize(("name", "wrong"), MISTAKEN)
 def test_a_claim_about_every_rate_fails_where_something_is_wrong(monkeypatch, name, wrong):
-    monkeypatch.setattr(counting, name, wrong(getattr(counting, name)))
-    assert not all(one.holds for one in counting.for_every_rate())
+    monkeypatch.setattr(scaling, name, wrong(getattr(scaling, name)))
+    assert not all(one.holds for one in scaling.for_every_rate())

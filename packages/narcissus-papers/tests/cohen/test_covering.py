@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from narcissus_papers import ITEMS, Given
-from narcissus_papers.cohen import covering
-from narcissus_papers.cohen.guessing import near
+from narcissus_papers.cohen import scaling
+from narcissus_papers.cohen.complexity import near
 
 ITEM = ITEMS["003/figure-covering"]
 
@@ -36,20 +36,20 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "wrong"), WRONG)
 def test_a_claim_fails_where_something_is_wrong(monkeypatch, name, wrong):
-    monkeypatch.setattr(covering, name, wrong(getattr(covering, name)))
+    monkeypatch.setattr(scaling, name, wrong(getattr(scaling, name)))
     assert ITEM.make(Given()).verdict == "differs"
 
 
 def test_a_program_as_long_as_half_of_the_bits_is_noticed(monkeypatch):
     monkeypatch.setattr(
-        covering.HammingBall, "covering_program_size", lambda self, d: math.ceil(d / 16)
+        scaling.HammingBall, "covering_program_size", lambda self, d: math.ceil(d / 16)
     )
     assert ITEM.make(Given()).verdict == "differs"
 
 
 def test_greedy_codes_cover_every_string_and_start_at_nought():
     for d in (4, 6, 8):
-        words = covering.greedy_code(d)
+        words = scaling.greedy_code(d)
         assert words[0] == 0
         assert all(min((x ^ word).bit_count() for word in words) <= d // 4 for x in range(2**d))
         assert not all(
@@ -59,22 +59,22 @@ def test_greedy_codes_cover_every_string_and_start_at_nought():
 
 def test_the_first_word_that_is_near_is_found():
     strings = np.array([3, 40_000, 2**16 - 1], dtype=np.uint64)
-    for string, number in zip(strings, covering.first_near(16, strings), strict=True):
-        apart = [(covering.listed_word(16, n) ^ int(string)).bit_count() for n in range(number + 1)]
+    for string, number in zip(strings, scaling.first_near(16, strings), strict=True):
+        apart = [(scaling.listed_word(16, n) ^ int(string)).bit_count() for n in range(number + 1)]
         assert apart[-1] <= 4
         assert min(apart[:-1], default=16) > 4
 
 
 def test_the_expected_bits_are_those_of_a_geometric_number():
     drawn = np.log2(np.random.default_rng(1).geometric(0.01, 40_000))
-    assert covering.expected_bits(0.01) == pytest.approx(drawn.mean(), abs=5 * drawn.std() / 200)
+    assert scaling.expected_bits(0.01) == pytest.approx(drawn.mean(), abs=5 * drawn.std() / 200)
 
 
 def test_the_slope_is_what_is_left_of_a_constant_and_half_a_logarithm():
     d = np.array([100.0, 200.0, 400.0])
-    assert covering.slope_of(d, 7 + 0.3 * d + np.log2(d) / 2) == pytest.approx((0.3, 7))
+    assert scaling.slope_of(d, 7 + 0.3 * d + np.log2(d) / 2) == pytest.approx((0.3, 7))
     long = np.array([1000.0, 2000.0, 4000.0])
     bits = np.array([-math.log2(near(int(x), 0.25)) for x in long])
-    a, c = covering.slope_of(long, bits)
+    a, c = scaling.slope_of(long, bits)
     assert a == pytest.approx(0.18872, abs=1e-5)
     assert c == pytest.approx(math.log2(math.sqrt(2 * math.pi * 3 / 16) / 1.5), abs=0.01)

@@ -9,7 +9,7 @@ import pytest
 
 from narcissus.game import Game
 from narcissus.mechanisms import Identity
-from narcissus_papers.cohen import guessing
+from narcissus_papers.cohen import complexity
 
 
 @pytest.mark.states("Cohen et al. 2024", "Example D.4", "Example D.5", "Example D.6",
@@ -27,18 +27,18 @@ def test_all_claims_hold_but_for_misprints(says):
 @pytest.mark.parametrize(("d", "share"), [(1, 0.5), (6, 0.5), (8, 0.25), (9, 0.25)])
 def test_balls_are_counted(d, share):
     hits = sum(sum(x) <= share * d for x in product((0, 1), repeat=d))
-    assert guessing.near(d, share) == pytest.approx(hits / 2**d)
-    assert guessing.ball_bits(d, share) == pytest.approx(math.log2(hits))
+    assert complexity.near(d, share) == pytest.approx(hits / 2**d)
+    assert complexity.ball_bits(d, share) == pytest.approx(math.log2(hits))
 
 
 def test_limits_hold_for_a_small_length_by_counting():
     """A covering of 8 bits by balls of radius 2 has 2^8 / 37 words at least."""
-    low, high = guessing.sizes(8)
+    low, high = complexity.sizes(8)
     assert 2**high >= 2**8 / 37
     assert low < high
     # one more in ten attempts at a string costs what ten times the output costs
-    assert guessing.sizes(8, 10) == pytest.approx((low - math.log2(10), high))
-    assert guessing.sizes(8, 1, 10) == pytest.approx((low - math.log2(10), high))
+    assert complexity.sizes(8, 10) == pytest.approx((low - math.log2(10), high))
+    assert complexity.sizes(8, 1, 10) == pytest.approx((low - math.log2(10), high))
 
 
 def again(right):
@@ -64,4 +64,4 @@ WRONG = [
 
 @pytest.mark.parametrize(("number", "name", "wrong"), WRONG)
 def test_a_claim_fails_where_something_is_wrong(spoiled, monkeypatch, number, name, wrong):
-    assert spoiled(monkeypatch, number, guessing, name, wrong)
+    assert spoiled(monkeypatch, number, complexity, name, wrong)

@@ -9,7 +9,7 @@ import pytest
 
 from narcissus.profiles import WrittenOut
 from narcissus.success.singling_out import SinglingOut
-from narcissus_papers.cohen import predicates
+from narcissus_papers.cohen import baselines
 
 
 @pytest.mark.states("Cohen et al. 2024", "Definition 2.1", "Definition 2.2", "Theorem 2.3",
@@ -22,9 +22,9 @@ def test_all_claims_hold(says):
 def test_membership_by_hand():
     """Two fair bits (of three values): both released, or nothing; half of the fresh are inside."""
     law = (0.5, 0.5, 0.0)
-    assert predicates.membership(law, (0,) * 9) == 0
+    assert baselines.membership(law, (0,) * 9) == 0
     # 00 and 11 tell for certain: fresh 1/2 against inside 1, with chance 1/2
-    assert predicates.membership(law, tuple(range(9))) == pytest.approx(0.25)
+    assert baselines.membership(law, tuple(range(9))) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.4])
@@ -50,7 +50,7 @@ def test_singling_out_by_all_attackers(epsilon):
                         for s, c, y in zip(data, chance, labels, strict=True))  # fmt: skip
             best = max(2 * v * (1 - v) for v in weight if v <= w + 1e-12)
             pso = max(pso, light - np.exp(epsilon) * best)
-    found = predicates.singled_out(2, law, labels, epsilon)
+    found = baselines.singled_out(2, law, labels, epsilon)
     assert found.npso == pytest.approx(npso, abs=1e-12)
     assert found.pso == pytest.approx(pso, abs=1e-12)
 
@@ -68,6 +68,6 @@ def test_a_claim_fails_where_the_curve_is_wrong(spoiled, monkeypatch):
 
 def test_the_implication_fails_for_a_wrong_baseline(spoiled, monkeypatch):
     def wrong(right):
-        return lambda *a: predicates.SingledOut(right(*a).npso + 0.01, right(*a).npso)
+        return lambda *a: baselines.SingledOut(right(*a).npso + 0.01, right(*a).npso)
 
-    assert spoiled(monkeypatch, "Definition 2.5", predicates, "singled_out", wrong)
+    assert spoiled(monkeypatch, "Definition 2.5", baselines, "singled_out", wrong)

@@ -8,12 +8,12 @@ import pytest
 from narcissus.mechanisms import CountQueries, SparseVector
 from narcissus.mechanisms.geometric_noise import TwoSidedGeometric
 from narcissus.profiles.conversations import Tree
-from narcissus_papers.cohen import protocols
+from narcissus_papers.cohen import cryptography
 
 
 @pytest.mark.states("Cohen et al. 2024", "Definition B.11", "Theorem B.12")
 def test_all_claims_hold(says):
-    for item in protocols.PROTOCOLS:
+    for item in cryptography.PROTOCOLS:
         says(item.number)
 
 
@@ -31,7 +31,7 @@ def test_a_claim_fails_where_the_package_is_wrong(spoiled, monkeypatch, owner, n
 
 
 def test_adaptive_attackers_are_not_worse_than_fixed_ones_and_some_are_better():
-    gains = protocols.adapted()
+    gains = cryptography.adapted()
     assert len(gains) >= 2
     assert all(free >= fixed - 1e-12 for free, fixed in gains)
     assert max(free - fixed for free, fixed in gains) > 1e-3

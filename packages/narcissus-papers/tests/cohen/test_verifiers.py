@@ -9,7 +9,7 @@ import pytest
 
 from narcissus.extraction import StatisticalVerifier
 from narcissus_papers import ITEMS, Given
-from narcissus_papers.cohen import verifiers
+from narcissus_papers.cohen import cryptography
 
 FIGURE = ITEMS["003/figure-verifiers"]
 
@@ -30,30 +30,30 @@ class Oracle:
 
 
 def test_a_verifier_who_knows_the_seeds_is_noticed(monkeypatch, spoiled):
-    fakes, _ = verifiers._strings(True)
+    fakes, _ = cryptography._strings(True)
     seen = Oracle(frozenset(row[:64].tobytes() for row in fakes))
     found = spoiled(
-        monkeypatch, "Algorithm D.12", verifiers, "StatisticalVerifier", lambda _f: lambda: seen
+        monkeypatch, "Algorithm D.12", cryptography, "StatisticalVerifier", lambda _f: lambda: seen
     )
     assert [what[:19] for what in found] == ["tests say which it "]
 
 
 def test_a_triple_that_does_not_hold_its_string_is_noticed(monkeypatch, spoiled):
     assert spoiled(
-        monkeypatch, "Algorithm D.12", verifiers, "prg_example",
+        monkeypatch, "Algorithm D.12", cryptography, "prg_example",
         lambda f: lambda **g: dataclasses.replace(f(**g), release=b""),
     )  # fmt: skip
 
 
 def test_a_generator_of_fewer_strings_is_noticed(monkeypatch, spoiled):
     assert spoiled(
-        monkeypatch, "Algorithm D.12", verifiers, "Stretched", lambda f: lambda *_a: f(1, 16)
+        monkeypatch, "Algorithm D.12", cryptography, "Stretched", lambda f: lambda *_a: f(1, 16)
     )
 
 
 def test_strings_of_a_seed_are_those_of_the_example():
-    assert verifiers._strings(True)[0].shape == (verifiers.TRIPLES, verifiers.BITS)
-    assert StatisticalVerifier().attempt(verifiers._strings(False)[0], None, None).mean() < 0.1
+    assert cryptography._strings(True)[0].shape == (cryptography.TRIPLES, cryptography.BITS)
+    assert StatisticalVerifier().attempt(cryptography._strings(False)[0], None, None).mean() < 0.1
 
 
 @pytest.mark.nightly
@@ -69,11 +69,11 @@ def test_all_claims_of_the_figure_hold():
 def test_a_claim_fails_for_other_seeds(monkeypatch, size):
     """ChaCha20 with few seeds is learned; a register of 32 bits is no more caught at 5."""
     others = {"STRONG": (4, 5), "REGISTER": (20, 24, 28), "LINEAR": (8, 16, 24, 48)}
-    monkeypatch.setattr(verifiers, size, others[size])
+    monkeypatch.setattr(cryptography, size, others[size])
     if size == "LINEAR":
-        right = verifiers.swept
+        right = cryptography.swept
         monkeypatch.setattr(
-            verifiers,
+            cryptography,
             "swept",
             lambda study, *rest: right(study.replace("congruential", "fooled"), *rest),
         )

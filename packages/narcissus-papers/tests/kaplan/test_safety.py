@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from narcissus_papers.kaplan import safety
+from narcissus_papers.kaplan import memorization
 
 WRONG = [
     ("definition-3.1", "exact_average_delta", lambda x: x + Fraction(1, 1000)),
@@ -31,12 +31,12 @@ WRONG = [
     "Lemma 3.7",
 )
 def test_all_claims_hold(failing):
-    for item in safety.SAFETY:
+    for item in memorization.SAFETY:
         assert not failing(item.name.removeprefix("004/")), item.name
 
 
 @pytest.mark.parametrize(("statement", "name", "change"), WRONG)
 def test_a_claim_fails_where_the_package_is_wrong(failing, monkeypatch, statement, name, change):
-    right = getattr(safety, name)
-    monkeypatch.setattr(safety, name, lambda *a, **k: change(right(*a, **k)))
+    right = getattr(memorization, name)
+    monkeypatch.setattr(memorization, name, lambda *a, **k: change(right(*a, **k)))
     assert failing(f"statement-{statement}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from narcissus_papers.kaplan import side_information
+from narcissus_papers.kaplan import surprisal
 
 WRONG = [
     ("definition-4.1", "limit_given_rows", lambda x: x + 1e-3),
@@ -25,7 +25,7 @@ WRONG = [
     "Remark 4.5",
 )
 def test_all_claims_hold_but_for_a_misprint(failing):
-    for item in side_information.SIDE_INFORMATION:
+    for item in surprisal.SIDE_INFORMATION:
         found = failing(item.name.removeprefix("004/"))
         if item.number == "Observation 4.2":
             assert list(found) == ["as printed, that chance is at "]
@@ -36,6 +36,6 @@ def test_all_claims_hold_but_for_a_misprint(failing):
 
 @pytest.mark.parametrize(("statement", "name", "change"), WRONG)
 def test_a_claim_fails_where_the_package_is_wrong(failing, monkeypatch, statement, name, change):
-    right = getattr(side_information, name)
-    monkeypatch.setattr(side_information, name, lambda *a, **k: change(right(*a, **k)))
+    right = getattr(surprisal, name)
+    monkeypatch.setattr(surprisal, name, lambda *a, **k: change(right(*a, **k)))
     assert failing(f"statement-{statement}")

@@ -1,10 +1,7 @@
 """Chatzikokolakis et al. 2023, Bayes Security: figures, tables and statements."""
 
 from narcissus_papers.base import Item
-from narcissus_papers.chatzikokolakis.composition import COMPOSITION
-from narcissus_papers.chatzikokolakis.computing import COMPUTING
-from narcissus_papers.chatzikokolakis.corner_points import CORNER_POINTS
-from narcissus_papers.chatzikokolakis.databases import DATABASES
+from narcissus_papers.chatzikokolakis.composition import COMPOSITION, COMPUTING, LEAKAGE
 from narcissus_papers.chatzikokolakis.figure_1 import FIGURE_1
 from narcissus_papers.chatzikokolakis.figure_2 import FIGURE_2
 from narcissus_papers.chatzikokolakis.figure_3 import FIGURE_3
@@ -13,10 +10,8 @@ from narcissus_papers.chatzikokolakis.figure_5 import FIGURE_5
 from narcissus_papers.chatzikokolakis.figure_6 import FIGURE_6A, FIGURE_6B, FIGURE_6C
 from narcissus_papers.chatzikokolakis.figure_7 import FIGURE_7
 from narcissus_papers.chatzikokolakis.figure_8 import FIGURE_8
-from narcissus_papers.chatzikokolakis.leakage import LEAKAGE
-from narcissus_papers.chatzikokolakis.local_privacy import LOCAL_PRIVACY
-from narcissus_papers.chatzikokolakis.mechanisms import MECHANISMS
-from narcissus_papers.chatzikokolakis.security import SECURITY
+from narcissus_papers.chatzikokolakis.local_privacy import DATABASES, LOCAL_PRIVACY, MECHANISMS
+from narcissus_papers.chatzikokolakis.security import CORNER_POINTS, SECURITY
 from narcissus_papers.chatzikokolakis.tables import TABLE_1, TABLE_2
 
 ALL: tuple[Item, ...] = (

@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
 from itertools import permutations, product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from narcissus.attacks import Asks, ExhaustiveReconstruction, LinearReconstruction
+from narcissus.attacks.conversation import Conversation
 from narcissus.evidence import clopper_pearson
+from narcissus.extraction import CompressionVerifier, StatisticalVerifier, prg_example
 from narcissus.game import Game
-from narcissus.mechanisms import Cipher, Sha256, through_channel
+from narcissus.guarantees import PureDP, optimal_composition
+from narcissus.mechanisms import (
+    AdaptiveComposition,
+    Cipher,
+    CountQueries,
+    Parallel,
+    RandomizedResponse,
+    Sha256,
+    SparseVector,
+    Stretched,
+    through_channel,
+)
 from narcissus.profiles import write_out, write_out_family
+from narcissus.profiles.proofs import from_lemmas
 from narcissus.results import Estimate
-from narcissus.success.relations import FirstBit, SameImage
-from narcissus.worlds import Bits, Family, Pairs
-from narcissus_papers.base import Given, Reproduced, Statements, claims, played
+from narcissus.scale import SizeCurve
+from narcissus.success.relations import FirstBit, Hamming, NamesSecret, SameImage
+from narcissus.worlds import Bits, Family, Pairs, Secret
+from narcissus_papers.base import (
+    Given,
+    Held,
+    Line,
+    Panel,
+    Reproduced,
+    Statements,
+    claims,
+    played,
+)
 from narcissus_papers.cohen.cases import (
+    EPSILONS,
     ROOM,
     Labelled,
     Matrix,
@@ -26,6 +55,7 @@ from narcissus_papers.cohen.cases import (
     profile_of,
     proved,
 )
+from narcissus_papers.cohen.scaling import curve_of, holds, swept
 
 LENGTH = 2
 """Bits of a message."""
@@ -348,3 +378,258 @@ def cpa(_given: Given) -> Reproduced:
             max(limited) <= ROOM,
         ),
     )
+
+
+PAIR = Pairs([[[0], [1]]])
+
+
+def one_question() -> list[float]:
+    """Compute how far a protocol of one question is from the mechanism that it asks."""
+    apart: list[float] = []
+    for rows in channels(6, 2, 3):
+        part = through_channel(rows.tolist())
+        asked = write_out(Game(PAIR, AdaptiveComposition([part], 1), FirstBit()))
+        released = write_out(Game(PAIR, part, FirstBit()))
+        apart += np.abs(asked.deltas(EPSILONS) - released.deltas(EPSILONS)).tolist()
+    return apart
+
+
+def adapted() -> list[tuple[float, float]]:
+    """Compute the gain of the best adaptive attacker, and of the best fixed list of questions."""
+    found: list[tuple[float, float]] = []
+    uniform = Secret([0.25] * 4)
+    drawn = channels(9, 4, 2)
+    for place in range(0, len(drawn) - 2, 3):
+        parts = [through_channel(rows.tolist()) for rows in drawn[place : place + 3]]
+        both = itertools.product(parts, repeat=2)
+        asked = write_out(Game(uniform, AdaptiveComposition(parts, 2), NamesSecret(4)))
+        fixed = [write_out(Game(uniform, Parallel(pair), NamesSecret(4))) for pair in both]
+        found.append((asked.delta(0.0), max(one.delta(0.0) for one in fixed)))
+    return found
+
+
+def excess(algorithm: str, questions: int, promised: float) -> float:
+    """Compute by how much the best attacker of sparse vector exceeds a promised gain."""
+    mechanism = SparseVector(1.0, 1, questions, 1, algorithm)  # pyright: ignore[reportArgumentType]
+    exact = write_out(Game(PAIR, mechanism, FirstBit()))
+    return float((exact.deltas(EPSILONS) - PureDP(promised).profile(EPSILONS)).max())
+
+
+def composed() -> list[float]:
+    """Compute how far adaptively chosen randomized responses are from optimal composition."""
+    parts = [RandomizedResponse(1.0), RandomizedResponse(0.5)]
+    apart: list[float] = []
+    for times in (1, 2, 3):
+        exact = write_out(Game(PAIR, AdaptiveComposition(parts, times), FirstBit()))
+        allowed = optimal_composition(1.0, times).profile(EPSILONS)
+        apart += np.abs(exact.deltas(EPSILONS) - allowed).tolist()
+    return apart
+
+
+def named(mechanism: CountQueries, attack: Asks, n: int, trials: int) -> list[float]:
+    """Play an attacker on random bits; return the share of them that it names."""
+    rng = np.random.default_rng(11)
+    shares: list[float] = []
+    for data in Bits(n).draw(trials, rng).data:
+        talk = Conversation(mechanism.answers(data, rng), mechanism.questions)
+        shares.append(float((attack.converse(talk, None, rng.spawn(1)[0]) == data).mean()))
+    return shares
+
+
+PROTOCOLS = Statements("003", 0.5)
+
+
+@PROTOCOLS(
+    "Definition B.11",
+    "Resilience of a protocol: the attacker asks, and asks on.",
+    profile_of("sparse-vector"),
+    seconds=3,
+)
+def definition_b11(_given: Given) -> Reproduced:
+    gains = adapted()
+    linear, every = LinearReconstruction(n=64), ExhaustiveReconstruction(n=8)
+    little = named(CountQueries(256, error=1), linear, 64, 8)
+    private = named(CountQueries(256, epsilon=1.0), linear, 64, 8)
+    found = named(CountQueries(255, error=1), every, 8, 8)
+    bound = from_lemmas(Game(Bits(64), CountQueries(256, epsilon=1.0), Hamming(0.05)))
+    return claims(
+        checked(
+            "a protocol of one question is the mechanism that it asks: 6 channels, against every "
+            "attacker",
+            max(one_question()) <= ROOM,
+        ),
+        checked(
+            "who lets a question depend on the answers gains at least what any fixed questions "
+            f"give, and often more: {len(gains)} protocols of two questions, every attacker, by "
+            "backward induction",
+            all(free >= fixed - ROOM for free, fixed in gains)
+            and any(free > fixed + 1e-3 for free, fixed in gains),
+        ),
+        checked(
+            "sparse vector (Lyu, Su and Li 2017, Algorithms 1 and 2) gives no attacker more than "
+            "its privacy allows over a pair: five questions, each after the earlier answers",
+            max(excess("standard", 5, 1.0), excess("dwork-roth", 5, 1.0)) <= ROOM,
+        ),
+        checked(
+            "without noise on the counts, without an end, or with counts as answers (Algorithms "
+            "5, 6, 3) it gives more than any (1, 0)-private mechanism does",
+            min(excess("stoddard", 2, 1.0), excess("chen", 5, 1.0), excess("roth", 4, 1.0)) > 1e-4,
+        ),
+        checked(
+            "Theorem A.4 holds for protocols: randomized responses chosen one after the other "
+            "reach the delta of optimal composition (Kairouz, Oh and Viswanath 2015), and no more",
+            max(composed()) <= ROOM,
+        ),
+        checked(
+            "what fits the counts of all subsets of 8 bits, each off by one at most, has four "
+            "bits wrong at most (Dinur and Nissim 2003): 8 data sets",
+            min(found) >= 0.5,
+        ),
+        played(
+            "counts of 256 random subsets of 64 bits, off by one at most, name 95 of 100 bits; "
+            "with noise for epsilon 1 in all they do not, and the chance is at most "
+            f"{math.inf if bound is None else bound.value:.2g} for every attacker",
+            min(little) >= 0.95
+            and max(private) < 0.95
+            and bound is not None
+            and bound.value < 1e-3,
+        ),
+    )
+
+
+PROTOCOLS(
+    "Theorem B.12", "CPA security is resilience of a conversation.", audit_of("cpa-own-scheme")
+)(cpa)
+
+
+JUDGES = ("compressors", "statistical-tests", "learned-verifier")
+BITS, TRIPLES = 2048, 150
+STRONG, REGISTER, LINEAR = (32, 64, 128), (5, 8, 12, 20), (8, 16, 24, 48)
+SEARCHED = (6, 7, 8, 9)
+EXHAUSTED = "seed-search"
+
+
+def _against(study: str, seeds: tuple[int, ...], trials: int) -> dict[str, SizeCurve]:
+    """Play a study over the length of the seed; return the gain of each verifier."""
+    made = swept(study, {"mechanism.seed_bits": seeds, "mechanism.length": (1024,)}, trials)
+    return {name: curve_of(made, name) for name in (*JUDGES, EXHAUSTED)}
+
+
+def _lines(curves: dict[str, SizeCurve], names: Iterable[str] = JUDGES) -> list[Line]:
+    return [
+        Line(name, [p.size for p in curves[name].points], [p.value for p in curves[name].points])
+        for name in names
+    ]
+
+
+def _nothing(_bits: float) -> float:
+    return 0.0
+
+
+VERIFIERS_DRAWN = Statements("003", 12.0, prefix="narcissus scale ", kind="figure")
+VERIFIERS = Statements("003", 0.5)
+
+
+@VERIFIERS_DRAWN(
+    "verifiers",
+    "Verifiers against strong and weak generators, by the seed.",
+    "verifiers-linear-feedback --over mechanism.seed_bits=4:20:4 --trials 400",
+)
+def verifiers(_given: Given) -> Reproduced:
+    strong = _against("verifiers-fooled", STRONG, 1000)
+    register = _against("verifiers-linear-feedback", REGISTER, 400)
+    linear = _against("verifiers-congruential", LINEAR, 400)
+    all_seeds = swept(
+        "generator-short-seed",
+        {"mechanism.seed_bits": SEARCHED, "attack.budget": tuple(2**k for k in SEARCHED)},
+        400,
+    )
+    search = curve_of(all_seeds, EXHAUSTED)
+    most = max(p.high for name in JUDGES for p in strong[name].points)
+    tests, learned = "statistical-tests", "learned-verifier"
+    caught = {name: {p.size: p.low for p in linear[name].points} for name in JUDGES}
+    return Reproduced(
+        panels=(
+            Panel("ChaCha20", "bits of the seed", "gain", _lines(strong)),
+            Panel("Shift register with linear feedback", "bits of the seed", "gain",
+                  _lines(register)),
+            Panel("Linear congruential generator", "bits of the seed", "gain", _lines(linear)),
+            Panel("All 2^k seeds tried", "bits of the seed", "seeds", [
+                Line("work", SEARCHED, [2.0**k for k in SEARCHED])], log_y=True),
+        ),
+        held=(
+            played(
+                f"ChaCha20, seeds of {STRONG} bits: none of these three verifiers certainly gains "
+                f"anything, nor more than {most:.2f}; nothing is said of other verifiers",
+                all(holds(strong[name], _nothing) for name in JUDGES) and most < 0.3,
+            ),
+            played(
+                f"a shift register is caught by a test at every length, {REGISTER} bits: the "
+                f"gain is at least {min(p.low for p in register[tests].points):.2f}",
+                min(p.low for p in register[tests].points) > 0.85,
+            ),
+            played(
+                "compressors catch it at 5 bits, where it repeats, and gain nothing that is "
+                "certain at 8 or more; a verifier that learns gains at 8, and nothing certain at "
+                "20",
+                register["compressors"].points[0].low > 0.5
+                and all(p.low <= 0 <= p.high for p in register["compressors"].points[1:])
+                and register[learned].points[1].low > 0.2
+                and register[learned].points[-1].low <= 0,
+            ),
+            played(
+                "a congruential generator is caught by tests at 8 and 16 bits, and at 24 by the "
+                "verifier that learns alone; tests gain nothing that is certain at 24 and 48",
+                min(caught[tests][8], caught[tests][16], caught[learned][24]) > 0.5
+                and max(caught[tests][24], caught[tests][48]) <= 0,
+            ),
+            played(
+                f"who tries all 2^k seeds is never fooled, k = {SEARCHED}: the gain is at least "
+                f"{min(p.low for p in search.points):.2f}, for 2^k evaluations",
+                all(p.value == 1 for p in search.points),
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _strings(pseudo_random: bool) -> tuple[NDArray[np.uint8], bool]:
+    """Make triples; return their data as bits, and whether release and program hold them."""
+    rows: list[NDArray[np.uint8]] = []
+    whole = True
+    for seed in range(TRIPLES):
+        one = prg_example(pseudo_random=pseudo_random, length=BITS // 8, rng=seed)
+        rows.append(np.unpackbits(np.frombuffer(bytes.fromhex(one.data.decode()), np.uint8)))
+        tail = one.program.split(b"+'")[1].split(b"'")[0]
+        whole &= one.release + tail == one.data
+    return np.array(rows), whole
+
+
+@VERIFIERS(
+    "Algorithm D.12",
+    "Evidence from a seed or from chance, and verifiers that judge it.",
+    audit_of("verifiers-fooled"),
+)
+def algorithm_d12(_given: Given) -> Reproduced:
+    (fake, one), (real, other) = _strings(True), _strings(False)
+    rng = np.random.default_rng(0)
+    best = write_out(Game(Pairs([[[0], [1]]]), Stretched(2, 16), FirstBit())).delta(0.0)
+    held: list[Held] = []
+    for name, judge in (("compressors", CompressionVerifier()), ("tests", StatisticalVerifier())):
+        right = int(judge.attempt(fake, None, rng).sum()) + TRIPLES
+        right -= int(judge.attempt(real, None, rng).sum())
+        limits = clopper_pearson(right, 2 * TRIPLES, confidence=1 - 1e-6)
+        low, high = limits.low or 0.0, limits.high or 1.0
+        held.append(played(
+            f"{name} say which it was with chance {low:.2f} to {high:.2f} ({2 * TRIPLES} triples; "
+            "nothing is said of other verifiers)", low <= 0.5 <= high,
+        ))  # fmt: skip
+    return claims(
+        checked("release and hard-coded end make the string, so a verifier of the string sees the "
+                f"whole triple ({2 * TRIPLES} triples)", one and other),
+        checked(
+            "a verifier without limit is wrong about four random strings in 2^16 only (d = 2, "
+            f"strings of d^4 bits, the exact game: a gain of {best:.6f})",
+            abs(best - (1 - 2**-14)) < ROOM,
+        ),
+        *held,
+    )  # fmt: skip
