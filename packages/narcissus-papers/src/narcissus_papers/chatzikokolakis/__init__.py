@@ -2,17 +2,24 @@
 
 from narcissus_papers.base import Item
 from narcissus_papers.chatzikokolakis.composition import COMPOSITION, COMPUTING, LEAKAGE
-from narcissus_papers.chatzikokolakis.figure_1 import FIGURE_1
-from narcissus_papers.chatzikokolakis.figure_2 import FIGURE_2
-from narcissus_papers.chatzikokolakis.figure_3 import FIGURE_3
-from narcissus_papers.chatzikokolakis.figure_4 import FIGURE_4
-from narcissus_papers.chatzikokolakis.figure_5 import FIGURE_5
-from narcissus_papers.chatzikokolakis.figure_6 import FIGURE_6A, FIGURE_6B, FIGURE_6C
-from narcissus_papers.chatzikokolakis.figure_7 import FIGURE_7
-from narcissus_papers.chatzikokolakis.figure_8 import FIGURE_8
+from narcissus_papers.chatzikokolakis.experiments import (
+    FIGURE_6A,
+    FIGURE_6B,
+    FIGURE_6C,
+    FIGURE_7,
+    FIGURE_8,
+    TABLE_1,
+    TABLE_2,
+)
+from narcissus_papers.chatzikokolakis.figures import (
+    FIGURE_1,
+    FIGURE_2,
+    FIGURE_3,
+    FIGURE_4,
+    FIGURE_5,
+)
 from narcissus_papers.chatzikokolakis.local_privacy import DATABASES, LOCAL_PRIVACY, MECHANISMS
 from narcissus_papers.chatzikokolakis.security import CORNER_POINTS, SECURITY
-from narcissus_papers.chatzikokolakis.tables import TABLE_1, TABLE_2
 
 ALL: tuple[Item, ...] = (
     FIGURE_1,

@@ -23,7 +23,7 @@ from narcissus_papers.chatzikokolakis.cases import (
     proved,
     systems,
 )
-from narcissus_papers.chatzikokolakis.figure_3 import mended, reaches
+from narcissus_papers.chatzikokolakis.figures import mended, reaches
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 4.0)
 _PROOF = "proof of Theorem 5"
