@@ -53,7 +53,7 @@ def written(tmp_path):
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Appendix H")
 def test_a_users_file_is_counted(written, monkeypatch):
-    monkeypatch.setattr(experiments, "RECORDS_CENSUS", 500)
+    monkeypatch.setattr(experiments, "CENSUS_RECORDS", 500)
     path, rows = written()
     held = experiments.counts(Given(data=path))
     assert held.shape == (400,)
@@ -74,7 +74,7 @@ def test_a_users_file_is_counted(written, monkeypatch):
 )
 def test_any_other_file_is_refused(written, records, sizes, says, monkeypatch):
     if "2,458,285" not in says:
-        monkeypatch.setattr(experiments, "RECORDS_CENSUS", 500)
+        monkeypatch.setattr(experiments, "CENSUS_RECORDS", 500)
     path, _ = written(records, sizes)
     with pytest.raises(InputError, match=f"not the Census of the paper: .*{says}"):
         experiments.counts(Given(data=path))
@@ -101,7 +101,7 @@ def found():
 def read():
     """Play them on an uneven table as large as the Census of the print."""
     shares = np.random.default_rng(3).dirichlet(np.full(experiments.KINDS, 0.05))
-    held = np.random.default_rng(4).multinomial(experiments.RECORDS, shares)
+    held = np.random.default_rng(4).multinomial(experiments.CENSUS_RECORDS, shares)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiments, "counts", lambda _given: held)
         return {f"epsilon {e:g}": experiments.play(e, Given(), repeats=1) for e in (1.0, 3.3, 4.8)}

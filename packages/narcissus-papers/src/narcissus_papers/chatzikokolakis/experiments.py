@@ -187,7 +187,7 @@ FIGURE_6C = Item(
 
 
 PRINTED_RECORDS = Quote("2,458,285", "(Census1990) comprises 2,458,285 records", "Appendix H")
-RECORDS_CENSUS = int(PRINTED_RECORDS.value)
+CENSUS_RECORDS = int(PRINTED_RECORDS.value)
 VALUES = {"dAge": 8, "dIncome1": 5, "iMarital": 5, "iSex": 2}
 """Columns of the file, and how many values each has."""
 
@@ -202,12 +202,12 @@ def read(path: Path) -> NDArray[np.int64]:
     table = read_table(path, columns=list(VALUES))
     sizes = tuple(VALUES.values())
     records = len(table.records) if table.counts is None else int(table.counts.sum())
-    if tuple(table.sizes) != sizes or records != RECORDS_CENSUS:
+    if tuple(table.sizes) != sizes or records != CENSUS_RECORDS:
         wanted = ", ".join(f"{name} {most}" for name, most in VALUES.items())
         have = ", ".join(f"{name} {n}" for name, n in zip(VALUES, table.sizes, strict=True))
         raise InputError(
             f"{path} is not the Census of the paper: it has {records:,} records with {have} "
-            f"values, and should have {RECORDS_CENSUS:,} with {wanted}; fetch it from {FILE.source}"
+            f"values, and should have {CENSUS_RECORDS:,} with {wanted}; fetch it from {FILE.source}"
         )
     places = np.ravel_multi_index(tuple(table.records.T), sizes)
     return np.bincount(places, weights=table.counts, minlength=400).astype(np.int64)
@@ -312,7 +312,7 @@ def make(given: Given) -> Reproduced:
     """
     found = [given.answers[f"epsilon {e:g}"] for e in EPSILONS_7]
     exact = [ch.KaryRandomizedResponse(KINDS, e).beta_star for e in EPSILONS_7]
-    printed = [ch.KaryRandomizedResponse(RECORDS, e).beta_star for e in EPSILONS_7]
+    printed = [ch.KaryRandomizedResponse(CENSUS_RECORDS, e).beta_star for e in EPSILONS_7]
     read = bool(found[0]["raw"])
     utility = {
         key: [float(np.mean(one[key])) for one in found] for key in (READINGS if read else ())
@@ -339,7 +339,7 @@ def make(given: Given) -> Reproduced:
             "drawn as 0."
             if read
             else f"Utility (95% and 99% in print) is not compared: it needs the Census, "
-            f"{RECORDS:,} records, as `{FILE.name}` in a folder named with --data.",
+            f"{CENSUS_RECORDS:,} records, as `{FILE.name}` in a folder named with --data.",
             f"beta* is estimated from {SAMPLES:,} samples of two values by counting, as limits of "
             "the package; the paper used F-BLEAU and does not say with how many samples.",
         ),
@@ -361,7 +361,7 @@ def _printed(utility: dict[str, list[float]], found: dict[float, Any]) -> tuple[
         at = f"at epsilon {epsilon:g}"
         for n, what, fitted in (
             (KINDS, "the number of values for n", ""),
-            (RECORDS, "the number of records for n", _CHOSEN),
+            (CENSUS_RECORDS, "the number of records for n", _CHOSEN),
         ):
             ours = ch.KaryRandomizedResponse(n, epsilon).beta_star
             made.append(Printed(f"beta* {at}, {what}", security, ours, _RECORDS, fitted))
