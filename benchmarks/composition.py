@@ -15,8 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from narcissus import channels as ch
-from narcissus.channels.log_ratio import FiniteLogRatio, LaplaceLogRatio
-from narcissus.channels.uses import overlap_after
+from narcissus.channels.uses import FiniteLogRatio, LaplaceLogRatio, overlap_after
 
 
 def clock(work):
@@ -70,7 +69,7 @@ def beside() -> None:
                 f"({theirs:.2f} s)"
             )
     rows = np.random.default_rng(1).dirichlet(np.ones(8), 2)
-    own, seconds = clock(lambda: overlap_after([(FiniteLogRatio.of(*rows), 20)]))
+    own, seconds = clock(lambda: overlap_after([(FiniteLogRatio(*rows), 20)]))
     print(f"two random rows of 8 outputs x 20: {own.low:.9g} to {own.high:.9g} ({seconds:.2f} s)")
 
 

@@ -224,8 +224,7 @@ def harmless_csv(path):
 
 def test_names_come_back_as_they_were(tmp_path):
     """Of channels, losses, groups, priors and kept runs; readers take blanks off their ends."""
-    from narcissus.channels.kept_runs import KeptRuns
-    from narcissus.channels.programs import Program
+    from narcissus.channels.programs import KeptRuns, Program
 
     names = [name for name in HOSTILE if name == name.strip()]
     made = channels.channel(

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from narcissus.channels import _kernels as kernels
+from narcissus.channels import _search as kernels
+from narcissus.errors import InputError
 
 
 def draw(c, size, rng, prior=None):
@@ -15,6 +16,12 @@ def draw(c, size, rng, prior=None):
     return secret, output
 
 
+def refused(words, call, *given, error=InputError, **more):
+    """Check that a call is refused with these words."""
+    with pytest.raises(error, match=words):
+        call(*given, **more)
+
+
 def random_channel(rng, n, m, concentration=1.0):
     return rng.dirichlet(np.full(m, concentration), n)
 
@@ -24,6 +31,8 @@ def loops(request, monkeypatch):
     """Run with compiled loops and with NumPy's."""
     if request.param == "plain":
         monkeypatch.setenv("NARCISSUS_NO_NUMBA", "1")
+    else:
+        pytest.importorskip("numba", reason="the extra `fast` is not installed")
     kernels.loops.cache_clear()
     yield request.param
     kernels.loops.cache_clear()
@@ -36,3 +45,9 @@ def world(request):
     rows = rng.dirichlet(np.full(m, rng.choice([0.2, 1, 5])), n)
     prior = rng.dirichlet(np.ones(n))
     return rows, prior, rng
+
+
+@pytest.fixture
+def qif():
+    """The peer that is compared with."""
+    return pytest.importorskip("qif", reason="qif is not installed")

@@ -5,10 +5,23 @@ import pytest
 
 from narcissus import channels as ch
 from narcissus.channels import ahead
+from narcissus.channels.ahead import (
+    EXHAUSTED,
+    MIXED,
+    Draws,
+    Gained,
+    LogScore,
+    draw,
+    how_many,
+    paid_ahead,
+    with_prior,
+)
 from narcissus.channels.estimators import Frequentist, Guess, Nearest, portfolio
 from narcissus.channels.limits import upper
 from narcissus.channels.samples import samples
 from narcissus.observer import SILENT
+
+from .conftest import refused
 
 
 def drawn(rng, rows, prior, size):
@@ -141,3 +154,121 @@ def test_continuous_outputs_are_used_up_to_a_number(monkeypatch):
     assert len(ahead.some(wide, order)) == 200
     few = samples(real.secret, rng.integers(3, size=4_000))
     assert ahead.some(few, order) is order
+
+
+def test_each_sample_is_used_once_for_a_label_of_its_own():
+    rng = np.random.default_rng(0)
+    data = samples(rng.permutation(np.repeat([0, 1], [992, 8])), rng.normal(size=1000), fewest=1)
+    data, prior = with_prior(data, {"0": 0.97, "1": 0.02, "2": 0.01})
+    found = draw(data, prior, rng, most=1000)
+    used = found.drawn[found.drawn != EXHAUSTED]
+    assert np.array_equal(np.sort(np.r_[used, found.spare]), np.arange(1000))
+    assert (data.secret[used] == found.labels[found.drawn != EXHAUSTED]).all()
+    each = np.bincount(data.secret, minlength=3)
+    lacking = np.bincount(found.labels[found.drawn == EXHAUSTED], minlength=3)
+    assert (lacking == np.maximum(0, np.bincount(found.labels) - each)).all()
+    assert lacking[1] > 0
+    assert lacking[2] > 0
+
+
+def test_samples_that_are_set_aside_are_not_drawn():
+    rng, aside = np.random.default_rng(2), np.arange(0, 200, 3)
+    data = samples(np.repeat([0, 1], 100), np.zeros(200))
+    found = draw(data, np.array([0.5, 0.5]), rng, most=200, aside=aside)
+    assert np.isin(aside, found.spare).all()
+    assert not np.isin(aside, found.drawn).any()
+    assert len(np.unique(found.drawn[found.drawn != EXHAUSTED])) > 90
+
+
+def test_scarce_are_those_that_lack_samples_for_more_than_a_tenth_of_their_labels():
+    labels = np.repeat([0, 1, 2], 20)
+    found = np.arange(60)
+    found[[19, 37, 38, 39]] = EXHAUSTED
+    assert Draws(np.arange(0), labels, found).scarce(4).tolist() == [False, True, False, False]
+
+
+def test_labels_are_drawn_from_the_prior_whatever_the_samples():
+    rng = np.random.default_rng(1)
+    data = samples(np.repeat([0, 1], [900, 100]), np.zeros(1000))
+    labels = np.concatenate(
+        [draw(data, np.array([0.7, 0.3]), rng, most=1000).labels for _ in range(50)]
+    )
+    assert labels.mean() == pytest.approx(0.3, abs=5 * np.sqrt(0.21 / len(labels)))
+
+
+def test_so_many_labels_that_few_lack_a_sample_or_that_it_costs_less_than_it_gives():
+    assert 800 < how_many(np.array([500, 500]), np.array([0.5, 0.5]), 1000) < 1000
+    assert how_many(np.array([900, 100]), np.array([0.5, 0.5]), 1000) < 300
+    each, prior = np.array([1000] * 99 + [10]), np.full(100, 0.01)
+    assert how_many(each, prior, 100_000) > 50_000  # one rare secret is not worth the others
+
+
+def test_a_prior_may_name_secrets_without_samples_but_not_fewer():
+    data = samples(["a", "b"] * 20, [0, 1] * 20)
+    wider, weights = with_prior(data, {"b": 0.5, "a": 0.3, "c": 0.2})
+    assert wider.names == ("a", "b", "c")
+    assert weights.tolist() == [0.3, 0.5, 0.2]
+    refused("lacks the secret 'b'", with_prior, data, {"a": 1.0})
+    refused("3 probabilities for 2 secrets", with_prior, data, [0.3, 0.3, 0.4])
+
+
+ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+PRIOR = np.array([0.3, 0.7])
+
+
+def drawn_with_prior(size, seed=0):
+    rng = np.random.default_rng(seed)
+    secret = rng.integers(2, size=size)
+    shown = (rng.random(size)[:, None] > ROWS.cumsum(axis=1)[secret]).sum(axis=1)
+    data = samples(secret, shown)
+    return data, draw(data, PRIOR, rng, most=size)
+
+
+def test_what_is_earned_comes_near_the_best_of_any_rule():
+    data, draws = drawn_with_prior(20_000)
+    gain = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]])
+    score = LogScore(PRIOR, np.zeros(2, dtype=bool))
+    payoffs = [Gained(np.eye(2)), Gained(gain), score]
+    paid = paid_ahead(data, portfolio(None, data), draws, payoffs, PRIOR, SILENT)
+    best = [
+        ch.bayes_vulnerability(ROWS, PRIOR),
+        ch.g_vulnerability(ROWS, gain, PRIOR),
+        ch.shannon_leakage(ROWS, PRIOR) * np.log(2),
+    ]
+    for found, most in zip(paid, best, strict=True):
+        error = found.values.std() / np.sqrt(len(found.values))
+        assert most - 6 * error - 0.01 < found.values.mean() < most + 5 * error
+
+
+def test_a_rule_does_not_see_the_sample_it_is_paid_for():
+    """Outputs that never repeat: whoever learned from its own sample would be right always."""
+    rng = np.random.default_rng(4)
+    data = samples(rng.integers(2, size=1000), np.arange(1000).astype(str))
+    half = np.array([0.5, 0.5])
+    draws = draw(data, half, rng, most=1000)
+    score = LogScore(half, np.zeros(2, dtype=bool))
+    payoffs = [Gained(np.eye(2)), score]
+    right, told = paid_ahead(data, portfolio(None, data), draws, payoffs, half, SILENT)
+    assert right.values.mean() == pytest.approx(0.5, abs=0.1)
+    assert told.values.mean() <= 0.01
+
+
+def test_labels_without_samples_earn_the_least():
+    data = samples(np.repeat([0, 1], 50), np.repeat([0, 1], 50))
+    draws = Draws(np.arange(0), np.array([0, 1] * 60), np.full(120, EXHAUSTED))
+    draws.drawn[:100] = np.stack([np.arange(50), np.arange(50, 100)], axis=1).ravel()
+    half = np.array([0.5, 0.5])
+    payoffs = [Gained(np.eye(2)), LogScore(half, np.zeros(2, dtype=bool))]
+    right, told = paid_ahead(data, portfolio(None, data), draws, payoffs, half, SILENT)
+    assert (right.values[-20:] == 0).all()
+    assert (right.values[-40:-20] == 1).all()
+    assert told.values[-20:] == pytest.approx(np.log(min(MIXED)))
+
+
+def test_scarce_secrets_are_believed_as_before():
+    prior, beliefs = np.array([0.5, 0.3, 0.2]), np.array([[0.8, 0.1, 0.1]])
+    score = LogScore(prior, np.array([False, False, True]))
+    assert (score(beliefs, np.array([2])) == 0).all()
+    spent = sum(np.exp(score(beliefs, np.array([s]))) * prior[s] for s in range(3))
+    assert spent == pytest.approx(1.0)  # a distribution, whatever the share
+    assert score.without(np.array([2, 0])).tolist() == [0.0, np.log(min(MIXED))]

@@ -1,7 +1,12 @@
+"""Tests of it."""
+
+import math
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
+from narcissus import channels as ch
 from narcissus.channels import (
     Geometric,
     KaryRandomizedResponse,
@@ -14,9 +19,9 @@ from narcissus.channels import (
     quick_bounds,
     tied_pairs,
 )
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import TooLargeError
 
-from .conftest import random_channel
+from .conftest import random_channel, refused
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 2")
@@ -42,13 +47,11 @@ def test_tiny_security_keeps_relative_accuracy():
 def test_tied_pairs_and_table():
     c = KaryRandomizedResponse(6, 1).channel()
     assert len(tied_pairs(c)) == 15
-    with pytest.raises(TooLargeError, match="more than `most` = 3"):
-        tied_pairs(c, most=3)
+    refused("more than `most` = 3", tied_pairs, c, most=3, error=TooLargeError)
     table = pairwise(c)
     assert np.array_equal(table, table.T)
     assert np.all(np.diag(table) == 1)
-    with pytest.raises(TooLargeError, match="MiB"):
-        pairwise(c, most=5)
+    refused("MiB", pairwise, c, most=5, error=TooLargeError)
 
 
 def test_heat_map_has_a_cap():
@@ -71,10 +74,8 @@ def test_quick_bounds_respect_the_convex_hull():
     assert found.low <= beta_star(c).value
     inside = quick_bounds(c, [0.85, 0.15, 0, 0])
     assert inside.high >= beta_star(c).value == pytest.approx(0.9)
-    with pytest.raises(InputError, match="'centroid', 'uniform'"):
-        quick_bounds(c, "middle")
-    with pytest.raises(InputError, match="4 entries"):
-        quick_bounds(c, [1.0])
+    refused("'centroid', 'uniform'", quick_bounds, c, "middle")
+    refused("4 entries", quick_bounds, c, [1.0])
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5", "section VII-C")
@@ -112,3 +113,41 @@ def test_texts():
     assert "'in' and 'out'" in str(found)
     assert found.to_dict()["pair"] == ["in", "out"]
     assert found.advantage == pytest.approx(0.7)
+
+
+@pytest.mark.states(
+    "Chatzikokolakis et al. 2023",
+    "Equation 2",
+    "Proposition 2",
+    "Equation 3",
+    "section V-B",
+    "section V-C",
+)
+def test_local_dp_by_enumeration():
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet(np.ones(5), 6)
+    ratio = max(rows[a, o] / rows[b, o] for a in range(6) for b in range(6) for o in range(5))
+    assert ch.local_dp_epsilon(rows) == pytest.approx(math.log(ratio), rel=1e-13)
+    for epsilon in (0.0, 0.3, 1.0, 5.0):
+        delta = max(
+            sum(max(0, rows[a, o] - math.exp(epsilon) * rows[b, o]) for o in range(5))
+            for a in range(6)
+            for b in range(6)
+        )
+        assert ch.local_dp_delta(rows, epsilon) == pytest.approx(delta, rel=1e-12)
+    assert ch.local_dp_delta(rows, 0) == pytest.approx(1 - ch.beta_star(rows).value, abs=1e-14)
+    assert ch.local_dp_delta(rows, ch.local_dp_epsilon(rows)) < 1e-15
+
+
+def test_local_dp_with_impossible_outputs():
+    rows = [[0.5, 0.5, 0.0], [0.5, 0.3, 0.2]]
+    assert ch.local_dp_epsilon(rows) == math.inf
+    assert ch.local_dp_delta(rows, 1e4) == pytest.approx(0.2)
+    profile = ch.local_dp_profile(rows)
+    assert profile.delta[-1] == pytest.approx(0.2)
+    assert list(profile.to_frame().columns) == ["epsilon", "delta"]
+    refused("at least 0", ch.local_dp_profile, rows, [-1.0])
+    import matplotlib.pyplot as plt
+
+    assert profile.plot().get_xlabel() == "epsilon"
+    plt.close("all")

@@ -1,3 +1,7 @@
+"""Tests of it."""
+
+from __future__ import annotations
+
 import dataclasses
 import inspect
 
@@ -7,8 +11,10 @@ import pytest
 from scipy import sparse
 
 from narcissus import channels
+from narcissus import channels as ch
 from narcissus.channels import beta, channel, prior_for
-from narcissus.errors import InputError
+
+from .conftest import refused
 
 GOOD = [[0.9, 0.1], [0.2, 0.8]]
 
@@ -27,31 +33,25 @@ GOOD = [[0.9, 0.1], [0.2, 0.8]]
     ],
 )
 def test_bad_matrices_are_refused_with_their_place(matrix, words):
-    with pytest.raises(InputError, match=words):
-        channel(matrix)
+    refused(words, channel, matrix)
 
 
 def test_sparse_faults_are_named_too():
     bad = sparse.csr_array(np.array([[1.0, 0.0], [1.5, -0.5]]))
-    with pytest.raises(InputError, match=r"secret 's2'.*'o1'\) is 1.5"):
-        channel(bad)
+    refused(r"secret 's2'.*'o1'\) is 1.5", channel, bad)
 
 
 def test_nothing_is_renormalised():
     almost = [[0.9, 0.1 + 5e-10], [0.2, 0.8]]
     assert channel(almost).matrix[0, 1] == 0.1 + 5e-10
-    with pytest.raises(InputError, match="off by"):
-        channel(almost, tolerance=1e-12)
-    with pytest.raises(InputError, match="`tolerance` must be a number"):
-        channel(almost, tolerance=float("nan"))
+    refused("off by", channel, almost, tolerance=1e-12)
+    refused("`tolerance` must be a number", channel, almost, tolerance=float("nan"))
 
 
 def test_names():
     assert channel(pd.DataFrame(GOOD, index=["x", "y"], columns=["a", "b"])).secrets == ("x", "y")
-    with pytest.raises(InputError, match="'x' stands there twice"):
-        channel(GOOD, secrets=["x", "x"])
-    with pytest.raises(InputError, match="all 2 outputs, got 1"):
-        channel(GOOD, outputs=["a"])
+    refused("'x' stands there twice", channel, GOOD, secrets=["x", "x"])
+    refused("all 2 outputs, got 1", channel, GOOD, outputs=["a"])
 
 
 def test_priors():
@@ -65,10 +65,8 @@ def test_priors():
         ([1.0], "2 secrets, got 1"),
         ([0.5, np.nan], "probabilities"),
     ):
-        with pytest.raises(InputError, match=words):
-            prior_for(c, bad)
-    with pytest.raises(InputError, match="all mass on one secret \\('x'\\)"):
-        beta(c, [1.0, 0.0])
+        refused(words, prior_for, c, bad)
+    refused("all mass on one secret \\('x'\\)", beta, c, [1.0, 0.0])
 
 
 def test_one_secret_leaks_nothing():
@@ -166,5 +164,49 @@ def test_what_has_no_table_is_asked_by_its_formulas(form):
     assert channels.local_dp_delta(form, 0.1) == form.delta(0.1)
     assert channels.local_dp_profile(form, [0, 0.1]).delta == (form.delta(0), form.delta(0.1))
     assert channels.repeated_security(form, 3).value < form.beta_star
-    with pytest.raises(InputError, match="repeated_security"):
-        channels.repeat(form, 3)
+    refused("repeated_security", channels.repeat, form, 3)
+
+
+def test_a_program_s_channel():
+    made = ch.of_program(lambda pin: pin % 3 == 0, range(5))
+    assert made.secrets == ("0", "1", "2", "3", "4")
+    assert made.outputs == ("True", "False")
+    assert made.dense[:, 0].tolist() == [1, 0, 0, 1, 0]
+    refused("empty", ch.of_program, len, [])
+
+
+A4 = [[0.9, 0.1, 0], [0.8, 0.2, 0], [0.5, 0.5, 0], [0.5, 0.1, 0.4]]
+
+
+@pytest.mark.states("Narcissus theory", "6.6")
+def test_the_posteriors_average_to_the_prior():
+    found = ch.hyper(A4)
+    assert found.outer == pytest.approx([0.675, 0.225, 0.1])
+    assert found.outer @ found.inner == pytest.approx([0.25] * 4)
+    prior = [0.4, 0.3, 0.2, 0.1]
+    found = ch.hyper(A4, prior)
+    assert found.outer @ found.inner == pytest.approx(prior)
+    assert found.outer @ found.inner.max(axis=1) == pytest.approx(ch.bayes_vulnerability(A4, prior))
+
+
+def test_outputs_that_tell_the_same_are_joined():
+    doubled = np.column_stack([np.array(A4) * 0.5, np.zeros(4), np.array(A4)[:, ::-1] * 0.5])
+    thin = ch.reduced(doubled)
+    assert thin.shape == (4, 3)
+    assert thin.dense == pytest.approx(np.array(A4))
+    assert thin.outputs[0] == "o1+o7"
+    assert ch.hyper(doubled).outer == pytest.approx(ch.hyper(A4).outer)
+
+
+def test_qif_has_the_same_posteriors(qif):
+    rows = np.column_stack([np.array(A4) * 0.5, np.array(A4) * 0.5])
+    prior = np.array([0.4, 0.3, 0.2, 0.1])
+    outer, inner = qif.channel.hyper(rows, prior)
+    found = ch.hyper(rows, prior)
+    order = np.argsort(-outer)
+    assert found.outer == pytest.approx(outer[order])
+    assert found.inner == pytest.approx(inner.T[order])
+    theirs = qif.channel.reduced(rows)
+    assert ch.reduced(rows).shape == theirs.shape
+    for one, two in ((rows, theirs), (theirs, rows)):
+        assert ch.refines(one, two).holds

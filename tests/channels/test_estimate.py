@@ -1,12 +1,40 @@
+"""How estimates are printed."""
+
 import json
+import math
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from narcissus import channels as ch
+from narcissus.channels.estimate import LeakageEstimate, hidden_share, second_moment
 from narcissus.errors import InputError
+from narcissus.results import Estimate
 
-from .conftest import draw
+from .conftest import draw, refused
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "printed", "least"),
+    [
+        (0.123449, 0.234501, "0.1234 to 0.2346", "88.2"),  # 100 - 50 * 0.234501 = 88.27
+        (None, 0.3, "no limit to 0.3000", "85.0"),
+        (0.12999, None, "0.1299 to no limit", "50.0"),
+    ],
+)
+def test_printed_limits_still_hold(low, high, printed, least):
+    beta = Estimate(0.2, low, high, 0.95, 1000)
+    risk = Estimate(0.4, 0.39999, 0.40001, 0.95, 1000)
+    said = str(
+        LeakageEstimate(
+            beta, risk, 0.5, ("a", "b"), 2, 1000, 0.95, {"nearest": 0.4}, "nearest", False, ()
+        )
+    )
+    assert f"limits {printed}" in said
+    assert f"right in at least {least} of 100 attempts" in said
+    assert "limits 0.3999 to 0.4001" in said
+
 
 RR = ch.KaryRandomizedResponse(4, 1.5)
 
@@ -95,14 +123,10 @@ def test_later_looks_spend_less():
 
 def test_bad_arguments():
     good = ["a", "b"] * 20, [0, 1] * 20
-    with pytest.raises(InputError, match="confidence"):
-        ch.estimate(*good, confidence=1)
-    with pytest.raises(InputError, match="needs a sampler"):
-        ch.estimate(*good, until=0.1)
-    with pytest.raises(InputError, match="give `until`"):
-        ch.estimate(lambda size, rng: good)
-    with pytest.raises(InputError, match="kind"):
-        ch.estimate(*good, kind="both")
+    refused("confidence", ch.estimate, *good, confidence=1)
+    refused("needs a sampler", ch.estimate, *good, until=0.1)
+    refused("give `until`", ch.estimate, lambda size, rng: good)
+    refused("kind", ch.estimate, *good, kind="both")
     with pytest.raises(InputError, match="numeric outputs"):
         ch.estimate(["a", "b"] * 20, ["x", "y"] * 20, estimators=["nearest-one"])
 
@@ -145,3 +169,109 @@ def test_limits_are_of_all_predictions_and_no_estimate_lies_above_them():
         found = ch.estimate(secret, seen, rng=seed)
         for part in (found.bayes_risk, found.beta_star):
             assert (part.low or 0.0) <= part.value <= part.high
+
+
+def counted(shift, shares, number, secrets):
+    """Sum the mean product of likelihood ratios over all two hidden pairs and coins."""
+    signs = [np.repeat(coins, 2) * np.tile([1, -1], len(shares) // 2)
+             for coins in product([1, -1], repeat=len(shares) // 2)]  # fmt: skip
+    hidden = [
+        {a: shares * (1 + shift * sign), b: shares * (1 - shift * sign)}
+        for a, b in combinations(range(secrets), 2)
+        for sign in signs
+    ]
+    total = 0.0
+    for one, other in product(hidden, repeat=2):
+        total += math.prod(
+            float((one[s] * other[s] / shares).sum()) ** number for s in set(one) & set(other)
+        )
+    return total / len(hidden) ** 2 - 1
+
+
+@pytest.mark.states("Narcissus theory", "6.10")
+@pytest.mark.parametrize("secrets", [2, 3, 4])
+@pytest.mark.parametrize(("number", "shift"), [(3, 0.2), (40, 0.02), (40, 0.2)])
+def test_it_is_the_second_moment_or_more(secrets, number, shift):
+    shares = np.full(6, 1 / 6)
+    exact = counted(shift, shares, number, secrets)
+    found = second_moment(shift, shares, number, secrets)
+    assert exact <= found * (1 + 1e-12)
+    if shift < 0.1:
+        assert found == pytest.approx(exact, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("values", "each", "beta", "floor"), [(400, 1_000, 0.9387, 0.80), (200, 500, 0.9129, 0.76)]
+)
+def test_randomised_response_hides_much(values, each, beta, floor):
+    share = hidden_share(np.full(values, 1 / values), each, values)
+    assert 0.5 < beta * (1 - share) < floor
+
+
+def test_more_samples_hide_less_and_continuous_outputs_everything():
+    shares = np.full(50, 0.02)
+    found = [hidden_share(shares, each, 50) for each in (100, 1_000, 10_000)]
+    assert found[0] > found[1] > found[2] > 0
+    assert hidden_share(np.full(1_000_000, 1e-6), 50, 2) == pytest.approx(1.0)
+
+
+def test_only_what_is_moved_is_hidden():
+    """Of two outputs both have the smaller one's chance at stake: the rest is in both rows."""
+    shares = np.array([0.15, 0.5, 0.05, 0.3])
+    assert hidden_share(shares, 0.01, 2) == pytest.approx(0.7)
+    for each in (20, 200, 2_000):
+        shift = hidden_share(shares, each, 2) / 0.7
+        up = shares + shift * np.array([0.05, 0.3, -0.05, -0.3])
+        down = shares - shift * np.array([0.05, 0.3, -0.05, -0.3])
+        assert 1 - np.minimum(up, down).sum() == pytest.approx(hidden_share(shares, each, 2))
+    assert hidden_share(np.ones(1), 100, 2) == 0.0
+
+
+def test_limits_far_apart_say_why_and_what_would_help():
+    rng = np.random.default_rng(0)
+    secret = np.repeat(np.arange(60), 200)
+    other = (secret + rng.integers(1, 60, 12_000)) % 60
+    output = np.where(rng.random(12_000) < 0.2, secret, other)
+    found = ch.estimate(secret, output, rng=1, estimators="frequentist")
+    (far,) = found.remarks
+    assert "no method that assumes nothing gives more than about 0." in far
+    assert "60 secrets with about 200 samples each, over 60 outputs" in far
+    for option in ("`symmetric`", "`monotone`", "`among` or `pair`"):
+        assert option in far
+    assert far in str(found)
+    assert found.to_dict()["remarks"] == [far]
+    said = float(far.split("more than about ")[1].split(" ")[0])
+    assert found.beta_star.low < said < found.beta_star.value
+    assert not ch.estimate(secret, output, rng=1, symmetric=True).remarks
+
+
+def test_what_makes_no_sense_is_not_suggested():
+    rng = np.random.default_rng(1)
+    secret = rng.integers(2, size=100)
+    output = np.array(["x", "y"])[np.where(rng.random(100) < 0.7, secret, 1 - secret)]
+    (far,) = ch.estimate(secret, output, rng=1).remarks
+    assert "more samples of each secret" in far
+    assert "`" not in far
+
+
+def test_near_limits_are_not_remarked_on():
+    rng = np.random.default_rng(2)
+    secret = rng.integers(2, size=10_000)
+    found = ch.estimate(secret, np.where(rng.random(10_000) < 0.7, secret, 1 - secret), rng=1)
+    assert not found.remarks
+    assert "remarks" not in found.to_dict()
+
+
+def test_estimators_that_disagree_are_named():
+    rng = np.random.default_rng(3)
+    secret = rng.integers(2, size=2_000)
+    output = rng.normal(size=(2_000, 20)) * np.where(secret, 1.0, 2.2)[:, None]
+    given = ["templates", "templates-shrunk"]
+    found = ch.estimate(secret, output, rng=1, estimators=given)
+    (said,) = found.remarks
+    assert "the estimators disagree" in said
+    assert said.index("templates-shrunk") < said.index("templates 0.")
+    assert found.beta_star.high < 0.06
+    assert found.alternatives["templates"] > 0.7
+    alone = ch.estimate(secret, output, rng=1, estimators="templates-shrunk")
+    assert not alone.remarks

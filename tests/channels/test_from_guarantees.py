@@ -6,7 +6,8 @@ from scipy import optimize
 
 from narcissus import channels as ch
 from narcissus import guarantees as gu
-from narcissus.errors import InputError
+
+from .conftest import refused
 
 
 def least_overlap_under_dp(records, epsilon):
@@ -99,8 +100,7 @@ def test_guarantees():
         (lambda: ch.from_database_dp(1, 2, prior="uniform"), "`values` is needed"),
         (lambda: ch.to_approximate_dp(1.5), "beta_star"),
     ):
-        with pytest.raises(InputError, match=words):
-            call()
+        refused(words, call)
 
 
 @pytest.mark.states("Narcissus theory", "6")

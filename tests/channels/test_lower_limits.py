@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
-from narcissus.channels import lower_limits as module
-from narcissus.channels.lower_limits import (
+from narcissus import channels as ch
+from narcissus.channels import limits as module
+from narcissus.channels.limits import (
+    NOTHING,
+    Assumed,
+    assumed,
     below,
+    may_be_monotone,
+    monotone_risk_low,
+    monotone_security_low,
     risk_low,
     security_low,
     shared_out,
     sum_low,
+    symmetric_risk_low,
+    symmetric_security,
+    symmetric_security_low,
+    without_lower,
 )
 from narcissus.channels.samples import Samples, samples
+from narcissus.errors import InputError
+
+from .conftest import refused
 
 
 def law(size, p):
@@ -130,3 +144,206 @@ def test_the_chance_of_error_goes_where_it_helps_most():
     best = (stats.norm.isf(others) / 10 + stats.norm.isf(0.05 - others) / 50).min()
     assert half == pytest.approx(best, rel=5e-3)
     assert shared_out(0.05, 70, 70) == (0.025, 0.025)
+
+
+def data_of(names, size=1_200, seed=0):
+    rng = np.random.default_rng(seed)
+    secret = rng.integers(len(names), size=size)
+    output = np.where(rng.random(size) < 0.5, secret, rng.integers(len(names), size=size))
+    return np.array(names)[secret], np.array(names)[output]
+
+
+def test_a_known_pair_has_a_nearer_lower_limit_and_says_on_what():
+    secret, output = data_of([f"v{k}" for k in range(12)], 6_000)
+    plain = ch.estimate(secret, output, rng=1)
+    pair = ch.estimate(secret, output, rng=1, pair=("v3", "v7"))
+    among = ch.estimate(secret, output, rng=1, among=["v3", "v7", "v5"])
+    assert plain.beta_star.low < among.beta_star.low
+    assert plain.beta_star.low < pair.beta_star.low
+    assert pair.pair == ("v3", "v7")
+    assert set(among.pair) <= {"v3", "v5", "v7"}
+    assert "no other two secrets are easier" in str(pair)
+    assert "'v3', 'v7'" in pair.assumptions[0]
+    assert pair.bayes_risk == plain.bayes_risk
+    assert pair.secrets == 12
+    assert pair.beta_star.high >= plain.beta_star.low
+
+
+def test_nothing_assumed_is_the_default():
+    assert assumed() == NOTHING == Assumed()
+    assert not NOTHING.texts()
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"symmetric": True, "monotone": True}, "leave the other assumptions out"),
+        ({"symmetric": True, "pair": ("v0", "v1")}, "leave the other assumptions out"),
+        ({"among": ["v0", "v1"], "pair": ("v0", "v1")}, "not both"),
+        ({"pair": ("v0", "v0")}, "two different secrets"),
+        ({"pair": ("v0", "v1", "v2")}, "two different secrets, got 3"),
+        ({"among": "v0"}, "must be a list"),
+        ({"among": ["v0", "w1"]}, "'w1'; did you mean `v1`"),
+        ({"monotone": True}, "secrets that are numbers"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(given, words):
+    refused(words, ch.estimate, *data_of(["v0", "v1", "v2"]), rng=1, **given)
+
+
+def test_outputs_that_fit_no_assumption_are_refused():
+    secret = np.arange(60) % 3
+    refused("some outputs are none of them", ch.estimate, secret, np.arange(60) % 4, symmetric=True)
+    with pytest.raises(InputError, match="some outputs are none of them"):
+        ch.estimate([f"a{s}" for s in secret], np.arange(60) % 3, symmetric=True)
+    refused("one column of numbers", ch.estimate, secret, np.c_[secret, secret], monotone=True)
+
+
+def test_numbers_are_ordered_as_numbers():
+    secret, output = data_of([str(k) for k in (2, 10, 9)])
+    found = ch.estimate(secret, output.astype(float), rng=1, monotone=True)
+    assert set(found.pair) == {"2", "10"}
+
+
+def test_the_reason_names_what_would_help_where_it_fits():
+    rng = np.random.default_rng(1)
+    numbers = samples(rng.integers(2, size=80), rng.normal(size=80))
+    assert may_be_monotone(numbers)
+    assert "monotone" in without_lower(numbers)
+    words = samples(["a", "b"] * 40, rng.normal(size=80))
+    assert not may_be_monotone(words)
+    assert "monotone" not in without_lower(words)
+
+
+@pytest.mark.states("Narcissus theory", "6.10")
+@pytest.mark.coverage_claim
+@pytest.mark.parametrize(
+    "runs", [150, pytest.param(5_000, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
+@pytest.mark.parametrize("turned", [1, -1])
+@pytest.mark.parametrize("numbers", [(80, 80, 80), (200, 60, 40)])
+def test_they_cover_for_continuous_outputs(runs, turned, numbers):
+    """Misses at most a fifth on each; false alarm one in a million."""
+    truth = ch.Gaussian(2, 1).beta_star
+    prior = np.array(numbers) / sum(numbers)
+    grid = np.linspace(-9, 9, 40_001)
+    densities = stats.norm.pdf(grid[:, None] - np.arange(3))
+    risk = 1 - (densities * prior).max(axis=1).sum() * (grid[1] - grid[0])
+    rng, misses, far = np.random.default_rng([1, *numbers]), np.zeros(2), []
+    for _ in range(runs):
+        secret = rng.choice(3, sum(numbers), p=prior)
+        data = samples(secret, turned * (rng.normal(size=len(secret)) + secret), fewest=1)
+        security = monotone_security_low(data, 0, 2, 0.2)
+        misses += (security > truth, monotone_risk_low(data, [0, 1, 2], 0.2) > risk)
+        far.append(truth - security)
+    assert (misses <= stats.binom.isf(1e-6, runs, 0.2)).all()
+    assert 0 < np.mean(far) < 0.2
+
+
+def test_the_staircase_is_the_best_of_all():
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        secret, output = rng.integers(3, size=60), rng.integers(5, size=60)
+        data = samples(secret, output, fewest=1)
+        counts = np.zeros((5, 3))
+        np.add.at(counts, (output, secret), 1)
+        rules = list(combinations_with_replacement(range(3), 5))
+        right = max(
+            counts[np.arange(5), list(rule)[::step]].sum() for rule in rules for step in (1, -1)
+        )
+        assert monotone_risk_low(data, [0, 1, 2], 0.1) == below(60 - right, 60, 0.1)
+
+
+def test_estimate_gives_a_limit_for_continuous_outputs():
+    rng = np.random.default_rng(4)
+    secret = rng.integers(5, size=3_000)
+    output = rng.normal(secret, 2.0)
+    found = ch.estimate(secret, output, rng=1, monotone=True, estimators="templates")
+    truth = ch.Gaussian(4, 2).beta_star
+    assert found.continuous
+    assert found.pair == ("0", "4")
+    assert truth - 0.1 < found.beta_star.low < truth < found.beta_star.high < truth + 0.1
+    assert found.bayes_risk.low > 0.55
+    assert not found.beta_star.why
+    plain = ch.estimate(secret, output, rng=1, estimators="templates")
+    assert plain.beta_star.low is None
+    assert "`monotone` gives one" in plain.beta_star.why
+
+
+@pytest.mark.parametrize("values", [2, 3, 10])
+@pytest.mark.parametrize("kept", [0.0, 0.05, 0.1, 0.4, 0.9, 1.0])
+def test_the_formula_is_that_of_the_matrix(values, kept):
+    rows = np.full((values, values), (1 - kept) / (values - 1))
+    np.fill_diagonal(rows, kept)
+    assert symmetric_security(kept, values) == pytest.approx(ch.beta_star(rows).value, abs=1e-12)
+
+
+def shown(right, size, values):
+    """Samples of which so many show the secret itself."""
+    secret = np.arange(size) % values
+    return samples(secret, np.where(np.arange(size) < right, secret, (secret + 1) % values))
+
+
+@pytest.mark.states("Narcissus theory", "6.10")
+@pytest.mark.parametrize("values", [2, 4])
+def test_it_misses_no_more_than_it_may(values):
+    """Exactly, over all chances and counts."""
+    size, side = 40, 0.1
+    limits = np.array([
+        symmetric_security_low(shown(right, size, values), side) for right in range(size + 1)
+    ])  # fmt: skip
+    worst = 0.0
+    for kept in np.linspace(0, 1, 201):
+        missed = limits > symmetric_security(kept, values) + 1e-12
+        worst = max(worst, stats.binom.pmf(np.arange(size + 1), size, kept)[missed].sum())
+    assert worst <= side
+    assert worst > side / 3
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.1])
+def test_the_bayes_risk_is_limited_by_the_few_rules_that_can_be_best(kept):
+    rng, values, size = np.random.default_rng(0), 30, 3_000
+    prior = rng.dirichlet(np.full(values, 5.0))
+    rows = np.full((values, values), (1 - kept) / (values - 1))
+    np.fill_diagonal(rows, kept)
+    truth, misses = ch.bayes_risk(rows, prior), 0
+    for _ in range(60):
+        secret = rng.choice(values, size, p=prior)
+        other = (secret + rng.integers(1, values, size)) % values
+        data = samples(secret, np.where(rng.random(size) < kept, secret, other))
+        low = symmetric_risk_low(data, 0.2)
+        misses += low > truth
+        assert low > truth - 0.06
+    assert misses <= stats.binom.isf(1e-6, 60, 0.2)
+
+
+@pytest.mark.states("Narcissus theory", "6.10")
+def test_randomised_response_with_many_values_has_a_near_limit_then_and_says_on_what():
+    rng = np.random.default_rng(1)
+    secret = np.repeat(np.arange(100), 300)
+    kept = rng.random(30_000) < 0.16
+    output = np.where(kept, secret, (secret + rng.integers(1, 100, 30_000)) % 100)
+    truth = symmetric_security(0.16, 100)
+    plain = ch.estimate(secret, output, rng=1, estimators="frequentist")
+    known = ch.estimate(secret, output, rng=1, estimators="frequentist", symmetric=True)
+    assert plain.beta_star.low < 0.6
+    assert truth - 0.01 < known.beta_star.low <= truth
+    assert known.beta_star.high == plain.beta_star.high
+    assert not plain.assumptions
+    assert "assuming for the lower limits that the secrets are alike" in str(known)
+    assert known.to_dict()["assumptions"] == list(known.assumptions)
+    assert "assumptions" not in plain.to_dict()
+    words = ch.estimate(
+        [f"v{one}" for one in secret], [f"v{one}" for one in output], symmetric=True, rng=1
+    )
+    assert words.beta_star.low == pytest.approx(known.beta_star.low, rel=1e-12)
+
+
+def test_samples_that_refute_the_symmetry_say_so():
+    rng = np.random.default_rng(2)
+    secret = rng.integers(4, size=20_000)
+    output = np.where(rng.random(20_000) < 0.3, secret, rng.integers(4, size=20_000))
+    leaky = secret < 2
+    output[leaky] = secret[leaky]
+    found = ch.estimate(secret, output, rng=1, symmetric=True)
+    assert any("Refuted" in line and "alike" in line for line in found.contradictions)

@@ -1,4 +1,9 @@
+"""Tests of it."""
+
+from __future__ import annotations
+
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -6,11 +11,11 @@ from scipy import sparse
 
 from narcissus import channels as ch
 
-qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
+from .conftest import refused
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "section II")
-def test_measures_agree_with_qif(world):
+def test_measures_agree_with_qif(world, qif):
     rows, prior, _rng = world
     c = ch.channel(rows)
     risk, vulnerability = qif.measure.bayes_risk, qif.measure.bayes_vuln
@@ -109,7 +114,7 @@ def test_additive_capacity_for_a_prior():
 
 
 @pytest.mark.states("Narcissus theory", "6.6")
-def test_other_measures_agree_with_qif(world):
+def test_other_measures_agree_with_qif(world, qif):
     rows, prior, _ = world
     guesses = qif.measure.guessing
     assert ch.guessing_entropy(rows, prior) == pytest.approx(guesses.posterior(prior, rows))
@@ -126,3 +131,142 @@ def test_a_secret_that_never_comes_has_outputs_that_never_come():
     with np.errstate(all="raise"):
         found = ch.shannon_leakage(sparse.csr_array(rows), prior)
     assert found == pytest.approx(ch.shannon_leakage(rows[:2], prior[:2]))
+
+
+def test_gain_and_loss_agree_with_qif(world, qif):
+    rows, prior, rng = world
+    gain = rng.random((4, len(rows)))
+    g, risk = qif.measure.g_vuln, qif.measure.l_risk
+    assert ch.g_vulnerability(rows, gain, prior) == pytest.approx(
+        g.posterior(gain, prior, rows), abs=1e-12
+    )
+    assert ch.prior_g_vulnerability(gain, prior) == pytest.approx(g.prior(gain, prior), abs=1e-12)
+    assert ch.g_leakage(rows, gain, prior) == pytest.approx(
+        g.mult_leakage(gain, prior, rows), abs=1e-12
+    )
+    assert ch.l_risk(rows, gain, prior) == pytest.approx(
+        risk.posterior(gain, prior, rows), abs=1e-12
+    )
+    assert ch.prior_l_risk(gain, prior) == pytest.approx(risk.prior(gain, prior), abs=1e-12)
+
+
+def test_zero_one_gain_and_loss_are_the_bayes_measures(world):
+    rows, prior, _ = world
+    same = np.eye(len(rows))
+    assert ch.g_vulnerability(rows, same, prior) == pytest.approx(
+        ch.bayes_vulnerability(rows, prior), rel=1e-12
+    )
+    assert ch.l_beta(rows, 1 - same, prior) == pytest.approx(ch.beta(rows, prior), rel=1e-9)
+
+
+def test_bad_gain():
+    rows = [[0.9, 0.1], [0.1, 0.9]]
+    refused("column per secret", ch.g_leakage, rows, np.eye(3))
+    refused("above 0", ch.g_leakage, rows, -np.eye(2))
+    refused("finite", ch.l_risk, rows, [[np.nan, 1]])
+
+
+LINE = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
+A = [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
+
+
+@pytest.mark.states("Narcissus theory", "6.6")
+def test_epsilon_of_a_metric():
+    assert ch.metric_epsilon(A, LINE) == pytest.approx(math.log(4), rel=1e-14)
+    assert ch.metric_epsilon(A, np.ones((3, 3))) == pytest.approx(ch.local_dp_epsilon(A), rel=1e-14)
+    assert ch.metric_epsilon([[1, 0], [0.5, 0.5]], 1 - np.eye(2)) == math.inf
+    assert ch.metric_epsilon([A[0], A[0]], np.zeros((2, 2))) == 0
+    assert ch.metric_epsilon(A, np.zeros((3, 3))) == math.inf
+    geometric = ch.Geometric(4, 0.7).channel()
+    far = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    assert ch.metric_epsilon(geometric, far) == pytest.approx(0.7, rel=1e-9)
+    refused("3 x 3", ch.metric_epsilon, A, np.eye(2))
+
+
+@pytest.mark.states("Narcissus theory", "6.6")
+def test_moving_one_distribution_into_another():
+    assert ch.kantorovich([0.5, 0.3, 0.2], [0.1, 0.2, 0.7], LINE) == pytest.approx(0.9)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        p, q = rng.dirichlet(np.ones(6), 2)
+        places = np.sort(rng.random(6))
+        far = np.abs(np.subtract.outer(places, places))
+        line = np.abs(np.cumsum(p - q)[:-1]) @ np.diff(places)
+        assert ch.kantorovich(p, q, far) == pytest.approx(line, abs=1e-9)
+    refused("3 and 2 places", ch.kantorovich, [0.5, 0.3, 0.2], [0.5, 0.5], LINE)
+
+
+def test_qif_measures_the_same(qif):
+    rng = np.random.default_rng(5)
+    rows, places = rng.dirichlet(np.ones(4), 3), np.array([0.0, 1.0, 2.5])
+    far = np.abs(np.subtract.outer(places, places))
+
+    def distance(i, j):
+        return float(far[i, j])
+
+    theirs = qif.measure.d_privacy.smallest_epsilon(rows, distance)
+    assert ch.metric_epsilon(rows, far) == pytest.approx(theirs, rel=1e-9)
+    p, q = rng.dirichlet(np.ones(3), 2)
+    assert ch.kantorovich(p, q, far) == pytest.approx(qif.metric.kantorovich(distance)(p, q))
+
+
+@pytest.mark.states("Narcissus theory", "6.6")
+@pytest.mark.parametrize(
+    ("rows", "bits"),
+    [
+        ([[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]], 0.2780719051),
+        ([[0.9, 0.1, 0], [0.8, 0.2, 0], [0.5, 0.5, 0], [0.5, 0.1, 0.4]], 0.3522720033),
+        (ch.KaryRandomizedResponse(10, 1).channel().dense, 0.10589993006152998),
+        (np.eye(8), 3.0),
+        (np.full((3, 4), 0.25), 0.0),
+    ],
+)
+def test_values(rows, bits):
+    found = ch.shannon_capacity(rows, tolerance=1e-11)
+    assert found.low - 1e-10 <= bits <= found.high + 1e-10
+    assert found.high - found.low <= 1e-11
+    assert ch.shannon_leakage(rows, found.prior) == pytest.approx(found.low, abs=1e-9)
+
+
+def test_no_prior_gives_more():
+    rng = np.random.default_rng(2)
+    rows = rng.dirichlet(np.ones(4), 5)
+    found = ch.shannon_capacity(rows)
+    assert max(ch.shannon_leakage(rows, p) for p in rng.dirichlet(np.ones(5), 200)) <= found.high
+
+
+def test_qif_finds_the_same(qif):
+    rows = np.random.default_rng(3).dirichlet(np.ones(4), 4)
+    found = ch.shannon_capacity(rows)
+    theirs = qif.measure.shannon.add_capacity(rows)[0]
+    assert found.low - 1e-3 <= theirs <= found.high + 1e-3
+
+
+def test_the_true_prior_comes_back_from_its_own_law():
+    rows = ch.KaryRandomizedResponse(4, 1.5).channel().dense
+    prior = np.array([0.4, 0.3, 0.2, 0.1])
+    found = ch.explain(rows, prior @ rows, tolerance=1e-12)
+    assert found.prior == pytest.approx(prior, abs=1e-4)
+    assert found.short <= 1e-12
+
+
+def test_no_prior_explains_the_counts_better():
+    rng = np.random.default_rng(4)
+    rows, counts = rng.dirichlet(np.ones(5), 3), rng.integers(1, 50, 5)
+    found, share = ch.explain(rows, counts), counts / counts.sum()
+    best = share @ np.log(found.prior @ rows)
+    others = [share @ np.log(p @ rows) for p in rng.dirichlet(np.ones(3), 300)]
+    assert max(others) <= best + found.short + 1e-12
+    assert found.steps > 1
+
+
+def test_counts_that_cannot_be_are_refused():
+    refused("output 'o2' came", ch.explain, [[1, 0], [1, 0]], [3, 1])
+    refused("2 numbers", ch.explain, [[1, 0], [0, 1]], [0, 0])
+
+
+def test_qif_updates_to_the_same_prior(qif):
+    rows = ch.KaryRandomizedResponse(4, 1.5).channel().dense
+    share = np.array([0.3, 0.3, 0.25, 0.15])
+    theirs, _ = qif.channel.iterative_bayesian_update(rows, share, max_diff=1e-12)
+    assert ch.explain(rows, share, tolerance=1e-12).prior == pytest.approx(theirs, abs=1e-4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from decimal import Decimal
 from fractions import Fraction as F
 
@@ -9,8 +11,9 @@ import numpy as np
 import pytest
 
 from narcissus import channels as ch
-from narcissus.channels import rational
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import TooLargeError
+
+from .conftest import refused
 
 THIRDS = [["1/3", "2/3"], ["1/2", "1/2"], ["1", "0"]]
 
@@ -59,8 +62,7 @@ def test_floats_round_the_fractions(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_qif_says_the_same_in_fractions(seed):
-    qif = pytest.importorskip("qif", reason="qif, the peer that is compared with, is not installed")
+def test_qif_says_the_same_in_fractions(seed, qif):
     rows = random_rows(np.random.default_rng(seed), 4, 3)
     exact, theirs = ch.rational_channel(rows), np.array(rows, dtype=object)
     prior = [F(1, 2), F(1, 4), F(1, 8), F(1, 8)]
@@ -96,23 +98,17 @@ def test_numbers_are_what_they_say():
     ],
 )
 def test_what_is_no_channel_of_fractions_is_refused(matrix, says):
-    with pytest.raises(InputError, match=says):
-        ch.rational_channel(matrix)
+    refused(says, ch.rational_channel, matrix)
 
 
 def test_priors_gains_and_sizes_are_checked(monkeypatch):
     c = ch.rational_channel(THIRDS)
-    with pytest.raises(InputError, match="sum to exactly 1, got 3 that sum to 1/2"):
-        c.bayes_risk(["1/4", "1/4", 0])
-    with pytest.raises(InputError, match="must name the secrets s1, s2, s3"):
-        c.bayes_risk({"x": 1})
-    with pytest.raises(InputError, match="column per secret"):
-        c.g_vulnerability([[1, 2]])
-    with pytest.raises(InputError, match="above 0"):
-        c.g_leakage([[0, 0, -1]])
-    monkeypatch.setattr(rational, "MOST_STEPS", 5)
-    with pytest.raises(TooLargeError, match="6 fractions"):
-        c.beta_star()
+    refused("sum to exactly 1, got 3 that sum to 1/2", c.bayes_risk, ["1/4", "1/4", 0])
+    refused("must name the secrets s1, s2, s3", c.bayes_risk, {"x": 1})
+    refused("column per secret", c.g_vulnerability, [[1, 2]])
+    refused("above 0", c.g_leakage, [[0, 0, -1]])
+    monkeypatch.setattr(sys.modules["narcissus.channels.channel"], "MOST_STEPS", 5)
+    refused("6 fractions", c.beta_star, error=TooLargeError)
 
 
 def test_files_in_fractions(tmp_path):
@@ -128,8 +124,26 @@ def test_files_in_fractions(tmp_path):
     assert ch.read_rational(tmp_path / "c.npy").rows == ((F(1, 4), F(3, 4)),)
     for text, says in (("x,1/0,1\n", "'1/0' is no fraction"), ("x,1/3,1/3\n", "sums to 2/3")):
         (tmp_path / "b.csv").write_text("secret,a,b\n" + text)
-        with pytest.raises(InputError, match=rf"b\.csv: .*{says}"):
-            ch.read_rational(tmp_path / "b.csv")
+        refused(rf"b\.csv: .*{says}", ch.read_rational, tmp_path / "b.csv")
     (tmp_path / "p.csv").write_text("x,1/3\ny,oh\n")
-    with pytest.raises(InputError, match=r"p\.csv: 'oh' is no fraction"):
-        ch.read_rational_prior(tmp_path / "p.csv")
+    refused(r"p\.csv: 'oh' is no fraction", ch.read_rational_prior, tmp_path / "p.csv")
+
+
+ROWS = [["0.9", "0.1", "0"], ["0.8", "0.2", "0"], ["0.5", "0.5", "0"], ["0.5", "0.1", "0.4"]]
+
+
+def test_it_is_what_floats_round():
+    found, near = ch.exact_summary(ROWS), ch.analyse([[float(x) for x in row] for row in ROWS])
+    told = near.to_dict()
+    for key in "beta_star", "bayes_risk", "guessing_error", "beta", "capacity", "leakage":
+        assert float(getattr(found, key)) == pytest.approx(told[key], rel=1e-14)
+    assert (found.beta_star, found.pair) == (F(3, 5), ("s1", "s3"))  # the first of four
+    assert json.loads(json.dumps(found.to_dict()))["beta_star"] == "3/5"
+    assert "3/5 (0.6)" in str(found)
+
+
+def test_a_prior_and_one_secret():
+    assert ch.exact_summary(ROWS, ["1/2", "1/2", 0, 0]).guessing_error == F(1, 2)
+    alone = ch.exact_summary([["1/3", "2/3"]])
+    assert (alone.beta_star, alone.pair, alone.beta) == (1, (), None)
+    assert "at the secrets" not in str(alone)

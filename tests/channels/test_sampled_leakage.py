@@ -8,7 +8,9 @@ import pytest
 from scipy import stats
 
 from narcissus import channels as ch
-from narcissus.errors import InputError
+from narcissus.channels.sampled_leakage import MEASURES
+
+from .conftest import refused
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +95,7 @@ def test_as_many_as_nothing_is_no_leakage():
     ],
 )
 def test_what_does_not_fit_is_refused(two, more, words):
-    with pytest.raises(InputError, match=words):
-        ch.sampled_leakage(*two, **more, rng=0)
+    refused(words, ch.sampled_leakage, *two, **more, rng=0)
 
 
 def test_a_prior_that_is_known_limits_what_can_be_right():
@@ -133,3 +134,30 @@ def test_shannon_capacity_is_limited_under_a_prior_that_suits(repeats):
         lows.append(e.low)
     assert (misses <= stats.binom.isf(1e-6, repeats, 0.2)).all()
     assert np.mean(lows) > 2 * even
+
+
+@pytest.mark.parametrize("prior", [None, [0.2, 0.5, 0.3]])
+def test_measures_agree_with_each_other(prior):
+    rng = np.random.default_rng(5)
+    secret = rng.integers(3, size=900)
+    shown = np.where(rng.random(900) < 0.5, secret, rng.integers(3, size=900))
+    found = ch.sampled_leakage(secret, shown, prior=prior, gain=np.eye(3), rng=2)
+    assert set(found.measures) == set(MEASURES)
+    top = max(np.bincount(secret) / 900) if prior is None else 0.5
+    right = found["bayes-vulnerability"]
+    for name, change in {
+        "multiplicative-leakage": lambda v: max(1, v / top),
+        "additive-leakage": lambda v: max(0, v - top),
+        "min-entropy-leakage": lambda v: np.log2(max(1, v / top)),
+        "g-vulnerability": lambda v: v,
+    }.items():
+        e = found[name]
+        expected = [change(v) for v in (right.low, right.value, right.high)]
+        assert [e.low, e.value, e.high] == pytest.approx(expected), name
+    wrong = found["bayes-risk"]
+    assert [wrong.low, wrong.high] == pytest.approx([1 - right.high, 1 - right.low])
+    capacity = found["capacity"]
+    assert 1 <= capacity.low <= capacity.value <= capacity.high <= 3
+    assert found["min-capacity"].high == pytest.approx(np.log2(capacity.high))
+    for e in found.measures.values():
+        assert e.low <= e.value <= e.high

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from narcissus import channels as ch
-from narcissus.errors import InputError
 
-from .conftest import draw
+from .conftest import draw, refused
 
 RR = ch.KaryRandomizedResponse(4, 1.5)
 
@@ -40,8 +39,7 @@ def test_numbers_do_not_depend_on_labels_or_kind_of_container():
     ],
 )
 def test_bad_samples(secret, output, words):
-    with pytest.raises(InputError, match=words):
-        ch.estimate(secret, output if output is None else list(output))
+    refused(words, ch.estimate, secret, output if output is None else list(output))
 
 
 def test_secrets_with_few_samples_are_left_out_and_named():

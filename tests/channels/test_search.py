@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from narcissus.channels import (
-    KaryRandomizedResponse,
-    beta_star,
-    pairwise,
-)
-from narcissus.channels import _kernels as kernels
+from narcissus.channels import KaryRandomizedResponse, beta_star, pairwise
 from narcissus.channels import _search as search
 
 from .conftest import random_channel
@@ -109,7 +104,7 @@ def test_spread_moves_the_pair(loops):
 def test_the_result_does_not_depend_on_the_number_of_cores(monkeypatch):
     rows = random_channel(np.random.default_rng(1), 1500, 40)
     many = beta_star(rows)
-    monkeypatch.setattr(kernels, "workers", lambda: 1)
+    monkeypatch.setattr(search, "workers", lambda: 1)
     assert beta_star(rows) == many
 
 
@@ -117,3 +112,64 @@ def test_randomized_response_is_settled_by_the_certificate(monkeypatch):
     monkeypatch.setattr(search, "_radii", lambda *a: pytest.fail("went beyond the certificate"))
     mechanism = KaryRandomizedResponse(300, 2)
     assert beta_star(mechanism.channel()).value == pytest.approx(mechanism.beta_star, rel=1e-13)
+
+
+@pytest.fixture
+def compiled():
+    pytest.importorskip("numba", reason="the extra `fast` is not installed")
+    from narcissus.channels import _compiled
+
+    return _compiled
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("outputs", [1, 7, search.CHUNK + 3])
+def test_pairs_of_rows(outputs):
+    rng = np.random.default_rng(outputs)
+    left, right = rng.random((9, outputs)), rng.random((6, outputs))
+    overlap = np.minimum(left[:, None], right[None]).sum(axis=2)
+    excess = np.maximum(left[:, None] - right[None], 0).sum(axis=2)
+    assert np.allclose(search.pair_block(left, right), overlap, rtol=1e-12)
+    assert np.allclose(search.pair_block(left, right, kind="excess"), excess, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("loops")
+def test_subsets():
+    rows = np.random.default_rng(1).dirichlet(np.ones(5), 8)
+    found = search.subset_minima(rows)
+    for bits in itertools.product((0, 1), repeat=5):
+        index = sum(bit << k for k, bit in enumerate(bits))
+        assert found[index] == pytest.approx((rows @ np.array(bits)).min(), abs=1e-15)
+
+
+@pytest.mark.parametrize(("rows", "width"), list(itertools.product((1, 3, 4, 5, 8, 9), repeat=2)))
+def test_tiles_and_what_is_left_over_add_to_what_is_there(rows, width, compiled):
+    rng = np.random.default_rng(10 * rows + width)
+    a, b, begun = rng.random((rows, 7)), rng.random((width, 7)), rng.random((rows, width))
+    sums = {
+        compiled.overlap: np.minimum(a[:, None], b[None]).sum(axis=2),
+        compiled.excess: np.maximum(a[:, None] - b[None], 0).sum(axis=2),
+    }
+    for loop, expected in sums.items():
+        out = begun.copy()
+        loop(a, b, out)
+        assert np.allclose(out, begun + expected, rtol=1e-13, atol=0)
+
+
+def test_a_tiny_overlap_keeps_its_relative_accuracy(compiled):
+    """Sums of non-negative terms: nothing is lost beside a large one that is not there."""
+    a, b, out = np.array([[1.0, 1e-30]]), np.array([[0.0, 1.0]]), np.zeros((1, 1))
+    compiled.overlap(a, b, out)
+    assert out[0, 0] == pytest.approx(1e-30, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("first", range(5))
+def test_subsets_by_enumeration_however_they_are_split(first, compiled):
+    rows = np.random.default_rng(first).dirichlet(np.ones(4), 6)
+    best = np.full((2 ** (4 - first), 2**first), 0.9)
+    compiled.subsets(rows, best)
+    for bits in itertools.product((0, 1), repeat=4):
+        low = sum(bit << k for k, bit in enumerate(bits[:first]))
+        high = sum(bit << k for k, bit in enumerate(bits[first:]))
+        least = min(0.9, (rows @ np.array(bits)).min())  # what was there is kept where it is less
+        assert best[high, low] == pytest.approx(least, abs=1e-15)

@@ -1,16 +1,32 @@
 """Bayes security and quantitative information flow of explicit channels and of samples."""
 
 from narcissus.channels.bayes_security import (
+    LocalProfile,
     QuickBounds,
     WorstPair,
     beta_star,
     l2_bounds,
+    local_dp_delta,
+    local_dp_epsilon,
+    local_dp_profile,
     pairwise,
     plot_pairwise,
     quick_bounds,
     tied_pairs,
 )
-from narcissus.channels.channel import Channel, channel, prior_for
+from narcissus.channels.channel import (
+    Channel,
+    ExactSummary,
+    Hyper,
+    RationalChannel,
+    channel,
+    exact_summary,
+    hyper,
+    of_program,
+    prior_for,
+    rational_channel,
+    reduced,
+)
 from narcissus.channels.closed_forms import (
     ClosedForm,
     Exponential,
@@ -18,13 +34,11 @@ from narcissus.channels.closed_forms import (
     Geometric,
     KaryRandomizedResponse,
     Laplace,
-    PlanarGeometric,
-    PlanarLaplace,
     Subset,
     UnaryEncoding,
 )
-from narcissus.channels.comparison import ChannelComparison, OneWay, compare_channels
 from narcissus.channels.compose import (
+    AfterOutputs,
     ComposedSecurity,
     cascade,
     cascade_security,
@@ -33,18 +47,27 @@ from narcissus.channels.compose import (
     parallel_security,
     repeat,
     repeated_security,
+    security_over_uses,
+    shuffled_security,
 )
-from narcissus.channels.deterministic import of_program
-from narcissus.channels.estimate import convergence, estimate
-from narcissus.channels.estimators import Classifier, Estimator, Frequentist, Nearest, forest
-from narcissus.channels.evidence_ahead import LeakageEvidence, evidence_of_leakage
-from narcissus.channels.exact_summary import ExactSummary, exact_summary
+from narcissus.channels.estimate import LeakageEstimate, Look, convergence, estimate
+from narcissus.channels.estimators import (
+    Classifier,
+    Estimator,
+    Frequentist,
+    Nearest,
+    Templates,
+    forest,
+)
 from narcissus.channels.files import (
     read_channel,
+    read_losses,
     read_prior,
     read_rational,
     read_rational_prior,
     read_samples,
+    write_channel,
+    write_gain,
 )
 from narcissus.channels.from_guarantees import (
     SecurityBound,
@@ -57,78 +80,83 @@ from narcissus.channels.from_guarantees import (
     to_approximate_dp,
     yeom_bound,
 )
-from narcissus.channels.gain import (
-    additive_g_leakage,
-    g_leakage,
-    g_vulnerability,
-    l_beta,
-    l_risk,
-    miracle_bound,
-    prior_g_vulnerability,
-    prior_l_risk,
-)
-from narcissus.channels.groups import (
-    GroupDifference,
-    GroupLeakage,
-    analyse_groups,
-    estimate_groups,
-    read_groups,
-)
-from narcissus.channels.hyper import Hyper, hyper, reduced
-from narcissus.channels.kept_runs import KeptRuns
-from narcissus.channels.lattice import greatest_below, least_above
-from narcissus.channels.leakage import LeakageEstimate, Look
-from narcissus.channels.local_dp import (
-    LocalProfile,
-    local_dp_delta,
-    local_dp_epsilon,
-    local_dp_profile,
-)
-from narcissus.channels.loss_families import LossFamily, l_beta_bound, least_l_beta, loss_family
-from narcissus.channels.losses import read_losses, write_channel, write_gain
 from narcissus.channels.measures import (
+    ExplainedPrior,
     ImpliedRisk,
+    ShannonCapacity,
     additive_capacity,
     additive_capacity_for,
+    additive_g_leakage,
     additive_leakage,
     advantage,
     bayes_risk,
     bayes_vulnerability,
     beta,
     capacity,
+    explain,
+    g_leakage,
+    g_vulnerability,
     guessing_entropy,
     guessing_error,
     implied_bayes_risk,
+    kantorovich,
+    l_beta,
+    l_risk,
+    metric_epsilon,
     min_entropy_leakage,
+    miracle_bound,
     multiplicative_leakage,
+    prior_g_vulnerability,
     prior_guessing_entropy,
+    prior_l_risk,
+    shannon_capacity,
     shannon_leakage,
 )
-from narcissus.channels.metric import kantorovich, metric_epsilon
-from narcissus.channels.no_leakage import NoLeakageTest, no_leakage_test
-from narcissus.channels.over_uses import AfterOutputs, security_over_uses
-from narcissus.channels.prior_update import ExplainedPrior, explain
-from narcissus.channels.program_leakage import ProgramLeakage, StopWhen, program_leakage
-from narcissus.channels.programs import Program
-from narcissus.channels.rational import RationalChannel, rational_channel
-from narcissus.channels.rational_refinement import RationalRefinement, refines_exactly
-from narcissus.channels.refinement import Refinement, refines
-from narcissus.channels.remapping import Remapped, remap
-from narcissus.channels.sampled_gaussian import dp_sgd_reached, sampled_gaussian_overlap
-from narcissus.channels.sampled_leakage import SampledLeakage, sampled_leakage
-from narcissus.channels.sampled_measures import MEASURES
+from narcissus.channels.no_leakage import (
+    LeakageEvidence,
+    NoLeakageTest,
+    evidence_of_leakage,
+    no_leakage_test,
+)
+from narcissus.channels.planar import PlanarGeometric, PlanarLaplace
+from narcissus.channels.programs import KeptRuns, Program, ProgramLeakage, StopWhen, program_leakage
+from narcissus.channels.refinement import (
+    ChannelComparison,
+    OneWay,
+    RationalRefinement,
+    Refinement,
+    compare_channels,
+    greatest_below,
+    least_above,
+    refines,
+    refines_exactly,
+)
+from narcissus.channels.sampled_leakage import MEASURES, SampledLeakage, sampled_leakage
 from narcissus.channels.samples import Samples, samples
-from narcissus.channels.shannon_capacity import ShannonCapacity, shannon_capacity
-from narcissus.channels.shuffled import shuffled_security
-from narcissus.channels.summary import ChannelSummary, analyse, prior_of
+from narcissus.channels.summary import (
+    ChannelSummary,
+    GroupDifference,
+    GroupLeakage,
+    analyse,
+    analyse_groups,
+    estimate_groups,
+    prior_of,
+    read_groups,
+)
 from narcissus.channels.synthesis import (
     Design,
+    LossFamily,
+    Remapped,
+    l_beta_bound,
+    least_l_beta,
     least_loss,
+    loss_family,
     loss_of_nothing,
     most_secure,
+    remap,
     trade_off,
 )
-from narcissus.channels.templates import Templates
+from narcissus.channels.uses import dp_sgd_reached, sampled_gaussian_overlap
 
 __all__ = [
     "MEASURES",

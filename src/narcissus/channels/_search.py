@@ -1,31 +1,140 @@
 """The pair of rows with the least overlap: the L1 diameter, computed without cancellation.
 
+The inner loops are compiled where numba is installed, NumPy otherwise. All sums are of non-negative
+terms, so that a tiny overlap keeps its relative accuracy; the two forms agree to rounding.
 Source: Chatzikokolakis et al. 2023, sections VII-B and VII-C; Narcissus theory 6.1.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import threading
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.channels._kernels import in_threads, pair_block, subset_minima, workers
 from narcissus.observer import SILENT, Observer
 
 Matrix = NDArray[np.float64]
+T = TypeVar("T")
+R = TypeVar("R")
+
+CHUNK = 512  # Outputs handled at a time, so that a tile of rows stays in the cache
+
+
+def _overlap(a: Matrix, b: Matrix, out: Matrix) -> None:
+    """Add ``sum_k min(a[i, k], b[j, k])`` to ``out[i, j]``."""
+    scratch, columns = np.empty_like(out), np.ascontiguousarray(b.T)
+    for k, column in enumerate(columns):
+        np.minimum(a[:, k, None], column, out=scratch)
+        out += scratch
+
+
+def _excess(a: Matrix, b: Matrix, out: Matrix) -> None:
+    """Add ``sum_k max(0, a[i, k] - b[j, k])`` to ``out[i, j]``."""
+    scratch, columns = np.empty_like(out), np.ascontiguousarray(b.T)
+    for k, column in enumerate(columns):
+        np.subtract(a[:, k, None], column, out=scratch)
+        np.maximum(scratch, 0, out=scratch)
+        out += scratch
+
+
+def _subset_sums(values: Matrix) -> Matrix:
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums, sums + value])
+    return sums
+
+
+def _subsets(rows: Matrix, best: Matrix) -> None:
+    """Lower ``best[last, first]`` to the least probability that a row gives to the subset."""
+    low = best.shape[1].bit_length() - 1
+    for row in rows:
+        np.minimum(best, _subset_sums(row[low:])[:, None] + _subset_sums(row[:low]), out=best)
+
+
+_PLAIN: dict[str, Callable[..., None]] = {
+    "overlap": _overlap,
+    "excess": _excess,
+    "subsets": _subsets,
+}
+
+
+@cache
+def loops() -> dict[str, Callable[..., None]]:
+    """Return the loops: compiled ones, or NumPy's without numba or with NARCISSUS_NO_NUMBA set."""
+    if os.environ.get("NARCISSUS_NO_NUMBA") or find_spec("numba") is None:
+        return _PLAIN
+    try:
+        from narcissus.channels import _compiled
+    except RuntimeError:  # numba finds no folder where it may keep compiled code
+        return _PLAIN
+    made: Any = _compiled
+    return {name: getattr(made, name) for name in _PLAIN}
+
+
+def pair_block(left: Matrix, right: Matrix, *, kind: str = "overlap") -> Matrix:
+    """Return a block of pairwise sums, shape (rows of left, rows of right).
+
+    kind: "overlap" for ``sum_o min(left, right)``, "excess" for ``sum_o max(0, left - right)``.
+    """
+    loop = loops()[kind]
+    out = np.zeros((left.shape[0], right.shape[0]))
+    for k in range(0, left.shape[1], CHUNK):
+        columns = slice(k, k + CHUNK)
+        loop(np.ascontiguousarray(left[:, columns]), np.ascontiguousarray(right[:, columns]), out)
+    return out
+
+
+def subset_minima(rows: Matrix) -> Matrix:
+    """Return the least probability that any row gives to each subset of outputs, shape (2 ** m,).
+
+    Bit ``k`` of the index says whether output ``k`` is in the subset.
+    """
+    loop = loops()["subsets"]
+    m = rows.shape[1]
+    high = m // 2
+    shape = (1 << high, 1 << (m - high))
+
+    def part(block: Matrix) -> Matrix:
+        best = np.full(shape, np.inf)
+        loop(np.ascontiguousarray(block), best)
+        return best
+
+    pieces = in_threads(part, np.array_split(rows, min(workers(), rows.shape[0])))
+    return np.minimum.reduce(pieces).ravel()
+
+
+def workers() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1
+
+
+def in_threads(work: Callable[[T], R], tasks: list[T]) -> list[R]:
+    """Do tasks on all cores; the loops above let go of the interpreter's lock."""
+    if len(tasks) < 2 or workers() < 2:
+        return [work(task) for task in tasks]
+    with ThreadPoolExecutor(workers()) as pool:
+        return list(pool.map(work, tasks))
+
+
 Found = tuple[float, tuple[int, int]]
 
 BLOCK = 256
 SLACK = 4e-9
 """Room for rounding, and for rows that sum to one within 1e-9, wherever a pair is ruled out."""
-WORTH_TELLING = 20
-"""Fewest blocks of rows whose progress is worth telling."""
-MOST_SUBSETS = 20
-"""Largest number of outputs for which all subsets are ever tried."""
+WORTH_TELLING = 20  # Fewest blocks of rows whose progress is worth telling
+MOST_SUBSETS = 20  # Largest number of outputs for which all subsets are ever tried
 
 
 def pair_overlap(first: Matrix, second: Matrix) -> float:
@@ -70,7 +179,7 @@ def column_minima(rows: Any) -> Matrix:
 
 
 def least_overlap(rows: Any, *, spread: Matrix | None = None, observer: Observer = SILENT) -> Found:
-    """Find the pair of rows that overlaps least.
+    """Find the pair of rows that overlaps least: the value and the pair, smaller number first.
 
     Certificates come first: the column minima (tight for randomized response), a pair with
     nothing in common, and a double sweep from the row farthest from the centroid. Rows too close
@@ -80,22 +189,19 @@ def least_overlap(rows: Any, *, spread: Matrix | None = None, observer: Observer
     rows: shape (n, m), n >= 2, a NumPy array or SciPy CSR array of distributions.
     spread: shape (n,), non-negative: subtract ``sqrt(spread_a + spread_b)`` from the overlap of
         each pair (how far empirical rows may be from the true ones). None: nothing.
-    observer: hears of progress over blocks of rows.
-    Returns tuple: the least value and the pair, smaller number first.
     """
     n, m = rows.shape
     if not isinstance(rows, np.ndarray) and n * m <= 2**24:
         rows = rows.toarray()
+    floor = -math.inf
     if spread is None:
-        floor = math.fsum(column_minima(rows))
+        floor = math.fsum(column_minima(rows)) * (1 + 1e-13)
         best = pair_overlap(_row(rows, 0), _row(rows, 1))
-        if best <= floor * (1 + 1e-13):
+        if best <= floor:
             return best, (0, 1)
-    else:
-        floor = -math.inf
     keys = _radii(rows, spread)
     value, pair = _double_sweep(rows, spread, int(np.argmax(keys)))
-    if spread is None and (value == 0 or value <= floor * (1 + 1e-13)):
+    if spread is None and (value == 0 or value <= floor):
         return value, pair
     order = np.argsort(-keys, kind="stable")
     reach = keys[order]
@@ -103,19 +209,16 @@ def least_overlap(rows: Any, *, spread: Matrix | None = None, observer: Observer
     order, reach = order[:kept], reach[:kept]
     if kept < 2:
         return value, pair
-    frame: dict[str, Any] = {
-        "spread": spread,
-        "order": order,
-        "reach": reach,
-        "value": value,
-        "observer": observer,
-    }
-    if not isinstance(rows, np.ndarray):
-        found = _all_sparse(rows, **frame)
-    elif spread is None and m <= MOST_SUBSETS and 2**m < kept * m / 2:
+    if (
+        isinstance(rows, np.ndarray)
+        and spread is None
+        and m <= MOST_SUBSETS
+        and 2**m < kept * m / 2
+    ):
         found = _all_subsets(rows, order)
     else:
-        found = _all_blocks(rows, **frame)
+        search = _all_blocks if isinstance(rows, np.ndarray) else _all_sparse
+        found = search(rows, spread, order, reach, value, observer)
     return min(found, (value, pair))
 
 
@@ -172,25 +275,22 @@ def _all_subsets(rows: Matrix, order: NDArray[np.intp]) -> Found:
     return value, (i, j)
 
 
-def _least_of_block(left: Matrix, right: Matrix, wide: Matrix | None, *, is_square: bool) -> Found:
+def _least_of_block(
+    left: Matrix, right: Matrix, wide: Matrix | None, *, is_square: bool
+) -> tuple[float, int, int]:
     values = pair_block(left, right)
     if wide is not None:
         values -= np.sqrt(wide)
     if is_square:
         np.fill_diagonal(values, np.inf)
     p, q = np.unravel_index(int(np.argmin(values)), values.shape)
-    return float(values[p, q]), (int(p), int(q))
+    return float(values[p, q]), int(p), int(q)
 
 
 def _all_blocks(
-    rows: Matrix,
-    *,
-    spread: Matrix | None,
-    order: NDArray[np.intp],
-    reach: Matrix,
-    value: float,
+    rows: Matrix, spread: Matrix | None, order: NDArray[np.intp], reach: Matrix, value: float,
     observer: Observer,
-) -> Found:
+) -> Found:  # fmt: skip
     """Search all pairs, block by block on all cores, nearest to the rim first."""
     starts = list(range(0, len(order), BLOCK))
     lock = threading.Lock()
@@ -209,7 +309,7 @@ def _all_blocks(
                 break
             others = order[starts[j] : starts[j] + BLOCK]
             wide = None if spread is None else spread[mine][:, None] + spread[others]
-            least, (p, q) = _least_of_block(left, rows[others], wide, is_square=i == j)
+            least, p, q = _least_of_block(left, rows[others], wide, is_square=i == j)
             with lock:
                 if least <= state["best"]:
                     state["best"] = least
@@ -232,14 +332,9 @@ def _all_blocks(
 
 
 def _all_sparse(
-    rows: Any,
-    *,
-    spread: Matrix | None,
-    order: NDArray[np.intp],
-    reach: Matrix,
-    value: float,
+    rows: Any, spread: Matrix | None, order: NDArray[np.intp], reach: Matrix, value: float,
     observer: Observer,
-) -> Found:
+) -> Found:  # fmt: skip
     """Search all pairs of a matrix too large to be made dense, a row at a time."""
     columns = sparse.csc_array(rows[order])
     wide = None if spread is None else spread[order]
@@ -250,7 +345,7 @@ def _all_sparse(
     for a in range(len(order) - 1):
         if reach[a] + reach[a + 1] < 1 - best[0] - SLACK:
             break
-        values = _sparse_overlaps(columns, rows[[order[a]]].toarray()[0])
+        values = _sparse_overlaps(columns, _row(rows, order[a]))
         if wide is not None:
             values = values - np.sqrt(wide[a] + wide)
         values[: a + 1] = np.inf

@@ -1,41 +1,139 @@
 """Composition: several observations of one secret, repeated use, and one channel after another.
 
-The exact channel where it fits, the theorem's bound where not.
-Source: Chatzikokolakis et al. 2023, section IV (Theorems 3 and 4) and section V-E (capacity).
+The exact channel where it fits, else limits. The worst pair after many uses is sought in the order
+of the Bhattacharyya coefficients ``B = sum sqrt(P Q)``, which uses multiply: the overlap is at
+least ``B^2 / (1 + sqrt(1 - B^2))``, so that the first pair that this keeps above the best limit so
+far ends the search. Pairs with the same laws are computed once.
+
+*Shuffled reports.* n people report their value by k-ary randomised response (probability p for the
+value itself and q for each other one), and the attacker, who knows the values of all others, sees
+how often each value was reported. For values a and b of the one person, N_v the law of the others'
+counts and one more for v, ``TV = (p - q) / 2  sum over counts |N_a - N_b|``. If the others have
+other values (k >= 3), ``S ~ Bin(n - 1, 2q)`` of them report a or b, evenly; given S the two sides
+are a binomial and its shift, which differ by twice the largest term:
+
+    TV = (p - q) E[ C(S, floor(S/2)) 2^-S ].
+
+*No others do worse.* Let the attacker know more: with probability kq each of the others reports any
+value evenly, else the own one, and the attacker is told who did which. Then again Bin(n - 1, 2q)
+reports of a or b hide the person, evenly. So this TV is the largest over all values of the others,
+and for k = 2, where there are no other values, it is a limit; there the others' count is a sum of
+two binomials, log-concave, and TV = (p - q) times its largest term.
+
+Source: Chatzikokolakis et al. 2023, section IV (Theorems 3 and 4) and section V-E (capacity);
+Narcissus theory 6.4, 6.17; Balle et al. 2019 (the privacy blanket).
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse, special
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import between, integer
 from narcissus.channels.bayes_security import beta_star
-from narcissus.channels.channel import Channel, channel, same_secrets
-from narcissus.channels.closed_forms.gaussian import Gaussian
-from narcissus.channels.closed_forms.laplace import Laplace
-from narcissus.channels.closed_forms.location import LocationFamily
-from narcissus.channels.log_ratio import GaussianLogRatio, LaplaceLogRatio, LogRatio
+from narcissus.channels.channel import Channel, ProvedResult, channel, same_secrets
+from narcissus.channels.closed_forms import (
+    Gaussian,
+    KaryRandomizedResponse,
+    Laplace,
+    LocationFamily,
+)
 from narcissus.channels.measures import capacity
-from narcissus.channels.uses import overlap_after
-from narcissus.channels.worst_after import worst_after
+from narcissus.channels.uses import (
+    LEAST,
+    FiniteLogRatio,
+    GaussianLogRatio,
+    LaplaceLogRatio,
+    LogRatio,
+    Overlap,
+    overlap_after,
+)
 from narcissus.errors import InputError, TooLargeError
-from narcissus.results import Grade, Result
 
-MOST_ENTRIES = 50_000_000
-"""Largest composition that is written out, in matrix entries (400 MB)."""
+COARSE = 0.05  # Relative distance of the limits in the first look at a pair
+MOST_PAIRS = 200_000
+"""Pairs that are looked at; of the others the Bhattacharyya limit alone is known."""
+
+Floats = NDArray[np.float64]
+Uses = Sequence[tuple[Channel, int]]
+
+
+@dataclass(frozen=True)
+class WorstAfter:
+    """The least overlap of all pairs."""
+
+    overlap: Overlap  # Its limits
+    pair: tuple[int, int]  # A pair of secrets that reaches the upper one, by their positions
+
+
+def worst_after(uses: Uses, tolerance: float = 1e-6) -> WorstAfter:
+    """Find the least overlap of two secrets after many uses of channels.
+
+    tolerance: Relative distance of the limits that is enough.
+
+    Source: Narcissus theory 6.4.
+    """
+
+    def limited(pair: tuple[int, int], tolerance: float) -> Overlap:
+        a, b = pair
+        laws = [(FiniteLogRatio(c.dense[a], c.dense[b]), times) for c, times in uses]
+        return overlap_after(laws, tolerance)
+
+    logs = np.sum([times * _log_bhattacharyya(c.dense) for c, times in uses], axis=0)
+    first, second = np.triu_indices(len(logs), 1)
+    order = np.argsort(logs[first, second], kind="stable")
+    first, second = first[order], second[order]
+    known: dict[bytes, Overlap] = {}
+    best = rest = 1.0  # the latter is what pairs that are not looked at have at least
+    seen: list[tuple[bytes, tuple[int, int]]] = []
+    for looked, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        square = math.exp(2 * float(logs[pair]))
+        # 1 - sqrt(1 - B^2) in a form that keeps its digits
+        least = square / (1 + math.sqrt(max(0.0, 1 - square)))
+        if least >= best or best <= LEAST or looked == MOST_PAIRS:
+            rest = least
+            break
+        key = _key(uses, *pair)
+        if key not in known:
+            known[key] = limited(pair, max(COARSE, tolerance))
+            seen.append((key, pair))
+        best = min(best, known[key].high)
+    found = [(limited(pair, tolerance), pair) for key, pair in seen if known[key].low <= best]
+    low = min([rest, *(one.low for one, _ in found), best])
+    top, pair = min(((one.high, pair) for one, pair in found), default=(1.0, (0, 1)))
+    return WorstAfter(Overlap(min(low, top), top), pair)
+
+
+def _log_bhattacharyya(rows: Floats) -> Floats:
+    """Return ``ln sum sqrt(P Q)`` of all pairs, rounded down."""
+    roots = np.sqrt(rows)
+    with np.errstate(divide="ignore"):
+        return np.log(np.minimum(roots @ roots.T, 1.0) * (1 - 1e-13))
+
+
+def _key(uses: Uses, a: int, b: int) -> bytes:
+    """Name what the overlap depends on: the two laws, in any order of outputs and of secrets."""
+
+    def name(x: int, y: int) -> bytes:
+        pairs = (np.stack([c.dense[x], c.dense[y]]) for c, _ in uses)
+        return b"".join(pair[:, np.lexsort(pair)].tobytes() for pair in pairs)
+
+    return min(name(a, b), name(b, a))
+
+
+MOST_ENTRIES = 50_000_000  # Largest composition that is written out, in matrix entries (400 MB)
 MOST_WRITTEN = 200_000
 """Largest composition that is written out where only its security is asked for."""
-LEAST_NORMAL = 2.3e-308
-"""Numbers below it lose digits."""
-MOST_USES = 1_000_000
-"""Most outputs about one secret."""
+LEAST_NORMAL = 2.3e-308  # Numbers below it lose digits
+MOST_USES = 1_000_000  # Most outputs about one secret
 
 
 def _refuse_size(what: str, entries: float, most: int) -> None:
@@ -49,20 +147,6 @@ def _refuse_size(what: str, entries: float, most: int) -> None:
 
 def parallel(*matrices: Any, most: int = MOST_ENTRIES) -> Channel:
     """Return the channel of an attacker who sees the outputs of all channels for the same secret.
-
-    Parameters
-    ----------
-    matrices
-        Channels over the same secrets.
-    most
-        Largest number of entries.
-
-    Raises
-    ------
-    InputError
-        Other secrets, or none given.
-    TooLargeError
-        The product of the numbers of outputs explodes; the message says the size.
 
     Source: Chatzikokolakis et al. 2023, section IV-A.
     """
@@ -85,11 +169,6 @@ def repeat(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> Channel:
 
     Their order tells nothing, so outputs are the counts of each symbol: as informative as the
     sequence, and far fewer.
-
-    Raises
-    ------
-    TooLargeError
-        Too many different counts; the message says how many.
     """
     c = channel(matrix)
     times = integer("times", times, low=1, high=MOST_USES)
@@ -112,7 +191,6 @@ def repeat(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> Channel:
 
 
 def _counts(symbols: int, total: int) -> Any:
-    """Yield all ways to split ``total`` over ``symbols``."""
     for bars in itertools.combinations(range(total + symbols - 1), symbols - 1):
         edges = (-1, *bars, total + symbols - 1)
         yield [edges[i + 1] - edges[i] - 1 for i in range(symbols)]
@@ -120,13 +198,6 @@ def _counts(symbols: int, total: int) -> Any:
 
 def cascade(first: Any, second: Any) -> Channel:
     """Return the channel whose output is that of ``second``, fed with the output of ``first``.
-
-    Raises
-    ------
-    InputError
-        The outputs of the first are not the secrets of the second.
-    TooLargeError
-        The product would not fit; the message says its size.
 
     Source: Chatzikokolakis et al. 2023, section IV-B.
     """
@@ -150,32 +221,18 @@ def cascade(first: Any, second: Any) -> Channel:
 
 
 @dataclass(frozen=True)
-class ComposedSecurity(Result):
-    """Bayes security and capacity of a composition.
+class ComposedSecurity(ProvedResult):
+    """Bayes security and capacity of a composition."""
 
-    Attributes
-    ----------
-    beta_star
-        Exact, or a proved lower limit.
-    beta_star_at_most
-        Exact, or a proved upper limit; 1 where only a theorem is known.
-    capacity
-        Exact, or a proved upper limit.
-    exact
-        Whether they are exact.
-    theorem
-        Where a limit comes from; "" for exact numbers.
-    """
-
-    beta_star: float
-    capacity: float
+    beta_star: float  # Exact, or a proved lower limit
+    capacity: float  # Exact, or a proved upper limit
     exact: bool
-    theorem: str = ""
+    theorem: str = ""  # Where a limit comes from; "" for exact numbers
+    # Exact, or a proved upper limit; 1 where only a theorem is known
     beta_star_at_most: float = 1.0
 
     @property
     def value(self) -> float:
-        """The same as ``beta_star``."""
         return self.beta_star
 
     @property
@@ -184,11 +241,6 @@ class ComposedSecurity(Result):
         if self.exact or self.beta_star_at_most == 0:
             return 0.0
         return 1 - self.beta_star / self.beta_star_at_most
-
-    @property
-    def grade(self) -> Grade:
-        """Always 'proved'."""
-        return "proved"
 
     def __str__(self) -> str:
         if self.exact:
@@ -226,8 +278,6 @@ def repeated_security(
 
     See `mixed_security`.
 
-    Examples
-    --------
     >>> from narcissus.channels import KaryRandomizedResponse
     >>> many = repeated_security(KaryRandomizedResponse(10, 1).channel(), 20)
     >>> round(many.beta_star, 7)
@@ -241,31 +291,23 @@ def mixed_security(
 ) -> ComposedSecurity:
     """Return ``beta*`` and capacity of several channels, each used several times, about one secret.
 
-    Parameters
-    ----------
-    uses
-        Channels over the same secrets, each with how often it is used; independent given the
+    The capacity of what is not written out is limited by the product of the capacities.
+
+    uses: Channels over the same secrets, each with how often it is used; independent given the
         secret.
-    most
-        Largest number of entries of a channel that is written out, which gives both exactly.
-    tolerance
-        Beyond that, how near the limits of ``beta*`` are to lie, as a share; they hold anyway.
+    most: Largest number of entries of a channel that is written out, which gives both exactly.
+    tolerance: Beyond that, how near the limits of ``beta*`` are to lie, as a share; they hold
+        anyway.
 
-    Returns
-    -------
-    ComposedSecurity
-        The capacity of what is not written out is limited by the product of the capacities.
-
-    Notes
-    -----
     Source: Narcissus theory 6.4, sharper than Chatzikokolakis et al. 2023, Theorem 3, which says
     ``beta* >= prod beta*``.
     """
     between("tolerance", tolerance, 0, 1, open_low=True)
     uses = list(uses)
-    if uses and all(isinstance(one, LocationFamily) for one, _ in uses):
+    on_numbers = [isinstance(one, LocationFamily) for one, _ in uses]
+    if uses and all(on_numbers):
         return _of_numbers(uses, tolerance)
-    if any(isinstance(one, LocationFamily) for one, _ in uses):
+    if any(on_numbers):
         raise InputError(
             "noise on numbers (Laplace, Gaussian) composes with its like only: give the other's "
             "channel over the same numbers as noise, or all as tables"
@@ -284,14 +326,9 @@ def mixed_security(
         return ComposedSecurity(value, capacity(whole), True, beta_star_at_most=value)
     secrets = given[0][0].shape[0]
     log_capacity = sum(k * math.log(capacity(c)) for c, k in given)
+    at_most = float(secrets) if log_capacity > math.log(secrets) else math.exp(log_capacity)
     found = worst_after(given, tolerance).overlap
-    return ComposedSecurity(
-        found.low,
-        float(secrets) if log_capacity > math.log(secrets) else math.exp(log_capacity),
-        False,
-        _PARALLEL,
-        found.high,
-    )
+    return ComposedSecurity(found.low, at_most, False, _PARALLEL, found.high)
 
 
 def _of_numbers(uses: list[tuple[LocationFamily, int]], tolerance: float) -> ComposedSecurity:
@@ -325,3 +362,135 @@ def cascade_security(beta_stars: Any, capacities: Any) -> ComposedSecurity:
     Source: Chatzikokolakis et al. 2023, Theorem 4: ``beta*(C1 C2) >= max``; capacity ``<= min``.
     """
     return ComposedSecurity(max(beta_stars), min(capacities), False, _CASCADE)
+
+
+@dataclass(frozen=True)
+class AfterOutputs:
+    """Bayes security after so many outputs in all."""
+
+    outputs: int
+    security: ComposedSecurity
+
+
+def security_over_uses(
+    uses: Sequence[tuple[Any, int]], *, points: int = 12, tolerance: float = 1e-3
+) -> list[AfterOutputs]:
+    """Return the Bayes security after the first outputs, up to all of them.
+
+    uses: As in `mixed_security`; the outputs of one channel come after those of the one before.
+    points: At how many numbers of outputs, at most, in equal factors; at least 2.
+    tolerance: As in `mixed_security`; the limits hold anyway.
+
+    >>> from narcissus.channels import KaryRandomizedResponse
+    >>> found = security_over_uses([(KaryRandomizedResponse(10, 1).channel(), 20)], points=3)
+    >>> [(one.outputs, round(one.security.beta_star, 4)) for one in found]
+    [(1, 0.8534), (4, 0.6206), (20, 0.2336)]
+    """
+    given = [(one, integer("times", times, low=1)) for one, times in uses]
+    if not given:
+        raise InputError("composition needs at least one channel")
+    ends = list(itertools.accumulate(times for _, times in given))
+    sizes = np.geomspace(1, ends[-1], integer("points", points, low=2)).round().astype(int)
+
+    def after(size: int) -> AfterOutputs:
+        left = [(one, min(k, size - end + k)) for (one, k), end in zip(given, ends, strict=True)]
+        first = [(one, times) for one, times in left if times > 0]
+        return AfterOutputs(size, mixed_security(first, most=MOST_WRITTEN, tolerance=tolerance))
+
+    return [after(size) for size in sorted(set(sizes.tolist()))]
+
+
+MOST_PEOPLE = 10**9
+MOST_SPLITS = 2_000
+"""Most people for which every split of the others' values is tried, where there are two values."""
+FEW = 300
+"""Half the trials from which a fair binomial's largest term is that of its series, to 1e-17."""
+_EPS = float(np.finfo(np.float64).eps)
+_THEOREM = "the largest term of what hides one report, Narcissus theory 6.17 (worst others)"
+
+
+def shuffled_security(report: KaryRandomizedResponse, people: int) -> ComposedSecurity:
+    """Return the Bayes security of a value that is reported among shuffled reports.
+
+    report: The randomised response by which each reports.
+    people: Who report, at least 1, at most 1e9; the attacker knows the values of all but one.
+
+    It is for the values of the others that hide least. Both limits agree except for rounding for
+    three values or more, and for two values and up to 2,000 people. The capacity is limited by that
+    of the report alone.
+
+    Source: Narcissus theory 6.17.
+
+    >>> from narcissus.channels import KaryRandomizedResponse
+    >>> round(shuffled_security(KaryRandomizedResponse(10, 1.0), 1000).beta_star, 6)
+    0.99105
+    """
+    k, eps = report.values, report.epsilon
+    others = integer("people", people, low=1, high=MOST_PEOPLE) - 1
+    q = math.exp(-eps) / (1 + (k - 1) * math.exp(-eps))
+    alone, apart = report.beta_star, -math.expm1(-eps) / (1 + (k - 1) * math.exp(-eps))
+    law = Binomial.of(others, 2 * q)
+    hidden = 1 - middle_term(law.first + np.arange(law.mass.size))
+    least = alone + apart * float(law.mass @ hidden)  # alone is 1 - apart
+    rounding = _EPS * (32 + 8 * law.mass.size)
+    low, high = least * (1 - rounding), least * (1 + rounding)
+    if k == 2:
+        is_small = others < MOST_SPLITS  # where the other half of all splits are mirror images
+        splits = range(others // 2 + 1) if is_small else (0, others // 2)
+        most = alone + apart * (1 - max(_largest_term(m, others - m, q) for m in splits))
+        rounding = _EPS * (32 + 8 * min(others, 4 * law.mass.size))  # of a difference from 1
+        low, high = max(low, most - rounding if is_small else 0.0), most + rounding
+    high = min(1.0, high)
+    return ComposedSecurity(low, report.capacity, False, _THEOREM, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Binomial:
+    """The masses of a binomial law that matter: the others are below 1e-34 together."""
+
+    first: int  # Number at which they begin
+    # From there on, shape (count,); each right to 8 units in the last place times the count
+    mass: Floats
+
+    @classmethod
+    def of(cls, trials: int, chance: float) -> Binomial:
+        """Return the law; by ratios of neighbours, which lose no digits however many trials."""
+        if chance >= 1:
+            return cls(trials, np.ones(1))
+        variance = trials * chance * (1 - chance)
+        reach = math.ceil(27 + math.sqrt(711 + 160 * variance))  # Bernstein: 2 e^-80 beyond
+        low = max(0, math.floor(trials * chance) - reach)
+        high = min(trials, math.ceil(trials * chance) + reach)
+        top = min(max(math.floor((trials + 1) * chance), low), high)
+        up, down = np.arange(top, high) + 0.0, np.arange(top, low, -1) + 0.0
+        odds = chance / (1 - chance)
+        rising = np.cumprod((trials - up) / (up + 1) * odds)
+        falling = np.cumprod(down / (trials - down + 1) / odds)
+        mass = np.concatenate([falling[::-1], [1.0], rising])
+        return cls(low, mass / mass.sum())
+
+
+def middle_term(hiding: NDArray[np.integer[Any]]) -> Floats:
+    """Return the largest term of Bin(s, 1/2), ``C(s, floor(s/2)) 2^-s``, for each s."""
+    half = (hiding + 1) // 2  # an odd s has the largest term of s + 1
+    table = np.concatenate([[1.0], np.cumprod(1 - 0.5 / np.arange(1, FEW))])
+    n = np.maximum(half, FEW) + 0.25
+    far = (1 - 1 / (64 * n**2) + 21 / (8192 * n**4)) / np.sqrt(math.pi * n)
+    return np.where(half < FEW, table[np.minimum(half, FEW - 1)], far)
+
+
+def _largest_term(kept: int, flipped: int, q: float) -> float:
+    """Return the largest term of the sum of Bin(kept, 1 - q) and Bin(flipped, q).
+
+    A sum of independent trials is log-concave, its mode within 1 of the mean (Darroch 1964).
+    """
+    one, two = Binomial.of(kept, 1 - q), Binomial.of(flipped, q)
+    middle = math.floor(kept * (1 - q) + flipped * q)
+    best = 0.0
+    for total in (middle, middle + 1):
+        # two.mass at total - i, for each i of one
+        start = total - one.first - two.first
+        other = start - np.arange(one.mass.size)
+        there = (other >= 0) & (other < two.mass.size)
+        best = max(best, float(one.mass[there] @ two.mass[other[there]]))
+    return best

@@ -1,68 +1,217 @@
 """Leakage from samples: point estimates, and limits that hold at every sample size.
 
-Source: Narcissus theory 6.2, limits 1 to 4; Chatzikokolakis et al. 2023, section VII-D.
-
-How easy to tell apart two secrets may be without any method noticing it from the samples.
-
 If two of many secrets give some outputs a little more often and others a little less, at random,
-few samples of each do not tell. A lower limit that assumes nothing must allow for it, so that no
-better method is missing where it is far from the estimate: a symmetry is, or samples.
+few samples of each do not tell. A lower limit that assumes nothing must allow for it: where it is
+far from the estimate a symmetry is missing, or samples, and no better method.
 
-Source: Narcissus theory 6.10 (the second moment of a mixture; Ingster 1987).
+Source: Narcissus theory 6.2, limits 1 to 4, and 6.10 (the second moment of a mixture; Ingster
+1987); Chatzikokolakis et al. 2023, section VII-D.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Unpack, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 from scipy import optimize
 
-from narcissus._outwards import upper
+from narcissus._outwards import lower, upper
 from narcissus._pandas import pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
 from narcissus.channels.ahead import cuts, predict_ahead, some
-from narcissus.channels.assumed import (
+from narcissus.channels.bayes_security import new_axes
+from narcissus.channels.estimators import portfolio
+from narcissus.channels.limits import (
     NOTHING,
     Assumed,
     Assumptions,
+    SecurityHigh,
     assumed,
     may_be_monotone,
+    risk_high,
+    security_high,
     without_lower,
 )
-from narcissus.channels.estimators import portfolio
-from narcissus.channels.leakage import LeakageEstimate, Look
-from narcissus.channels.limits import SecurityHigh, guess_error, risk_high, security_high
-from narcissus.channels.samples import FEWEST, Matrix, Samples, samples
+from narcissus.channels.samples import FEWEST, Matrix, SampledResult, Samples, samples
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate
 
-NOTICED = 0.1
-"""Distance in total variation up to which it goes unnoticed."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Look:
+    """The state after some samples: both quantities with their limits."""
+
+    samples: int
+    beta_star: Estimate
+    bayes_risk: Estimate
+
+
+@dataclass(frozen=True)
+class LeakageEstimate(SampledResult):
+    """What samples say about a channel."""
+
+    beta_star: Estimate  # Bayes security; ``high`` is certified at ``pair``
+    bayes_risk: Estimate  # Error of the best attacker, for the prior from which secrets were drawn
+    # Error of the commonest secret, on the samples on which the estimate of the Bayes risk was
+    # made. Approximate: it has no limits, and no verdict rests on it.
+    guessing_error: float
+    pair: tuple[str, str]  # The two secrets that seem easiest to tell apart
+    secrets: int
+    samples: int
+    # Of each interval: each side misses with probability at most half of what is left
+    confidence: float
+    # Error of each estimator where they were compared, each block predicted from earlier ones
+    estimators: dict[str, float]
+    # The estimator that was best at the end; earlier blocks may have been predicted by others
+    chosen: str
+    continuous: bool  # Whether outputs were taken as continuous
+    # One look, or several of a run that was continued until it was precise enough
+    history: tuple[Look, ...] = field(repr=False)
+    # Limits that cross: then the samples are not independent (or it is the chance that was allowed
+    # for), or what was assumed is not so
+    contradictions: tuple[str, ...] = ()
+    # How many pairs the upper limit of ``beta*`` is the mean of; 1 is ``pair`` itself
+    pairs: int = 1
+    # Miss and false hit of each estimator on one pair, where they were compared
+    alternatives: dict[str, float] = field(default_factory=dict[str, float])
+    # What the lower limits rest on besides; empty if nothing was assumed
+    assumptions: tuple[str, ...] = ()
+    # Why limits are far apart and what would help; that estimators disagree
+    remarks: tuple[str, ...] = ()
+    # Secrets with too few samples, and how many each has: the claims are about the others
+    left_out: tuple[tuple[str, int], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of the command line, under its keys; what is empty is left out."""
+        more: dict[str, Any] = {
+            "pairs": self.pairs if self.pairs > 1 else None,
+            "assumptions": list(self.assumptions),
+            "remarks": list(self.remarks),
+            "left_out": dict(self.left_out),
+        }
+        return {
+            "beta_star": as_limits(self.beta_star),
+            "bayes_risk": as_limits(self.bayes_risk),
+            "guessing_error": self.guessing_error,
+            "pair": list(self.pair),
+            "secrets": self.secrets,
+            "samples": self.samples,
+            "confidence": self.confidence,
+            "estimator": self.chosen,
+        } | {key: value for key, value in more.items() if value}
+
+    @property
+    def slack(self) -> float:
+        """How far the wider of both limits leaves its quantity open."""
+
+        def open_(e: Estimate) -> float:
+            return 1.0 if e.high is None else e.high - (e.value if e.low is None else e.low)
+
+        return max(open_(self.beta_star), open_(self.bayes_risk))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the history: a row per look, with both estimates and their limits."""
+        rows = [
+            {"samples": look.samples}
+            | as_columns("beta_star", look.beta_star)
+            | as_columns("bayes_risk", look.bayes_risk)
+            for look in self.history
+        ]
+        return pd.DataFrame(rows)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw both estimates with their bands against the number of samples."""
+        axes, frame = new_axes(ax), self.to_frame()
+        for name, label in (("beta_star", "Bayes security"), ("bayes_risk", "Bayes risk")):
+            low = frame[f"{name}_low"].astype(float).fillna(0.0)
+            high = frame[f"{name}_high"].astype(float).fillna(1.0)
+            (line,) = axes.plot(frame["samples"], frame[name], marker="o", label=label)
+            axes.fill_between(frame["samples"], low, high, alpha=0.2, color=line.get_color())
+        limits = f"estimate and {100 * self.confidence:g}% limits"
+        axes.set(xscale="log", ylim=(0, 1), xlabel="samples", ylabel=limits)
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        def limits(e: Estimate) -> str:
+            return f"{e.value:.4f}   limits {between_text(e.low, e.high)}"
+
+        worst = self.beta_star.high if self.beta_star.high is not None else 1.0
+        right = f"right in at least {lower(100 - 50 * worst, places=1)} of 100 attempts"
+        right += " (50 by guessing)"
+        apart = f"told apart best: {self.pair[0]!r} and {self.pair[1]!r}, {right}"
+        if self.pairs > 1:
+            apart = f"some two secrets are told apart, {right}: the mean of {self.pairs} pairs"
+        notes = dict.fromkeys([self.beta_star.why, self.bayes_risk.why, *self.remarks])
+        hold = "; the lower ones if what is assumed is so" if self.assumptions else ""
+        lines = [
+            f"{self.samples} samples of {self.secrets} secrets, {100 * self.confidence:g}% limits",
+            "",
+            f"  Bayes security (worst pair)  {limits(self.beta_star)}",
+            f"    {apart}",
+            f"  Bayes risk                   {limits(self.bayes_risk)}",
+            f"    by the estimator {self.chosen!r}; the best attacker is wrong no more often "
+            "than the upper limit",
+            *(f"  assuming for the lower limits that {text}" for text in self.assumptions),
+            *(f"  note: {why}" for why in notes if why),
+            *(f"  {c}" for c in self.contradictions),
+            *few_samples(self.left_out),
+            "",
+            "  Sampled: the estimates are as good as the samples and estimators; the limits hold"
+            f"{hold}.",
+        ]
+        return "\n".join(lines)
+
+
+def few_samples(left_out: tuple[tuple[str, int], ...]) -> list[str]:
+    """Describe which secrets were left out, and what the numbers are about then."""
+    if not left_out:
+        return []
+    shown = ", ".join(f"{name!r} ({count})" for name, count in left_out[:5])
+    more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
+    return [
+        f"  note: left out, too few samples: {shown}{more}. All is about the other secrets; only "
+        "the upper limit of Bayes security holds for all of them"
+    ]
+
+
+def as_limits(e: Estimate) -> dict[str, Any]:
+    """Return an estimate with its limits, and why one is missing, for JSON."""
+    out: dict[str, Any] = {"estimate": e.value, "low": e.low, "high": e.high}
+    return out | ({"why": e.why} if e.low is None or e.high is None else {})
+
+
+def as_columns(name: str, e: Estimate) -> dict[str, float | None]:
+    """Return an estimate with its limits as columns of a frame."""
+    return {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+
+
+def between_text(low: float | None, high: float | None) -> str:
+    """Format two limits, rounded outwards; each may be missing."""
+    least = "no limit" if low is None else lower(low, places=4)
+    most = "no limit" if high is None else upper(high, places=4)
+    return f"{least} to {most}"
+
+
+NOTICED = 0.1  # Distance in total variation up to which it goes unnoticed
 
 
 def second_moment(shift: float, shares: Matrix, samples: float, secrets: int) -> float:
     """Return the chi-square distance of samples with a hidden pair from samples without one.
 
-    Parameters
-    ----------
-    shift
-        Share by which the two give each output more or less often, in [0, 1].
-    shares
-        Chance of each output, shape (outputs,).
-    samples
-        Samples of each secret.
-    secrets
-        How many; each pair is as likely the hidden one.
+    shift: Share by which the two give each output more or less often, in [0, 1].
+    shares: Chance of each output, shape (outputs,).
+    secrets: How many; each pair is as likely the hidden one.
 
-    Notes
-    -----
     Outputs go up and down in twos, by fair coins; what the first secret gives more often the second
     gives less often. Two hidden pairs have both secrets in common with chance ``1 / pairs``, one
     with chance ``2 (secrets - 2) / pairs``; for each that is common the exponents of the coins'
@@ -102,24 +251,16 @@ def hidden_share(shares: Matrix, samples: float, secrets: int) -> float:
     return moved * float(optimize.brentq(over, 0.0, 1.0, xtol=1e-6))
 
 
-FAR = 0.1
-"""Distance of the limits from which on they are called far apart."""
+FAR = 0.1  # Distance of the limits from which on they are called far apart
 COUNTING = ("guess", "frequentist")
 """Estimators that see nothing in outputs that do not repeat, and say nothing by it."""
-DISAGREE = 2.0
-"""Ratio of what two estimators see from which on they disagree."""
+DISAGREE = 2.0  # Ratio of what two estimators see from which on they disagree
 
 
 def remarks(
     data: Samples, security: Estimate, found: SecurityHigh, assumed: Assumed
 ) -> tuple[str, ...]:
-    """Return remarks on the limits of `beta*`.
-
-    data: samples of the secrets among which `beta*` was searched.
-    security: its estimate, with both limits.
-    found: how the upper one was found.
-    assumed: what is assumed already.
-    """
+    """Return remarks on the limits of `beta*`."""
     said = [_disagree(found), _far(data, security, assumed)]
     return tuple([one for one in said if one])
 
@@ -171,16 +312,23 @@ Sampler = Callable[[int, np.random.Generator], tuple[Any, Any]]
 INDEPENDENT = "the samples are independent of one another"
 
 
-@dataclass(frozen=True)
 class _How:
-    """How samples are assessed: what `estimate` was asked for."""
+    """What `estimate` was asked for."""
 
-    level: float
-    wanted: Any
-    kind: str
-    random: np.random.Generator
-    observer: Observer = SILENT
-    assumed: Assumed = NOTHING
+    def __init__(
+        self,
+        confidence: float,
+        wanted: Any,
+        kind: str,
+        rng: RandomSource,
+        observer: Observer = SILENT,
+        assumed: Assumed = NOTHING,
+    ) -> None:
+        self.level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+        if kind not in ("auto", "discrete", "continuous"):
+            raise InputError(f"`kind` must be 'auto', 'discrete' or 'continuous', got {kind!r}")
+        self.wanted, self.kind, self.random = wanted, kind, generator(rng)
+        self.observer, self.assumed = observer, assumed
 
 
 def estimate(
@@ -199,52 +347,29 @@ def estimate(
 ) -> LeakageEstimate:
     """Estimate ``beta*`` and the Bayes risk of a channel known only by samples.
 
-    Parameters
-    ----------
-    source
-        The secret of each sample, shape (samples,); or a sampler: a function of a number and a
+    Limits hold for independent samples: for the Bayes risk drawn from the prior of interest, for
+    ``beta*`` also with numbers per secret that were fixed beforehand. Upper ones never rest on what
+    is assumed.
+
+    source: The secret of each sample, shape (samples,); or a sampler: a function of a number and a
         generator that gives that many fresh secrets and outputs.
-    outputs
-        The output of each sample, shape (samples,) or (samples, columns), discrete or continuous;
-        None with a sampler.
-    confidence
-        Level in (0, 1) of each of the two intervals; half of the rest on each side.
-    estimators
-        Names, or classifiers in scikit-learn's style; None takes those that suit the samples.
-    kind
-        "discrete", "continuous", or "auto": continuous where fewer than half of the samples share
+    outputs: The output of each sample, shape (samples,) or (samples, columns), discrete or
+        continuous; None with a sampler.
+    confidence: Level in (0, 1) of each of the two intervals; half of the rest on each side.
+    estimators: Names, or classifiers in scikit-learn's style; None takes those that suit the
+        samples.
+    kind: "discrete", "continuous", or "auto": continuous where fewer than half of the samples share
         their output with another. It decides only whether a lower limit is worth stating.
-    until
-        With a sampler: ask for more until every limit is this near its estimate (or the interval
+    until: With a sampler: ask for more until every limit is this near its estimate (or the interval
         this narrow), or ``most`` samples are drawn. The limits stay valid: look ``t`` spends
         ``(1 - confidence) / (t (t + 1))``.
-    first, most
-        With a sampler: samples at the first look, and at most. Each look doubles them.
-    rng
-        Splits the samples; with a sampler also its randomness.
-    observer
-        Hears of progress.
-    **assumptions
-        ``symmetric``, ``monotone``, ``among``, ``pair``: what may be taken for granted
+    first, most: With a sampler: samples at the first look, and at most. Each look doubles them.
+    rng: Splits the samples; with a sampler also its randomness.
+    **assumptions: ``symmetric``, ``monotone``, ``among``, ``pair``: what may be taken for granted
         (`Assumptions`). Lower limits then hold if it is so, and say so.
-
-    Returns
-    -------
-    LeakageEstimate
-        Limits hold for independent samples: for the Bayes risk drawn from the prior of interest,
-        for ``beta*`` also with numbers per secret that were fixed beforehand. Upper ones never
-        rest on what is assumed.
-
-    Raises
-    ------
-    InputError
-        One secret only, or only one with enough samples; missing values; an assumption that makes
-        no sense for the samples.
 
     Source: Narcissus theory 6.2.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(1)
     >>> secret = rng.integers(2, size=4000)
     >>> shown = np.where(rng.random(4000) < 0.75, secret, 1 - secret)  # beta* = 0.5
@@ -252,47 +377,34 @@ def estimate(
     >>> found.low < 0.5 < found.high
     True
     """
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    held = assumed(**assumptions)
-    how = _How(level, estimators, _known_kind(kind), generator(rng), observer, held)
+    how = _How(confidence, estimators, kind, rng, observer, assumed(**assumptions))
     if not callable(source):
         if until is not None:
             raise InputError("`until` needs a sampler that can be asked for more samples")
         if outputs is None:
             raise InputError("`outputs` is missing: the output of each sample")
-        return _assess(samples(source, outputs), how, alpha=1 - level)
-    return _asked(cast(Sampler, source), how, until, first, most)
-
-
-def _asked(
-    sampler: Sampler, how: _How, until: float | None, first: int, most: int
-) -> LeakageEstimate:
+        return _assess(samples(source, outputs), how, alpha=1 - how.level)
     if until is None:
         raise InputError("with a sampler give `until`: how narrow the limits must get")
     width = between("until", until, 0, 1, open_low=True)
     first = integer("first", first, low=40)
-    return _until(sampler, how, width, first, integer("most", most, low=first))
-
-
-def _known_kind(kind: str) -> str:
-    if kind not in ("auto", "discrete", "continuous"):
-        raise InputError(f"`kind` must be 'auto', 'discrete' or 'continuous', got {kind!r}")
-    return kind
+    return _until(cast(Sampler, source), how, width, first, integer("most", most, low=first))
 
 
 def _until(sampler: Sampler, how: _How, width: float, size: int, most: int) -> LeakageEstimate:
-    """Ask for ever more samples, until the limits are narrow enough or enough are drawn."""
     drawn: list[tuple[pd.Series[Any], pd.DataFrame]] = []
     total, look, history = 0, 0, ()
     while True:
         secret, output = sampler(size - total, how.random)
-        drawn.append((pd.Series(np.asarray(secret).ravel()), _as_frame(output)))
+        table = np.asarray(output)
+        table = pd.DataFrame(table.reshape(len(table), -1))
+        drawn.append((pd.Series(np.asarray(secret).ravel()), table))
         total, look = size, look + 1
         data = samples(pd.concat([d[0] for d in drawn]), pd.concat([d[1] for d in drawn]))
         # Sum over all looks of 1 / (t (t + 1)) is one, so all of them hold together.
         result = _assess(data, how, alpha=(1 - how.level) / (look * (look + 1)), history=history)
         history = result.history
-        if size >= most or max(_slack(result.beta_star), _slack(result.bayes_risk)) <= width:
+        if size >= most or result.slack <= width:
             return result
         size = min(most, 2 * size)
 
@@ -310,60 +422,36 @@ def convergence(
 ) -> LeakageEstimate:
     """Estimate from ever more of the samples, to see how the estimates settle.
 
-    Parameters
-    ----------
-    secrets, outputs, confidence, estimators, kind, rng, observer
-        As in `estimate`.
-    looks
-        At most so many sizes, each twice the one before, the last one all samples. Sizes at which
-        a secret has too few samples are left out.
+    That of all samples, with a look per size in ``history``. The limits of each look hold for that
+    look by itself.
 
-    Returns
-    -------
-    LeakageEstimate
-        That of all samples, with a look per size in ``history``. The limits of each look hold for
-        that look by itself.
+    secrets, outputs, confidence, estimators, kind, rng, observer: As in `estimate`.
+    looks: At most so many sizes, each twice the one before, the last one all samples. Sizes at
+        which a secret has too few samples are left out.
     """
     looks = integer("looks", looks, low=1, high=30)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
+    how = _How(confidence, estimators, kind, rng)
     data = samples(secrets, outputs)
-    how = _How(level, estimators, _known_kind(kind), generator(rng))
     order = how.random.permutation(data.size)
     result: LeakageEstimate | None = None
     observer.start("sample sizes", looks)
     for halvings in range(looks - 1, -1, -1):
         part = order[: data.size >> halvings]
-        counts = np.bincount(data.secret[part], minlength=len(data.names))
-        if halvings and counts.min() < FEWEST:
-            observer.advance()
-            continue
-        kept, output = np.unique(data.output[part], return_inverse=True)
-        points = None if data.points is None else data.points[kept]
-        smaller = replace(data, secret=data.secret[part], output=output, points=points)
-        history = () if result is None else result.history
-        result = _assess(smaller, how, alpha=1 - level, history=history)
+        if halvings == 0 or data.each(part).min() >= FEWEST:
+            kept, output = np.unique(data.output[part], return_inverse=True)
+            points = None if data.points is None else data.points[kept]
+            smaller = replace(data, secret=data.secret[part], output=output, points=points)
+            history = () if result is None else result.history
+            result = _assess(smaller, how, alpha=1 - how.level, history=history)
         observer.advance()
     observer.finish()
     assert result is not None
     return result
 
 
-def _as_frame(output: Any) -> pd.DataFrame:
-    array = np.asarray(output)
-    return pd.DataFrame(array.reshape(len(array), -1))
-
-
-def _slack(e: Estimate) -> float:
-    """Return how far the limits leave the quantity open."""
-    if e.high is None:
-        return 1.0
-    return e.high - (e.value if e.low is None else e.low)
-
-
 def _assess(
     data: Samples, how: _How, *, alpha: float, history: tuple[Look, ...] = ()
 ) -> LeakageEstimate:
-    """Judge each block of samples by what was learned from earlier ones."""
     side = alpha / 2
     continuous = data.continuous if how.kind == "auto" else how.kind == "continuous"
     how.assumed.check(data)
@@ -381,18 +469,18 @@ def _assess(
     lows = how.assumed.lows(data, side) if limited else (None, None)
     security, texts = found.limit, how.assumed.texts()
     crossed = _crossed((risk, security), lows, len(data.names), side, texts)
-    guess = guess_error(data, ahead)
+    each = np.bincount(data.secret[ahead.tested])
+    guess = 1 - float(each.max() / each.sum())
     why = "" if limited else without_lower(data)
     # Nobody needs to do worse than with the commonest secret.
     risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level, why)
     security = _with_low(security, lows[1], how.level, why)
     observer.finish()
-    a, b = found.pair
     return LeakageEstimate(
         beta_star=security,
         bayes_risk=risk,
         guessing_error=max(guess, risk.value),
-        pair=(part.names[a], part.names[b]),
+        pair=(part.names[found.pair[0]], part.names[found.pair[1]]),
         secrets=len(data.names),
         samples=data.size,
         confidence=how.level,
@@ -435,14 +523,9 @@ def _crossed(
 
 def _with_low(e: Estimate, low: float | None, level: float, why: str) -> Estimate:
     """Put a lower limit, or the reason why there is none, beside an upper one."""
-    high = 1.0 if e.high is None else e.high
-    # The two limits come from different arguments and can cross (`_crossed` says so where they
-    # do): keep them in order.
-    low = None if low is None else min(low, high)
-    return replace(
-        e,
-        value=e.value if low is None else max(e.value, low),
-        low=low,
-        confidence=level,
-        why=why,
-    )
+    if low is not None:
+        # The two limits come from different arguments and can cross (`_crossed` says so where
+        # they do): keep them in order.
+        low = min(low, 1.0 if e.high is None else e.high)
+    value = e.value if low is None else max(e.value, low)
+    return replace(e, value=value, low=low, confidence=level, why=why)

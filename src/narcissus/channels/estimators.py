@@ -1,21 +1,11 @@
 """Classifiers that turn training samples into scores: how likely each secret is with an output.
 
-Whatever an estimator does, the limits of `estimate` hold: they test it on samples it has not
-seen. A better one only makes them tighter.
-Source: Chatzikokolakis et al. 2023, section VII-D; Narcissus theory 6.2.
-
-Naive Bayes with histograms: each column by itself, whatever its distribution.
-
-Heavy tails, several peaks and rings are all one to it, since it only counts; what it cannot see
-is how columns hang together.
-
-Products of two columns: for masked implementations, where no column by itself tells anything.
-
-A mask splits the secret into shares that are each random; what depends on the secret is how the
-leaks of two shares go together, so the mean of the product of their centred columns. The products
-that differ most between secrets are kept, and told apart by templates.
-
-Source: Prouff, Rivain and Bevan 2009.
+Whatever an estimator does, the limits of `estimate` hold: they test it on samples it has not seen.
+Products of two columns are for masked implementations, where no column by itself tells anything:
+what depends on the secret is how the leaks of two shares go together, so the mean of the product of
+their centred columns.
+Source: Chatzikokolakis et al. 2023, section VII-D; Narcissus theory 6.2; Chari, Rao and Rohatgi
+2003 (templates); Prouff, Rivain and Bevan 2009 (products).
 """
 
 from __future__ import annotations
@@ -25,21 +15,124 @@ import importlib.util
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
-from scipy import sparse, spatial
+from scipy import linalg, sparse, spatial
 
+from narcissus._optional import optional
 from narcissus._validation import did_you_mean
-from narcissus.channels.forest import Forest, forest
 from narcissus.channels.samples import Codes, Matrix, Samples
-from narcissus.channels.templates import Templates
 from narcissus.errors import InputError
 
-MOST_PRODUCTS = 48
-"""Products that are kept: those that differ most."""
-MOST_SCANNED = 20_000
-"""Training samples by which products are compared."""
+TREES = 100
+MOST_TRAINING = 20_000  # Training samples that are used; each tree looks at all of them
+
+
+Scorer = Callable[[Codes], Matrix]
+"""From numbers of distinct outputs to weights, shape (outputs, secrets), proportional in each row
+to the estimated probability of secret and output together."""
+
+Covariance = Literal["pooled", "each", "shrunk"]
+
+
+@dataclass(frozen=True)
+class Templates:
+    """A Gaussian per secret.
+
+    The best attack where the noise is Gaussian; elsewhere one attack among others.
+    """
+
+    # "pooled": one for all, the best where the secret moves the mean alone (linear discriminants);
+    # "each": each secret its own, for secrets that change spread or how columns hang together, as
+    # those of masked implementations do (quadratic discriminants); "shrunk": each its own, shrunk
+    # towards its diagonal, for many columns and few samples
+    covariance: Covariance = "pooled"
+
+    @property
+    def name(self) -> str:
+        return "templates" if self.covariance == "pooled" else f"templates-{self.covariance}"
+
+    def _whitener(self, rest: Matrix, pooled: Matrix, floor: float) -> Matrix:
+        """Factor the covariance of one secret; of fewer samples than columns the pooled one."""
+        count, columns = rest.shape
+        if count < 3 or (self.covariance == "each" and count <= columns + 1):
+            return linalg.cholesky(pooled, lower=True)
+        share = min(1.0, columns / count) if self.covariance == "shrunk" else 0.0
+        made = _tamed(rest.T @ rest / (count - 1), share, floor)
+        try:
+            return linalg.cholesky(made, lower=True)
+        except linalg.LinAlgError:  # columns that follow from one another
+            return linalg.cholesky(pooled, lower=True)
+
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        points, secret = samples.training(chosen)
+        size, (count, columns) = len(samples.names), points.shape
+        each = np.bincount(secret, minlength=size)
+        means = np.zeros((size, columns))
+        np.add.at(means, secret, points)
+        means /= np.maximum(each, 1)[:, None]
+        rest = points - means[secret]
+        floor = 1e-9 * (float(points.var(axis=0).mean()) or 1.0)
+        pooled = _tamed(rest.T @ rest / max(1, count - size), min(1.0, columns / count), floor)
+        if self.covariance == "pooled":
+            whiteners = [linalg.cholesky(pooled, lower=True)] * size
+        else:
+            order = np.argsort(secret, kind="stable")
+            parts = np.split(rest[order], np.cumsum(each)[:-1])
+            whiteners = [self._whitener(part, pooled, floor) for part in parts]
+        assert samples.points is not None
+        return _scorer(samples.points, means, each, whiteners)
+
+
+def _tamed(covariance: Matrix, share: float, floor: float) -> Matrix:
+    """Shrink towards the diagonal when columns are many, and keep constant columns harmless."""
+    return (1 - share) * covariance + np.diag(share * np.diag(covariance) + floor)
+
+
+def _scorer(everywhere: Matrix, means: Matrix, each: Codes, whiteners: list[Matrix]) -> Scorer:
+    """Return densities up to a factor for each output, from factors of the covariances."""
+    prior = _log_prior(each)
+    same = all(factor is whiteners[0] for factor in whiteners)
+    shift = prior - np.array([np.log(np.diag(factor)).sum() for factor in whiteners])
+    unit = np.eye(means.shape[1])
+    # a product costs less than a solution, and of one column all secrets are done at once
+    inverses = [
+        linalg.solve_triangular(factor, unit, lower=True).T
+        for factor in (whiteners[:1] if same else whiteners)
+    ]
+    centres = means @ inverses[0]
+
+    def scores(outputs: Codes) -> Matrix:
+        x = everywhere[outputs]
+        if same:
+            # |x - m|^2 without the part that all secrets share
+            logs = x @ inverses[0] @ centres.T - (centres**2).sum(axis=1) / 2 + prior
+        elif x.shape[1] == 1:
+            logs = shift - ((x - means[:, 0]) * np.ravel(inverses)) ** 2 / 2
+        else:
+            logs = np.tile(shift, (len(outputs), 1))
+            for secret, inverse in enumerate(inverses):
+                white = (x - means[secret]) @ inverse
+                logs[:, secret] -= np.einsum("ij,ij->i", white, white) / 2
+        return _unlogged(logs, each)
+
+    return scores
+
+
+def _log_prior(each: Codes) -> Matrix:
+    with np.errstate(divide="ignore"):
+        return np.log(each / each.sum())
+
+
+def _unlogged(logs: Matrix, each: Codes) -> Matrix:
+    """Return weights in proportion to exponentials, 0 for secrets that were never seen."""
+    logs -= logs.max(axis=1, keepdims=True)
+    return np.exp(np.maximum(logs, -700.0)) * (each > 0)
+
+
+MOST_PRODUCTS = 48  # Products that are kept: those that differ most
+MOST_SCANNED = 20_000  # Training samples by which products are compared
 
 
 @dataclass(frozen=True)
@@ -48,14 +141,13 @@ class Products:
 
     name: str = "products"
 
-    def fit(self, samples: Samples, chosen: Codes) -> Callable[[Codes], Matrix]:
-        """Find the products that differ most between secrets, and learn templates of them."""
-        assert samples.points is not None
-        points, secret = samples.points[samples.output[chosen]], samples.secret[chosen]
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        points, secret = samples.training(chosen)
         middle, spread = points.mean(axis=0), points.std(axis=0)
         scale = np.where(spread > 0, spread, 1.0)
         some = slice(0, MOST_SCANNED)
         first, second = _telling((points[some] - middle) / scale, secret[some], len(samples.names))
+        assert samples.points is not None
         centred = (samples.points - middle) / scale
         made = replace(samples, points=centred[:, first] * centred[:, second])
         return Templates().fit(made, chosen)
@@ -81,8 +173,7 @@ def _telling(centred: Matrix, secret: Codes, size: int) -> tuple[Codes, Codes]:
     return rows[best], columns[best]
 
 
-MOST_BINS = 32
-"""Bins of a column; more say little more."""
+MOST_BINS = 32  # Bins of a column; more say little more
 FEWEST_BINS = 4
 
 
@@ -92,10 +183,8 @@ class NaiveBayes:
 
     name: str = "naive-bayes"
 
-    def fit(self, samples: Samples, chosen: Codes) -> Callable[[Codes], Matrix]:
-        """Cut each column at quantiles, and count."""
-        assert samples.points is not None
-        points, secret = samples.points[samples.output[chosen]], samples.secret[chosen]
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        points, secret = samples.training(chosen)
         size, count = len(samples.names), len(chosen)
         each = np.bincount(secret, minlength=size)
         bins = int(np.clip(round((count / size) ** (1 / 2) / 2), FEWEST_BINS, MOST_BINS))
@@ -107,48 +196,34 @@ class NaiveBayes:
             held = np.bincount(place * size + secret, minlength=bins * size).reshape(bins, size)
             # half a sample more in each bin: what was not seen is not impossible
             logs.append(np.log((held + 0.5) / (each + 0.5 * bins)))
-        with np.errstate(divide="ignore"):
-            prior = np.log(each / count)
-        everywhere = samples.points
+        prior, everywhere = _log_prior(each), samples.points
 
         def scores(outputs: Codes) -> Matrix:
+            assert everywhere is not None
             found = np.tile(prior, (len(outputs), 1))
             for edge, log, column in zip(edges, logs, everywhere[outputs].T, strict=True):
                 found += log[np.searchsorted(edge, column)]
-            found -= found.max(axis=1, keepdims=True)
-            return np.exp(np.maximum(found, -700.0)) * (each > 0)
+            return _unlogged(found, each)
 
         return scores
 
 
-WIDE = 10
-"""More columns than this, and neighbours are searched without a tree."""
-MOST_WIDE = 20_000
-"""Training samples with which they are then compared."""
+WIDE = 10  # More columns than this, and neighbours are searched without a tree
+MOST_WIDE = 20_000  # Training samples with which they are then compared
 
 MOST_WORK = 10**10
 """Multiplications for one pass over the samples, above which an estimator is left out."""
-MOST_COLUMNS = 2_000
-"""Columns up to which all products of two are compared."""
-MOST_CLASSES = 100
-"""Secrets up to which trees are grown."""
-
-Scorer = Callable[[Codes], Matrix]
-"""From numbers of distinct outputs to weights, shape (outputs, secrets), proportional in each row
-to the estimated probability of secret and output together."""
+MOST_COLUMNS = 2_000  # Columns up to which all products of two are compared
+MOST_CLASSES = 100  # Secrets up to which trees are grown
 
 
 class Estimator(Protocol):
     """Something that learns from samples."""
 
     @property
-    def name(self) -> str:
-        """How it is called in results."""
-        ...
+    def name(self) -> str: ...
 
-    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
-        """Learn from the chosen samples."""
-        ...
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer: ...
 
 
 @dataclass(frozen=True)
@@ -158,9 +233,8 @@ class Frequentist:
     name: str = "frequentist"
 
     def fit(self, samples: Samples, chosen: Codes) -> Scorer:
-        """Count secrets per output."""
         counts = samples.counts(chosen)
-        common = np.bincount(samples.secret[chosen], minlength=len(samples.names)) / len(chosen)
+        common = samples.each(chosen) / len(chosen)
 
         def scores(outputs: Codes) -> Matrix:
             # A touch of the overall shares decides unseen outputs and exact ties.
@@ -176,8 +250,7 @@ class Guess:
     name: str = "guess"
 
     def fit(self, samples: Samples, chosen: Codes) -> Scorer:
-        """Count secrets."""
-        common = np.bincount(samples.secret[chosen], minlength=len(samples.names)) / len(chosen)
+        common = samples.each(chosen) / len(chosen)
         return lambda outputs: np.tile(common, (len(outputs), 1))
 
 
@@ -186,7 +259,6 @@ Search = Callable[[Matrix, int], tuple[Matrix, Codes]]
 
 
 def _by_tree(points: Matrix) -> Search:
-    """Search with a k-d tree: for few columns."""
     tree = spatial.cKDTree(points)
 
     def search(queries: Matrix, count: int) -> tuple[Matrix, Codes]:
@@ -228,30 +300,23 @@ class Nearest:
     All training samples at least as near as the ``k``-th nearest count. Breaking ties by order
     instead costs 0.06 to 0.10 on discrete outputs (Narcissus theory 6.2). Columns are scaled by
     their standard deviation.
-
-    Attributes
-    ----------
-    neighbours
-        ``k`` from the number of training samples: "one", "log" (its natural logarithm) or "root"
-        (its square root, at most 64).
     """
 
+    # ``k`` from the number of training samples: "one", "log" (its natural logarithm) or "root" (its
+    # square root, at most 64)
     neighbours: str = "one"
 
     @property
     def name(self) -> str:
-        """How it is called in results."""
         return f"nearest-{self.neighbours}"
 
     def count(self, size: int) -> int:
-        """Return ``k`` for this many training samples."""
         if self.neighbours == "one":
             return 1
         value = math.log(size) if self.neighbours == "log" else math.sqrt(size)
         return max(1, min(round(value), 64, size))
 
     def fit(self, samples: Samples, chosen: Codes) -> Scorer:
-        """Put the distinct training outputs in a tree."""
         assert samples.points is not None
         wide = samples.points.shape[1] > WIDE
         if wide:
@@ -265,7 +330,7 @@ class Nearest:
         k = self.count(len(chosen))
         # Each distinct output holds one sample at least; a few more for ties at the rim.
         ask = min(len(seen), k + 2 * min(scaled.shape[1], 4))
-        common = np.bincount(samples.secret[chosen], minlength=len(samples.names)) / len(chosen)
+        common = samples.each(chosen) / len(chosen)
 
         def scores(outputs: Codes) -> Matrix:
             distance, near = search(scaled[outputs], ask)
@@ -300,27 +365,45 @@ class Classifier:
             )
 
     def fit(self, samples: Samples, chosen: Codes) -> Scorer:
-        """Fit a copy of the model."""
         if samples.points is None:
             raise InputError(
                 f"the estimator {self.name!r} needs numeric outputs; encode the others as numbers"
             )
         model = copy.deepcopy(self.model)
-        model.fit(samples.points[samples.output[chosen]], samples.secret[chosen])
+        model.fit(*samples.training(chosen))
         size, points = len(samples.names), samples.points
 
         def scores(outputs: Codes) -> Matrix:
             out = np.zeros((len(outputs), size))
             if hasattr(model, "predict_proba"):
-                out[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(
-                    points[outputs]
-                )
+                classes = np.asarray(model.classes_, dtype=np.intp)
+                out[:, classes] = model.predict_proba(points[outputs])
             else:
                 guess = np.asarray(model.predict(points[outputs]), dtype=np.intp)
                 out[np.arange(len(outputs)), guess] = 1.0
             return out
 
         return scores
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Extremely randomised trees (the extra ``learn``)."""
+
+    seed: int = 0
+    name: str = "forest"
+
+    def fit(self, samples: Samples, chosen: Codes) -> Scorer:
+        ensemble = optional("sklearn.ensemble", extra="learn", purpose="The forest estimator")
+        model = ensemble.ExtraTreesClassifier(TREES, min_samples_leaf=3, random_state=self.seed)
+        # the first ones are in random order already
+        return Classifier(model, self.name).fit(samples, chosen[:MOST_TRAINING])
+
+
+def forest(seed: int = 0) -> Forest:
+    """Return a forest of extremely randomised trees (the extra ``learn``), for many columns."""
+    optional("sklearn.ensemble", extra="learn", purpose="The forest estimator")
+    return Forest(seed)
 
 
 NAMED: dict[str, Callable[[], Estimator]] = {

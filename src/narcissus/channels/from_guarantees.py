@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from narcissus._outwards import lower
 from narcissus._validation import between, integer, non_negative, probability
+from narcissus.channels.channel import ProvedResult
 from narcissus.errors import InputError
 from narcissus.guarantees import (
     ApproximateDP,
@@ -23,35 +24,19 @@ from narcissus.guarantees import (
     RenyiDP,
     ZeroConcentratedDP,
 )
-from narcissus.results import Bound, Grade, Result
+from narcissus.results import Bound
 
 
 @dataclass(frozen=True)
-class SecurityBound(Result):
-    """A proved lower limit of Bayes security.
+class SecurityBound(ProvedResult):
+    """A proved lower limit of Bayes security."""
 
-    Attributes
-    ----------
-    value
-        Bayes security is at least this.
-    quantity
-        Which: "beta*", or "beta(pi)" for one prior.
-    theorem, assumptions
-        Where it comes from and what must hold.
-    tight
-        Whether some mechanism with this guarantee reaches it.
-    """
-
-    value: float
-    quantity: str
+    value: float  # Bayes security is at least this
+    quantity: str  # Which: "beta*", or "beta(pi)" for one prior
+    # theorem, assumptions: Where it comes from and what must hold
     theorem: str
     assumptions: tuple[str, ...] = ()
-    tight: bool = False
-
-    @property
-    def grade(self) -> Grade:
-        """Always 'proved'."""
-        return "proved"
+    tight: bool = False  # Whether some mechanism with this guarantee reaches it
 
     @property
     def advantage(self) -> Bound:
@@ -68,7 +53,6 @@ class SecurityBound(Result):
 
 
 def _one_over_one_plus_exp(epsilon: float) -> float:
-    """Return ``1 / (1 + e^epsilon)`` for any epsilon, relatively accurate."""
     small = math.exp(-epsilon)
     return small / (1 + small)
 
@@ -82,25 +66,16 @@ def from_local_dp(epsilon: float, delta: float = 0.0) -> SecurityBound:
     Source: Chatzikokolakis et al. 2023, Theorem 5 and Corollary 2; with delta
     Humphries et al. 2020, in the form of Narcissus theory 6.
 
-    Examples
-    --------
     >>> round(from_local_dp(1).value, 6)
     0.537883
     """
-    epsilon = non_negative("epsilon", epsilon)
-    delta = between("delta", delta, 0, 1)
-    theorem = (
-        "Chatzikokolakis et al. 2023, Theorem 5"
-        if delta == 0
-        else "Humphries et al. 2020 (Narcissus theory 6)"
-    )
-    return SecurityBound(
-        2 * (1 - delta) * _one_over_one_plus_exp(epsilon),
-        "beta*",
-        theorem,
-        (f"every two secrets are ({epsilon:g}, {delta:g})-indistinguishable",),
-        tight=True,
-    )
+    epsilon, delta = non_negative("epsilon", epsilon), between("delta", delta, 0, 1)
+    theorem = "Humphries et al. 2020 (Narcissus theory 6)"
+    if delta == 0:
+        theorem = "Chatzikokolakis et al. 2023, Theorem 5"
+    assumption = f"every two secrets are ({epsilon:g}, {delta:g})-indistinguishable"
+    value = 2 * (1 - delta) * _one_over_one_plus_exp(epsilon)
+    return SecurityBound(value, "beta*", theorem, (assumption,), tight=True)
 
 
 def from_database_dp(
@@ -110,29 +85,19 @@ def from_database_dp(
 
     Source: Narcissus theory 6.1 (sharp); Chatzikokolakis et al. 2023, Corollary 1.
 
-    Parameters
-    ----------
-    epsilon
-        Guarantee for replacing one record.
-    records
-        Number of records ``n``.
-    values
-        Number of values of a record; needed with ``prior``.
-    prior
-        "uniform" or the largest probability of any database in (0, 1): use Corollary 1 for this
+    epsilon: Guarantee for replacing one record.
+    values: Number of values of a record; needed with ``prior``.
+    prior: "uniform" or the largest probability of any database in (0, 1): use Corollary 1 for this
         prior where it says more. None: the sharp limit of ``beta*``, for every prior.
 
-    Examples
-    --------
     >>> round(from_database_dp(1, 4).value, 4)  # 2 / (1 + e^4) would be 0.0360
     0.1353
     """
     epsilon = non_negative("epsilon", epsilon)
     n = integer("records", records, low=1)
+    sharp = math.exp(-n * epsilon / 2)
     if n % 2:
         sharp = 2 * math.exp(-(n - 1) * epsilon / 2) * _one_over_one_plus_exp(epsilon)
-    else:
-        sharp = math.exp(-n * epsilon / 2)
     assumption = f"{epsilon:g}-DP for replacing one of {n} records"
     best = SecurityBound(sharp, "beta*", "Narcissus theory 6.1", (assumption,), tight=True)
     if prior is None:
@@ -140,27 +105,20 @@ def from_database_dp(
     if values is None:
         raise InputError("`values` is needed with `prior`: how many values can a record take?")
     v = integer("values", values, low=2)
-    log_top = (
-        -n * math.log(v)
-        if prior == "uniform"
-        else math.log(between("prior", prior, 0, 1, open_low=True, open_high=True))
-    )
+    if prior == "uniform":
+        log_top = -n * math.log(v)
+    else:
+        log_top = math.log(between("prior", prior, 0, 1, open_low=True, open_high=True))
     log_gain = _log_database_capacity(epsilon, n, v)
-    corollary = max(0.0, -math.expm1(log_top + log_gain)) / -math.expm1(log_top)
-    corollary = min(1.0, corollary)
+    corollary = min(1.0, max(0.0, -math.expm1(log_top + log_gain)) / -math.expm1(log_top))
     if corollary <= sharp:
-        return SecurityBound(sharp, "beta(pi)", "Narcissus theory 6.1", (assumption,))
-    return SecurityBound(
-        corollary,
-        "beta(pi)",
-        "Chatzikokolakis et al. 2023, Corollary 1",
-        (assumption, f"records take one of {v} values"),
-        tight=prior == "uniform",
-    )
+        return replace(best, quantity="beta(pi)", tight=False)
+    theorem = "Chatzikokolakis et al. 2023, Corollary 1"
+    given = (assumption, f"records take one of {v} values")
+    return SecurityBound(corollary, "beta(pi)", theorem, given, tight=prior == "uniform")
 
 
 def _log_database_capacity(epsilon: float, n: int, v: int) -> float:
-    """Return the logarithm of ``(v e^epsilon / (v - 1 + e^epsilon))^n``."""
     return n * (math.log(v) - math.log1p((v - 1) * math.exp(-epsilon)))
 
 
@@ -171,24 +129,10 @@ def database_capacity(epsilon: float, records: int, values: int) -> Bound:
     database, at most, whatever the prior (and the best expected gain, whatever the gain: the
     miracle theorem). Randomised response of each record reaches it at the uniform prior.
 
-    Parameters
-    ----------
-    epsilon
-        Guarantee for replacing one record.
-    records
-        Number of records ``n``.
-    values
-        Number ``v`` of values that a record may take, at least 2.
-
-    Returns
-    -------
-    Bound
-        Of the multiplicative capacity, in [1, ``v^n``]; infinite beyond the largest float.
+    epsilon: Guarantee for replacing one of ``n`` records, each of ``v`` values.
 
     Source: Chatzikokolakis et al. 2023, Theorem 6, from Alvim et al. 2015.
 
-    Examples
-    --------
     >>> round(database_capacity(1, 3, 2).value, 4)
     3.1257
     """
@@ -212,28 +156,18 @@ def from_guarantee(guarantee: Guarantee) -> SecurityBound:
     The direction matters: a guarantee limits ``beta*`` from below. That many neighbours are told
     apart so well is not said; `dp_sgd_reached` says it of DP-SGD.
 
-    Parameters
-    ----------
-    guarantee
-        Differential privacy of any kind, a privacy profile, the losses of an accountant
+    guarantee: Differential privacy of any kind, a privacy profile, the losses of an accountant
         (`narcissus.guarantees.dp_sgd`, `read_profile`, `read_losses`). The limit is about the
         neighbours that it is about: a replaced record, or an added or removed one.
 
-    Returns
-    -------
-    SecurityBound
-        Tight where some mechanism with this guarantee reaches it: for the kinds of this package,
-        unless converted from other neighbours.
+    It is tight where some mechanism with this guarantee reaches it: for the kinds of this package,
+    unless converted from other neighbours.
 
-    Notes
-    -----
     ``beta*`` is one minus the total variation, which is the profile at epsilon 0. A Renyi guarantee
     of order alpha has randomised response as its worst mechanism, and so has zero-concentrated DP,
     with ``epsilon tanh(epsilon / 2) = rho``. Source: Narcissus theory 6.12; Chatzikokolakis et al.
     2023, Proposition 2.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import GaussianDP
     >>> round(from_guarantee(GaussianDP(1.0)).value, 6)
     0.617075
@@ -301,12 +235,7 @@ def naive_database_bound(epsilon: float, records: int) -> SecurityBound:
     """
     n = integer("records", records, low=1)
     bound = from_local_dp(n * non_negative("epsilon", epsilon))
-    return SecurityBound(
-        bound.value,
-        "beta*",
-        "Chatzikokolakis et al. 2023, Theorem 5, with group privacy",
-        bound.assumptions,
-    )
+    return replace(bound, theorem=f"{bound.theorem}, with group privacy", tight=False)
 
 
 def to_approximate_dp(beta_star: float) -> tuple[float, float]:
@@ -324,12 +253,10 @@ def yeom_bound(epsilon: float) -> SecurityBound:
     """
     epsilon = non_negative("epsilon", epsilon)
     value = max(0.0, 2 - math.exp(epsilon)) if epsilon < 1 else 0.0
-    return SecurityBound(
-        value, "beta*", "Yeom et al. 2018 (Chatzikokolakis et al. 2023, Equation 6)"
-    )
+    theorem = "Yeom et al. 2018 (Chatzikokolakis et al. 2023, Equation 6)"
+    return SecurityBound(value, "beta*", theorem)
 
 
 def humphries_bound(epsilon: float, delta: float = 0.0) -> SecurityBound:
     """Limit ``beta*`` of neighbours by Humphries et al. 2020, for (epsilon, delta)-DP."""
-    bound = from_local_dp(epsilon, delta)
-    return SecurityBound(bound.value, "beta*", "Humphries et al. 2020", bound.assumptions)
+    return replace(from_local_dp(epsilon, delta), theorem="Humphries et al. 2020", tight=False)

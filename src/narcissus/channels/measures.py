@@ -1,6 +1,8 @@
-"""What a channel leaks to an attacker with a prior: Bayes risk, vulnerability, leakage, capacity.
+"""Leakage to an attacker with a prior: risk, vulnerability, gains, losses, capacity, distances.
 
-Source: Chatzikokolakis et al. 2023, sections II and V-E (Narcissus theory 6).
+``gain[w, s]`` is what the attacker gets for the guess ``w`` when the secret is ``s``.
+Source: Chatzikokolakis et al. 2023, sections II and V-E (Narcissus theory 6) and appendix F; Alvim
+et al. 2012.
 """
 
 from __future__ import annotations
@@ -10,23 +12,30 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import special
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, sparse, special
 
 from narcissus._outwards import lower
+from narcissus._validation import distribution, positive
 from narcissus.channels.channel import (
     Channel,
     Matrix,
+    ProvedResult,
     channel,
     formula_of,
     prior_for,
     require_two,
 )
-from narcissus.results import Grade, Result
+from narcissus.errors import InputError, NarcissusError
+from narcissus.results import Bound
+
+
+def _given(matrix: Any, prior: Any) -> tuple[Channel, Matrix]:
+    c = channel(matrix)
+    return c, prior_for(c, prior)
 
 
 def _joint_max(c: Channel, prior: Matrix) -> float:
-    """Return ``sum_o max_s prior_s C_so``."""
     if c.is_sparse:
         return math.fsum(c.scaled(prior).max(axis=0).toarray().ravel())
     best = np.zeros(c.shape[1])
@@ -59,22 +68,12 @@ def bayes_risk(matrix: Any, prior: Any = None) -> float:
 
     Source: Chatzikokolakis et al. 2023, section II.
 
-    Parameters
-    ----------
-    matrix
-        The channel: a `Channel` or what `channel` takes.
-    prior
-        Probability of each secret; None is uniform.
-
-    Examples
-    --------
     >>> bayes_risk([[0.75, 0.25], [0.25, 0.75]])
     0.25
     """
     if prior is None and (form := formula_of(matrix)) is not None:
         return form.bayes_risk
-    c = channel(matrix)
-    weights = prior_for(c, prior)
+    c, weights = _given(matrix, prior)
     if c.is_sparse:
         joint = c.scaled(weights).tocsc()
         top = joint.max(axis=0).toarray().ravel()
@@ -99,15 +98,9 @@ def beta(matrix: Any, prior: Any = None) -> float:
 
     It is 1 for a channel of one secret.
 
-    Raises
-    ------
-    InputError
-        The prior puts all mass on one secret.
-
     Source: Chatzikokolakis et al. 2023, section II.
     """
-    c = channel(matrix)
-    weights = prior_for(c, prior)
+    c, weights = _given(matrix, prior)
     if c.shape[0] == 1:
         return 1.0
     require_two(weights, c.secrets)
@@ -152,8 +145,7 @@ def additive_capacity_for(matrix: Any, prior: Any = None) -> float:
 
     Source: Alvim et al. 2020, section 7.2 (Narcissus theory 6.6).
     """
-    c = channel(matrix)
-    weights = prior_for(c, prior)
+    c, weights = _given(matrix, prior)
     away = np.abs(c.dense - weights @ c.dense)
     return math.fsum((weights[:, None] * away).ravel()) / 2
 
@@ -176,15 +168,13 @@ def guessing_entropy(matrix: Any, prior: Any = None) -> float:
 
 def multiplicative_leakage(matrix: Any, prior: Any = None) -> float:
     """Return ``V(pi, C) / V(pi)``: how many times likelier the output makes the right guess."""
-    c = channel(matrix)
-    weights = prior_for(c, prior)
+    c, weights = _given(matrix, prior)
     return max(1.0, bayes_vulnerability(c, weights) / float(weights.max()))
 
 
 def additive_leakage(matrix: Any, prior: Any = None) -> float:
     """Return ``V(pi, C) - V(pi)``: what the output adds to the chance of the right guess."""
-    c = channel(matrix)
-    weights = prior_for(c, prior)
+    c, weights = _given(matrix, prior)
     return max(0.0, bayes_vulnerability(c, weights) - float(weights.max()))
 
 
@@ -195,8 +185,7 @@ def min_entropy_leakage(matrix: Any, prior: Any = None) -> float:
 
 def shannon_leakage(matrix: Any, prior: Any = None) -> float:
     """Return the mutual information of secret and output, in bits."""
-    c = channel(matrix)
-    weights = prior_for(c, prior)
+    c, weights = _given(matrix, prior)
     if c.is_sparse:
         output = np.asarray(c.matrix.T @ weights).ravel()
         entries = c.matrix.tocoo()
@@ -216,31 +205,15 @@ def shannon_leakage(matrix: Any, prior: Any = None) -> float:
 
 
 @dataclass(frozen=True)
-class ImpliedRisk(Result):
-    """Lower limits of the Bayes risk that follow from prior-free numbers alone.
+class ImpliedRisk(ProvedResult):
+    """Lower limits of the Bayes risk that follow from prior-free numbers alone."""
 
-    Attributes
-    ----------
-    by_bayes_security
-        ``beta* G(pi)``.
-    by_capacity
-        ``1 - capacity V(pi)``, at least 0.
-    tighter
-        Which of them says more: "Bayes security", "capacity", or "equal".
-    """
-
-    by_bayes_security: float
-    by_capacity: float
-    tighter: str
-
-    @property
-    def grade(self) -> Grade:
-        """Always 'proved'."""
-        return "proved"
+    by_bayes_security: float  # ``beta* G(pi)``
+    by_capacity: float  # ``1 - capacity V(pi)``, at least 0
+    tighter: str  # Which of them says more: "Bayes security", "capacity", or "equal"
 
     @property
     def value(self) -> float:
-        """The larger of the two."""
         return max(self.by_bayes_security, self.by_capacity)
 
     def __str__(self) -> str:
@@ -264,3 +237,246 @@ def implied_bayes_risk(beta_star: float, capacity: float, prior: ArrayLike) -> I
     else:
         tighter = "Bayes security" if by_beta > by_capacity else "capacity"
     return ImpliedRisk(by_beta, by_capacity, tighter)
+
+
+def guess_table(name: str, values: ArrayLike, secrets: int) -> Matrix:
+    """Return a gain or a loss as an array, shape (guesses, secrets); refuse what is not finite."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != secrets or array.shape[0] == 0:
+        raise InputError(
+            f"`{name}` must have a row per guess and a column per secret ({secrets}), "
+            f"got shape {array.shape}"
+        )
+    if not np.isfinite(array).all():
+        raise InputError(f"`{name}` must be finite")
+    return array
+
+
+def _expected(c: Channel, prior: Matrix, values: Matrix, best: Any) -> float:
+    """Return ``sum_o best_w sum_s pi_s C_so values[w, s]``, a block of outputs at a time."""
+    joint = c.scaled(prior)
+    weighted = joint.tocsc() if c.is_sparse else joint
+    step = max(1, 2**22 // max(values.shape))
+    total: list[float] = []
+    for low in range(0, c.shape[1], step):
+        total.extend(best(values @ weighted[:, low : low + step], axis=0))
+    return math.fsum(total)
+
+
+def prior_g_vulnerability(gain: ArrayLike, prior: ArrayLike) -> float:
+    """Return ``max_w sum_s pi_s gain[w, s]``: the best expected gain without the output."""
+    weights = np.asarray(prior, dtype=np.float64)
+    return float((guess_table("gain", gain, weights.size) @ weights).max())
+
+
+def g_vulnerability(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
+    """Return ``sum_o max_w sum_s pi_s C_so gain[w, s]``: the best expected gain with the output."""
+    c = channel(matrix)
+    return _expected(c, prior_for(c, prior), guess_table("gain", gain, c.shape[0]), np.max)
+
+
+def g_leakage(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
+    """Return the multiplicative g-leakage: best expected gain with the output over that without."""
+    c, weights = _given(matrix, prior)
+    before = prior_g_vulnerability(gain, weights)
+    if before <= 0:
+        raise InputError(
+            f"the best gain without the output is {before:g}; the ratio needs it above 0: "
+            "use a non-negative gain with some success, or `additive_g_leakage`"
+        )
+    return g_vulnerability(c, gain, weights) / before
+
+
+def additive_g_leakage(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
+    """Return the additive g-leakage: what the output adds to the best expected gain."""
+    c, weights = _given(matrix, prior)
+    return g_vulnerability(c, gain, weights) - prior_g_vulnerability(gain, weights)
+
+
+def prior_l_risk(loss: ArrayLike, prior: ArrayLike) -> float:
+    """Return ``min_w sum_s pi_s loss[w, s]``: the least expected loss without the output."""
+    weights = np.asarray(prior, dtype=np.float64)
+    return float((guess_table("loss", loss, weights.size) @ weights).min())
+
+
+def l_risk(matrix: Any, loss: ArrayLike, prior: Any = None) -> float:
+    """Get ``sum_o min_w sum_s pi_s C_so loss[w, s]``: the least expected loss with the output."""
+    c = channel(matrix)
+    return _expected(c, prior_for(c, prior), guess_table("loss", loss, c.shape[0]), np.min)
+
+
+def l_beta(matrix: Any, loss: ArrayLike, prior: Any = None) -> float:
+    """Return ``beta_l(pi, C)``: the loss with the output over the loss without.
+
+    There is no miracle theorem for it: `beta*` does not bound it for other losses than 0-1.
+    """
+    c, weights = _given(matrix, prior)
+    before = prior_l_risk(loss, weights)
+    if before <= 0:
+        raise InputError(f"the loss without the output is {before:g}; the ratio needs it above 0")
+    return l_risk(c, loss, weights) / before
+
+
+def miracle_bound(matrix: Any) -> Bound:
+    """Limit the multiplicative leakage for every prior and every non-negative gain function.
+
+    Source: Alvim et al. 2012 (the "miracle" theorem), in Chatzikokolakis et al. 2023, section V-E.
+    """
+    return Bound(
+        capacity(matrix),
+        "multiplicative g-leakage, for every prior and gain",
+        "Alvim et al. 2012, miracle theorem (Chatzikokolakis et al. 2023, section V-E)",
+        ("the gain function is non-negative",),
+    )
+
+
+Floats = NDArray[np.float64]
+
+
+def metric_epsilon(matrix: Any, distance: ArrayLike) -> float:
+    """Return the smallest epsilon with ``C_ao <= e^(epsilon d_ab) C_bo``; infinite if there is
+    none.
+
+    distance: Of the secrets, at least 0, shape (secrets, secrets). Secrets at distance 0 must have
+        equal rows.
+
+    Source: Chatzikokolakis et al. 2013 (d-privacy).
+    """
+    rows = channel(matrix).dense
+    far = _distances(distance, len(rows))
+    worst = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(rows)
+        for a, row in enumerate(logs):
+            gap = np.where(np.isneginf(row), -np.inf, row - logs).max(axis=1)
+            rate = np.where(gap <= 0, 0.0, gap / far[a])
+            worst = max(worst, float(np.delete(rate, a).max(initial=0.0)))
+    return worst
+
+
+def least_cost(cost: Matrix, **constraints: Any) -> Any:
+    """Solve a linear program; refuse one that was not solved."""
+    solve: Any = optimize.linprog
+    found = solve(cost, method="highs", **constraints)
+    if not found.success:
+        raise NarcissusError(f"the linear program was not solved: {found.message}")
+    return found
+
+
+def kantorovich(first: ArrayLike, second: ArrayLike, distance: ArrayLike) -> float:
+    """Return the least cost of moving one distribution into another.
+
+    distance: Cost of moving from place to place, at least 0, shape (n, n).
+
+    A linear program. Source: Kantorovich 1942; Villani 2009, definition 6.1.
+    """
+    p, q = distribution("first", first), distribution("second", second)
+    if p.shape != q.shape:
+        raise InputError(f"`first` and `second` have {p.size} and {q.size} places")
+    n = p.size
+    far = _distances(distance, n)
+    out = sparse.kron(sparse.eye_array(n), np.ones((1, n)))
+    into = sparse.kron(np.ones((1, n)), sparse.eye_array(n))
+    found = least_cost(
+        far.ravel(), A_eq=sparse.vstack([out, into], format="csr")[:-1],
+        b_eq=np.concatenate([p, q])[:-1], bounds=(0, None),
+    )  # fmt: skip
+    return float(found.fun)
+
+
+def _distances(distance: ArrayLike, n: int) -> Floats:
+    values = np.asarray(distance, dtype=np.float64)
+    if values.shape != (n, n) or not np.isfinite(values).all() or (values < 0).any():
+        raise InputError(f"`distance` must be {n} x {n} finite numbers of at least 0")
+    return values
+
+
+MOST_STEPS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class ShannonCapacity(ProvedResult):
+    """The most Shannon information that an output can give about the secret, over all priors."""
+
+    # low, high: Limits, in bits
+    low: float
+    high: float
+    prior: NDArray[np.float64]  # A prior that reaches the lower one, shape (secrets,)
+
+    @property
+    def value(self) -> float:
+        return self.high
+
+    def __str__(self) -> str:
+        return f"PROVED: Shannon capacity between {self.low:.10g} and {self.high:.10g} bits"
+
+
+def shannon_capacity(matrix: Any, *, tolerance: float = 1e-9) -> ShannonCapacity:
+    """Find the Shannon capacity of a channel.
+
+    tolerance: Of the two limits, in bits; after 100,000 steps what there is.
+
+    For any prior p with output law q: ``I(p) <= capacity <= max_s KL(C_s || q)``.
+    Source: Blahut 1972; Arimoto 1972.
+    """
+    c, near = channel(matrix), positive("tolerance", tolerance)
+    rows, secrets = c.matrix, c.shape[0]
+    if c.is_sparse:
+        entropy = rows.copy()
+        entropy.data = special.entr(rows.data)
+    else:
+        entropy = special.entr(rows)
+    own = -np.asarray(entropy.sum(axis=1))
+    prior = np.full(secrets, 1 / secrets)
+    low, high, best = 0.0, np.inf, prior
+    for _ in range(MOST_STEPS):
+        law = prior @ rows
+        told = own - rows @ np.log(np.where(law > 0, law, 1.0))
+        bits = float(prior @ told) / np.log(2)
+        if bits > low:
+            low, best = bits, prior
+        high = min(high, float(told.max()) / np.log(2))
+        if high - low <= near:
+            break
+        prior = prior * np.exp(told - told.max())
+        prior /= prior.sum()
+    return ShannonCapacity(min(low, high), high, best)
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedPrior:
+    """A prior of greatest likelihood, as near as asked."""
+
+    prior: NDArray[np.float64]  # Shape (secrets,)
+    # What the mean log likelihood of an output is short of the greatest, at most, in nats
+    short: float
+    steps: int  # How many it took
+
+
+def explain(matrix: Any, counts: ArrayLike, *, tolerance: float = 1e-9) -> ExplainedPrior:
+    """Find the prior under which the outputs of many people are likeliest.
+
+    matrix: The channel through which everybody's secret went.
+    counts: How often each output came, shape (outputs,).
+    tolerance: In nats an output; after 100,000 steps what there is.
+
+    Expectation-maximisation of a concave problem; ``max_s sum_o f_o C_so / q_o - 1`` limits what is
+    missing. Source: Agrawal and Aggarwal 2001; ElSalamouny and Palamidessi 2020.
+    """
+    c, near = channel(matrix), positive("tolerance", tolerance)
+    seen = np.asarray(counts, dtype=np.float64)
+    if seen.shape != (c.shape[1],) or (seen < 0).any() or not 0 < seen.sum() < np.inf:
+        raise InputError(f"`counts` must be {c.shape[1]} numbers of at least 0, not all 0")
+    never = (seen > 0) & (c.dense.max(axis=0) == 0)
+    if never.any():
+        raise InputError(f"output {c.outputs[int(never.argmax())]!r} came, and no secret gives it")
+    rows, share = c.dense[:, seen > 0], seen[seen > 0] / seen.sum()
+    prior, short, steps = prior_for(c, None).copy(), np.inf, 0
+    while short > near and steps < MOST_STEPS:
+        grow = rows @ (share / (prior @ rows))
+        short = float(grow.max()) - 1
+        steps += 1
+        if short > near:
+            prior *= grow
+            prior /= prior.sum()
+    return ExplainedPrior(prior, max(0.0, short), steps)

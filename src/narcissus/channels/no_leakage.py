@@ -1,14 +1,16 @@
-"""A test of "nothing leaks": outputs that do not depend on the secret, by permuted secrets.
+"""Tests of "nothing leaks": by permuted secrets, or by betting, which may stop at any sample.
 
 If nothing leaks, each way to hand the secrets to the outputs is as likely as the true one. Several
 statistics look for several kinds of leak; which of them stands out most is compared with the same
-for permuted secrets, so that trying several costs nothing in validity.
+for permuted secrets. In betting the odds are the prior's and earlier samples teach the beliefs: if
+nothing leaks the capital stays one on average, so that it ever reaches x with chance at most 1/x.
 
-Source: Phipson and Smyth 2010 (the p-value); Narcissus theory 6.16.
+Source: Phipson and Smyth 2010 (the p-value); Ville 1939; Narcissus theory 6.16.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
@@ -22,9 +24,11 @@ from scipy import spatial, special
 from narcissus._outwards import upper
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer
-from narcissus.channels.samples import Codes, Matrix, Samples, samples
+from narcissus.channels.ahead import Draws, LogScore, paid_ahead, with_prior
+from narcissus.channels.estimators import portfolio
+from narcissus.channels.samples import Codes, Matrix, SampledResult, Samples, samples
+from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
-from narcissus.results import Grade, Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,46 +43,26 @@ class Handed:
 Statistic = Callable[[Handed], float]
 """From the secrets as they are handed out to a number that a leak makes large."""
 
-PRODUCTS = 20
-"""Columns up to which products of two are tried: masked values show there."""
+PRODUCTS = 20  # Columns up to which products of two are tried: masked values show there
 NEIGHBOURS = 5
 MOST_POINTS = 20_000
 """Samples among which neighbours are sought; others are left out of that statistic."""
-WIDEST = 200
-"""Columns of which each is ranked; of more, those that vary most."""
+WIDEST = 200  # Columns of which each is ranked; of more, those that vary most
 FULL = 4
 """Samples for each cell of the table of counts, on average, from which on it is drawn itself."""
 
 
 @dataclass(frozen=True)
-class NoLeakageTest(Result):
-    """Whether outputs depend on the secret.
+class NoLeakageTest(SampledResult):
+    """Whether outputs depend on the secret."""
 
-    Attributes
-    ----------
-    p_value
-        Chance of evidence as strong as this where nothing leaks, at most.
-    strongest
-        What stood out most.
-    alone
-        The p-value of each kind of evidence by itself; the smallest of them is no p-value.
-    permutations
-        How many; no p-value is below ``1 / (permutations + 1)``.
-    samples, secrets
-        How many.
-    """
-
-    p_value: float
-    strongest: str
+    p_value: float  # Chance of evidence as strong as this where nothing leaks, at most
+    strongest: str  # What stood out most
+    # The p-value of each kind of evidence by itself; the smallest of them is no p-value
     alone: dict[str, float]
-    permutations: int
+    permutations: int  # How many; no p-value is below ``1 / (permutations + 1)``
     samples: int
     secrets: int
-
-    @property
-    def grade(self) -> Grade:
-        """Always 'sampled'."""
-        return "sampled"
 
     def __str__(self) -> str:
         head = f"SAMPLED: no leakage: p = {upper(self.p_value, 4)} ({self.samples} samples of "
@@ -101,19 +85,9 @@ def no_leakage_test(
 ) -> NoLeakageTest:
     """Test whether outputs depend on the secret, whatever they are.
 
-    Parameters
-    ----------
-    secrets, outputs
-        As in `narcissus.channels.estimate`; one column or several, discrete or continuous.
-    permutations
-        Secrets are permuted so often.
-    rng
-        Permutes.
-    observer
-        Hears of progress.
+    secrets, outputs: As in `narcissus.channels.estimate`; one column or several, discrete or
+        continuous.
 
-    Notes
-    -----
     The p-value ``(b + 1) / (permutations + 1)`` is exact for a number of samples that was fixed
     beforehand, if samples are independent (numbers per secret fixed or random). Samples of one
     secret taken all at once differ by whatever drifts meanwhile: mix them.
@@ -122,8 +96,6 @@ def no_leakage_test(
     products of two (masked values), and differences of any kind in repeating outputs or, by
     neighbours, in a handful of columns.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(1)
     >>> secret = rng.integers(2, size=300)
     >>> no_leakage_test(secret, rng.normal(size=300) * (1 + secret), rng=1).p_value <= 0.01
@@ -148,14 +120,10 @@ def no_leakage_test(
     best = alone.min(axis=0)
     as_strong = (best < best[0]) | ((best == best[0]) & (far >= far[0]))
     names = list(found)
-    return NoLeakageTest(
-        float(as_strong.mean()),
-        names[int(alone[:, 0].argmin())],
-        {name: float(p) for name, p in zip(names, alone[:, 0], strict=True)},
-        many,
-        data.size,
-        len(data.names),
-    )
+    by_itself = dict(zip(names, alone[:, 0].tolist(), strict=True))
+    strongest = names[int(alone[:, 0].argmin())]
+    size, count = data.size, len(data.names)
+    return NoLeakageTest(float(as_strong.mean()), strongest, by_itself, many, size, count)
 
 
 def _one_by_one(data: Samples, random: np.random.Generator) -> Codes:
@@ -214,7 +182,6 @@ def _statistics(
 
 
 def _counts(data: Samples, singly: Codes) -> Statistic:
-    """Return log likelihood ratio of outputs by secret (up to what permutations leave alike)."""
     output, distinct = data.output[singly], data.distinct
 
     def statistic(handed: Handed) -> float:
@@ -248,7 +215,6 @@ def _groups(data: Samples, singly: Codes, features: Matrix) -> Statistic:
 
 
 def _neighbours(points: Matrix, random: np.random.Generator) -> Statistic:
-    """Return how often near outputs have the same secret."""
     some = random.permutation(len(points))[:MOST_POINTS]
     spread = points.std(axis=0)
     scaled = points[some] / np.where(spread > 0, spread, 1.0)
@@ -260,3 +226,63 @@ def _neighbours(points: Matrix, random: np.random.Generator) -> Statistic:
         return float((mine[near] == mine[:, None]).sum())
 
     return statistic
+
+
+FIRST = 32
+GROWTH = 1.25  # Blocks end at samples that do not depend on how many there will be
+
+
+@dataclass(frozen=True)
+class LeakageEvidence(SampledResult):
+    """How much betting on secrets has won."""
+
+    log_capital: float  # Natural log of the largest capital so far, at least 0
+    samples: int
+
+    @property
+    def p_value(self) -> float:
+        """A p-value of "nothing leaks" that holds whenever one stops."""
+        return math.exp(-min(self.log_capital, 700.0))
+
+    def __str__(self) -> str:
+        said = "no dependence was found, which is no evidence that there is none"
+        if self.p_value <= 0.05:
+            said = "the outputs depend on the secret"
+        return (
+            f"SAMPLED: no leakage: p = {upper(self.p_value, 4)} ({self.samples} samples, by "
+            f"betting; holds whenever one stops)\n  {said}"
+        )
+
+
+def evidence_of_leakage(
+    secrets: Any,
+    outputs: Any,
+    prior: Any,
+    *,
+    estimators: Any = None,
+    observer: Observer = SILENT,
+) -> LeakageEvidence:
+    """Bet on each sample's secret, in the order in which samples came.
+
+    secrets, outputs, estimators, observer: As in `narcissus.channels.estimate`.
+    prior: Probability of each secret by name, or in the order of the sorted secrets: that from
+        which they were drawn, each by itself.
+
+    >>> rng = np.random.default_rng(1)
+    >>> secret = rng.integers(2, size=300)
+    >>> evidence_of_leakage(secret, secret ^ (rng.random(300) < 0.3), [0.5, 0.5]).p_value < 0.001
+    True
+    """
+    # Also those that never came: to leave them out would be to know it beforehand.
+    data, weights = with_prior(samples(secrets, outputs, fewest=1), prior)
+    if not (weights[data.secret] > 0).all():
+        raise InputError("`prior` must be above 0 for every secret that has samples")
+    ends = [0, 0, FIRST]
+    while ends[-1] < data.size:
+        ends.append(math.ceil(ends[-1] * GROWTH))
+    ends = [min(end, data.size) for end in ends]
+    draws = Draws(np.arange(0), data.secret, np.arange(data.size))
+    tried = portfolio(estimators, data)
+    score = LogScore(np.maximum(weights, 1e-300), np.zeros(len(weights), dtype=bool))
+    (paid,) = paid_ahead(data, tried, draws, [score], weights, observer, ends)
+    return LeakageEvidence(max(0.0, float(np.cumsum(paid.values).max())), data.size)

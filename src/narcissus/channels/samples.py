@@ -11,49 +11,43 @@ from scipy import sparse
 
 from narcissus._pandas import pd
 from narcissus.errors import InputError
+from narcissus.results import Grade, Result
 
 Codes = NDArray[np.intp]
 Matrix = NDArray[np.float64]
 
-FEWEST = 10
-"""Fewest samples of a secret: they are split in parts, and each part needs some."""
+FEWEST = 10  # Fewest samples of a secret: they are split in parts, and each part needs some
+
+
+@dataclass(frozen=True)
+class SampledResult(Result):
+    """A result that rests on samples of a channel."""
+
+    @property
+    def grade(self) -> Grade:
+        return "sampled"
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Samples of a channel.
+    """Samples of a channel."""
 
-    Attributes
-    ----------
-    secret
-        Number of each sample's secret, shape (samples,).
-    output
-        Number of each sample's output among the distinct outputs, shape (samples,).
-    names
-        Names of the secrets.
-    points
-        The distinct outputs, shape (distinct, columns), as numbers; None if some are not numeric.
-    continuous
-        Whether outputs repeat so seldom that they say nothing about each other without
-        assumptions: fewer than half of the samples share their output with another.
-    left_out
-        Secrets with too few samples, and how many each has.
-    shown
-        Number of the secret that each distinct output names, shape (distinct,); None if some name
-        none, or have several columns.
-    """
-
-    secret: Codes
-    output: Codes
-    names: tuple[str, ...]
+    secret: Codes  # Number of each sample's secret, shape (samples,)
+    output: Codes  # Number of each sample's output among the distinct outputs, shape (samples,)
+    names: tuple[str, ...]  # Names of the secrets
+    # The distinct outputs, shape (distinct, columns), as numbers; None if some are not numeric
     points: Matrix | None
+    # Whether outputs repeat so seldom that they say nothing about each other without assumptions:
+    # fewer than half of the samples share their output with another
     continuous: bool
+    # Secrets with too few samples, and how many each has
     left_out: tuple[tuple[str, int], ...] = ()
+    # Number of the secret that each distinct output names, shape (distinct,); None if some name
+    # none, or have several columns
     shown: Codes | None = None
 
     @property
     def size(self) -> int:
-        """Number of samples."""
         return len(self.secret)
 
     @property
@@ -70,25 +64,23 @@ class Samples:
         made.sum_duplicates()
         return made
 
+    def each(self, chosen: Codes) -> Codes:
+        """Return how many of some samples each secret has, shape (secrets,)."""
+        return np.bincount(self.secret[chosen], minlength=len(self.names))
+
+    def training(self, chosen: Codes) -> tuple[Matrix, Codes]:
+        """Return numeric outputs, shape (samples, columns), and secrets of some samples."""
+        assert self.points is not None
+        return self.points[self.output[chosen]], self.secret[chosen]
+
 
 def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
     """Check and code samples.
 
-    Parameters
-    ----------
-    secrets
-        The secret of each sample, shape (samples,), of any type.
-    outputs
-        The output of each sample: shape (samples,) or (samples, columns), an array or data frame;
-        rows that are equal are the same output.
-    fewest
-        Fewest samples of a secret; those with fewer are left out, and named in ``left_out``.
-
-    Raises
-    ------
-    InputError
-        Lengths that differ, missing values, infinities, one secret only, or fewer than two that
-        have enough samples.
+    secrets: The secret of each sample, shape (samples,), of any type.
+    outputs: The output of each sample: shape (samples,) or (samples, columns), an array or data
+        frame; rows that are equal are the same output.
+    fewest: Fewest samples of a secret; those with fewer are left out, and named in ``left_out``.
     """
     who: pd.Series[Any] = (
         secrets if isinstance(secrets, pd.Series) else pd.Series(np.asarray(secrets).ravel())
@@ -197,7 +189,6 @@ def _frame(outputs: Any) -> pd.DataFrame:
 
 
 def _distinct_points(values: Matrix) -> tuple[Codes, Matrix]:
-    """Return the number of each row among the distinct rows, and the distinct rows."""
     if values.shape[1] == 1:
         codes, levels = pd.factorize(values[:, 0])
         return np.asarray(codes, dtype=np.intp), np.asarray(levels, dtype=np.float64)[:, None]

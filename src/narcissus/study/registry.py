@@ -167,16 +167,16 @@ TABLE_ATTACK = {
     "stack": "narcissus.attacks.table:Stack",
 }
 CHANNEL_MECHANISM = {
-    "exponential": "narcissus.channels.calibrated:exponential",
-    "gaussian": "narcissus.channels.calibrated:gaussian",
+    "exponential": "narcissus.channels.closed_forms:exponential",
+    "gaussian": "narcissus.channels.closed_forms:gaussian",
     "geometric": "narcissus.channels:Geometric",
-    "laplace": "narcissus.channels.calibrated:laplace",
-    "optimized-unary": "narcissus.channels.calibrated:optimized_unary",
+    "laplace": "narcissus.channels.closed_forms:laplace",
+    "optimized-unary": "narcissus.channels.closed_forms:optimized_unary",
     "planar-geometric": "narcissus.channels:PlanarGeometric",
     "planar-laplace": "narcissus.channels:PlanarLaplace",
     "randomized-response": "narcissus.channels:KaryRandomizedResponse",
-    "subset": "narcissus.channels.calibrated:subset",
-    "unary": "narcissus.channels.calibrated:unary",
+    "subset": "narcissus.channels.closed_forms:subset",
+    "unary": "narcissus.channels.closed_forms:unary",
 }
 SECRET_PRIOR = {
     "language-model": "narcissus.extraction:language_model_secret",

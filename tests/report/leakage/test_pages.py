@@ -9,19 +9,24 @@ import pytest
 
 from narcissus import channels as ch
 from narcissus import guarantees as gu
-from narcissus.report import Facts, Figure, Grid, Page
+from narcissus.report import Facts, Figure, Grid, Items, Page
 from narcissus.report.html import page_html
 from narcissus.report.leakage import (
     Asked,
+    Direction,
     channel_page,
     compose_page,
     design_page,
     guarantee_page,
+    refinement_page,
 )
+from narcissus.report.leakage.sheet import assessed, graded, method, sheet
 from narcissus.report.text import page_text
+from narcissus.results import NotAssessed
 
 ASKED = Asked("narcissus channel c.csv", {"the channel": "c.csv"})
-A = ch.channel([[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]], secrets=["x", "y", "z"])
+SECRETS = ("x", "y", "z")
+A = ch.channel([[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]], secrets=SECRETS)
 LOSS = 1 - np.eye(3)
 
 
@@ -128,3 +133,73 @@ def test_a_guarantee_says_which_direction_it_proves():
     assert "limits Bayes security from below" in page_text(page)
     assert any("Gaussian DP" in text for _, text in blocks(page, Facts)[0].rows)
     assert "No test of two neighbours is right more than 69.2%" in page_text(page)
+
+
+B = ch.channel([[0.7, 0.3], [0.4, 0.6], [0.45, 0.55]], secrets=SECRETS)
+
+
+def both(a, b):
+    there, back = ch.refines(a, b), ch.refines(b, a)
+    sides = [Direction("a", "b", there, there.by), Direction("b", "a", back, back.by)]
+    return refinement_page(sides, SECRETS, ASKED)
+
+
+def test_channels_that_cannot_be_compared_have_two_gains():
+    page = both(A, B)
+    assert page.verdict.rests_on == "proved"
+    assert not blocks(page, Figure)
+    gains = blocks(page, Grid)
+    assert [g.columns for g in gains] == [("Guess", *SECRETS)] * 2
+    assert "b is not a, post-processed" in page.verdict.headline
+    assert "a is not b, post-processed" in page.verdict.headline
+    found = ch.refines(A, B)
+    assert f"{found.second:.6g} with b and {found.first:.6g} with a" in page.verdict.headline
+
+
+def test_what_is_post_processed_is_drawn_and_is_approximate():
+    page = both(A, ch.cascade(A, [[0.9, 0.1], [0.2, 0.8]]))
+    assert page.verdict.rests_on == "approximate"
+    [drawn] = blocks(page, Figure)
+    assert drawn.title == "How a is made into b"
+    assert "but for the solver's tolerance" in page.verdict.headline
+    assert page_html(page).count("<svg") == 1
+
+
+def test_what_was_not_decided_is_not_assessed():
+    left = NotAssessed("b to a", "too large", "take fewer outputs")
+    page = refinement_page([Direction("b", "a", left)], SECRETS, ASKED)
+    assert page.verdict.rests_on == "not assessed"
+    assert "was not decided" in page.verdict.headline
+    assert "too large" in page_html(page)
+
+
+def made(**more):
+    verdict = assessed("It is so.", "proved", contradictions=more.pop("contradictions", ()))
+    asked = Asked("narcissus channel c.csv", {"the channel": "c.csv"}, more.pop("seed", None))
+    return sheet(verdict, [method("Thus.")], asked, title="T", subtitle="S", **more)
+
+
+def test_what_is_open_is_said():
+    left = [NotAssessed("the third", "there is none", "make one")]
+    page = made(not_assessed=left, contradictions=("a and b",))
+    items = [b for s in page.sections for b in s.blocks if isinstance(b, Items)]
+    assert [i.tone for i in items] == ["against", "warning", "warning"]
+    assert items[1].items == ["the third: there is none. Remedy: make one."]
+    assert [s.title for s in made(not_covered=()).sections] == [
+        "Method",
+        "What this page gives away",
+        "Provenance",
+    ]
+
+
+def test_provenance_has_the_command_the_files_and_the_seed_if_any():
+    rows = dict(next(b for b in made(seed=4).sections[-1].blocks if isinstance(b, Facts)).rows)
+    assert rows["Command"] == "narcissus channel c.csv"
+    assert "Digest of the channel" not in rows
+    assert rows["Seed"] == "4"
+    rows = dict(next(b for b in made().sections[-1].blocks if isinstance(b, Facts)).rows)
+    assert "Seed" not in rows
+
+
+def test_one_grade_for_all_rows():
+    assert graded("sampled", [1, 2]) == ["sampled", "sampled"]

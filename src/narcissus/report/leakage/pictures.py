@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.channels import Channel, Design, Hyper
-from narcissus.channels.over_uses import AfterOutputs
+from narcissus.channels.compose import AfterOutputs
 from narcissus.report.charts import HATCH, PLATE, short
 from narcissus.report.format import number, percent
-from narcissus.report.leakage.sheet import graded
+from narcissus.report.leakage.sheet import table
 from narcissus.report.page import Figure, Grid
 from narcissus.report.svg import BLUE, FAINT, INK, ON_DARK, ON_LIGHT, PAPER, QUIET, RUST
 
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-MOST_SECRETS = 25
-"""Columns that can be told apart."""
-MOST_BELIEFS = 12
-"""Posteriors that are drawn; the rest is said."""
-WRITTEN = 8
-DARK = 0.715  # from here on the cells of a heat map are read better in white than in black
-"""Columns up to which each cell says its number."""
+MOST_SECRETS = 25  # Columns that can be told apart
+MOST_BELIEFS = 12  # Posteriors that are drawn; the rest is said
+WRITTEN = 8  # Columns up to which each cell says its number
+DARK = 0.715  # From here on the cells of a heat map are read better in white than in black
 
 
 def hypers(found: Hyper, secrets: Sequence[str], prior: Floats) -> Figure | None:
@@ -40,22 +37,15 @@ def hypers(found: Hyper, secrets: Sequence[str], prior: Floats) -> Figure | None
 
     def draw(figure: MplFigure) -> None:
         above, below = figure.subplots(2, 1, height_ratios=(1, 6), sharex=True)
-        edges = np.arange(len(secrets) + 1)
         heights = np.concatenate([[0.0], np.cumsum(outer)])
-        for axes, values, ends in (
-            (above, prior[None, :], np.array([0.0, 1.0])),
-            (below, inner, heights),
-        ):
-            axes.pcolormesh(edges, ends, values, vmin=0, vmax=1, cmap="Blues", edgecolors=PAPER)
-            _write(axes, values, ends)
-            axes.tick_params(length=0)
+        _cells(above, prior[None, :], np.array([0.0, 1.0]))
+        _cells(below, inner, heights)
         above.set_yticks([0.5], ["before"])
-        middles = (heights[1:] + heights[:-1]) / 2
-        tall = outer >= 0.03
+        middles, tall = (heights[1:] + heights[:-1]) / 2, outer >= 0.03
         below.set_yticks(middles[tall], [percent(w) for w in outer[tall]])
         below.set_ylabel("after the output, by how often")
         below.invert_yaxis()
-        below.set_xticks(edges[:-1] + 0.5, [short(s, 14) for s in secrets], rotation=_turn(secrets))
+        _columns(below, secrets)
 
     rows = [
         [float(weight), secrets[int(belief.argmax())], float(belief.max())]
@@ -69,11 +59,10 @@ def hypers(found: Hyper, secrets: Sequence[str], prior: Floats) -> Figure | None
         "A row for each belief that an attacker may come to, as high as it is frequent, with the "
         f"chance of each secret in it; on top what is believed without the output.{more}",
         draw,
-        Grid(
+        table(
             f"What is believed after the output: {number(len(rows))} cases",
             ("How often", "Best guess", "Right"),
             rows,
-            grades=graded("proved", rows),
             percent=("How often", "Right"),
             folded=len(rows) > 10,
         ),
@@ -81,24 +70,26 @@ def hypers(found: Hyper, secrets: Sequence[str], prior: Floats) -> Figure | None
     )
 
 
-def _turn(names: Sequence[str]) -> int:
-    return 0 if len(names) <= WRITTEN else 90
+def _columns(axes: Axes, names: Sequence[str]) -> None:
+    turn = 0 if len(names) <= WRITTEN else 90
+    axes.set_xticks(np.arange(len(names)) + 0.5, [short(n, 14) for n in names], rotation=turn)
 
 
-def _write(axes: Axes, values: Floats, ends: Floats) -> None:
-    """Write numbers into the cells that have room."""
+def _cells(axes: Axes, values: Floats, ends: Floats) -> None:
+    """Draw a heat map, rows between their ends; write numbers into the cells that have room."""
+    edges = np.arange(values.shape[1] + 1)
+    axes.pcolormesh(edges, ends, values, vmin=0, vmax=1, cmap="Blues", edgecolors=PAPER)
+    axes.tick_params(length=0)
     if values.shape[1] > WRITTEN:
         return
     whole = float(ends[-1] - ends[0])
     for i, row in enumerate(values):
         if (ends[i + 1] - ends[i]) / whole < 0.05:
             continue
+        middle = (ends[i] + ends[i + 1]) / 2
         for j, value in enumerate(row):
-            colour = ON_DARK if value > DARK else ON_LIGHT
-            middle = (ends[i] + ends[i + 1]) / 2
-            axes.text(
-                j + 0.5, middle, percent(float(value)), color=colour, ha="center", va="center"
-            )
+            ink = ON_DARK if value > DARK else ON_LIGHT
+            axes.text(j + 0.5, middle, percent(float(value)), color=ink, ha="center", va="center")
 
 
 def best_test(first: Floats, second: Floats, names: tuple[str, str]) -> Figure:
@@ -118,7 +109,8 @@ def best_tests(alpha: Floats, power: Floats, title: str, names: tuple[str, str])
     """
     alpha, power = np.clip(alpha, 0.0, 1.0), np.clip(power, 0.0, 1.0)
     best = int(np.argmax(power - alpha))
-    gap = float(power[best] - alpha[best])
+    at, top = float(alpha[best]), float(power[best])
+    gap = top - at
 
     def draw(figure: MplFigure) -> None:
         axes = figure.subplots()
@@ -127,38 +119,32 @@ def best_tests(alpha: Floats, power: Floats, title: str, names: tuple[str, str])
         )
         axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1.2)
         axes.plot(alpha, power, color=INK, linewidth=2.2)
-        at = float(alpha[best])
-        axes.plot([at, at], [at, float(power[best])], color=RUST, linewidth=1.6)
-        axes.plot(at, float(power[best]), marker="o", color=RUST)
+        axes.plot([at, at], [at, top], color=RUST, linewidth=1.6)
+        axes.plot(at, top, marker="o", color=RUST)
         axes.annotate(
-            f"advantage {percent(gap)}",
-            (at, (at + float(power[best])) / 2),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=RUST,
-            bbox=PLATE,
-        )
+            f"advantage {percent(gap)}", (at, (at + top) / 2), xytext=(8, 0),
+            textcoords="offset points", va="center", color=RUST, bbox=PLATE,
+        )  # fmt: skip
         axes.text(0.03, 0.96, "no attacker here", va="top", fontweight="bold", bbox=PLATE)
-        axes.set_xlim(-0.01, 1.01)
-        axes.set_ylim(-0.01, 1.01)
-        axes.set_aspect("equal")
-        axes.set_xlabel(f"says {short(names[1], 24)} though it is {short(names[0], 24)}")
-        axes.set_ylabel(f"says {short(names[1], 24)} when it is")
+        axes.set(
+            xlim=(-0.01, 1.01),
+            ylim=(-0.01, 1.01),
+            aspect="equal",
+            xlabel=f"says {short(names[1], 24)} though it is {short(names[0], 24)}",
+            ylabel=f"says {short(names[1], 24)} when it is",
+        )
 
     kept = np.unique(np.linspace(0, len(alpha) - 1, 101).round().astype(int))
-    rows = [[float(alpha[i]), float(power[i])] for i in kept]
     return Figure(
         title,
-        f"The curve of the best tests. The one marked finds {percent(float(power[best]))} and "
-        f"mistakes {percent(float(alpha[best]))}; their difference, {percent(gap)}, is one minus "
-        "the Bayes security of the two.",
+        f"The curve of the best tests. The one marked finds {percent(top)} and mistakes "
+        f"{percent(at)}; their difference, {percent(gap)}, is one minus the Bayes security of the "
+        "two.",
         draw,
-        Grid(
+        table(
             "The best test at each rate of mistakes",
             ("Mistaken for the second", "Second found"),
-            rows,
-            grades=graded("proved", rows),
+            [[float(alpha[i]), float(power[i])] for i in kept],
             percent=("Mistaken for the second", "Second found"),
             folded=True,
         ),
@@ -180,19 +166,17 @@ def over_uses(found: Sequence[AfterOutputs]) -> Figure:
         shown = np.where(low > 0, low, np.nan) if tiny else low
         axes.fill_between(outputs, np.maximum(low, floor), high, color=BLUE, alpha=0.2, linewidth=0)
         axes.plot(outputs, shown, marker="o", color=BLUE, clip_on=False)
-        axes.set_xscale("log")
+        axes.set(xscale="log", xlabel="outputs about one secret (log scale)")
         axes.set_xticks(outputs[:: max(1, len(outputs) // 6)])
         axes.xaxis.set_major_formatter(lambda x, _: number(x))
         axes.minorticks_off()
         if tiny:
-            axes.set_yscale("log")
+            axes.set(yscale="log", ylabel="Bayes security (log scale)")
             axes.yaxis.set_major_formatter(lambda y, _: f"{y:.0e}")
             axes.minorticks_off()
         else:
-            axes.set_ylim(0, 1.02)
+            axes.set(ylim=(0, 1.02), ylabel="Bayes security")
         axes.grid(axis="y")
-        axes.set_xlabel("outputs about one secret (log scale)")
-        axes.set_ylabel("Bayes security" + (" (log scale)" if tiny else ""))
 
     rows = [
         [o, float(a), float(b), percent(1 - float(a) / 2, "up")]
@@ -204,11 +188,10 @@ def over_uses(found: Sequence[AfterOutputs]) -> Figure:
         f"Bayes security falls from {low[0]:.4g} after {number(outputs[0])} to at least "
         f"{low[-1]:.4g} after {number(outputs[-1])}; 1 tells nothing, 0 tells all.",
         draw,
-        Grid(
+        table(
             "Bayes security after so many outputs, between limits that hold",
             ("Outputs", "At least", "At most", "Worst two told apart, at most"),
             rows,
-            grades=graded("proved", rows),
         ),
         name="uses",
     )
@@ -240,23 +223,23 @@ def trade_off(curve: tuple[Floats, Floats], made: Design | None, nothing: float)
                 "this mechanism", (made.loss, made.beta_star), xytext=(8, -10),
                 textcoords="offset points", color=RUST, bbox=PLATE,
             )  # fmt: skip
-        axes.set_xlim(left=0)
-        axes.set_ylim(0, 1.02)
         axes.grid(visible=True)
-        axes.set_xlabel("expected loss")
-        axes.set_ylabel("largest Bayes security")
+        axes.set(
+            xlim=(0, None),
+            ylim=(0, 1.02),
+            xlabel="expected loss",
+            ylabel="largest Bayes security",
+        )
 
-    rows = [[float(a), float(b)] for a, b in zip(loss, security, strict=True)]
     return Figure(
         "What security costs: more of it for more loss, up to saying nothing",
         f"The largest Bayes security rises from {security[0]:.4g} at loss {loss[0]:.4g} to "
         f"{security[-1]:.4g} at {loss[-1]:.4g}.{dashed}",
         draw,
-        Grid(
+        table(
             "The largest Bayes security at each loss, within 1e-6",
             ("Expected loss", "Bayes security"),
-            rows,
-            grades=graded("proved", rows),
+            [[float(a), float(b)] for a, b in zip(loss, security, strict=True)],
             folded=True,
         ),
         name="trade-off",
@@ -267,33 +250,27 @@ def rows_of(made: Channel, title: str, axes_names: tuple[str, str], name: str) -
     """Draw a channel, a square for each entry; None for one that is too large to be read."""
     if max(made.shape) > MOST_SECRETS:
         return None
-    values = made.dense
+    values, (down, across) = made.dense, axes_names
 
     def draw(figure: MplFigure) -> None:
         axes = figure.subplots()
-        axes.pcolormesh(values, vmin=0, vmax=1, cmap="Blues", edgecolors=PAPER)
-        _write(axes, values, np.arange(len(values) + 1.0))
-        turn = _turn(made.outputs)
-        ticks = np.arange(values.shape[1]) + 0.5
-        axes.set_xticks(ticks, [short(o, 14) for o in made.outputs], rotation=turn)
+        _cells(axes, values, np.arange(len(values) + 1.0))
+        _columns(axes, made.outputs)
         axes.set_yticks(np.arange(len(values)) + 0.5, [short(s, 18) for s in made.secrets])
         axes.invert_yaxis()
-        axes.tick_params(length=0)
-        axes.set_ylabel(axes_names[0])
-        axes.set_xlabel(axes_names[1])
+        axes.set(xlabel=across, ylabel=down)
 
-    table = [[s, *map(float, row)] for s, row in zip(made.secrets, values, strict=True)]
+    rows = [[s, *map(float, row)] for s, row in zip(made.secrets, values, strict=True)]
     return Figure(
         title,
-        f"A row for each {axes_names[0]}, a column for each {axes_names[1]}; the darker, the "
-        "likelier.",
+        f"A row for each {down}, a column for each {across}; the darker, the likelier.",
         draw,
         Grid(
-            f"Chance of each {axes_names[1]}",
-            (axes_names[0].capitalize(), *made.outputs),
-            table,
+            f"Chance of each {across}",
+            (down.capitalize(), *made.outputs),
+            rows,
             percent=tuple(made.outputs),
-            folded=len(table) > 10,
+            folded=len(rows) > 10,
         ),
         size=(6.4, min(7.0, 1.6 + 0.4 * len(values))),
         name=name,

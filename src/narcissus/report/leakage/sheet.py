@@ -8,7 +8,7 @@ from typing import Any
 
 from narcissus.report.envelope import grades
 from narcissus.report.gives_away import figures_of_files, given_away
-from narcissus.report.page import Facts, Items, Page, Section, Text, Verdict
+from narcissus.report.page import Facts, Grid, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade, NotAssessed
 from narcissus.study.record import provenance
 
@@ -21,21 +21,12 @@ NOT_COVERED = (
 
 @dataclass(frozen=True)
 class Asked:
-    """Where a page's numbers come from.
+    """Where a page's numbers come from."""
 
-    Attributes
-    ----------
-    command
-        What was asked, as a command.
-    files
-        Names of the files that were read, by what they hold.
-    seed
-        Of what is random; None if nothing is.
-    """
-
-    command: str
+    command: str  # What was asked, as a command
+    # Names of the files that were read, by what they hold
     files: Mapping[str, str] = field(default_factory=dict[str, str])
-    seed: int | None = None
+    seed: int | None = None  # Of what is random; None if nothing is
 
 
 def sheet(
@@ -85,3 +76,10 @@ def method(*paragraphs: str) -> Section:
 def graded(grade: Grade, rows: Sequence[object]) -> list[Grade]:
     """Return one grade to every row of a table."""
     return [grade] * len(rows)
+
+
+def table(
+    caption: str, columns: Sequence[str], rows: Sequence[Any], grade: Grade = "proved", **more: Any
+) -> Grid:
+    """Return a table of one grade."""
+    return Grid(caption, columns, rows, grades=graded(grade, rows), **more)

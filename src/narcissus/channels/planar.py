@@ -3,10 +3,6 @@
 Both fall with the Euclidean distance and are clamped to the grid, which is post-processing: they
 keep epsilon-d-privacy for that distance.
 
-Source: Andrés et al. 2013 (planar Laplace); Narcissus theory 6.11.
-
-Masses of noise in the plane that falls with the distance alone, each with a bound on its error.
-
 ``e^(-a r)`` is a mixture of Gaussians over their variance v: with ``u = ln v``
 
     e^(-a r) = integral of g(u; 1/2) e^(-r^2 / 2v) du,
@@ -20,7 +16,8 @@ its modulus at ``Im u = b``. There ``|e^(-r^2 / 2v)| <= e^(-r^2 cos b / 2|v|)``;
 ``v' = |v| / cos b`` this is the same mixture for ``a cos b``, times ``(cos b)^(-1/2)`` (s = 1/2) or
 ``(cos b)^(-5/2)`` (s = 3/2, where the two normal densities bring ``1 / cos b`` more).
 
-Source: Narcissus theory 6.11; Trefethen and Weideman 2014, theorem 5.1 (the trapezoidal rule).
+Source: Andrés et al. 2013 (planar Laplace); Trefethen and Weideman 2014, theorem 5.1 (the
+trapezoidal rule); Narcissus theory 6.11.
 """
 
 from __future__ import annotations
@@ -36,19 +33,16 @@ from scipy import special
 
 from narcissus._validation import integer, positive
 from narcissus.channels.channel import Channel, channel
-from narcissus.channels.closed_forms.base import OfMatrix, check_size
+from narcissus.channels.closed_forms import OfMatrix, check_size, put
 from narcissus.errors import InputError
 
 Floats = NDArray[np.float64]
 Factor = Callable[[float], tuple[Floats, Floats]]
 """Variance -> the coordinate's masses of all pieces, and what rounding may have done to each."""
 
-STRIP = 1.0
-"""Height at which the integrand's modulus is taken, below pi / 2."""
-FINE = 60.0
-"""Exponent of what the rule and the cut on the right are off by, before distances."""
-CUT = 18.0
-"""Figures that the cut on the left leaves to what holds the origin."""
+STRIP = 1.0  # Height at which the integrand's modulus is taken, below pi / 2
+FINE = 60.0  # Exponent of what the rule and the cut on the right are off by, before distances
+CUT = 18.0  # Figures that the cut on the left leaves to what holds the origin
 
 
 def masses(
@@ -61,29 +55,15 @@ def masses(
 ) -> tuple[Floats, Floats]:
     """Return the masses of all pairs of pieces, and a bound on each one's error.
 
-    Parameters
-    ----------
-    rate
-        Fall of the density with the distance, ``a``; above 0.
-    power
-        1/2 for points, 3/2 for areas: ``s`` above.
-    factor
-        See `Factor`; the pieces are of one coordinate, shape (pieces,), at most ``1 + 2.6 sqrt v``.
-    reach
-        Largest distance of a piece in either coordinate.
-    modulus
-        Bound on the pair's mass for the rate ``a cos b``, times the power of ``cos b`` above; shape
-        (pieces, pieces).
-    inside
-        Whether a piece holds the origin, shape (pieces,).
+    rate: Fall of the density with the distance, ``a``; above 0.
+    power: 1/2 for points, 3/2 for areas: ``s`` above.
+    factor: See `Factor`; the pieces are of one coordinate, shape (pieces,), at most ``1 + 2.6 sqrt
+        v``.
+    reach: Largest distance of a piece in either coordinate.
+    modulus: Bound on the pair's mass for the rate ``a cos b``, times the power of ``cos b`` above;
+        shape (pieces, pieces).
+    inside: Whether a piece holds the origin, shape (pieces,).
 
-    Returns
-    -------
-    masses, errors
-        Shape (pieces, pieces).
-
-    Notes
-    -----
     Source: Narcissus theory 6.11.
     """
     step = 2 * math.pi * STRIP / (FINE + rate * reach)
@@ -114,9 +94,7 @@ def masses(
 
 
 def off_by(values: Floats, errors: Floats) -> float:
-    """Return the largest relative error.
-    Raises InputError: it is no longer small: some outputs are too unlikely for floating point.
-    """
+    """Return the largest relative error."""
     with np.errstate(divide="ignore", invalid="ignore"):
         worst = float(np.max(errors / values)) if (values > 0).all() else math.inf
     if not worst < 1e-9:
@@ -127,8 +105,7 @@ def off_by(values: Floats, errors: Floats) -> float:
     return worst
 
 
-LEAST_RATE = 1e-3
-"""Epsilon times the grid's step below which geometric noise needs too many terms."""
+LEAST_RATE = 1e-3  # Epsilon times the grid's step below which geometric noise needs too many terms
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -146,22 +123,19 @@ class _Grid(OfMatrix):
     step: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("width", "height"):
-            object.__setattr__(self, name, integer(name, getattr(self, name), low=1))
-        if self.width * self.height == 1:
+        width, height = (integer(one, getattr(self, one), low=1) for one in ("width", "height"))
+        if width * height == 1:
             raise InputError("a grid needs two points at least")
-        object.__setattr__(self, "epsilon", positive("epsilon", self.epsilon))
-        object.__setattr__(self, "step", positive("step", self.step))
+        epsilon, step = positive("epsilon", self.epsilon), positive("step", self.step)
+        put(self, width=width, height=height, epsilon=epsilon, step=step)
         check_size(self.secrets, self.secrets)
 
     @property
     def secrets(self) -> int:
-        """Number of points."""
         return self.width * self.height
 
     @property
     def rate(self) -> float:
-        """Epsilon for one step."""
         return self.epsilon * self.step
 
     @property
@@ -193,7 +167,6 @@ class _Grid(OfMatrix):
 
 
 def _which(size: int, n: int) -> NDArray[np.intp]:
-    """Return the piece of each place for each place of a line; the ends take what lies beyond."""
     if size == 1:
         return np.array([[2 * n]])
     place = np.arange(size)
@@ -219,12 +192,8 @@ class PlanarLaplace(_Grid):
     step
         Distance of neighbouring points.
 
-    Notes
-    -----
     Source: Andrés et al. 2013.
 
-    Examples
-    --------
     >>> round(float(PlanarLaplace(3, 3, 0.5).channel().dense[0, 0]), 12)
     0.335866198921
     """
@@ -273,12 +242,8 @@ class PlanarGeometric(_Grid):
     step
         Distance of neighbouring points.
 
-    Notes
-    -----
     Source: Chatzikokolakis et al. 2017 (planar geometric).
 
-    Examples
-    --------
     >>> round(float(PlanarGeometric(3, 3, 0.5).channel().dense[0, 0]), 12)
     0.340764659706
     """
