@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from narcissus import channels
 from narcissus.channels import analyse
 from narcissus.findings import contradictions
-from narcissus.study.part_text import part_from_text
+from narcissus.study.part_section import part_from_text
 
 
 @st.composite

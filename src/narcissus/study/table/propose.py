@@ -28,35 +28,28 @@ from narcissus.tables.spelling import spelled
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import ValueTally
 
-FEW = 30
-"""Values of a column up to which it is taken as it is."""
-MOST_LABELS = 200
-"""Most values of a column that `read_table` takes."""
-NEARLY_ALL = 0.9
-"""Different values for each person from which on a text identifies people."""
-MOST_CODES = 10
-"""Most texts among numbers that are taken for codes."""
-COMMON = 20
-"""Most values that stay where rare ones are made one."""
-CROWD = 0.01
-"""Share of the people from which on a value is no rare one."""
-OFTEN = 10
-"""People with a value from which on a comment may name it."""
-LONG = 8
-"""Digits from which on numbers that are all as long look like those of a card or a telephone."""
+FEW = 30  # values of a column up to which it is taken as it is
+MOST_LABELS = 200  # values of a column that `read_table` takes
+NEARLY_ALL = 0.9  # different values for each person from which on a text identifies people
+MOST_CODES = 10  # texts among numbers that are taken for codes
+COMMON = 20  # values that stay where rare ones are made one
+CROWD = 0.01  # share of the people from which on a value is no rare one
+OFTEN = 10  # people with a value from which on a comment may name it
+LONG = 8  # digits from which on numbers all as long look like those of a card or a telephone
+MOST_UNKNOWN = 3  # columns that are proposed to be unknown at once
+MOST_VALUES = 1_000  # joint values of the columns that are proposed to be unknown
+SURE = 0.8  # share of the most common value above which there is hardly anything to reconstruct
+MOST_CELLS = 200_000  # of all tables together: what a first audit plays in minutes
+MOST_TABLES = 300
+LARGEST_K = 3
+MOST_IN_A_GROUP = 10  # values of a column whose values are looked at one by one
+TARGETS = 100
+EPSILON = (1.0, 3.0, 10.0)
+ASKED = "as you asked"  # the reason of what was not proposed
 
 Way = dict[str, float | int | list[str | float]]
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?\b.*|\d\d?[./]\d\d?[./]\d{2,4}\b.*|\d{4}/\d\d?/\d\d?\b.*")
-
-
-@dataclass(frozen=True)
-class MissingLike:
-    """A value that looks like a code for a missing one, and how many people have it."""
-
-    column: str
-    value: str
-    people: int
 
 
 @dataclass(frozen=True)
@@ -70,8 +63,8 @@ class ColumnProposal:
     bins: Way  # as in a study file; None takes the column as it is
     reason: str = ""  # for the bins
     drop: str = ""  # the reason to leave it out, or nothing
-    # values that look like codes for a missing one, and are not in ``bins.codes``
-    missing_like: tuple[MissingLike, ...] = ()
+    # values that look like codes for a missing one, not in ``bins.codes``, with their people
+    missing_like: tuple[tuple[str, int], ...] = ()
 
 
 def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnProposal:
@@ -91,19 +84,15 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
         drop = _shortly(str(error), column.name)
     if not drop:
         try:
-            coding = coding_of(column.tally, as_bins(bins), MOST_LABELS)
+            made = Bins(**bins) if bins else None  # pyright: ignore[reportArgumentType]
+            coding = coding_of(column.tally, made, MOST_LABELS)
             people = np.bincount(coding.codes[:-1], weights=column.tally.counts)
             most = max(float(people.max()), column.tally.missing)
             labels, guess = len(coding.labels), most / column.tally.rows
         except InputError as error:
             drop = _shortly(str(error), column.name)
-    missing, like = column.tally.missing, _missing_like(column.name, tally, bins)
+    missing, like = column.tally.missing, _missing_like(tally, bins)
     return ColumnProposal(column.name, labels, guess, missing, bins, reason, drop, like)
-
-
-def as_bins(way: Way) -> Bins | None:
-    """Return bins of the library's type."""
-    return Bins(**way) if way else None  # pyright: ignore[reportArgumentType]
 
 
 def _shortly(message: str, name: str) -> str:
@@ -223,67 +212,37 @@ def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[s
     return sorted(set(found))  # pyright: ignore[reportReturnType]
 
 
-def _missing_like(column: str, tally: ValueTally, bins: Way) -> tuple[MissingLike, ...]:
+def _missing_like(tally: ValueTally, bins: Way) -> tuple[tuple[str, int], ...]:
     """List texts that look like codes for a missing value, if many people have them."""
     if "codes" in bins:
         return ()
     found = [
-        MissingLike(column, value, times)
+        (value, times)
         for value, times in zip(tally.values, tally.counts, strict=True)
         if isinstance(value, str)
         and times >= OFTEN
         and re.sub(r"[\s']+", "_", value.lower().replace("'", "")) in said.MISSING_LIKE
     ]
-    return tuple(sorted(found, key=lambda one: one.value))
-
-
-MOST_UNKNOWN = 3
-"""Most columns that are proposed to be unknown at once."""
-MOST_VALUES = 1_000
-"""Most joint values of the columns that are proposed to be unknown."""
-SURE = 0.8
-"""Share of the most common value above which a column has hardly anything to reconstruct."""
-MOST_CELLS = 200_000
-"""Most cells of all tables that are released together: what a first audit plays in minutes."""
-MOST_TABLES = 300
-"""Most tables that are released together."""
-LARGEST_K = 3
-MOST_IN_A_GROUP = 10
-"""Most values of a column whose values are looked at one by one."""
-TARGETS = 100
-EPSILON = (1.0, 3.0, 10.0)
-ASKED = "as you asked"
-"""The reason of what was not proposed."""
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True)
 class Proposal:
     """A study of a table."""
 
-    sketch: TableSketch  # its evidence
+    sketch: TableSketch
     columns: tuple[ColumnProposal, ...]  # those kept, with their bins, in the table's order
     drop: Mapping[str, str]  # those left out, by name, with the reason
-    unknown: tuple[str, ...]  # columns to be reconstructed
+    unknown: tuple[str, ...]
     unknown_reason: str
-    # further columns that look like secrets, taken as known to the attacker
-    secret: tuple[str, ...]
-    public: tuple[str, ...]  # columns that look like public knowledge
-    groups: tuple[str, ...]  # columns whose values are reported one by one
+    secret: tuple[str, ...]  # more that look like secrets, taken as known to the attacker
+    public: tuple[str, ...]  # that look like public knowledge
+    groups: tuple[str, ...]
     k: int  # columns of each released table
-    tables: int  # number of released tables
-    cells: int  # of all tables
-    epsilon: tuple[float, ...]  # privacy levels
+    tables: int
+    cells: int
+    epsilon: tuple[float, ...]
     delta: float
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether cells of a kept column are empty, or may be where nobody looked."""
-        return not self.sketch.is_whole or any(column.missing for column in self.columns)
-
-    @property
-    def missing_like(self) -> list[MissingLike]:
-        """Values that look like codes for a missing one."""
-        return [found for column in self.columns for found in column.missing_like]
 
 
 def propose(
@@ -296,8 +255,7 @@ def propose(
     """Propose a study that can be played as it is.
 
     ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
-    ``unknown`` are the columns to be reconstructed, None proposes them. An unknown column name, an
-    unusable unknown column, or a table without columns left raises InputError.
+    ``unknown`` are the columns to be reconstructed, None proposes them.
     """
     drop = [*sketch.left_out, *drop]
     if unknown is not None and not unknown:
@@ -429,10 +387,7 @@ _THRESHOLD = """\
 
 
 def draft(proposal: Proposal, path: str) -> str:
-    """Return the text of a study file.
-
-    ``path`` is that of the table relative to the file's folder; a packaged table's name as it is.
-    """
+    """Return the text of a study file; ``path`` of the table is relative to its folder."""
     sections = [
         _head(proposal),
         _data(proposal, path),
@@ -499,13 +454,15 @@ def _data(proposal: Proposal, path: str) -> str:
         for name, reason in proposal.drop.items():
             text += f"{_comment(reason, '    ')}    {_toml(name)},\n"
         text += "]\n"
-    if proposal.has_missing:
+    # cells of a kept column are empty, or may be where nobody looked
+    if not proposal.sketch.is_whole or any(column.missing for column in proposal.columns):
         text += _missing(proposal)
-    for column, value, people in ((f.column, f.value, f.people) for f in proposal.missing_like):
-        text += _comment(
-            f"{_shown(column)}: {_toml(value)} ({people:,} people) looks like a code for a missing "
-            "value. It stays a value of its own; empty those cells if it means none."
-        )
+    for column in proposal.columns:
+        for value, people in column.missing_like:
+            text += _comment(
+                f"{_shown(column.name)}: {_toml(value)} ({people:,} people) looks like a code for "
+                "a missing value. It stays a value of its own; empty those cells if it means none."
+            )
     if binned := [column for column in proposal.columns if column.bins]:
         text += "\n[data.bins]\n"
         for column in binned:
