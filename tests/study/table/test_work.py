@@ -1,6 +1,7 @@
 """Work is estimated before it starts: refused where it cannot fit, agreed to where it is long."""
 
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -72,6 +73,7 @@ def test_in_python_nothing_is_asked_unless_wished(study):
 def test_what_does_not_fit_is_refused(study, monkeypatch):
     loaded = narcissus.load_study(study())
     monkeypatch.setattr(work, "machine_memory", lambda: 10**8)
+    monkeypatch.setattr(sys.modules["narcissus.study.table.prepare"], "require_room", print)
     with pytest.raises(TooLargeError, match=r"about 0.3 GB of memory .* there are 0.1 GB"):
         narcissus.run(loaded)
 
@@ -206,6 +208,11 @@ QUERIES = MarginalQueries((5,) * 15 + (24,), (15,), 3)
 SUCCESS = exact_match((24,))
 
 
+def require_room(people, attacks):
+    needed = work.room(QUERIES, SUCCESS, people, attacks)
+    work.require_room(QUERIES, SUCCESS, people, needed)
+
+
 def test_it_grows_with_the_people_and_with_what_attacks_look_at():
     small, large = (work.room(QUERIES, SUCCESS, n, [PriorGuess()]) for n in (10**4, 10**6))
     assert 50 < large / small < 100  # the tables are the same
@@ -221,13 +228,13 @@ def test_a_million_people_with_their_prior_alone_fit_into_a_gigabyte():
 
 def test_what_one_process_cannot_hold_is_refused_by_its_size(monkeypatch):
     monkeypatch.setattr(work, "machine_memory", lambda: 2**30)
-    work.require_room(QUERIES, SUCCESS, 10**5, [MeanField()])
+    require_room(10**5, [MeanField()])
     says = (
         r"^1,000,000 people with 24 joint values .* in 105 tables, need about \d+\.\d GB, and "
         r"there are 1\.1 GB: take fewer targets"
     )
     with pytest.raises(TooLargeError, match=says):
-        work.require_room(QUERIES, SUCCESS, 10**6, [GibbsSampling()])
+        require_room(10**6, [GibbsSampling()])
 
 
 IDENTITY = {n: n for n in ("mechanism", "own code", "data", "table", "version")}

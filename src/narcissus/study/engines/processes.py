@@ -303,13 +303,8 @@ class Processes:
                 shift.tasks.put(None)
                 self._idle[place % self.workers].begin(shift)
             while len(found) < len(jobs):
-                key, answer = ended.get()
-                if key is None:
-                    observer.note(answer)
-                elif isinstance(answer, BaseException):
-                    raise answer
-                else:
-                    found[int(key)] = answer
+                key, answer = _next(ended, observer)
+                found[int(key)] = answer
         except BaseException:
             for attendant in self._idle:
                 attendant.kill()
@@ -346,20 +341,28 @@ def play_apart(job: bytes, key: str, *, seconds: float, observer: Observer = SIL
     attendant.begin(shift)
     shift.tasks.put(key)
     try:
-        while True:
-            found, answer = shift.ended.get(timeout=max(0.0, until - time.monotonic()))
-            if found is None:
-                observer.note(answer)
-            elif isinstance(answer, BaseException):
-                raise answer
-            else:
-                return answer
+        return _next(shift.ended, observer, until)[1]
     except Empty:
         return None
     finally:
         attendant.kill()
         shift.tasks.put(None)
         _send_home([attendant], wait=True)
+
+
+def _next(
+    ended: SimpleQueue[tuple[str | None, Any]], observer: Observer, until: float | None = None
+) -> tuple[str, Any]:
+    """Wait for the next key that ends; pass notes on, and raise what it raised."""
+    while True:
+        left = None if until is None else max(0.0, until - time.monotonic())
+        key, answer = ended.get(timeout=left)
+        if key is None:
+            observer.note(answer)
+        elif isinstance(answer, BaseException):
+            raise answer
+        else:
+            return key, answer
 
 
 def _answers(shift: Shift, todo: Sequence[str], most: int, observer: Observer) -> Ended:
@@ -370,13 +373,8 @@ def _answers(shift: Shift, todo: Sequence[str], most: int, observer: Observer) -
         shift.tasks.put(key)
         flying += 1
     while flying:
-        key, answer = shift.ended.get()
-        if key is None:
-            observer.note(answer)
-            continue
+        key, answer = _next(shift.ended, observer)
         flying -= 1
-        if isinstance(answer, BaseException):
-            raise answer
         following = next(waiting, None)
         if following is not None:
             shift.tasks.put(following)

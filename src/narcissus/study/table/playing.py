@@ -229,30 +229,17 @@ def half_width(numbers: SettingNumbers, threshold: ThresholdSpec | None = None) 
     return max(widths)
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """One mean whose limits the run waits for, as estimated by the pilot."""
-
-    scores: AttackScores
-    level: float
-    of_gain: bool = False
-    part: float = 1.0  # of the trials that tell of it
-
-    def reach(self, count: int) -> float:
-        told = max(1, round(self.part * count))
-        return expected_reach(self.scores, told, self.level, of_gain=self.of_gain)
-
-
 def _needed(
     pilot: Experiment,
     trials: Sequence[Mapping[str, Any]],
     wanted: float,
     threshold: ThresholdSpec | None,
 ) -> int:
-    means = list(_wanted(pilot, trials, threshold))
+    """Plan how many trials bring all limits that the run waits for within ``wanted``."""
+    means = list(_reaches(pilot, trials, threshold))
 
     def near(count: int) -> bool:
-        return all(one.reach(count) <= wanted for one in means)
+        return all(reach(count) <= wanted for reach in means)
 
     low, high = 0, 1
     while not near(high) and high <= MOST:
@@ -263,16 +250,27 @@ def _needed(
     return int(np.clip(high, 2, None))
 
 
-def _wanted(
+def _reaches(
     pilot: Experiment, trials: Sequence[Mapping[str, Any]], threshold: ThresholdSpec | None
-) -> Iterator[_Wanted]:
+) -> Iterator[Callable[[int], float]]:
+    """Yield for each mean that the run waits for what its limits reach in so many trials."""
     around = Enclosure.of(trials, pilot.targets)
     error = (1 - pilot.claimed) / 2  # that of the first look
+
+    def of(
+        scores: AttackScores, level: float, *, of_gain: bool = False, part: float = 1.0
+    ) -> Callable[[int], float]:
+        def reach(count: int) -> float:  # ``part`` of the trials tell of it
+            told = max(1, round(part * count))
+            return expected_reach(scores, told, level, of_gain=of_gain)
+
+        return reach
+
     for name, attack, _ in pilot.attacks:
         scores = scores_of(pilot, name, attack, trials, around)
-        yield _Wanted(scores, 1 - error)
+        yield of(scores, 1 - error)
         if threshold is not None and threshold.gain is not None and not attack.informed:
-            yield _Wanted(scores, 1 - error, of_gain=True)
+            yield of(scores, 1 - error, of_gain=True)
     if threshold is None or threshold.worst_group is None:
         return
     told = pilot.groups.by_secret(pilot.queries.unknown)
@@ -283,7 +281,7 @@ def _wanted(
         for name, attack, _ in pilot.attacks:
             own = group_scores(pilot, name, attack, trials, g, ends)
             if own is not None and members >= FEW and own.scores.shares.size > 1:
-                yield _Wanted(own.scores, joint, part=float(own.some.mean()))
+                yield of(own.scores, joint, part=float(own.some.mean()))
 
 
 def play_trials(

@@ -28,7 +28,7 @@ from narcissus.study.table.experiment import Experiment, is_factored
 from narcissus.study.table.population import Groups, settings_of
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection
-from narcissus.study.table.work import require_room
+from narcissus.study.table.work import require_room, room
 from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 
@@ -262,9 +262,9 @@ def prepare(
     factored = is_factored(mechanism.queries)
     if factored:
         attacks = without_joint(attacks, mechanism)
-    played = [attack for _, attack, _ in attacks]
-    releases = mechanism.releases
-    require_room(mechanism.queries, success, n, played, releases, factored=factored)
+    queries, played = mechanism.queries, [attack for _, attack, _ in attacks]
+    needed = room(queries, success, n, played, mechanism.releases, factored=factored)
+    require_room(queries, success, n, needed)
     draft = Experiment(
         table=table,
         prior=fit_prior(study.prior, table),

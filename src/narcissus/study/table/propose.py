@@ -13,9 +13,11 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
@@ -376,29 +378,35 @@ def _products(sizes: Sequence[int], k: int) -> int:
 
 _WIDTH = 100
 _SHOWN = 12  # names in a comment
-_THRESHOLD = """\
-# What do you accept? Without a threshold the audit shows numbers and judges nothing. For example:
-#
-# [threshold]
-# advantage = 0.10 # no attacker may close more than a tenth of the gap to certainty
-# at = 1           # the level that you plan; the others are shown beside it
-# reason = "..."
-"""
 
 
 def draft(proposal: Proposal, path: str) -> str:
     """Return the text of a study file; ``path`` of the table is relative to its folder."""
-    sections = [
-        _head(proposal),
-        _data(proposal, path),
-        _threat(proposal),
-        _release(proposal),
-        _THRESHOLD,
-        _groups(proposal),
-        "[run]\ntrials = 100 # more make limits narrower; `precision` instead ends where they are\n"
-        "seed = 1     # the same study and seed give the same numbers\n",
-    ]
-    return "\n".join(section for section in sections if section)
+    sketch, columns = proposal.sketch, proposal.columns
+    rows = f"all {sketch.rows:,} rows"
+    if not sketch.is_whole:
+        there = "" if sketch.all_rows is None else f" of {sketch.all_rows:,}"
+        rows = f"the first {sketch.rows:,} rows{there}, and not the rest"
+    gaps = [column for column in columns if column.missing]
+    cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in gaps[:_SHOWN])
+    more = f" and {len(gaps) - _SHOWN} more columns" if len(gaps) > _SHOWN else ""
+    made = Environment(
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
+    )
+    made.filters |= {"toml": _toml, "key": _key, "shown": _shown, "named": named}
+    made.filters["comment"] = _comment
+    template = files("narcissus.study.table") / "draft.toml.jinja"
+    return made.from_string(template.read_text(encoding="utf-8")).render(
+        vars(proposal),
+        path=path,
+        rows=rows,
+        # cells of a kept column are empty, or may be where nobody looked
+        may_be_missing=not sketch.is_whole or gaps,
+        empty=f"Empty cells: {cells}{more}" if gaps else "No cell that was looked at is empty",
+        known=[column.name for column in columns if column.name not in proposal.unknown],
+        targets=TARGETS,
+        has_noise=any(map(math.isfinite, proposal.epsilon)),  # exact counts guarantee nothing
+    )
 
 
 def named(names: Iterable[str]) -> str:
@@ -430,116 +438,8 @@ def _key(name: str) -> str:
 
 
 def _comment(text: str, indent: str = "") -> str:
-    lines = textwrap.wrap(text, _WIDTH - 2 - len(indent), break_on_hyphens=False)
+    lines = textwrap.wrap(text.strip("\n"), _WIDTH - 2 - len(indent), break_on_hyphens=False)
     return "".join(f"{indent}# {line}\n" for line in lines)
-
-
-def _head(proposal: Proposal) -> str:
-    sketch = proposal.sketch
-    rows = f"all {sketch.rows:,} rows"
-    if not sketch.is_whole:
-        there = "" if sketch.all_rows is None else f" of {sketch.all_rows:,}"
-        rows = f"the first {sketch.rows:,} rows{there}, and not the rest"
-    return _comment(
-        f"A study that `narcissus init` proposed from names and values in {rows}. It can be played "
-        "as it is; read every line first: names tell what a column may be, you know what it is."
-    )
-
-
-def _data(proposal: Proposal, path: str) -> str:
-    key = "table" if path.startswith("statsmodels:") else "path"
-    text = f"[data]\n{key} = {_toml(path)}\n"
-    if proposal.drop:
-        text += "drop = [\n"
-        for name, reason in proposal.drop.items():
-            text += f"{_comment(reason, '    ')}    {_toml(name)},\n"
-        text += "]\n"
-    # cells of a kept column are empty, or may be where nobody looked
-    if not proposal.sketch.is_whole or any(column.missing for column in proposal.columns):
-        text += _missing(proposal)
-    for column in proposal.columns:
-        for value, people in column.missing_like:
-            text += _comment(
-                f"{_shown(column.name)}: {_toml(value)} ({people:,} people) looks like a code for "
-                "a missing value. It stays a value of its own; empty those cells if it means none."
-            )
-    if binned := [column for column in proposal.columns if column.bins]:
-        text += "\n[data.bins]\n"
-        for column in binned:
-            text += _comment(f"{column.reason}.")
-            text += f"{_key(column.name)} = {_toml(column.bins)}\n"
-    return text
-
-
-def _missing(proposal: Proposal) -> str:
-    found = [column for column in proposal.columns if column.missing]
-    cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in found[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more columns" if len(found) > _SHOWN else ""
-    said = f"Empty cells: {cells}{more}" if found else "No cell that was looked at is empty"
-    return (
-        _comment(
-            f'{said}. "category" makes them a value of their own, "drop" leaves those rows out, '
-            '"refuse" ends with an error.'
-        )
-        + 'missing = "category"\n'
-    )
-
-
-def _threat(proposal: Proposal) -> str:
-    unknown = proposal.unknown
-    known = [column.name for column in proposal.columns if column.name not in unknown]
-    text = "[threat]\n"
-    text += _comment(f"What the attacker is after: {proposal.unknown_reason}.")
-    text += f"unknown = {_toml(list(unknown))}\n"
-    if known:
-        text += _comment(
-            f"All other columns the attacker is taken to know of everybody: {named(known)}. Who "
-            "knows less recovers less, though the release may add more to it."
-        )
-    else:
-        text += _comment("No other column is left: the attacker knows nothing else of anybody.")
-    if proposal.public:
-        text += _comment(f"Others may well know them, by their names: {named(proposal.public)}.")
-    if proposal.secret:
-        text += _comment(
-            f"These look like secrets too: {named(proposal.secret)}. Add those to `unknown` that "
-            "the attacker cannot know."
-        )
-    if len(unknown) > 1:
-        text += _comment(
-            "Of several unknown columns each counts by itself: a guess is worth the share that is "
-            "right. `at_least = 1` instead counts whom at least one is right about."
-        )
-        text += "share_of_columns = true\n"
-    text += f"targets = {TARGETS} # people whose tables are released together\n"
-    return text
-
-
-def _release(proposal: Proposal) -> str:
-    text = _comment(
-        "How the attacker knows the columns to go together: a Bayesian network fitted to the table."
-    )
-    text += '[prior]\nname = "bayesian-network"\nparents = 2\n\n'
-    columns = "one column" if proposal.k == 1 else f"{proposal.k} columns"
-    text += _comment(
-        f"What is released: noisy counts of every table of {columns} that shows an unknown one, "
-        f"{proposal.cells:,} cells in {proposal.tables:,} of them. Others: `narcissus schema parts "
-        "table-mechanism`."
-    )
-    text += '[mechanism]\nname = "marginals"\n'
-    text += f"k = {proposal.k}\n"
-    text += _comment("Levels to compare; smaller protects more, inf is no noise.")
-    text += f"epsilon = {_toml(list(proposal.epsilon))}\n"
-    if any(map(math.isfinite, proposal.epsilon)):  # exact counts guarantee nothing
-        text += f"delta = {_toml(proposal.delta)} # below one over the number of rows\n"
-    return text
-
-
-def _groups(proposal: Proposal) -> str:
-    if not proposal.groups:
-        return ""
-    text = _comment("Whose numbers are shown beside the average: an average hides who is hurt.")
-    return text + f"[groups]\ncolumns = {_toml(list(proposal.groups))}\n"
 
 
 def summary(proposal: Proposal) -> list[str]:

@@ -235,18 +235,10 @@ def _lays_out(attack: TableAttack, releases: type) -> bool:
     return attack.uses != "prior" and not by_types
 
 
-def require_room(
-    queries: TableQueries,
-    success: ColumnsRight,
-    people: int,
-    attacks: Sequence[TableAttack],
-    releases: type = Counts,
-    *,
-    factored: bool = False,
-) -> None:
-    """Refuse people, values or tables that do not fit into one process's memory."""
+def require_room(queries: TableQueries, success: ColumnsRight, people: int, needed: int) -> None:
+    """Refuse people, values or tables that need more bytes (`room`) than the machine has."""
     there = machine_memory()
-    needed = BASE + room(queries, success, people, attacks, releases, factored=factored)
+    needed += BASE
     if needed > there:
         raise TooLargeError(
             f"{people:,} people with {success.guesses:,} joint values of the unknown columns, in "
