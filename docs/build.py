@@ -241,7 +241,7 @@ def citations() -> str:
 def parts() -> str:
     """Write the page of parts; unlike the others it imports the package, to read signatures."""
     sys.path.insert(0, str(SOURCE.parent))
-    from narcissus.study.listing import as_page
+    from narcissus.study.part_section import as_page
 
     return as_page()
 

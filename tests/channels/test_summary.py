@@ -13,7 +13,7 @@ from narcissus import channels
 from narcissus import channels as ch
 from narcissus.channels import analyse
 from narcissus.findings import contradictions
-from narcissus.study.part_text import part_from_text
+from narcissus.study.part_section import part_from_text
 
 from .conftest import refused
 

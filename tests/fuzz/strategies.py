@@ -20,66 +20,24 @@ for _ in range(40):
 WORDS = st.one_of(
     st.sampled_from(
         [
-            "",
-            " ",
-            "x",
-            "a:b",
-            "subprocess:getoutput",
-            "../x",
-            "/dev/zero",
-            ".",
-            "inf",
-            "nan",
-            "1",
-            "people.csv",
-            "statsmodels:fair",
-            "statsmodels:nothing",
-            "\x07",
-            "ä" * 300,
-            "{}",
-            "income",
-            "ill",
-            "age",
-            "prior",
-            "rap",
+            "", " ", "x", "a:b", "subprocess:getoutput", "../x", "/dev/zero", ".", "inf", "nan",
+            "1", "people.csv", "statsmodels:fair", "statsmodels:nothing", "\x07", "ä" * 300,
+            "{}", "income", "ill", "age", "prior", "rap",
             "randomized-response:values=3,epsilon=1",
         ]
     ),
     st.text(max_size=8),
-)
+)  # fmt: skip
 NUMBERS = st.one_of(
     st.sampled_from(
         [
-            0,
-            1,
-            2,
-            -1,
-            3,
-            10,
-            2**31,
-            2**63,
-            2**64,
-            10**30,
-            10**400,
-            -(10**400),
-            0.0,
-            -0.0,
-            0.5,
-            1.5,
-            1e-9,
-            1e-300,
-            5e-324,
-            1e308,
-            -1e308,
-            math.inf,
-            -math.inf,
-            math.nan,
-            1e16,
+            0, 1, 2, -1, 3, 10, 2**31, 2**63, 2**64, 10**30, 10**400, -(10**400), 0.0, -0.0, 0.5,
+            1.5, 1e-9, 1e-300, 5e-324, 1e308, -1e308, math.inf, -math.inf, math.nan, 1e16,
         ]
     ),
     st.integers(-20, 300),
     st.floats(),
-)
+)  # fmt: skip
 VALUES = st.one_of(
     NUMBERS,
     WORDS,

@@ -20,7 +20,6 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -29,7 +28,6 @@ import narcissus
 from narcissus.channels import analyse, read_channel, read_prior, read_samples
 from narcissus.cli import main
 from narcissus.errors import NarcissusError
-from narcissus.extraction.files import DataSet, check_release
 from narcissus.report import render_html, render_text
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
@@ -203,19 +201,6 @@ def test_studies_of_extraction(study):
 
 
 @fuzzed(
-    300,
-    8_000,
-    content=spoiled(
-        st.sampled_from([document(s).encode() for s in (TABLE, *CHANNELS, EXTRACTION)])
-        | st.sampled_from([(ROOT / f"examples/{n}.toml").read_bytes() for n in ("acs", "channel")])
-    ),
-)
-def test_study_files(content):
-    Path("s.toml").write_bytes(content)
-    answered(lambda: narcissus.load_study("s.toml"))
-
-
-@fuzzed(
     600,
     15_000,
     content=spoiled(st.just(PEOPLE.encode()) | st.just(CHANNEL.encode()) | csv_bytes()),
@@ -232,35 +217,6 @@ def test_tables_and_channels(content, name, missing, packed):
     answered(lambda: analyse(read_channel(path)))
     answered(lambda: read_prior(path))
     answered(lambda: read_samples(path))
-
-
-def array_files():
-    made = []
-    for array in (np.arange(6.0).reshape(2, 3), np.arange(3, dtype=np.uint8)):
-        for save in (np.save, np.savez, np.savez_compressed):
-            buffer = io.BytesIO()
-            save(buffer, array)
-            made.append(buffer.getvalue())
-        header = {
-            "x": {"dtype": "F64", "shape": [2, 3], "data_offsets": [0, 48]},
-            "__metadata__": {"a": "b"},
-        }
-        text = json.dumps(header).encode()
-        made.append(len(text).to_bytes(8, "little") + text + bytes(48))
-    return made
-
-
-@fuzzed(
-    500,
-    12_000,
-    content=spoiled(st.sampled_from(array_files())),
-    suffix=st.sampled_from([".npy", ".npz", ".safetensors", ".txt", ".bin"]),
-)
-def test_array_files(content, suffix):
-    path = Path("a" + suffix)
-    path.write_bytes(content)
-    answered(lambda: DataSet.read(path).rows)
-    answered(lambda: check_release(path))
 
 
 @cache

@@ -54,7 +54,7 @@ ROOMS = {
         *(
             f"study/table/{name}.py"
             for name in (
-                "bound_summary", "conclude", "crowd", "excess", "findings", "summary", "verdict",
+                "bound_summary", "conclude", "held_out", "population", "summary", "verdict",
             )
         ),
     ],

@@ -26,7 +26,7 @@ def test_every_room_has_modules_and_the_mirrors_of_these(run):
         places = run.tests(room)
         assert all((run.ROOT / place).exists() for place in places)
         assert {str(path.relative_to(run.ROOT)) for path in modules} <= set(places)
-    assert "tests/study/table/test_excess.py" in run.tests("verdicts")
+    assert "tests/study/table/test_verdict.py" in run.tests("verdicts")
     assert "tests/game" in run.tests("game")
 
 

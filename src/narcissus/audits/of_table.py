@@ -18,8 +18,8 @@ from narcissus.errors import InputError
 from narcissus.game.executor import Executor
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import study_kind
-from narcissus.study.listing import listed
 from narcissus.study.load import load_study
+from narcissus.study.part_section import listed
 from narcissus.tables import Bins, Table
 from narcissus.tables.read import MissingPolicy
 from narcissus.tables.spelling import ReadAs

@@ -371,7 +371,7 @@ def _source(
     file: Path | None, mechanism: str | None, tolerance: float
 ) -> tuple[Channel | ClosedForm, str]:
     from narcissus import channels
-    from narcissus.study.part_text import part_from_text
+    from narcissus.study.part_section import part_from_text
 
     if mechanism is not None and file is None:
         return part_from_text("channel-mechanism", mechanism).build(), mechanism

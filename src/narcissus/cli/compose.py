@@ -85,7 +85,7 @@ def command(
 
 def _shuffled(uses: tuple[str, ...], people: int) -> ComposedSecurity:
     from narcissus import channels
-    from narcissus.study.part_text import part_from_text
+    from narcissus.study.part_section import part_from_text
 
     if len(uses) == 1 and uses[0].startswith("randomized-response:"):
         made = part_from_text("channel-mechanism", uses[0]).build()
@@ -99,7 +99,7 @@ def _use(text: str) -> tuple[Channel | ClosedForm, int]:
     """Parse ``SOURCE=TIMES``; a mechanism's own options contain an equals sign as well."""
     from narcissus import channels
     from narcissus.errors import InputError
-    from narcissus.study.part_text import part_from_text
+    from narcissus.study.part_section import part_from_text
 
     source, _, tail = text.rpartition("=")
     is_counted = bool(source) and tail.isdecimal() and _is_whole(source)

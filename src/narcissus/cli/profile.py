@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from narcissus.profiles import Cover, Profile, Smallest
     from narcissus.results import Estimate
     from narcissus.study import Study
-    from narcissus.study.game.family import RatesFamily
+    from narcissus.study.game.schema import RatesFamily
 
 HELP = """Compute delta(epsilon) of STUDY: the least delta with which its mechanism is resilient.
 
@@ -192,7 +192,7 @@ def _between_rates(
     from narcissus.cli.progress import progress
     from narcissus.profiles import why_not_covered
     from narcissus.study.game.covered import between_rates
-    from narcissus.study.game.family import RatesFamily
+    from narcissus.study.game.schema import RatesFamily
 
     settings: Any = study.settings
     if not isinstance(settings.family, RatesFamily):
@@ -269,7 +269,7 @@ def _smallest(
     from narcissus.cli.progress import progress
     from narcissus.profiles import smallest
     from narcissus.study.game.covered import smallest_for_every_rate, varied
-    from narcissus.study.game.family import RatesFamily
+    from narcissus.study.game.schema import RatesFamily
     from narcissus.study.ranges import spread
 
     settings: Any = study.settings

@@ -63,7 +63,7 @@ def record_schema(kind: str | None) -> dict[str, Any]:
 
 def parts_list(room: str | None) -> str:
     from narcissus._validation import one_of
-    from narcissus.study.listing import as_text
+    from narcissus.study.part_section import as_text
     from narcissus.study.registry import ROOMS
 
     rooms = list(ROOMS) if room is None else [one_of("ROOM", room, ROOMS)]

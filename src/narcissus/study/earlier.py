@@ -14,8 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from narcissus.errors import InputError
-from narcissus.study.part_section import refused
-from narcissus.study.part_text import from_text
+from narcissus.study.part_section import from_text, refused
 from narcissus.study.record import Record, finite
 
 Written = dict[str, Any]

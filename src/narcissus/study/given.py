@@ -26,29 +26,24 @@ from narcissus.study.plugins import GIVEN, UNKNOWN
 from narcissus.study.toml import DEEPEST, LARGEST_NUMBER
 from narcissus.tables import Bins, Table
 
-FRAME = f"{GIVEN}frame"
-"""The name that stands for the table of people."""
+FRAME = f"{GIVEN}frame"  # the name that stands for the table of people
+# Keys of the section [data] that may each hold a table, of an audit of a given file.
 FILES = ("real", "synthetic", "control")
-"""Keys of the section [data] that may each hold a table, of an audit of a given file."""
-THE_STUDY = "the study"
-"""What messages call a study that was given as a dictionary."""
+THE_STUDY = "the study"  # what messages call a study that was given as a dictionary
 
 
 def split(study: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the plain part of a study, and the objects in it by the names that stand for them.
 
-    study: nested as the TOML. A key whose value is None counts as left out; NumPy's and pandas'
-        numbers and lists, tuples, paths and `Bins` are taken for what a file would say. An object
-        in the place of a section stands for ``{"name": object}``.
-    Raises StudyError: a key is no text, or the study is nested too deeply.
+    A key whose value is None counts as left out; NumPy's and pandas' numbers and lists, tuples,
+    paths and `Bins` are taken for what a file would say. An object in the place of a section stands
+    for ``{"name": object}``. A key that is no text, or too deep a study, raises StudyError.
     """
     objects = _Objects()
     return objects.table(study, ()), objects.named
 
 
 class _Objects:
-    """Takes the objects out of a study, one after the other."""
-
     def __init__(self) -> None:
         self.named: dict[str, Any] = {}
 

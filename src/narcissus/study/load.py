@@ -65,8 +65,6 @@ def load_study(
         Whether it may run code of its own, ``module:attribute``: modules beside the file, or
         installed ones that declare the part. Such code can do whatever you can. Objects in a
         dictionary need no permission.
-    observer
-        Hears of the rows of a table that is too large to be held.
 
     Raises
     ------

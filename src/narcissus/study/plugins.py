@@ -31,14 +31,10 @@ from narcissus._files import read_bytes
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 
-GROUP = "narcissus.parts"
-"""The entry point group under which an installed package declares its parts."""
-GIVEN = "python:"
-"""How the name of an object begins that was given from Python."""
-PROGRAM = "program "
-"""How the name of a file begins that a program's command names, among the digests."""
-UNKNOWN = "not known"
-"""How the digest begins of an object that cannot be told from others."""
+GROUP = "narcissus.parts"  # the entry point group under which a package declares its parts
+GIVEN = "python:"  # how the name of an object begins that was given from Python
+PROGRAM = "program "  # how the name of a file begins that a program's command names, in digests
+UNKNOWN = "not known"  # how the digest begins of an object that cannot be told from others
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _number = itertools.count()
@@ -46,17 +42,11 @@ _LARGEST_PROGRAM = 2**28  # bytes of a file that a command names
 
 
 class OwnCode:
-    """The code of its own that a study may run, and what it ran.
+    """The code of its own that a study may run, if it is ``allowed`` any, and what it ran.
 
-    Attributes
-    ----------
-    allowed
-        Whether it may run any.
-    given
-        Objects that were given from Python, by the names that stand for them.
-    digests
-        SHA-256 of the source of each module that was run, by its name, of each given object, and of
-        each file that the command of a program names.
+    ``given`` are objects that were given from Python, by the names that stand for them; ``digests``
+    the SHA-256 of the source of each module that was run, of each given object, and of each file
+    that the command of a program names.
     """
 
     def __init__(self, *, allowed: bool = False, given: Mapping[str, Any] | None = None) -> None:
@@ -109,9 +99,7 @@ _in_use: ContextVar[OwnCode | None] = ContextVar("own_code", default=None)
 
 
 def require_allowed(names: Iterable[str]) -> None:
-    """Refuse a study's own code unless it is allowed; nothing is imported.
-    Raises InputError: it is not allowed; the message says what would be run.
-    """
+    """Refuse a study's own code unless it is allowed; nothing is imported."""
     code = _in_use.get()
     wanted = [name for name in dict.fromkeys(names) if not name.startswith(GIVEN)]
     if wanted and not (code is not None and code.allowed):
@@ -123,9 +111,7 @@ def require_allowed(names: Iterable[str]) -> None:
 
 
 def allow_program(command: Sequence[str], files: Iterable[Path]) -> None:
-    """Refuse a program unless code is allowed; note the digests of the files that it names.
-    Raises InputError: it is not allowed, or a file cannot be read.
-    """
+    """Refuse a program unless code is allowed; note the digests of the files that it names."""
     require_allowed([f"the program {' '.join(command)}"])
     code = _in_use.get()
     assert code is not None
@@ -134,9 +120,7 @@ def allow_program(command: Sequence[str], files: Iterable[Path]) -> None:
 
 
 def allow_scheduler(address: str) -> None:
-    """Refuse a scheduler that the study itself names, unless its code is allowed.
-    Raises InputError: it is not allowed; the message says what would be sent where.
-    """
+    """Refuse a scheduler that the study itself names, unless its code is allowed."""
     code = _in_use.get()
     if code is None or not code.allowed:
         raise InputError(
@@ -150,9 +134,6 @@ def load_attribute(name: str, folder: Path) -> Any:
     """Import ``module:attribute``, from beside the study file or as an installed part.
 
     A name that stands for an object that was given from Python gives that object.
-    Raises InputError: no such object was given, code is not allowed, the name has another form,
-        there is no such module or attribute, an installed module does not declare it, or the module
-        raised when it was imported.
     """
     if name.startswith(GIVEN):
         return _given(name)
@@ -186,7 +167,6 @@ def load_attribute(name: str, folder: Path) -> Any:
 
 
 def _given(name: str) -> Any:
-    """Return the object that a name stands for."""
     code = _in_use.get()
     if code is None or name not in code.given:
         raise InputError(
@@ -268,7 +248,6 @@ class _FromSource(Loader):
         self._name, self._path, self._digests = name, path, digests
 
     def exec_module(self, module: ModuleType) -> None:
-        """Read, note the digest of what was read, and run that."""
         source = read_bytes(self._path, largest=2**24)
         self._digests[self._name] = _sha256(source)
         exec(compile(source, str(self._path), "exec", dont_inherit=True), module.__dict__)

@@ -24,37 +24,27 @@ def play_all(
     what: str,
     observer: Observer = SILENT,
 ) -> dict[str, Payload]:
-    """Play every key that the store does not hold yet; give all payloads by key.
+    """Play every key that the store does not hold yet; return all payloads by key.
 
-    play: plays one trial; must be picklable, and its numbers must depend on the key alone.
-    keys: all trials of the study.
-    store: where finished trials are kept; None keeps them in memory only.
-    executor: who plays.
-    what: what is being played, for the progress display.
-    observer: hears of each finished trial.
-    Raises NarcissusError: workers were killed again and again during one trial, with the reason;
-        memory ran out; or a cluster was lost. What a trial itself raises is passed on, with its key
-        in a note.
+    ``play`` must be picklable, and its numbers must depend on the key alone. Without a store
+    finished trials are kept in memory only. ``what`` is played, for the progress display.
+
+    Raises NarcissusError if workers were killed again and again during one trial, memory ran out,
+    or a cluster was lost. What a trial itself raises is passed on, with its key in a note.
     """
-    finished: dict[str, Payload] = {}
     held = store.keys() if store is not None else set[str]()
-    for key in keys:
-        if store is not None and key in held:
-            finished[key] = store.get(key)
+    finished = {key: store.get(key) for key in keys if store is not None and key in held}
     todo = [key for key in keys if key not in finished]
     if finished and todo:
         observer.note(f"continuing: {len(finished)} of {len(keys)} trials were already played")
     observer.start(what, len(keys), done=len(finished))
 
-    def keep(key: str, payload: Payload) -> None:
-        if store is not None:
-            store.put(key, payload)
-        finished[key] = payload
-        observer.advance()
-
     with closing(executor.play(play, todo, observer)) as ending:
         for key, payload in ending:
-            keep(key, payload)
+            if store is not None:
+                store.put(key, payload)
+            finished[key] = payload
+            observer.advance()
     observer.finish()
     return {key: finished[key] for key in keys}
 
@@ -69,9 +59,8 @@ def play_in_order(
 ) -> Generator[Payload, None, None]:
     """Yield the payloads in the order of the keys, and play ahead what the store does not hold.
 
-    Whoever looks at them may stop at any key: what was seen until then does not depend on the
-    workers. Parameters and errors are those of `play_all`; nothing is played before it is asked
-    for.
+    A caller may stop at any key: what was seen until then does not depend on the workers. Nothing
+    is played before it is asked for; the rest is as in `play_all`.
     """
     held = store.keys() if store is not None else set[str]()
     todo = [key for key in keys if key not in held]

@@ -13,12 +13,7 @@ def spread(text: str, option: str = "--values") -> list[float]:
     """Read values to try: ``FROM:TO:STEP``, both ends included, or a list with commas.
 
     Whole numbers stay whole, and steps are decimal: ``0:0.3:0.1`` holds 0.3. A step ``xF`` is a
-    factor: ``8:64:x2`` is 8, 16, 32, 64.
-
-    text: the values.
-    option: what messages call it.
-    Raises InputError: the text has another form, the step does not lead from one end to the other,
-        or there are too many values.
+    factor: ``8:64:x2`` is 8, 16, 32, 64. Messages call it ``option``.
     """
     wrong = InputError(
         f"`{option}` must be FROM:TO:STEP (such as 0:0.5:0.01, or 8:64:x2 by a factor) or a list "

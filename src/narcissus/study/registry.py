@@ -231,40 +231,21 @@ class Room:
 
 
 ROOMS: dict[str, Room] = {
-    "world": Room(
-        "[world] of a game",
-        WORLD,
-        of_function="narcissus.worlds:OwnWorld",
-    ),
+    "world": Room("[world] of a game", WORLD, of_function="narcissus.worlds:OwnWorld"),
     "family": Room("`generator` of [family] of a game", {}),
     "side-information": Room(
-        "[side-information] of a game",
-        SIDE_INFORMATION,
-        of_function="narcissus.knowledge:Told",
+        "[side-information] of a game", SIDE_INFORMATION, of_function="narcissus.knowledge:Told"
     ),
     "mechanism": Room(
-        "[mechanism] of a game",
-        MECHANISM,
-        of_function="narcissus.mechanisms:OwnMechanism",
+        "[mechanism] of a game", MECHANISM, of_function="narcissus.mechanisms:OwnMechanism"
     ),
-    "attack": Room(
-        "[[attack]] of a game",
-        ATTACK,
-        of_function="narcissus.attacks:OwnAttack",
-    ),
+    "attack": Room("[[attack]] of a game", ATTACK, of_function="narcissus.attacks:OwnAttack"),
     "encryption-scheme": Room("`scheme` of the mechanism `chosen-plaintext`", ENCRYPTION_SCHEME),
     "relation": Room(
-        "[success] and [looser] of a game",
-        RELATION,
-        of_function="narcissus.success.relations:Own",
+        "[success] and [looser] of a game", RELATION, of_function="narcissus.success.relations:Own"
     ),
     "statement": Room("[statement] of a game", STATEMENT, own=False),
-    "record-prior": Room(
-        "[prior] of a table",
-        RECORD_PRIOR,
-        given=1,
-        default="bayesian-network",
-    ),
+    "record-prior": Room("[prior] of a table", RECORD_PRIOR, given=1, default="bayesian-network"),
     "table-mechanism": Room(
         "[mechanism] of a table",
         TABLE_MECHANISM,

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-)
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 
 class FileSection(BaseModel):
@@ -51,10 +46,19 @@ LeastGroup: Any = Field(
 )
 
 
-def without_default_least_group(self: Any, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-    """Leave out what is not asked for: earlier studies do not say it."""
-    written: dict[str, Any] = write(self)
-    return {k: v for k, v in written.items() if (k, v) != ("least_group", 10)}
+def without_defaults(
+    **defaults: Any,
+) -> Callable[[Any, SerializerFunctionWrapHandler], dict[str, Any]]:
+    """Make a serializer that leaves out what is not asked for: earlier studies do not say it."""
+
+    def written(self: Any, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        entries: dict[str, Any] = write(self)
+        return {k: v for k, v in entries.items() if k not in defaults or v != defaults[k]}
+
+    return written
+
+
+without_default_least_group = without_defaults(least_group=10)
 
 
 class Approval(FileSection):

@@ -18,14 +18,13 @@ FOLDER = Path(__file__).parent / "examples"
 class Shipped:
     """A shipped study."""
 
-    name: str  # Its name, the one of its file
-    about: str  # One sentence
-    kind: str  # What kind of study it is, ``table`` or ``game`` among others
-    source: str  # Paper and number; empty where it is about none
-    expected: str  # What comes out; empty where the study says nothing
-    path: Path  # Its file
-    # The files that it reads, which lie beside it and belong beside a copy
-    tables: tuple[Path, ...]
+    name: str  # that of its file
+    about: str
+    kind: str
+    source: str  # paper and number; empty where it is about none
+    expected: str  # what comes out; empty where the study says nothing
+    path: Path
+    tables: tuple[Path, ...]  # the files that it reads, which lie beside it, and beside a copy
 
 
 def shipped_studies() -> list[Shipped]:
@@ -50,9 +49,6 @@ def _beside(value: object) -> Iterator[Path]:
 
 
 def shipped_study(name: str) -> Shipped:
-    """Return a shipped study by its name.
-    Raises InputError: there is no such study; the message names the nearest.
-    """
     known = {study.name: study for study in shipped_studies()}
     if name not in known:
         raise InputError(

@@ -24,10 +24,7 @@ def signature_path(record: Path) -> Path:
 
 
 def read_private_key(path: Path) -> Any:
-    """Read an Ed25519 private key from a PEM file without a password.
-    Raises InputError: the file holds no such key.
-    Raises MissingExtraError: the library is not installed.
-    """
+    """Read an Ed25519 private key from a PEM file without a password."""
     keys = optional("cryptography.hazmat.primitives.serialization", extra="sign", purpose=_PURPOSE)
     with parsing(path, "an Ed25519 private key in PEM form, without a password"):
         key = keys.load_pem_private_key(read_bytes(path, largest=10_000), password=None)
@@ -40,7 +37,7 @@ def read_private_key(path: Path) -> Any:
 
 
 def sign(record: Path, key: Any) -> Path:
-    """Sign a record with a private key; give the file of the signature."""
+    """Sign a record with a private key; return the file of the signature."""
     signature = key.sign(read_bytes(record, largest=LARGEST))
     target = signature_path(record)
     write_atomically(target, base64.b64encode(signature).decode() + "\n")
@@ -48,10 +45,7 @@ def sign(record: Path, key: Any) -> Path:
 
 
 def check_signature(record: Path, key_file: Path) -> None:
-    """Check the signature beside a record against a public key.
-    Raises InputError: there is no signature, it is not one of this record by this key, or the file
-        holds no Ed25519 public key.
-    """
+    """Check the signature beside a record against a public key; raise InputError if it fails."""
     keys = optional("cryptography.hazmat.primitives.serialization", extra="sign", purpose=_PURPOSE)
     errors = optional("cryptography.exceptions", extra="sign", purpose=_PURPOSE)
     with parsing(key_file, "an Ed25519 public key in PEM form"):

@@ -45,21 +45,9 @@ Payload = Arrays
 class TrialStore:
     """Finished trials by key; use as a context manager.
 
-    Parameters
-    ----------
-    folder
-        The results folder; made if it does not exist.
-    identity
-        What the study is, as plain values: another identity in the file is refused.
-    restart
-        Throw away what is there.
-    observer
-        Hears what was found, kept or lost.
-
-    Raises
-    ------
-    StoreError
-        The folder cannot be written, belongs to another study, or is in use by another run.
+    The results folder is made if it does not exist. ``identity`` is what the study is, as plain
+    values: another identity in the file is refused. ``restart`` throws away what is there. A folder
+    that cannot be written, belongs to another study, or is in use by another run raises StoreError.
     """
 
     def __init__(
@@ -96,7 +84,6 @@ class TrialStore:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the file."""
         self.close()
 
     def close(self) -> None:
@@ -241,14 +228,11 @@ class _Found:
     """What a file of trials holds."""
 
     identity: bytes | None = None
+    # where each trial's payload starts, and its bytes
     places: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Where each trial's payload starts, and its bytes."""
-    end: int = 0
-    """Where the last intact block ends."""
-    lost: bool = False
-    """Whether more is damaged than half a block at the end."""
-    more: bool = False
-    """Whether anything follows the identity."""
+    end: int = 0  # where the last intact block ends
+    lost: bool = False  # whether more is damaged than half a block at the end
+    more: bool = False  # whether anything follows the identity
 
 
 def _scan(file: io.FileIO, secret: bytes) -> _Found:

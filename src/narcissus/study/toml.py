@@ -24,14 +24,10 @@ from narcissus.study.part_section import UNKNOWN
 Path_ = tuple[str | int, ...]
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-LARGEST = 2**20
-"""Most bytes of a study file or a policy (1 MiB)."""
-LARGEST_NUMBER = 2**128
-"""Whole numbers stay below it: no float holds ones of a thousand bits, and a seed has 128."""
-DEEPEST = 32
-"""Most tables and lists within each other."""
-LONGEST_KEY_LINE = 1000
-"""Longer lines are not searched for keys: messages about them name the table around."""
+LARGEST = 2**20  # bytes of a study file or a policy
+LARGEST_NUMBER = 2**128  # no float holds whole numbers of a thousand bits, and a seed has 128
+DEEPEST = 32  # tables and lists within each other
+LONGEST_KEY_LINE = 1000  # longer lines are not searched for keys: messages name the table around
 
 # Of a line without blanks around it. No two parts of it may match the same blanks: a line of a
 # thousand of them would take seconds.
@@ -67,24 +63,12 @@ def _lines_of_keys(text: str) -> Iterator[tuple[Path_, int]]:
 
 @dataclass(frozen=True)
 class Document:
-    """What a study says before it is checked: a parsed TOML file, or a dictionary.
+    """What a study says before it is checked: a parsed TOML file, or a dictionary."""
 
-    Attributes
-    ----------
-    name
-        What messages call it: the file.
-    folder
-        Where relative paths in it start: the folder of the file; for a link, of the file that it
-        leads to.
-    data
-        The tables.
-    lines
-        Line of each key and header, counted from one; empty for a dictionary.
-    """
-
-    name: str
-    folder: Path
+    name: str  # what messages call it: the file
+    folder: Path  # where relative paths in it start; for a link, that of the file it leads to
     data: dict[str, Any]
+    # line of each key and header, counted from one; empty for a dictionary
     lines: dict[Path_, int] = field(default_factory=dict[Path_, int])
 
     def place(self, path: Path_) -> str:
@@ -96,14 +80,7 @@ class Document:
 
 
 def read_document(path: Path | str) -> Document:
-    """Read a TOML file.
-
-    Raises
-    ------
-    StudyError
-        The file is missing, unreadable, no regular file, too large, not UTF-8, or not TOML (with
-        the line and column).
-    """
+    """Read a TOML file; raise StudyError if that is not possible, with line and column."""
     path = Path(path)
     try:
         text = read_bytes(path, largest=LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
@@ -202,9 +179,7 @@ def _in_file(document: Document, path: Path_, *, absent: bool) -> Path_:
 def read_policy(
     study: Any, folder: Path, policy: Path | None, model: type[ModelT]
 ) -> tuple[ModelT | None, dict[str, str]]:
-    """Read the policy file that a study is held to, with its digest; None without one.
-    Raises InputError: the study has a threshold of its own as well.
-    """
+    """Read the policy file that a study is held to, with its digest; None without one."""
     if policy is None and study.policy is not None:
         policy = folder / study.policy
     if policy is None:
@@ -219,11 +194,8 @@ def read_policy(
 def validate(model: type[ModelT], document: Document) -> ModelT:
     """Check a document against a schema.
 
-    Raises
-    ------
-    StudyError
-        One line for each mistake, with file, line, key, what was expected and the nearest
-        known key.
+    The StudyError has one line for each mistake, with file, line, key, what was expected and the
+    nearest known key.
     """
     try:
         return model.model_validate(document.data, context={"folder": document.folder})

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info
 import narcissus
 from narcissus.errors import NarcissusError
 from narcissus.study.engines import task
-from narcissus.study.engines.answers import opened
+from narcissus.study.engines._worker import opened
 from narcissus.study.engines.task import Carried, play_key, processor, versions
 
 

@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
+from narcissus.errors import InputError, NarcissusError
 from narcissus.study.engines import Processes, _worker
-from narcissus.study.engines._worker import JOB, KEY
+from narcissus.study.engines._worker import JOB, KEY, answer, opened
 
 KEYS = [str(n) for n in range(5)]
 
@@ -80,27 +81,27 @@ def worker():
         process.communicate()
 
 
-def answer(process):
+def heard(process):
     return pickle.loads(_worker.receive(process.stdout))
 
 
 def test_it_takes_jobs_plays_keys_and_ends_with_its_pipe(worker):
     process = worker(os.getpid())
     _worker.send(process.stdin, JOB + pickle.dumps(int))
-    assert answer(process) == (None, None, "")
+    assert heard(process) == (None, None, "")
     _worker.send(process.stdin, KEY + b"12")
-    assert answer(process) == (12, None, "")
+    assert heard(process) == (12, None, "")
     _worker.send(process.stdin, KEY + b"x")
-    value, error, text = answer(process)
+    value, error, text = heard(process)
     assert value is None
     assert isinstance(error, ValueError)
     assert "Traceback" in text
     _worker.send(process.stdin, KEY + b"7")  # an error is no end
-    assert answer(process)[0] == 7
+    assert heard(process)[0] == 7
     _worker.send(process.stdin, JOB + pickle.dumps(str.upper))
-    assert answer(process) == (None, None, "")
+    assert heard(process) == (None, None, "")
     _worker.send(process.stdin, KEY + b"x")
-    assert answer(process)[0] == "X"
+    assert heard(process)[0] == "X"
     process.communicate(timeout=60)  # closes its pipe
     assert process.returncode == 0
 
@@ -108,7 +109,7 @@ def test_it_takes_jobs_plays_keys_and_ends_with_its_pipe(worker):
 def test_a_job_that_cannot_be_taken_is_told_and_ends_it(worker):
     process = worker(os.getpid())
     _worker.send(process.stdin, JOB + b"no pickle")
-    assert isinstance(answer(process)[1], pickle.UnpicklingError)
+    assert isinstance(heard(process)[1], pickle.UnpicklingError)
     assert process.wait(60) == 0
 
 
@@ -117,3 +118,40 @@ def test_whose_parent_has_ended_before_does_not_begin(worker):
     process = worker(os.getppid())  # not the one that started it
     assert process.wait(60) == 1
     assert process.stdout.read() == b""
+
+
+def raising(error):
+    def play():
+        raise error
+
+    return play
+
+
+def test_a_value_comes_as_it_was():
+    assert opened(answer(lambda: {"a": [1, 2]}), "here") == {"a": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("raised", "error", "says"),
+    [
+        (InputError("so"), InputError, "so"),
+        (KeyError("x"), KeyError, "x"),
+        (MemoryError(), NarcissusError, r"memory ran out in trial 7 \(MemoryError\)"),
+        (SystemExit(3), NarcissusError, r"sys.exit\(3\) was called in trial 7"),
+    ],
+)
+def test_what_was_raised_is_raised_here(raised, error, says):
+    with pytest.raises(error, match=says) as caught:
+        opened(answer(raising(raised)), "in trial 7")
+    notes = " ".join(getattr(caught.value, "__notes__", []))
+    assert ("in trial 7" in notes) != ("in trial 7" in str(caught.value))
+    assert ("Traceback" in notes) == (error is KeyError)  # ours need none
+
+
+def test_what_cannot_be_sent_is_told():
+    class Odd(Exception):
+        def __reduce__(self):
+            return int, ("x",)
+
+    with pytest.raises(RuntimeError, match="Odd: so"):
+        opened(answer(raising(Odd("so"))), "here")

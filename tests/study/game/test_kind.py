@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import narcissus
 from narcissus import Game, load_study, play, profile, run
 from narcissus.attacks import OwnAttack, ReleasedRow
 from narcissus.attacks.base import Failure
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError, LongWorkError, NarcissusError, StoreError, TooLargeError
 from narcissus.mechanisms import Constant, Identity, RandomizedResponse
 from narcissus.profiles import write_out_family
 from narcissus.report import page_of, render_html, render_text
 from narcissus.results import Bound, Estimate
+from narcissus.study.game import kind
 from narcissus.study.game.kind import answer, exactly, has_epsilon
+from narcissus.study.game.schema import Exact, GameRun, Privacy
 from narcissus.study.game.verdict import Ground, Judged, Proof
+from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.shipped import shipped_study
+from narcissus.study.signatures import options_of
 from narcissus.success import FixedBaseline, NotMemorizing, Resilience, SinglingOut, Threshold
 from narcissus.success.relations import Isolates, Own, Prefix, RandomRow
 from narcissus.worlds import Bits, Family, Records
@@ -600,3 +613,427 @@ def test_randomized_response_by_all_guesses():
     found = judged(Game(Bits(2), RandomizedResponse(1.0), Prefix()), Resilience(0.25, 0.1))
     gain = [p**2, p * (1 - p), p * (1 - p), (1 - p) ** 2] - np.exp(0.25) / 4
     assert found.least == pytest.approx(gain.clip(0).max())
+
+
+def allowed(path):
+    return narcissus.load_study(path, allow_code=True)
+
+
+MINE_IDENTITY = """
+import time
+import numpy as np
+
+def world(rng):
+    return rng.integers(0, 2, 4)
+
+def attack(release, known, rng):
+    if {pause}:
+        time.sleep({pause})
+        with open("played", "a") as file:
+            file.write(".")
+    if rng.random() < 0.01:
+        raise ValueError("bad luck")
+    return release if rng.random() < {right} else 1 - release
+"""
+
+STUDY_IDENTITY = """
+kind = "game"
+[world]
+name = "mine:world"
+[mechanism]
+name = "identity"
+[success]
+name = "prefix"
+[[attack]]
+name = "mine:attack"
+[statement]
+name = "narcissus"
+epsilon = 0.0
+delta = {delta}
+[run]
+trials = {trials}
+seed = 5
+stop = {stop}
+"""
+
+
+@pytest.fixture
+def game(tmp_path, monkeypatch):
+    """Give a function that writes a game of one's own parts into a folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(folder=".", *, pause=0.0, right=0.5, delta=0.1, trials=3200, stop="true"):
+        place = tmp_path / folder
+        place.mkdir(exist_ok=True)
+        (place / "mine.py").write_text(MINE_IDENTITY.format(pause=pause, right=right))
+        path = place / "s.toml"
+        path.write_text(STUDY_IDENTITY.format(delta=delta, trials=trials, stop=stop))
+        return path
+
+    return write
+
+
+def digest(folder="out"):
+    return json.loads((Path(folder) / "record.json").read_text())["digest"]
+
+
+def command(path, *options):
+    return [
+        sys.executable,
+        "-m",
+        "narcissus",
+        "audit",
+        str(path),
+        "--allow-code",
+        *map(str, options),
+    ]
+
+
+@pytest.mark.parametrize("delta", [0.1, 0.44], ids=["at once", "late"])
+def test_workers_do_not_change_a_digit_nor_the_decision(game, delta):
+    """Batches are looked at in order: the run stops at the same trial."""
+    study = allowed(game(delta=delta, right=0.55))
+    plain = run(study)
+    assert plain.results["outcome"] == "violates"
+    assert plain.results["attackers"][0]["failed"] > 0
+    # "late" must pass some batches, and end before the last one.
+    assert plain.results["trials"] < 3200
+    assert delta == 0.1 or plain.results["trials"] > 500
+    two = run(study, workers=2, folder="two")
+    assert two.record.to_json() == plain.record.to_json()
+    # Once more, all out of the store.
+    assert run(study, folder="two").record.digest == plain.record.digest
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends signals to groups")
+@pytest.mark.parametrize(
+    ("how", "workers"),
+    [pytest.param(signal.SIGKILL, 2, marks=pytest.mark.nightly), (signal.SIGINT, 1)],
+)
+def test_killed_and_continued(game, how, workers):
+    """kill -9 and Ctrl-C in the middle: the rest is played, and nothing changes."""
+    path = game(pause=0.001, delta=0.9, trials=2400)
+    options = ["--out", "out", "--workers", workers]
+    process = subprocess.Popen(
+        command(path, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    played = Path("played")
+    deadline = time.monotonic() + 60
+    # Five batches of 500, after 611 trials that were timed; so many, and at least one batch is
+    # stored and one is not.
+    while time.monotonic() < deadline and not (played.exists() and played.stat().st_size > 1911):
+        time.sleep(0.01)
+    assert process.poll() is None, process.communicate()
+    if how == signal.SIGKILL:
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == ""
+    assert not Path("out/record.json").exists()
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert "interrupted; continue with: narcissus audit" in err
+        assert "Traceback" not in err
+    again = subprocess.run(
+        command(path, *options), check=False, capture_output=True, text=True, timeout=120
+    )
+    assert again.returncode == 3, again.stderr
+    kept, _, rest = again.stderr.split("continuing: ")[1].partition(" of ")
+    assert 1 <= int(kept) < int(rest.split()[0])
+    assert digest() == run(allowed(path)).record.digest
+
+
+def test_more_trials_keep_the_finished_ones(game):
+    heard = []
+
+    class Hears:
+        def start(self, what, total, done=0): ...
+        def advance(self, steps=1): ...
+        def finish(self): ...
+        def note(self, message):
+            heard.append(message)
+
+    run(allowed(game(delta=0.9, trials=1200)), folder="out")
+    longer = allowed(game(delta=0.8, trials=1600))
+    again = run(longer, folder="out", observer=Hears())
+    # 500 + 500 + 200 became 500 + 500 + 500 + 100: the statement is no part of a trial.
+    assert heard == ["continuing: 2 of 4 batches were already played"]
+    assert again.record.digest == run(longer).record.digest
+
+
+def test_another_game_or_changed_code_is_refused(game):
+    path = game(delta=0.9, trials=500)
+    first = run(allowed(path), folder="out").record.digest
+    other = allowed(game("other", right=0.6, delta=0.9, trials=500))
+    with pytest.raises(StoreError, match=r"another study \(different: own code\).*--restart"):
+        run(other, folder="out")
+    with pytest.raises(StoreError, match="different: seed"):
+        run(allowed(path), folder="out", rng=6)
+    text = path.read_text()
+    path.write_text(text.replace('"prefix"', '"pinned"\nk = 1'))
+    with pytest.raises(StoreError, match="different: success"):
+        run(allowed(path), folder="out")
+    path.write_text(text)
+    assert run(allowed(path), folder="out").record.digest == first
+    assert run(other, folder="out", restart=True).record.digest == run(other).record.digest
+
+
+def test_objects_of_shipped_classes_count_with_the_file_that_makes_them(game, tmp_path):
+    """Their class is in the package; what they were made with is in the user's file."""
+    from narcissus.study.game.kind import identity_of
+
+    found = []
+    for number, size in enumerate((4, 5)):
+        path = game(str(number))
+        with (path.parent / "mine.py").open("a") as file:
+            file.write(f"\nfrom narcissus.worlds import Bits\nbits = Bits({size})\n")
+        path.write_text(path.read_text().replace("mine:world", "mine:bits"))
+        study = allowed(path)
+        with study.code.in_use():
+            found.append(identity_of(study.settings, study.folder, 0)["own code"]["mine"])
+    assert len(set(found)) == 2
+
+
+SEEDED = {"trials": 150, "seed": 1}
+BITS = {
+    "world": {"name": "bits", "n": 4, "rate": 0.1},
+    "mechanism": {"name": "identity"},
+    "success": {"name": "prefix"},
+    "attack": [{"name": "released-row", "row": "all"}],
+    "statement": {"name": "narcissus", "epsilon": 0.5},
+    "run": SEEDED,
+}
+PAIRS = BITS | {
+    "world": {"name": "neighbours", "n": 2},
+    "success": {"name": "prefix", "length": 2},
+    "mechanism": {"name": "randomized-response", "epsilon": 3.0},
+    "statement": {"name": "pairs", "epsilon": 0.2},
+}
+MEMBERS = BITS | {
+    "world": {"name": "uniform", "n": 2, "d": 4},
+    "mechanism": {"name": "parity"},
+    "success": {"name": "random-row"},
+    "attack": [{"name": "parity-membership"}],
+    "statement": {"name": "memorizing", "m": 1, "xi": 0.1},
+}
+RECORDS = BITS | {
+    "world": {"name": "records", "n": 3, "probabilities": [0.25] * 4},
+    "mechanism": {"name": "exact-average"},
+    "success": {"name": "isolates"},
+    "attack": [{"name": "bayes"}],
+    "statement": {"name": "singling-out", "w_max": 0.6},
+}
+TOLD = BITS | {
+    "world": {"name": "tardos", "N": 12, "d": 12, "n": 4},
+    "success": {"name": "hamming", "gamma": 0.25},
+    "attack": [{"name": "released-row"}],
+    "side-information": {"name": "rates"},
+    "statement": {"name": "surprisal", "share": 0.9},
+}
+FINITE = BITS | {"world": {"name": "finite", "data": [[0, 0], [0, 1], [1, 1]]}}
+UNPLAYED = {k: v for k, v in BITS.items() if k not in ("attack", "run")}
+GAMES = {
+    "bits": BITS,
+    "pairs": PAIRS,
+    "members": MEMBERS,
+    "records": RECORDS,
+    "told": TOLD,
+    "finite": FINITE,
+    "never": BITS | {"exact": {"when": "never"}},
+    "unplayed": UNPLAYED,
+    "fixed": BITS | {"statement": {"name": "fixed-baseline", "epsilon": 0.5}},
+    "threshold": BITS | {"statement": {"name": "threshold", "epsilon": 0.05, "tau": 0.5}},
+}
+OTHER = {
+    "exact": {"when": "never", "limit": 1, "epsilons": [0.33], "abstain": False, "memorized": True},
+    "privacy": {"epsilon": 0.4, "delta": 0.01},
+    "run": {"trials": 37, "fresh": 3, "confidence": 0.8, "seed": 7, "stop": False},
+    "statement": {
+        "epsilon": 0.07,
+        "delta": 0.01,
+        "share": 0.3,
+        "best": 0.95,
+        "tau": 0.05,
+        "w_max": 0.3,
+        "points": 1,
+        "m": 2,
+        "xi": 0.2,
+        "bits": 9.0,
+        "fresh_share": 0.3,
+    },
+}
+
+
+def statement_options(name):
+    return options_of(loaded(ROOMS["statement"].parts[name]))
+
+
+CASES = [
+    (base, section, key)
+    for base, study in GAMES.items()
+    for section, keys in OTHER.items()
+    for key in keys
+    if (base, key) != ("never", "when")
+    and (section != "statement" or key in statement_options(study["statement"]["name"]))
+]
+
+
+REFUSED = [
+    ("never", "exact", "limit", '`exact.limit` is not used with `exact.when = "never"`'),
+    ("never", "exact", "epsilons", '`exact.epsilons` is not used with `exact.when = "never"`'),
+    ("never", "exact", "abstain", '`exact.abstain` is not used with `exact.when = "never"`'),
+    ("never", "exact", "memorized", '`exact.memorized` is not used with `exact.when = "never"`'),
+    ("members", "exact", "when", "`exact.when` is not used with the statement `memorizing`"),
+    ("told", "exact", "epsilons", "`exact.epsilons` is not used: "),
+    ("bits", "privacy", "epsilon", "are about data sets that differ in one record"),
+    ("threshold", "privacy", "epsilon", "no theorem takes it to the statement `threshold`"),
+    ("bits", "run", "fresh", "`run.fresh` is not used: "),
+    ("pairs", "run", "fresh", "`run.fresh` is not used: "),
+    ("unplayed", "run", "trials", "`run.trials` is not used: the study has no [[attack]]"),
+]
+
+
+@pytest.mark.parametrize(("base", "section", "key", "said"), REFUSED)
+def test_what_is_not_used_is_refused_with_the_reason(keys, base, section, key, said):
+    with pytest.raises(NarcissusError) as refused:
+        keys("game").outcome(GAMES[base], section, key, OTHER[section][key])
+    assert said in str(refused.value)
+    assert "leave" in str(refused.value)
+
+
+@pytest.mark.parametrize("base", ["finite", "told"])
+def test_fresh_data_sets_are_drawn_where_no_formula_is_known(keys, base):
+    game = keys("game")
+    assert game.outcome(GAMES[base], "run", "fresh", 3) != game.outcome(GAMES[base])
+
+
+def test_every_key_of_these_sections_is_tried():
+    for section, model in (("exact", Exact), ("privacy", Privacy), ("run", GameRun)):
+        keys = {key for key, field in model.model_fields.items() if not field.exclude}
+        assert set(OTHER[section]) == keys
+    options = {key for name in ROOMS["statement"].parts for key in statement_options(name)}
+    assert set(OTHER["statement"]) == options
+
+
+@pytest.mark.parametrize(("base", "section", "key"), CASES)
+def test_no_key_of_a_game_is_ignored(keys, base, section, key):
+    assert keys("game").is_used_or_refused(GAMES[base], section, key, OTHER[section][key])
+
+
+GAME = """
+kind = "game_work"
+[world]
+name = "bits"
+n = 4
+[mechanism]
+name = "identity"
+[[attack]]
+name = "{attack}"
+{options}
+[success]
+name = "prefix"
+[statement]
+name = "narcissus"
+epsilon = 9.0
+[exact]
+when = "never"
+[run]
+trials = {trials}
+seed = 1
+"""
+OWN_WORK = """
+import time
+from narcissus.success.relations.base import Attempts
+class Mine:
+    def attempt(self, release, known, rng):
+        {does}
+        return release
+"""
+
+
+@pytest.fixture
+def game_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(trials=2000, attack="released-row", options='row = "all"', does="pass"):
+        Path("mine.py").write_text(OWN_WORK.format(does=does))
+        Path("g.toml").write_text(GAME.format(trials=trials, attack=attack, options=options))
+        return narcissus.load_study("g.toml", allow_code=True)
+
+    return write
+
+
+def test_what_takes_long_is_refused_and_started_with_yes(
+    game_work,
+):
+    loaded = game_work()
+    with pytest.raises(LongWorkError, match=r"at most 2,000 trials of .* s each, in 1 processes"):
+        narcissus.run(loaded, hours=0.0, folder="out")
+    assert narcissus.run(loaded, hours=None, folder="out").results["trials"] > 0
+    # all is in the store: nothing is left to be agreed to
+    assert narcissus.run(loaded, hours=0.0, folder="out").results["trials"] > 0
+
+
+def test_an_agreement_changes_no_number(game_work):
+    loaded = game_work()
+    assert (
+        narcissus.run(loaded, hours=1.0).record.digest
+        == narcissus.run(loaded, hours=None).record.digest
+    )
+
+
+def test_a_refused_game_leaves_the_folder_to_another_one(game_work):
+    with pytest.raises(LongWorkError):
+        narcissus.run(game_work(), rng=2, hours=0.0, folder="out")
+    narcissus.run(game_work(), rng=3, hours=None, folder="out")
+
+
+def test_a_trial_of_own_code_that_does_not_end_is_not_waited_for(game_work, monkeypatch):
+    monkeypatch.setattr("narcissus.study.work.PATIENCE", 12.0)
+    loaded = game_work(attack="mine:Mine", options="", does="time.sleep(3600)")
+    begun = time.monotonic()
+    with pytest.raises(LongWorkError, match="the first trial has not ended after 12 seconds"):
+        narcissus.run(loaded, hours=1.0)
+    assert time.monotonic() - begun < 60
+
+
+def test_own_code_is_timed_by_what_a_trial_takes(game_work):
+    loaded = game_work(trials=10**6, attack="mine:Mine", options="", does="time.sleep(0.05)")
+    with pytest.raises(LongWorkError) as refused:
+        narcissus.run(loaded, hours=0.01)
+    found = re.search(r"1,000,000 trials of (\S+) s each", str(refused.value))
+    assert 0.05 / 500 < float(found[1]) < 0.2 / 500  # it is asked for a block at once
+
+
+def test_blocks_grow_until_time_shows():
+    """With a player that takes 0.1 s and 1 ms a trial."""
+    played = []
+
+    def player(key):
+        played.append(key)
+        time.sleep(0.1 + 0.001 * int(key.split("/")[2]))
+        return {}
+
+    assert 0.001 < kind.time_of_trial(player, "batch/3/500/1") < 0.0025
+    assert played == ["batch/3/1/1", "batch/3/10/1", "batch/3/100/1", "batch/3/500/1"]
+
+
+def test_what_is_paid_once_a_block_is_not_paid_by_each_trial(monkeypatch):
+    """Nor is what the very first call pays; a trial that is long by itself is believed."""
+    monkeypatch.setattr(kind, "ENOUGH", 0.03)
+    monkeypatch.setattr(kind, "LONG", 0.1)
+    asked = []
+
+    def player(key):
+        count = int(key.split("/")[2])
+        asked.append(count)
+        time.sleep(0.04 + 0.001 * count)
+
+    assert 0.004 < kind.time_of_trial(player, "batch/3/500/1") < 0.008
+    assert asked == [1, 10]
+    asked.clear()
+    slow = kind.time_of_trial(lambda key: (asked.append(key), time.sleep(0.12)), "batch/3/500/1")
+    assert slow >= 0.12
+    assert len(asked) == 1

@@ -17,11 +17,11 @@ from narcissus.study.table.bound_summary import (
     other_tails,
     tail_of_population,
 )
-from narcissus.study.table.excess import excesses
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.proofs import not_exceeded
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.summary import summarise
+from narcissus.study.table.verdict import excesses
 
 STUDY = {
     "threat": {"unknown": ["ill"], "targets": 8},
@@ -63,7 +63,7 @@ def test_the_people_played_have_the_mean_of_what_is_proved_of_each(bounds, more)
         )
         assert bound.at_most_of_population == kept(whole, bound.confidence)
         assert bound.name == ("domination" if more is PURE else "interpolation")
-        theorem = proofs.tail_theorem(made.experiment.success, 8, setting.guarantee)
+        theorem = proofs.theorems_of(made.experiment.success, 8, setting.guarantee)[1]
         assert bound.theorem == theorem.statement
     [share] = [b for b in found if isinstance(b, ShareBound) and not b.for_comparison]
     assert share.share_at_most == pytest.approx(made.proved.mean())

@@ -305,7 +305,7 @@ def test_worlds_too_large_say_how_large(study, narcissus, monkeypatch):
     binary = "".join(",".join(str(i >> (j % 8) & 1) for j in range(24)) + "\n" for i in range(256))
     wide = ",".join(names) + "\n" + binary
     big = "a,b,c,d,e\n" + "".join(",".join([str(i % 100)] * 5) + "\n" for i in range(400))
-    monkeypatch.setattr("narcissus.study.table.room.machine_memory", lambda: 8 * 10**9)
+    monkeypatch.setattr("narcissus.study.table.work.machine_memory", lambda: 8 * 10**9)
     people = ["10,000 people with 2 joint values", "33,649 tables", "there are 8.0 GB"]
     cases = [
         (

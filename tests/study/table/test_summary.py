@@ -1,9 +1,22 @@
 """One setting summarised: which trials count for whom, luck, the guess, the best attack."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy import stats
 
-from narcissus.evidence import PeopleSums, clopper_pearson, population_mean_upper
+from narcissus.evidence import (
+    PeopleSums,
+    advantage_limits,
+    clopper_pearson,
+    difference_limits,
+    mean_limits,
+    median_limits,
+    narrowest_limits,
+    population_mean_upper,
+)
+from narcissus.study.results.table import CountBound, ShareBound
 from narcissus.study.table.bound_summary import bound_results
 from narcissus.study.table.summary import (
     ENOUGH_FOR_LUCK,
@@ -163,3 +176,415 @@ def test_a_level_without_noise_has_no_number(ready, made_up):
     pure = made_up(ready(**{**STUDY, "mechanism": {"noise": "laplace", "epsilon": 0.5}}), 2)
     found = summarise(pure.experiment, 0, pure.trials)
     assert (found.epsilon, found.delta, found.mu) == (0.5, 0.0, None)
+
+
+STUDY_ATTACK = {
+    "threat": {"unknown": ["ill", "town"], "targets": 10},
+    "mechanism": {"epsilon": [1.0, 4.0]},
+    "attacks": {"prior": {}, "posterior": {"trials": 30}, "ceiling": {}},
+    "run": {"trials": 40, "confidence": 0.9},
+}
+JOINT = 1 - 0.1 / (2 * 2)  # two attacks without the ceiling, at two settings
+
+
+def bound(share):
+    return ShareBound(
+        limits="share", theorem="t", name="mean share", guarantee="g", grade="proved",
+        for_comparison=False, assumptions=(), takes_as_given=(), share_at_most=0.1,
+        share_of_population=share,
+    )  # fmt: skip
+
+
+COUNT = CountBound(
+    limits="count", theorem="t", name="domination", guarantee="g", grade="proved",
+    for_comparison=False, assumptions=(), takes_as_given=(), confidence=0.9, at_most=1, of=10,
+    at_most_of_population=0,
+)  # fmt: skip
+
+
+@pytest.fixture
+def summed(ready, made_up):
+    """Give a function from a study to its made-up people and the summary of one attack."""
+
+    def make(name="prior", *, bounds=(), luck=None, trials=40, change=lambda made: None, **study):
+        made = made_up(ready(**{**STUDY_ATTACK, **study}), trials)
+        change(made)
+        [(_, attack, count)] = [one for one in made.experiment.attacks if one[0] == name]
+        none = np.zeros(trials)
+        return made, attack_result(
+            made.experiment,
+            name,
+            attack,
+            made.trials[:count],
+            luck=(none if luck is None else luck)[:count],
+            bounds=bounds,
+        )
+
+    return make
+
+
+def ends(found):
+    return pytest.approx([found.value, found.low, found.high], abs=1e-12)
+
+
+ROWS_ATTACK = {"threat": {**STUDY_ATTACK["threat"], "people": "rows"}}
+
+
+@pytest.mark.parametrize("name", ["prior", "posterior", "ceiling"])
+@pytest.mark.parametrize("more", [{}, ROWS_ATTACK], ids=["prior", "rows"])
+def test_what_was_recovered_is_limited_at_its_level(summed, name, more):
+    made, found = summed(name, change=lambda m: m.proved.fill(1.0), **more)
+    count = 30 if name == "posterior" else 40
+    shares = made.share[name][:count].mean(axis=1)
+    assert [found.share, found.low, found.high] == ends(
+        mean_limits(shares, confidence=0.9, people=10)
+    )
+    joint = mean_limits(shares, confidence=JOINT, people=10)
+    assert found.low_joint == pytest.approx(joint.low)
+    assert found.low_joint < found.low
+    hits = made.hits[name][:count].sum(axis=1)
+    assert found.trials == count
+    assert found.distribution.targets == tuple(sorted(set(hits.tolist())))
+    assert found.distribution.trials == tuple(
+        int((hits == h).sum()) for h in found.distribution.targets
+    )
+    assert [found.median.share, found.median.low, found.median.high] == ends(
+        median_limits(hits / 10, confidence=0.9)
+    )
+    assert ("on hits" in found.method) == bool(more)
+    for place, column in enumerate(("ill", "town")):
+        own = found.columns[column]
+        values = made.columns[name][:count, 0, place]
+        assert [own.share, own.low, own.high] == ends(
+            mean_limits(values, confidence=0.9, people=10)
+        )
+        assert own.baseline == pytest.approx(made.columns[name][:count, 1, place].mean())
+    narrow = narrowest_limits(float(shares.mean()), count, confidence=0.9)
+    assert [found.narrowest.low, found.narrowest.high] == pytest.approx(list(narrow))
+    # a studentised interval with some skewness taken out is near Student's
+    half = stats.t.ppf(0.95, count - 1) * shares.std(ddof=1) / count**0.5
+    assert found.approximate.high - found.approximate.low == pytest.approx(2 * half, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["prior", "posterior", "ceiling"])
+@pytest.mark.parametrize("more", [{}, ROWS_ATTACK], ids=["prior", "rows"])
+def test_the_baseline_is_fresh_people_or_a_decoy(summed, name, more):
+    """A decoy only where the prior may be wrong; and none for who is told the other secrets."""
+    made, found = summed(name, change=lambda m: m.proved.fill(1.0), **more)
+    count = 30 if name == "posterior" else 40
+    shares = made.share[name][:count].mean(axis=1)
+    on_decoy = bool(more) and name != "ceiling"
+    fresh = made.decoy[name][:count, 0] if on_decoy else made.fresh[name][:count].mean(axis=1)
+    base = mean_limits(fresh, confidence=0.9, people=10)
+    assert [found.baseline, found.baseline_low, found.baseline_high] == ends(base)
+    assert found.baseline_exact != on_decoy
+    assert (found.decoy is not None) == on_decoy
+    gain = difference_limits(shares, fresh, confidence=0.9, people=10)
+    assert [found.gain, found.gain_low, found.gain_high] == ends(gain)
+    joint = difference_limits(shares, fresh, confidence=JOINT, people=10)
+    assert found.gain_low_joint == pytest.approx(joint.low)
+    advantage = advantage_limits(shares, fresh, confidence=0.9, people=10)
+    assert [found.advantage, found.advantage_low, found.advantage_high] == ends(advantage)
+    if on_decoy:
+        assert [found.decoy.share, found.decoy.low, found.decoy.high] == ends(base)
+        said = made.decoy[name][:count, 1]
+        assert dict(found.decoy).items() >= dict(prior_test(made.experiment, fresh, said)).items()
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.995])
+def test_a_prior_is_tested_by_every_attack_and_the_guess_at_99_percent_or_more(ready, confidence):
+    experiment = ready(**{**STUDY_ATTACK, "run": {"trials": 40, "confidence": confidence}})
+    real, said = np.linspace(0.3, 0.7, 40), np.linspace(0.5, 0.4, 40)
+    found = prior_test(experiment, real, said)
+    level = 1 - (1 - max(confidence, 0.99)) / 5  # four lower limits, and the guess
+    assert found.confidence == pytest.approx(level)
+    off = difference_limits(real, said, confidence=level, people=10)
+    assert [found.off, found.off_low, found.off_high] == ends(off)
+    assert found.by_the_prior == pytest.approx(0.45)
+
+
+def test_shares_and_decoys_that_are_off_by_rounding_are_taken_for_0_and_1(summed):
+    def off(made):
+        for name, value in (("prior", 1 + 1e-12), ("posterior", -1e-12)):
+            made.share[name][:], made.fresh[name][:], made.decoy[name][:] = value, 1 - value, value
+        made.proved[:] = 1.0
+
+    for more in ({}, ROWS_ATTACK):
+        assert summed("prior", change=off, **more)[1].share == 1
+        assert summed("posterior", change=off, **more)[1].share == 0
+
+
+def test_luck_is_taken_out_of_the_estimate_and_of_no_limit_that_holds(summed):
+    luck = np.linspace(-0.02, 0.06, 40)
+    made, plain = summed(change=lambda m: m.proved.fill(1.0))
+    _, found = summed(change=lambda m: m.proved.fill(1.0), luck=luck)
+    shares = made.share["prior"].mean(axis=1)
+    assert found.share == pytest.approx(shares.mean() - 0.02)
+    assert (found.low, found.high, found.low_joint) == (plain.low, plain.high, plain.low_joint)
+    left = shares - luck
+    half = stats.t.ppf(0.95, 39) * left.std(ddof=1) / 40**0.5
+    assert found.approximate.high - found.approximate.low == pytest.approx(2 * half, rel=0.1)
+    assert found.approximate.low < found.share < found.approximate.high
+    assert found.gain == pytest.approx(found.share - found.baseline)
+
+
+def test_one_trial_has_no_approximate_limits_and_two_have(summed):
+    assert summed(trials=1)[1].approximate is None
+    assert summed(trials=2)[1].approximate is not None
+
+
+def test_approximate_limits_stay_shares(summed):
+    def wide(made):
+        made.share["prior"][:] = 0.98
+        made.share["prior"][0] = 0.6
+        made.share["posterior"][:] = 0.02
+        made.share["posterior"][0] = 0.4
+        made.proved[:] = 1.0
+
+    for name in ("prior", "posterior"):
+        found = summed(name, change=wide, trials=3)[1].approximate
+        assert 0 <= found.low < found.high <= 1
+    assert summed("prior", change=wide, trials=3)[1].approximate.high == 1
+    assert summed("posterior", change=wide, trials=3)[1].approximate.low == 0
+
+
+class TestHeldBelowWhatIsProved:
+    """The shares lie around 0.45; the people's own bound is what is proved of them."""
+
+    def test_an_estimate_above_what_is_proved_of_its_people_is_luck(self, summed):
+        made, found = summed("posterior", change=lambda m: m.proved.fill(0.4))
+        assert made.share["posterior"][:30].mean() > 0.44
+        assert found.share == pytest.approx(0.4)
+        assert found.low <= found.share <= found.high
+        assert found.approximate.low <= found.share <= found.approximate.high
+        assert found.gain == pytest.approx(0.4 - found.baseline)
+        assert found.advantage == pytest.approx((0.4 - found.baseline) / (1 - found.baseline))
+        assert found.gain_low <= found.gain <= found.gain_high
+        assert found.advantage_low <= found.advantage <= found.advantage_high
+        assert found.gain_low_joint <= found.gain
+
+    def test_only_the_trials_of_the_attack_count(self, summed):
+        def late(made):
+            made.proved[:30], made.proved[30:] = 0.42, 0.0
+
+        assert summed("posterior", change=late)[1].share == pytest.approx(0.42)
+
+    def test_real_people_are_not_held_by_what_a_prior_says(self, summed):
+        made, found = summed(
+            change=lambda m: m.proved.fill(0.4), bounds=[bound(0.4)], **ROWS_ATTACK
+        )
+        assert found.share == pytest.approx(made.share["prior"].mean())
+        assert found.high > 0.46
+
+    def test_no_upper_limit_ends_at_a_limit_that_sampling_may_miss(self, summed):
+        plain = summed(change=lambda m: m.proved.fill(1.0))[1]
+        most = (plain.share + plain.high) / 2
+        for bounds in ([bound(most), COUNT, bound(None)], [COUNT, bound(None)], [bound(1.0)], []):
+            assert summed(change=lambda m: m.proved.fill(1.0), bounds=bounds)[1] == plain
+
+    def test_lower_limits_above_are_kept_there_unless_they_refute_it(self, summed):
+        plain = summed(change=lambda m: m.proved.fill(1.0))[1]
+        most = (plain.low_joint + plain.low) / 2
+        found = summed(change=lambda m: m.proved.fill(1.0), bounds=[bound(0.9), bound(most)])[1]
+        assert found.low == pytest.approx(most)
+        assert (found.low_joint, found.high) == (plain.low_joint, plain.high)
+        below = plain.low_joint - 0.01
+        refuted = summed(change=lambda m: m.proved.fill(below), bounds=[bound(below)])[1]
+        assert refuted == plain
+
+    def test_what_was_declared_moves_no_number_that_might_refute_it(self, summed):
+        plain = summed(change=lambda m: m.proved.fill(1.0))[1]
+        said = {"takes_as_given": ("the program keeps what was declared of it",)}
+        declared = bound(0.41).model_copy(update={"grade": "proved if", **said})
+        assert plain.low_joint < 0.41 < plain.low
+        assert summed(change=lambda m: m.proved.fill(0.41), bounds=[declared])[1] == plain
+
+    def test_a_share_at_what_is_proved_is_covered_at_its_level(self, ready, made_up):
+        """The worst case: the attack gets all that is proved, whose own limit misses as often as
+        it may. Every course of five trials is summed up, so that no chance is left: neither side
+        misses more often than it may. An upper limit cut at the proof's would: the last line.
+        """
+        study = {**STUDY_ATTACK, "attacks": {"prior": {}}, "run": {"trials": 5, "confidence": 0.5}}
+        made = made_up(ready(**study), 5)
+        made.proved.fill(1.0)
+        [(name, attack, _)] = made.experiment.attacks
+        side, none = 0.25, np.zeros(5)
+        truth = mean_limits(none, confidence=0.5, people=10).high + 1e-9  # five failures miss it
+        misses = np.zeros(3)
+        for values in product((0, 1), repeat=5):
+            chance = truth ** sum(values) * (1 - truth) ** (5 - sum(values))
+            trials = zip(made.trials, values, strict=True)
+            played = [{**t, "prior/share": np.array(float(v))} for t, v in trials]
+            for above, part in ((truth - 0.01, side), (truth + 0.01, 1 - side)):
+                found = attack_result(
+                    made.experiment, name, attack, played, luck=none, bounds=[bound(above)]
+                )
+                cut = min(found.high, above)
+                missed = [found.low > truth, found.high < truth, cut < truth]
+                misses += chance * part * np.array(missed)
+        assert misses[:2].max() <= side
+        assert misses[2] > 1.5 * side
+
+    def test_what_leaves_nothing_to_gain_is_no_advantage(self, summed):
+        def sure(made):
+            made.fresh["prior"][:] = 1.0
+            made.proved[:] = 1.0
+
+        found = summed(change=sure)[1]
+        assert found.gain == pytest.approx(found.share - 1)
+        assert found.advantage == 0
+
+    def test_an_advantage_is_no_less_than_minus_one(self, summed):
+        def worse(made):
+            made.share["prior"][:] = 0.1
+            made.fresh["prior"][:] = 0.9
+            made.proved[:] = 1.0
+
+        found = summed(change=worse)[1]
+        assert found.advantage == -1
+        assert found.gain == pytest.approx(-0.8)
+
+    def test_without_a_guarantee_nothing_is_proved_of_anybody(self, ready, made_up):
+        made = made_up(ready(**STUDY_ATTACK), 5)
+        bare = [{k: v for k, v in t.items() if k != "bound"} for t in made.trials]
+        [(name, attack, _)] = made.experiment.attacks[:1]
+        found = attack_result(made.experiment, name, attack, bare, luck=np.zeros(5), bounds=())
+        assert found.share == pytest.approx(made.share[name].mean())
+
+
+@pytest.mark.states("Swanberg et al. 2025", "section 6.1")
+@pytest.mark.parametrize("real", [False, True])
+def test_an_attack_below_the_guess_of_its_own_trials_says_why(summed, real):
+    """Of as many trials as it took part in: others had other people."""
+
+    def change(made):
+        made.share["rap"][:] = 0.4
+        made.guess[:20], made.guess[20:] = 0.5, 0.3
+        made.guessed[:20], made.guessed[20:] = 0.6, 0.1
+
+    changes = {"attacks": {"prior": {}, "rap": {"trials": 20}}, "bounds": {"confidence": [0.5]}}
+    if real:
+        changes["threat"] = {**STUDY_ATTACK["threat"], "people": "rows"}
+    _, found = summed("rap", change=change, **changes)
+    assert found.below.guess == pytest.approx(0.6 if real else 0.5)
+    assert "never looks at the prior" in found.below.why
+    _, found = summed("prior", change=lambda made: made.guess.fill(0.99), **changes)
+    assert found.below is None  # it decides by the prior: that would be luck
+    _, found = summed("rap", change=lambda made: made.guess.fill(0.2), **changes)
+    assert found.below is None
+
+
+def test_one_columns_share_is_that_of_the_whole_also_where_a_bound_cuts_it(summed):
+    alone = {"threat": {"unknown": ["ill"], "targets": 10}}
+    for proved in (1.0, 0.4):
+        _, found = summed(change=lambda m, most=proved: m.proved.fill(most), **alone)
+        [own] = found.columns.values()
+        assert (own.share, own.low, own.high) == (found.share, found.low, found.high)
+        assert found.share <= proved
+
+
+STUDY_GROUP = {
+    "threat": {"unknown": ["ill"], "targets": 10},
+    "mechanism": {"epsilon": [1.0, 4.0]},
+    "attacks": {"prior": {}, "posterior": {"trials": 25}, "ceiling": {}},
+    "groups": {"columns": ["sex", "ill"], "unusual": False},
+    "run": {"trials": 40, "confidence": 0.9},
+}
+
+
+def test_every_group_from_its_members_trial_by_trial(ready, made_up):
+    """Trials without a member are left out; limits hold for all groups, attacks and settings."""
+    made = made_up(ready(**STUDY_GROUP), 40)
+    groups = made.experiment.groups.names
+    made.members[3, 0] = False
+    made.members[:, 1] = False
+    made.members[:30, 2] = False
+    joint = 1 - 0.1 / (2 * 2 * len(groups))
+    found = {(one.by, one.group): one for one in group_results(made.experiment, made.trials)}
+    assert set(found) == {name for g, name in enumerate(groups) if g != 1}
+    for g, name in enumerate(groups):
+        if g == 1:
+            continue
+        own, members = found[name], made.members[:, g]
+        assert own.by_secret == (name[0] == "ill")
+        assert own.share_of_people == pytest.approx(members.mean())
+        some = members.any(axis=1)
+
+        def means(values, count, members=members, some=some):
+            return np.array([v[m].mean() for v, m, s in zip(values[:count], members, some) if s])
+
+        guessed = made.guessed if own.by_secret else made.guess
+        assert own.guess.share == pytest.approx(means(guessed, 40).mean())
+        among = [one[m] for one, m in zip(guessed, members, strict=True)]
+        if own.by_secret:  # hits, one by one
+            right = clopper_pearson(int(sum(map(sum, among))), members.sum(), confidence=joint)
+            limits = [right.low, right.high]
+        else:  # trial by trial: nobody is in a release of their own
+            trialwise = mean_limits(means(guessed, 40), confidence=joint, people=10)
+            limits = [trialwise.low, trialwise.high]
+        limits = [min(limits[0], own.guess.share), max(limits[1], own.guess.share)]
+        assert [own.guess.low, own.guess.high] == pytest.approx(limits)
+        attacks = {**own.attacks, **({"ceiling": own.ceiling} if own.ceiling else {})}
+        assert own.ceiling is not None
+        assert "ceiling" not in own.attacks
+        assert set(attacks) == {"prior", "ceiling"} | ({"posterior"} if g != 2 else set())
+        for attack, one in attacks.items():
+            count = 25 if attack == "posterior" else 40
+            shares = means(made.share[attack], count)
+            limits = mean_limits(shares, confidence=joint, people=10)
+            assert one.share == pytest.approx(limits.value)
+            assert [one.low, one.high] == pytest.approx([limits.low, limits.high])
+            over = difference_limits(shares, means(guessed, count), confidence=joint, people=10)
+            assert [one.over_guess, one.over_guess_low] == pytest.approx([over.value, over.low])
+            assert one.baseline == pytest.approx(means(made.fresh[attack], count).mean())
+            assert one.people == members[:count].sum()
+
+
+def test_a_study_without_a_ceiling_has_none_of_any_group(ready, made_up):
+    made = made_up(ready(**{**STUDY_GROUP, "attacks": {"prior": {}}}), 4)
+    assert all(one.ceiling is None for one in group_results(made.experiment, made.trials))
+
+
+def test_rounding_leaves_no_share_of_a_group_outside_of_0_and_1(ready, made_up):
+    made = made_up(ready(**STUDY_GROUP), 4)
+    made.share["prior"][:], made.guess[:], made.guessed[:] = 1 + 1e-12, -1e-12, 0
+    made.share["posterior"][:] = -1e-12
+    for one in group_results(made.experiment, made.trials):
+        assert one.attacks["prior"].share == 1
+        assert one.attacks["prior"].over_guess == 1
+        assert one.attacks["posterior"].share == 0
+        assert one.guess.share == 0
+
+
+def test_of_a_group_told_by_its_secrets_an_attack_is_held_against_itself(ready, made_up):
+    """Trials without members, true or fresh, are left out; other groups have the best guess."""
+    made = made_up(ready(**STUDY_GROUP), 40)
+    trials, rng = made.trials, np.random.default_rng(5)
+    for t, trial in enumerate(trials):
+        trial["strangers"] = rng.integers(1, 5, len(trial["groups"]))
+        trial["strangers"][-1] *= t % 4 > 0
+        for name in ("prior", "posterior", "ceiling"):
+            if f"{name}/group_share" in trial:
+                trial[f"{name}/group_decoy"] = trial["strangers"] * rng.random()
+    found = group_results(made.experiment, trials)
+    told = [one for one in found if one.by_secret]
+    assert [one.group for one in told]
+    for one in found:
+        g = made.experiment.groups.names.index((one.by, one.group))
+        for name, own in one.attacks.items():
+            assert (own.by_chance is None) == (not one.by_secret)
+            if own.by_chance is None:
+                assert own.sure_gain == own.over_guess_low
+                continue
+            some = [
+                t for t in trials[: 25 if name == "posterior" else 40]
+                if t["groups"][g] > 0 and t["strangers"][g] > 0
+            ]  # fmt: skip
+            real = [t[f"{name}/group_share"][g] / t["groups"][g] for t in some]
+            fresh = [t[f"{name}/group_decoy"][g] / t["strangers"][g] for t in some]
+            joint = 1 - 0.1 / (2 * 2 * len(made.experiment.groups.names))
+            over = difference_limits(np.clip(real, 0, 1), fresh, confidence=joint, people=10)
+            assert own.by_chance.share == pytest.approx(np.mean(fresh))
+            assert own.by_chance.gain == pytest.approx(over.value)
+            assert own.by_chance.gain_low == pytest.approx(over.low)
+            assert own.sure_gain == min(own.over_guess_low, own.by_chance.gain_low)

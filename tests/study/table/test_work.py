@@ -1,31 +1,46 @@
 """Work is estimated before it starts: refused where it cannot fit, agreed to where it is long."""
 
 import re
+import sys
 import time
 from pathlib import Path
 
+import cloudpickle
 import numpy as np
 import pytest
 
 import narcissus
+import narcissus as package
 from narcissus.attacks.table import GibbsSampling, MeanField, PriorGuess
-from narcissus.errors import InputError, LongWorkError, TooLargeError
+from narcissus.errors import InputError, LongWorkError, StoreError, TooLargeError
 from narcissus.game.executor import Serial
 from narcissus.mechanisms import KeptReleases, MarginalQueries, ProtectedCounts, Shelf
+from narcissus.mechanisms.table import shelf as module
 from narcissus.observer import SilentObserver
-from narcissus.study.table import room, work
-from narcissus.study.table.costly import (
+from narcissus.study.kinds import RunOptions
+from narcissus.study.table import work
+from narcissus.study.table.prepare import prepare
+from narcissus.study.table.work import (
     FOLDER,
+    ReleasesSentBack,
     is_costly,
     refuse_fixed_seeds,
     with_kept_releases,
 )
-from narcissus.study.table.prepare import prepare
 from narcissus.success import exact_match
 
 
 def ready(path):
     return prepare(narcissus.load_study(path).settings, path.parent, 1)
+
+
+def checked(experiment, hours):
+    """Check an experiment's work; give what is noted."""
+    heard, observer = [], SilentObserver()
+    observer.note = heard.append
+    options = RunOptions(entropy=1, observer=observer, hours=hours)
+    work.check(experiment, experiment.keys(), Serial(), options)
+    return heard
 
 
 def test_a_study_that_would_never_end_is_told_before_it_starts(study, narcissus):
@@ -58,6 +73,7 @@ def test_in_python_nothing_is_asked_unless_wished(study):
 def test_what_does_not_fit_is_refused(study, monkeypatch):
     loaded = narcissus.load_study(study())
     monkeypatch.setattr(work, "machine_memory", lambda: 10**8)
+    monkeypatch.setattr(sys.modules["narcissus.study.table.prepare"], "require_room", print)
     with pytest.raises(TooLargeError, match=r"about 0.3 GB of memory .* there are 0.1 GB"):
         narcissus.run(loaded)
 
@@ -133,14 +149,7 @@ def test_nobody_is_asked_where_any_time_was_agreed_to(study, monkeypatch):
     experiment = ready(study())
     monkeypatch.setattr(work, "PATIENCE_WITH_LARGE", 0.0)
     monkeypatch.setattr(work, "SMALL", 0)
-    heard = []
-
-    class Hearer(SilentObserver):
-        def note(self, message):
-            heard.append(message)
-
-    work.check(experiment, experiment.keys(), executor=Serial(), hours=None, observer=Hearer())
-    assert heard == [
+    assert checked(experiment, hours=None) == [
         f"a trial of {experiment.targets} people is timed first",
         "the first trial has not ended after 0 seconds: how long the study takes is not known",
     ]
@@ -173,35 +182,24 @@ def test_what_is_worked_out_once_is_not_counted_for_every_trial(study, monkeypat
 
 
 def test_a_long_trial_is_told(study, monkeypatch):
-    heard = []
-
-    class Hearer(SilentObserver):
-        def note(self, message):
-            heard.append(message)
-
     experiment = ready(study())
     monkeypatch.setattr(work, "_timed", lambda *_: (90.0, 100))
-    work.check(experiment, experiment.keys(), executor=Serial(), hours=None, observer=Hearer())
+    heard = checked(experiment, hours=None)
     assert heard[0].startswith("one trial takes about 90 seconds: a run that is interrupted loses")
 
 
 def test_a_trial_of_very_many_people_is_timed_where_it_can_be_ended(study, monkeypatch):
     """Ours too: nobody waits longer than it takes to see that it is long."""
-    heard, waited = [], []
-
-    class Hearer(SilentObserver):
-        def note(self, message):
-            heard.append(message)
+    waited = []
 
     def timed(measure, what, patience, **_):
         waited.append(patience)
 
     monkeypatch.setattr(work, "timed", timed)
     experiment = ready(study(attacks={"prior": {}}))
-    work.check(experiment, experiment.keys(), executor=Serial(), hours=1.0, observer=Hearer())
-    assert (heard, waited) == ([], [])
+    assert (checked(experiment, hours=1.0), waited) == ([], [])
     monkeypatch.setattr(work, "SMALL", 1000)
-    work.check(experiment, experiment.keys(), executor=Serial(), hours=1.0, observer=Hearer())
+    heard = checked(experiment, hours=1.0)
     assert waited == [work.PATIENCE_WITH_LARGE]
     assert heard == [f"a trial of {experiment.targets} people is timed first"]
 
@@ -210,28 +208,33 @@ QUERIES = MarginalQueries((5,) * 15 + (24,), (15,), 3)
 SUCCESS = exact_match((24,))
 
 
+def require_room(people, attacks):
+    needed = work.room(QUERIES, SUCCESS, people, attacks)
+    work.require_room(QUERIES, SUCCESS, people, needed)
+
+
 def test_it_grows_with_the_people_and_with_what_attacks_look_at():
-    small, large = (room.room(QUERIES, SUCCESS, n, [PriorGuess()]) for n in (10**4, 10**6))
+    small, large = (work.room(QUERIES, SUCCESS, n, [PriorGuess()]) for n in (10**4, 10**6))
     assert 50 < large / small < 100  # the tables are the same
-    by_types = room.room(QUERIES, SUCCESS, 10**6, [PriorGuess(), MeanField()])
-    by_cells = room.room(QUERIES, SUCCESS, 10**6, [MeanField(), GibbsSampling()])
+    by_types = work.room(QUERIES, SUCCESS, 10**6, [PriorGuess(), MeanField()])
+    by_cells = work.room(QUERIES, SUCCESS, 10**6, [MeanField(), GibbsSampling()])
     assert large < by_types < 2e9 < by_cells
-    assert by_types < room.room(QUERIES, SUCCESS, 10**6, [MeanField()], ProtectedCounts)
+    assert by_types < work.room(QUERIES, SUCCESS, 10**6, [MeanField()], ProtectedCounts)
 
 
 def test_a_million_people_with_their_prior_alone_fit_into_a_gigabyte():
-    assert 0.4e9 < room.room(QUERIES, SUCCESS, 10**6, [PriorGuess()]) < 1e9
+    assert 0.4e9 < work.room(QUERIES, SUCCESS, 10**6, [PriorGuess()]) < 1e9
 
 
 def test_what_one_process_cannot_hold_is_refused_by_its_size(monkeypatch):
-    monkeypatch.setattr(room, "machine_memory", lambda: 2**30)
-    room.require_room(QUERIES, SUCCESS, 10**5, [MeanField()])
+    monkeypatch.setattr(work, "machine_memory", lambda: 2**30)
+    require_room(10**5, [MeanField()])
     says = (
         r"^1,000,000 people with 24 joint values .* in 105 tables, need about \d+\.\d GB, and "
         r"there are 1\.1 GB: take fewer targets"
     )
     with pytest.raises(TooLargeError, match=says):
-        room.require_room(QUERIES, SUCCESS, 10**6, [GibbsSampling()])
+        require_room(10**6, [GibbsSampling()])
 
 
 IDENTITY = {n: n for n in ("mechanism", "own code", "data", "table", "version")}
@@ -296,3 +299,80 @@ def test_a_fixed_seed_is_refused(ready, own):
     refuse_fixed_seeds(own("varied"))
     with pytest.raises(InputError, match="fixed seed"):
         refuse_fixed_seeds(own("fixed"))
+
+
+OWN_VARIED = """
+def varied(frame, rng):
+    with open("asked", "a") as file:
+        file.write("x")
+    return frame.sample(frac=1.0, replace=True, random_state=rng)
+"""
+
+
+class Elsewhere(Serial):
+    """Gets a job as bytes, and has not our folder."""
+
+    is_here = False
+
+    def play(self, job, keys, observer=None):
+        yield from super().play(cloudpickle.loads(cloudpickle.dumps(job)), keys)
+
+
+@pytest.fixture
+def costly(study):
+    path = study(
+        mechanism={"name": "own:varied", "k": None, "epsilon": None},
+        attacks={"prior": {}},
+        run={"trials": 3},
+    )
+    Path("own.py").write_text(OWN_VARIED)
+    return package.load_study(path, allow_code=True)
+
+
+def asked():
+    path = Path("asked")
+    count = len(path.read_text()) if path.exists() else 0
+    path.unlink(missing_ok=True)
+    return count
+
+
+def kept(folder):
+    return {path.name: path.read_bytes() for path in Path(folder, "releases").iterdir()}
+
+
+def test_they_are_kept_and_found_as_those_that_were_made_here(costly, hears):
+    here = package.run(costly, folder="here", engine="serial")
+    count = asked()
+    there = package.run(costly, folder="there", engine=Elsewhere(), observer=hears)
+    assert asked() == count
+    assert there.record.portable_digest == here.record.portable_digest
+    assert there.record.results == here.record.results
+    assert kept("there") == kept("here")
+    assert len(kept("here")) == 5
+    package.run(costly, folder="there", engine=Elsewhere(), restart=True)
+    fixed = count - len(kept("here"))  # only who looks for a fixed seed asks again
+    assert asked() == fixed
+    assert not any("not kept" in note for note in hears.notes)
+
+
+def test_a_large_one_is_said_to_be_not_kept(costly, hears, monkeypatch):
+    monkeypatch.setattr(module, "SENT_BACK", 10)
+    package.run(costly, folder="there", engine=Elsewhere(), observer=hears)
+    assert len(kept("there")) == 3  # of the trial that was timed, here
+    [note] = [note for note in hears.notes if "not kept" in note]
+    assert "more than 16 MiB are not sent back" in note
+
+
+def test_a_worker_does_not_say_where_files_go(tmp_path):
+    shelf = Shelf(tmp_path / "kept")
+
+    def job(key):
+        shelf.put(key, b"x")
+
+    others = ReleasesSentBack(Elsewhere(), shelf)
+    assert (others.workers, others.is_here) == (1, False)
+    assert dict(others.play(job, ["a.npz"])) == {"a.npz": None}
+    assert (tmp_path / "kept" / "a.npz").read_bytes() == b"x"
+    with pytest.raises(StoreError, match=r"is called '\.\./b\.npz'"):
+        list(others.play(job, ["../b.npz"]))
+    assert not (tmp_path / "b.npz").exists()

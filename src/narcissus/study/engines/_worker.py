@@ -1,8 +1,8 @@
 """The inside of a worker process: play the requested trials, job after job, until the pipe ends.
 
-Started by `_attendant.py` with a safe path: nothing is ever imported from the current directory.
+Started by `processes.py` with a safe path: nothing is ever imported from the current directory.
 Standard input and output of the process are the pipes; whatever a trial itself prints goes to
-standard error.
+standard error. An answer is packed as bytes: a value, or the exception that was raised.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ import struct
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, Any
 
+import cloudpickle
 from threadpoolctl import threadpool_limits
 
 from narcissus._visible import show_visibly
-from narcissus.study.engines.answers import answer
+from narcissus.errors import NarcissusError
 
 LENGTH = struct.Struct("!Q")  # before each message: its number of bytes
 JOB, KEY = b"j", b"k"  # what a message to a worker begins with
@@ -44,6 +47,43 @@ def receive(stream: IO[bytes]) -> bytes | None:
     (length,) = LENGTH.unpack(head)
     message = stream.read(length)
     return message if len(message) == length else None
+
+
+def answer(play: Callable[[], Any]) -> bytes:
+    """Pack the value, or the exception and its traceback."""
+    try:
+        return pickle.dumps((play(), None, ""))
+    except MemoryError:
+        error: BaseException = MemoryError("memory ran out")
+        text = ""
+    except SystemExit as raised:
+        error, text = SystemExit(), repr(raised.code)
+    except Exception as raised:
+        error, text = raised, traceback.format_exc()
+    with suppress(Exception):
+        packed = cloudpickle.dumps((None, error, text))
+        pickle.loads(packed)  # some exceptions cannot be made again from what they were made of
+        return packed
+    told = RuntimeError(f"{type(error).__name__}: {error}")
+    return pickle.dumps((None, told, text))
+
+
+def opened(message: bytes, where: str) -> Any:
+    """Return the value, or raise the exception with ``where`` in a note."""
+    value, error, text = pickle.loads(message)
+    if error is None:
+        return value
+    if isinstance(error, MemoryError):
+        raise NarcissusError(
+            f"memory ran out {where} (MemoryError): use fewer --workers or a smaller study; "
+            "finished trials are kept"
+        )
+    if isinstance(error, SystemExit):
+        raise NarcissusError(f"sys.exit({text}) was called {where}")
+    error.add_note(where)
+    if not isinstance(error, NarcissusError):
+        error.add_note("in a worker process:\n" + text)
+    raise error
 
 
 def die_with(parent: int) -> None:

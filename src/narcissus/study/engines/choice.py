@@ -29,19 +29,9 @@ def executor_of(
 ) -> Generator[Executor]:
     """Yield the executor that plays a study; whatever was started for it ends with the block.
 
-    Parameters
-    ----------
-    options
-        What was asked for; an executor in it is used as it is, and stays open.
-    run
-        The study's section [run].
-    workers
-        Default number of processes if no engine is named; None is one for each core.
-
-    Raises
-    ------
-    InputError
-        Unknown engine, conflicting options, or a scheduler named by a study without permission.
+    An executor in ``options`` is used as it is, and stays open. ``run`` is the study's section
+    [run]; ``workers`` the default number of processes if no engine is named, None one for each
+    core.
     """
     if isinstance(options.engine, str | None):
         with closing(_made(options, run, workers)) as executor:

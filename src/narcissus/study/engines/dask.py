@@ -3,12 +3,23 @@
 The job goes to the scheduler once, and from there to each worker; then only names of keys go out,
 and only what the store keeps of each comes back. Dask reassigns the keys of a lost worker. The
 results stay here, so losing the scheduler loses nothing that has ended.
+
+The scheduler of our own cluster runs in a thread of this process, its workers are separate
+processes, and all of it ends with this process. It listens on the loopback address only, which
+other users of the machine can reach too. Whoever may connect to a scheduler can run code in its
+workers, so both sides present a certificate made for the run.
 """
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import json
 import logging
+import os
+import signal
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -20,18 +31,42 @@ from typing import Any
 import cloudpickle
 
 from narcissus._optional import optional
+from narcissus._scratch import scratch_folder
+from narcissus._visible import show_visibly
 from narcissus.errors import InputError, NarcissusError
 from narcissus.game.executor import Ended, Job, KeyLostError
 from narcissus.observer import SILENT, Observer
-from narcissus.study.engines.answers import opened
-from narcissus.study.engines.own_cluster import OwnCluster
-from narcissus.study.engines.processes import default_workers
+from narcissus.study.engines._worker import die_with, opened
+from narcissus.study.engines.processes import (
+    ATTEMPTS,
+    PATIENCE,
+    default_workers,
+    how_it_ended,
+    oom_kills,
+    start,
+)
 from narcissus.study.engines.task import Carried, play_key, processor, versions
 
 CONNECT = "10s"
 LOOK = 0.25  # seconds between looks at workers that have ended
 COUNT = 2.0  # seconds between counts of the workers there are
 KEPT = "finished trials are kept, and the same command continues"
+
+# Settings of Dask's for a scheduler and workers that live as long as a command.
+QUIET: dict[str, object] = {
+    # Pages about tasks and logs, for whoever asks: nobody needs them.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,
+}
+SETTINGS: dict[str, object] = {
+    **QUIET,
+    "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
+    # Few trials wait at a worker: those are blamed with the one that ends it.
+    "distributed.scheduler.worker-saturation": 1.0,
+    # A trial may hold the interpreter's lock for long; that a worker has ended we see ourselves.
+    "distributed.scheduler.worker-ttl": None,
+}
 
 _numbers = itertools.count()
 
@@ -53,13 +88,6 @@ class Dask:
         processes on this machine, which ends with `close`.
     workers
         Processes of a cluster on this machine; None is one for each core.
-
-    Raises
-    ------
-    MissingExtraError
-        Dask is not installed.
-    InputError
-        ``workers`` is given for a cluster that has its own.
     """
 
     def __init__(self, scheduler: Any = None, *, workers: int | None = None) -> None:
@@ -392,3 +420,151 @@ class _Flight:
 
     def _lost(self) -> NarcissusError:
         return NarcissusError(f"the scheduler at {self._where} is lost: {KEPT}")
+
+
+class OwnCluster:
+    """A scheduler in this process with its worker processes."""
+
+    def __init__(self, workers: int) -> None:
+        distributed: Any = optional("distributed", extra="dask", purpose="The engine dask")
+        config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
+        optional("cryptography", extra="dask", purpose="The engine dask")  # makes the certificate
+        self._reasons: list[str] = []
+        self._in_vain = 0  # workers that ended since a trial was last played
+        self._dismissed: set[int] = set()  # process numbers of workers that we have ended
+        self._security = distributed.Security.temporary()
+        self._stack = ExitStack()
+        self._workers: list[subprocess.Popen[bytes]] = []
+        self._stack.callback(self.end_workers)
+        self._folder = self._stack.enter_context(scratch_folder())
+        try:
+            with config.set({**SETTINGS, "temporary-directory": str(self._folder)}):
+                scheduler = {
+                    "cls": distributed.Scheduler,
+                    "options": {
+                        "host": "127.0.0.1",
+                        "protocol": "tls",
+                        "security": self._security,
+                        "dashboard": False,
+                        "dashboard_address": "127.0.0.1:0",
+                    },
+                }
+                self.cluster = distributed.SpecCluster(scheduler=scheduler, security=self._security)
+            self._stack.callback(self.cluster.close, timeout=1)
+            self._oom = oom_kills()
+            for _ in range(workers):
+                self._workers.append(self._started())
+        except BaseException:
+            self.close()
+            raise
+
+    def mend(self, observer: Observer) -> None:
+        """Replace each worker that has ended, and report why it did.
+
+        Raises NarcissusError if workers end faster than they play.
+        """
+        for place, worker in enumerate(self._workers):
+            code = worker.poll()
+            if code is None:
+                continue
+            if worker.pid in self._dismissed:
+                self._dismissed.discard(worker.pid)
+                self._workers[place] = self._started()
+                continue
+            after = oom_kills()
+            self._reasons = [*self._reasons[1 - ATTEMPTS :], how_it_ended(code, self._oom, after)]
+            self._in_vain += 1
+            self._oom = after
+            observer.note(
+                f"a worker has ended, and what it played is played again: {self._reasons[-1]}"
+            )
+            if self._in_vain > ATTEMPTS * len(self._workers):
+                raise NarcissusError(
+                    f"workers end before they have played anything ({self.why()}); finished "
+                    "trials are kept, and the same command continues"
+                )
+            self._workers[place] = self._started()
+
+    def why(self) -> str:
+        """Describe how workers ended lately."""
+        return "; ".join(dict.fromkeys(self._reasons))
+
+    def has_played(self) -> None:
+        """Reset the count of workers that ended without playing anything."""
+        self._in_vain = 0
+
+    def close(self) -> None:
+        """End the workers at once, and the scheduler."""
+        self._stack.close()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        worker = start("dask", prints=_standard_error())
+        told = {
+            "scheduler": self.cluster.scheduler_address,
+            "folder": str(self._folder),
+            "certificate": self._security.tls_ca_file,
+            "key": self._security.tls_worker_key,
+        }
+        assert worker.stdin is not None
+        with suppress(OSError):  # it has ended: `mend` says why
+            worker.stdin.write(json.dumps(told).encode())
+            worker.stdin.close()
+        return worker
+
+    def end_workers(self) -> None:
+        """End the workers at once; `mend` replaces them without counting them as failures."""
+        self._reasons = []
+        for worker in self._workers:
+            if worker.poll() is None:
+                self._dismissed.add(worker.pid)
+            worker.kill()
+        for worker in self._workers:
+            with suppress(subprocess.TimeoutExpired):
+                worker.wait(PATIENCE)
+
+
+def _standard_error() -> int:
+    """Return the file descriptor to which workers print: not the command's standard output."""
+    try:
+        return sys.__stderr__.fileno() if sys.__stderr__ is not None else subprocess.DEVNULL
+    except (OSError, ValueError):
+        return subprocess.DEVNULL
+
+
+def main(parent: int) -> None:
+    """Work for the scheduler of our own cluster until it ends, in a process of its own.
+
+    The credentials arrive on standard input: unlike arguments and the environment, no other user of
+    this machine can read them there.
+    """
+    die_with(parent)
+    if hasattr(signal, "SIGINT"):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    show_visibly(sys.stderr)
+    told: dict[str, Any] = json.loads(sys.stdin.buffer.read())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    asyncio.run(_work(told))
+
+
+async def _work(told: dict[str, Any]) -> None:
+    config: Any = optional("dask.config", extra="dask", purpose="The engine dask")
+    distributed: Any = optional("distributed", extra="dask", purpose="The engine dask")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    with config.set(QUIET):
+        worker = await distributed.Worker(
+            told["scheduler"],
+            nthreads=1,
+            memory_limit=0,
+            host="127.0.0.1",
+            protocol="tls",
+            dashboard=False,
+            local_directory=told["folder"],
+            security=distributed.Security(
+                require_encryption=True,
+                tls_ca_file=told["certificate"],
+                tls_worker_cert=told["certificate"],
+                tls_worker_key=told["key"],
+            ),
+        )
+        await worker.finished()

@@ -19,24 +19,15 @@ from narcissus.observer import SILENT, Observer
 
 Told = tuple[str, tuple[Any, ...]]
 
-IN_VAIN = 10
-"""Times in a row that something is made anew and lost before it answers."""
+IN_VAIN = 10  # times in a row that something is made anew and lost before it answers
+
+# In a worker: what it holds, by whose it is and its place, with the number of changes it received.
+_things: dict[tuple[str, str], tuple[Any, int]] = {}
 
 
-@dataclass(eq=False)
-class _Thing:
-    """State held by a worker, with the number of changes it received."""
-
-    thing: Any
-    told: int
-
-    def asked(self, what: Told) -> Any:
-        name, arguments = what
-        return getattr(self.thing, name)(*arguments)
-
-
-_things: dict[tuple[str, str], _Thing] = {}
-"""In a worker: what it holds, by whose it is and its place."""
+def _called(thing: Any, what: Told) -> Any:
+    name, arguments = what
+    return getattr(thing, name)(*arguments)
 
 
 @dataclass(frozen=True)
@@ -52,10 +43,10 @@ class _Make:
             if owner != self.owner:
                 del _things[owner, place]
         _things.pop((self.owner, key), None)  # both may not fit
-        thing = _Thing(self.maker(), len(self.history))
+        thing = self.maker()
         for what in self.history:
-            thing.asked(what)
-        _things[self.owner, key] = thing
+            _called(thing, what)
+        _things[self.owner, key] = (thing, len(self.history))
 
 
 @dataclass(frozen=True)
@@ -64,19 +55,18 @@ class _Ask:
 
     owner: str
     what: Told
-    told: int
-    """How often it must have been told what changes it."""
+    told: int  # how often it must have been told what changes it
     changes: bool
 
     def __call__(self, key: str) -> tuple[Any] | None:
-        thing = _things.get((self.owner, key))
-        if thing is None or thing.told != self.told:
+        thing, told = _things.get((self.owner, key), (None, -1))
+        if told != self.told:
             return None
         if self.changes:
-            thing.told = -1  # what breaks off in the middle is of no use
-        answer = thing.asked(self.what)
+            _things[self.owner, key] = (thing, -1)  # what breaks off in the middle is of no use
+        answer = _called(thing, self.what)
         if self.changes:
-            thing.told = self.told + 1
+            _things[self.owner, key] = (thing, self.told + 1)
         return (answer,)
 
 

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from narcissus._version import __version__
 from narcissus.errors import NarcissusError
-from narcissus.study.engines.answers import answer
+from narcissus.study.engines._worker import answer
 
 PACKAGES = ("numpy", "scipy", "pandas", "numba", "scikit-learn")
 """Other packages of which numbers depend; the last two may be missing, here and there alike."""

@@ -30,8 +30,7 @@ from narcissus.profiles import (
     write_out,
 )
 from narcissus.profiles.write_out import ROUNDING
-from narcissus.study.game.family import RatesFamily
-from narcissus.study.game.schema import GameStudy
+from narcissus.study.game.schema import GameStudy, RatesFamily
 from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import checked
 from narcissus.study.parts import Part
@@ -44,11 +43,7 @@ SECTIONS = ("mechanism", "world", "success", "looser")
 
 
 def varied(study: GameStudy, folder: Path, parameter: str, value: float) -> Game:
-    """Return the game of a study with another value of ``parameter``.
-
-    ``parameter`` is a key of [mechanism], or of another section named before a dot: ``world.rate``.
-    An unknown section or parameter, or an invalid value, raises InputError.
-    """
+    """Return the game of a study with another value of ``parameter``: a key, or SECTION.KEY."""
     before, dot, key = parameter.rpartition(".")
     section = before if dot else "mechanism"
     part: Part | None = getattr(study, section, None) if section in SECTIONS else None
@@ -70,11 +65,10 @@ def varied(study: GameStudy, folder: Path, parameter: str, value: float) -> Game
     return study.model_copy(update={section: made}).build().game
 
 
-LEAST = 1e-6
-"""Tolerance where the statement allows no delta, and a tenth of it would be 0."""
+LEAST = 1e-6  # tolerance where the statement allows no delta, and a tenth of it would be 0
 
+# The distributions written out, with the worst rate; what holds between them; why not more.
 Covered = tuple[WrittenFamily, CoverResult | None, str]
-"""The distributions written out, with the worst rate; what holds between them; why not more."""
 
 
 def between_rates(
@@ -89,9 +83,7 @@ def between_rates(
     """Find the worst rate of a family, and a delta sufficient for every rate.
 
     The tolerance is a tenth of delta if the family has none. ``exact`` is the game at any of its
-    rates.
-    Raises InputError: the world does not define how its chances depend on the rate.
-    Raises LongWorkError: it takes longer than ``hours``.
+    rates. A world that does not define how its chances depend on the rate raises InputError.
     """
     return cover(
         exact,
@@ -126,13 +118,9 @@ def smallest_for_every_rate(
 ) -> Smallest:
     """Find the first parameter value that suffices for every rate of a study's family.
 
-    study: a study with a family of rates.
-    folder: the folder of the study file.
-    parameter, values: the parameter, as for `varied`, and the values to try, in order.
-    epsilon, delta: target.
-    limit: largest number of (data set, release) pairs of a game.
-    executor: engine for long computations; None is this process.
-    Raises InputError: nothing is known between the rates, or the parameter does not take a value.
+    ``values`` of ``parameter``, as for `varied`, are tried in order; ``limit`` is the largest
+    number of (data set, release) pairs of a game. If nothing is known between the rates, or the
+    parameter does not take a value, this raises InputError.
     """
     family = study.family
     assert isinstance(family, RatesFamily)
@@ -245,10 +233,7 @@ def _with_worst(written: WrittenFamily, rate: float, epsilon: float) -> WrittenF
 
 
 def text_of(study: GameStudy, world: Any, member: str) -> str:
-    """Return the text of a study file with one world and without its family.
-
-    ``member`` names the world in the title and in messages; a user's own object raises InputError.
-    """
+    """Return the text of a study file with one world, called ``member``, and without its family."""
     said = study.model_dump(mode="json", by_alias=True, exclude_unset=True)
     left = {k: v for k, v in said.items() if k not in ("family", "world", "expected", "title")}
     title = f"{study.title}: {member}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
@@ -20,7 +20,7 @@ from narcissus._random import child
 from narcissus._version import __version__
 from narcissus.attacks.conversation import Transcript
 from narcissus.errors import InputError, TooLargeError
-from narcissus.game import Attacked, Play, play
+from narcissus.game import Attacked, Game, Play, play
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
 from narcissus.game.loop import Blocks, Through
@@ -35,13 +35,11 @@ from narcissus.profiles import (
     write_out_family,
 )
 from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
-from narcissus.profiles.write_out import ROUNDING, Worst, number
+from narcissus.profiles.write_out import ROUNDING, number
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.engines import executor_of
 from narcissus.study.game.covered import covered
-from narcissus.study.game.family import RatesFamily
-from narcissus.study.game.schema import GameStudy, Setup, asked_of_rows
-from narcissus.study.game.unused import refuse_fresh, refuse_unused, refuse_unwritten
+from narcissus.study.game.schema import GameStudy, RatesFamily, Setup, asked_of_rows
 from narcissus.study.game.verdict import Ground, Judged, Proof, grade_of, judge
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
@@ -65,16 +63,20 @@ from narcissus.study.results.game import (
 from narcissus.study.store import TrialStore
 from narcissus.study.work import agree, timed
 from narcissus.success import KeptSurprisal
+from narcissus.success.relations import RandomRow
 from narcissus.success.singling_out import SAME, SinglingOut
 from narcissus.success.statements import (
     FixedBaseline,
+    NotMemorizing,
     Resilience,
     Threshold,
     prepared,
 )
+from narcissus.worlds.pairs import Pairs, RandomNeighbours
 
 Player = Callable[[str], Arrays]
 
+PROFILE = ("limit", "epsilons", "abstain")  # keys of [exact] about the profile
 ENOUGH = 0.3  # seconds of play from which the rest is reckoned
 LONG = 1.0  # seconds of one trial that is taken at its word: others may have paid for a whole block
 
@@ -102,17 +104,14 @@ def agreed(
 def check(
     player: Player, keys: Sequence[str], executor: Executor, options: RunOptions, *, is_ours: bool
 ) -> None:
-    """Refuse blocks that take longer than was agreed to.
-
-    Raises LongWorkError then, or if the first trial of parts that are not ours does not end.
-    """
+    """Refuse blocks that take longer than was agreed to, or whose first trial does not end."""
     measure = partial(time_of_trial, player, keys[0])
     seconds = (
         measure()
         if is_ours
         else timed(measure, "the first trial", hours=options.hours, observer=options.observer)
     ) or 0.0
-    trials = sum(size_of(key) for key in keys)
+    trials = sum(int(key.split("/")[2]) for key in keys)
     processes = min(executor.workers, len(keys))
     agree(
         trials * seconds / processes,
@@ -137,11 +136,6 @@ def time_of_trial(player: Player, key: str) -> float:
             if count >= int(size) or (seconds >= ENOUGH and (count > 1 or seconds >= LONG)):
                 return seconds / count
             count = min(10 * count, int(size))
-
-
-def size_of(key: str) -> int:
-    """Return the number of trials of a block."""
-    return int(key.split("/")[2])
 
 
 def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, object]:
@@ -185,7 +179,11 @@ def exactly(
         points = sorted({*points, at})
     # One pass through the guesses for all: where the baseline counts for nothing, too.
     worst = {one.best.epsilon: one for one in written.worst([*points, -math.inf])}
-    found = _resilient(statement, worst[at]) or _other(written, statement)
+    if isinstance(statement, Resilience):
+        what = f"least delta at epsilon {statement.epsilon:g}"
+        found = worst[at].member, worst[at].best.delta, statement.delta, what, None
+    else:
+        found = _other(written, statement)
     if found is None:
         return None
     member, least, limit, what, fixed = found
@@ -219,15 +217,8 @@ def exactly(
     )
 
 
+# the worst member, what is needed, what is allowed, what both are, the best fixed guess
 _Found = tuple[str, float, float, str, float | None]
-"""The worst member, what is needed, what is allowed, what both are, the best fixed guess."""
-
-
-def _resilient(statement: Any, worst: Worst) -> _Found | None:
-    if not isinstance(statement, Resilience):
-        return None
-    what = f"least delta at epsilon {statement.epsilon:g}"
-    return worst.member, worst.best.delta, statement.delta, what, None
 
 
 def _other(written: WrittenFamily, statement: Any) -> _Found | None:
@@ -275,10 +266,7 @@ def answer(
     members: int,
     memorized: float | None,
 ) -> GameResults:
-    """Assemble the results for one statement.
-
-    ``played`` is the whole run, including attackers that failed on every trial.
-    """
+    """Assemble the results for one statement, from the whole run."""
     statement = ground.statement
     return GameResults(
         outcome=judged.outcome,
@@ -370,6 +358,95 @@ def _curve(statement: Any, attackers: Sequence[Attacked]) -> list[CurvePoint]:
     return rows
 
 
+def refuse_unused(study: GameStudy, setup: Setup) -> None:
+    """Refuse options of [exact], [privacy] and [run] that the file alone shows to be unused."""
+    for refusals in (_exact_refusals, _privacy_refusals, _run_refusals):
+        for refusal in refusals(study, setup):
+            raise InputError(refusal)
+
+
+def refuse_fresh(study: GameStudy, setup: Setup) -> None:
+    """Refuse `run.fresh` if no attack on any distribution is scored on fresh data sets.
+
+    One trial of each attack shows whether every baseline has a formula.
+    """
+    if "fresh" not in study.run.model_fields_set or not setup.attacks:
+        return
+    if not any(_asks_for_fresh(game, setup) for game in setup.game.members().values()):
+        raise InputError(
+            "`run.fresh` is not used: in this world the baseline of every attack has a formula, "
+            "or the one fresh data set is the other of the pair: leave it out"
+        )
+
+
+def refuse_unwritten(study: GameStudy, reason: InputError) -> None:
+    """Refuse options of the exact profile in a game that cannot be written out at any size."""
+    for name in _given(study.exact, *PROFILE):
+        if not (name == "limit" and study.exact.memorized):
+            raise InputError(f"`exact.{name}` is not used: {reason}: leave it out") from reason
+
+
+def _asks_for_fresh(game: Game, setup: Setup) -> bool:
+    relation = game.looser or game.relation
+    if isinstance(game.world, Pairs | RandomNeighbours) and game.side is None:
+        inner = getattr(relation, "relation", relation)
+        if not (is_own(relation) or isinstance(inner, RandomRow)):
+            return False
+    tried = play(game, setup.attacks, setup.statement, trials=1, stop=False, rng=0)
+    return any(one.scores.fresh > 0 for one in tried.attackers)
+
+
+def _given(section: BaseModel, *names: str) -> list[str]:
+    """Return the keys that the file has, in the order of the schema."""
+    return [name for name in names if name in section.model_fields_set]
+
+
+def _exact_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
+    exact = study.exact
+    if isinstance(setup.statement, NotMemorizing):
+        counted = exact.memorized  # which has the same limit
+        for name in _given(exact, "when", "epsilons", "abstain", *(() if counted else ("limit",))):
+            yield (
+                f"`exact.{name}` is not used with the statement `memorizing`, which has no exact "
+                "form: leave it out; of [exact] it takes `memorized`"
+            )
+    elif exact.when == "never":
+        for name in _given(exact, *PROFILE, "memorized"):
+            yield (
+                f'`exact.{name}` is not used with `exact.when = "never"`, by which nothing is '
+                f"written out: leave out `{name}`, or `when`"
+            )
+
+
+def _privacy_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
+    if study.privacy is None:
+        return
+    unused = "[privacy] is not used: "
+    if not isinstance(setup.statement, Resilience):
+        yield (
+            f"{unused}no theorem takes it to the statement `{study.statement.name}`, only to those "
+            "with the attacker's own baseline: leave it out, or state `pairs`"
+        )
+    else:
+        promise = (study.privacy.epsilon, study.privacy.delta)
+        if from_privacy(setup.game, setup.statement.epsilon, promise) is None:
+            yield (
+                f"{unused}the theorems that take it are about data sets that differ in one record "
+                "(Cohen et al. 2024, A.4 and E.1), with nothing told to the attacker and one "
+                "relation: leave it out, or take a world such as `neighbours`"
+            )
+
+
+def _run_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
+    if setup.attacks:
+        return
+    for name in _given(study.run, *type(study.run).model_fields):
+        yield (
+            f"`run.{name}` is not used: the study has no [[attack]], so nothing is played: leave "
+            "it out, or add an attack"
+        )
+
+
 class GameKind:
     """Studies of the kind "game"."""
 
@@ -377,7 +454,7 @@ class GameKind:
     results: TypeAdapter[Any] = TypeAdapter(GameResults)
 
     def check(self, study: GameStudy, folder: Path, observer: Observer) -> None:
-        """Build all parts once, and check that they fit each other."""
+        """Refuse blocks that take longer than was agreed to, or whose first trial does not end."""
         setup = study.build()
         if not setup.attacks and study.exact.when == "never":
             raise InputError(
@@ -434,7 +511,13 @@ def _outcome(
     members = setup.game.members()
     scope = _scope(study, setup)
     told = _told(study, statement)
-    ground = Ground(statement, scope, exact, proofs, useful, gaps, _chosen(study), between, told)
+    best = study.statement.options.get("best")  # the statement's own assumption
+    chosen = (
+        ()
+        if best is None
+        else (f"the best fixed guess succeeds with chance at most {best:g}, as [statement] says",)
+    )
+    ground = Ground(statement, scope, exact, proofs, useful, gaps, chosen, between, told)
     judged = judge(ground)
     if judged.outcome == "not assessed":
         unanswered.append(
@@ -454,7 +537,7 @@ def _outcome(
         results=answer(
             study, ground, judged, played=played, members=len(members), memorized=memorized
         ),
-        assessed=_assessed(exact, proofs, played),
+        assessed=list(_assessed(exact, proofs, played)),
         not_assessed=unanswered,
         not_covered=[
             "attackers who know more than the study says",
@@ -522,14 +605,6 @@ def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
     return statement
 
 
-def _chosen(study: GameStudy) -> tuple[str, ...]:
-    """Return the statement's own assumptions."""
-    best = study.statement.options.get("best")
-    if best is None:
-        return ()
-    return (f"the best fixed guess succeeds with chance at most {best:g}, as [statement] says",)
-
-
 def _gaps(study: GameStudy, statement: Any, played: Play) -> dict[str, Estimate | None]:
     if not isinstance(statement, Resilience):
         return {}
@@ -542,39 +617,27 @@ def _gaps(study: GameStudy, statement: Any, played: Play) -> dict[str, Estimate 
     }
 
 
-def _gaps_in(statement: Any, exact: ExactGame | None, played: Play | None) -> list[NotAssessed]:
+def _gaps_in(statement: Any, exact: ExactGame | None, played: Play | None) -> Iterator[NotAssessed]:
     """List what was asked and has no answer."""
-    found: list[NotAssessed] = []
     tested = statement if played is None else played.statement
     if isinstance(tested, FixedBaseline) and tested.best is None and exact is None:
-        found.append(
-            NotAssessed(
-                "best fixed guess",
-                "it has no formula for this world and relation, so 1 was taken for it, and "
-                "nothing can violate the statement",
-                "give its chance, or an upper limit of it, as `best` in [statement]",
-            )
+        yield NotAssessed(
+            "best fixed guess",
+            "it has no formula for this world and relation, so 1 was taken for it, and nothing can "
+            "violate the statement",
+            "give its chance, or an upper limit of it, as `best` in [statement]",
         )
     if isinstance(tested, SinglingOut) and tested.possible is None:
-        found.append(
-            NotAssessed(
-                "the weights that predicates can have",
-                "the world has too many values of a record to list, or no law of one record; every "
-                "weight was taken to be possible, which allows the mechanism a little more",
-                "make the world smaller",
-            )
+        yield NotAssessed(
+            "the weights that predicates can have",
+            "the world has too many values of a record to list, or no law of one record; every "
+            "weight was taken to be possible, which allows the mechanism a little more",
+            "make the world smaller",
         )
-    if played is not None:
-        found += [
-            NotAssessed(
-                f"the attack {one.name}",
-                f"it failed on every trial: {one.failures[0].error}",
-                "mend it, and play again",
-            )
-            for one in played.attackers
-            if _useless(one)
-        ]
-    return found
+    for one in [] if played is None else played.attackers:
+        if _useless(one):
+            why = f"it failed on every trial: {one.failures[0].error}"
+            yield NotAssessed(f"the attack {one.name}", why, "mend it, and play again")
 
 
 def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Proof]:
@@ -587,11 +650,9 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> list[Proof]:
     if isinstance(statement, Resilience):
         compared = from_comparison(setup.game)
         proofs += [] if compared is None else [Proof(compared, "delta")]
-        promises: list[tuple[float, float] | None] = [None]
-        if study.privacy is not None:
-            promises.append((study.privacy.epsilon, study.privacy.delta))
-        for promise in promises:
-            bound = from_privacy(setup.game, statement.epsilon, promise)
+        promise = None if study.privacy is None else (study.privacy.epsilon, study.privacy.delta)
+        for known in dict.fromkeys((None, promise)):
+            bound = from_privacy(setup.game, statement.epsilon, known)
             proofs += [] if bound is None else [Proof(bound, "delta", rounded=True)]
     return proofs
 
@@ -659,16 +720,14 @@ def _useless(one: Attacked) -> bool:
     return one.failed == one.success.trials
 
 
-def _assessed(exact: ExactGame | None, proofs: list[Proof], played: Play | None) -> list[str]:
-    said: list[str] = []
+def _assessed(exact: ExactGame | None, proofs: list[Proof], played: Play | None) -> Iterator[str]:
     if exact is not None:
-        said.append(
+        yield (
             f"every attacker, exactly: {exact.data_sets:,} data sets, "
             f"{exact.releases:,} releases, {exact.guesses:,} guesses"
         )
-    said += [f"every attacker, by {proof.bound.theorem}" for proof in proofs]
+    yield from (f"every attacker, by {proof.bound.theorem}" for proof in proofs)
     if played is not None:
-        said += [
+        yield from (
             f"the attacker {one.name}, by {played.trials:,} trials" for one in played.attackers
-        ]
-    return said
+        )

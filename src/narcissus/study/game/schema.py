@@ -1,23 +1,287 @@
-"""The study file of a game."""
+"""The study file of a game, and the distributions for each of which its statement is made."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from math import comb, prod
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+import numpy as np
+from pydantic import Field, model_serializer, model_validator
 
+from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.study import earlier
-from narcissus.study.game.family import FamilySection
 from narcissus.study.part_section import PartSection, refused
 from narcissus.study.parts import Part
+from narcissus.study.ranges import spread
 from narcissus.study.registry import STATEMENT, loaded
-from narcissus.study.sections import FileSection, PlayedRun
+from narcissus.study.sections import FileSection, PlayedRun, without_defaults
 from narcissus.study.signatures import waits
 from narcissus.success import Claim, KeptSurprisal
-from narcissus.worlds import NamedFamily, members
+from narcissus.worlds import NamedFamily, Neighbours, OwnWorld, Pairs, Records, members
+from narcissus.worlds.base import LISTED, World, all_tuples, tuples
+from narcissus.worlds.finite import data_sets
+
+MOST = 10_000  # distributions of a family
+
+Worlds = Mapping[str, World]
+
+
+class RatesFamily(FileSection):
+    """Every rate of an interval: [world] at each of them, from one end to the other."""
+
+    kind: Literal["rates"]
+    low: float = Field(alias="from", ge=0, le=1, description="The lowest rate.")
+    high: float = Field(alias="to", ge=0, le=1, description="The highest rate.")
+    points: int = Field(11, ge=2, le=1000, description="Rates that are written out and played.")
+    spacing: Literal["even", "log"] = Field("even", description="Of the points.")
+    tolerance: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="How far the delta that is proved for every rate may be above the one that "
+        "the worst rate needs; without it, a tenth of the delta of the statement.",
+    )
+    budget: int = Field(
+        2000, ge=1, le=10**7, description="Most intervals between rates to look at."
+    )
+
+    @model_validator(mode="after")
+    def _is_an_interval(self) -> Self:
+        if not self.low < self.high:
+            raise ValueError(f"`to` must be above `from`, got {self.low:g} and {self.high:g}")
+        if self.spacing == "log" and self.low == 0:
+            raise ValueError('`spacing = "log"` needs `from` above 0')
+        if self.budget < self.points - 1:
+            raise ValueError(f"`budget` must be at least {self.points - 1}, one less than `points`")
+        return self
+
+    @property
+    def rates(self) -> list[float]:
+        """Points of the interval, both ends included."""
+        spaced = np.geomspace if self.spacing == "log" else np.linspace
+        return [self.low, *spaced(self.low, self.high, self.points)[1:-1].tolist(), self.high]
+
+    def worlds(self, world: Part | None) -> Worlds:
+        part = _given(world, self.kind)
+        return _varied(part, {"rate": self.rates})
+
+
+class GridFamily(FileSection):
+    """[world] at every combination of values of its parameters: these, and nothing between."""
+
+    kind: Literal["grid"]
+    over: dict[str, list[Annotated[float, Field(strict=True)]] | str] = Field(
+        min_length=1,
+        description="Parameter of [world] -> its values: a list, or a text FROM:TO:STEP.",
+    )
+
+    def worlds(self, world: Part | None) -> Worlds:
+        part = _given(world, self.kind)
+        values = {
+            name: spread(given, f"family.over.{name}") if isinstance(given, str) else given
+            for name, given in self.over.items()
+        }
+        if empty := [name for name, given in values.items() if not given]:
+            raise InputError(f"`family.over.{empty[0]}` must hold at least one value")
+        return _varied(part, values)
+
+
+class DistributionsFamily(FileSection):
+    """The world `records`: every distribution of a record whose chances are whole shares."""
+
+    kind: Literal["distributions"]
+    steps: int = Field(ge=1, le=10**6, description="Chances are multiples of 1 / steps.")
+
+    def worlds(self, world: Part | None) -> Worlds:
+        part = _given(world, self.kind)
+        made = part.build()
+        if not isinstance(made, Records):
+            raise InputError(
+                f'[family] kind = "distributions" is for the world `records`, got `{part.name}`'
+            )
+        count = len(made.support)
+        _few(comb(self.steps + count - 1, count - 1))
+        found: dict[str, World] = {}
+        for bars in combinations(range(self.steps + count - 1), count - 1):
+            shares = np.diff([-1, *bars, self.steps + count - 1]) - 1
+            chances = (shares / self.steps).tolist()
+            name = f"probabilities {', '.join(f'{int(k)}/{self.steps}' for k in shares)}"
+            found[name] = _built(part, {"probabilities": chances})
+        return found
+
+
+class NeighboursFamily(FileSection):
+    """Every pair of data sets that differ in one record, each pair by itself."""
+
+    kind: Literal["neighbours"]
+    records: int | None = Field(default=None, ge=1, description="Records of every data set.")
+    values: int = Field(default=2, ge=2, description="A record has the values 0 to values - 1.")
+    universe: list[Any] | None = Field(
+        default=None, description="Or the data sets, listed: pairs of these."
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        _one_of(self, "records", "universe", "values")
+        return self
+
+    def worlds(self, world: Part | None) -> Worlds:
+        _not_given(world, self.kind)
+        if self.universe is None:
+            assert self.records is not None
+            _few(tuples(self.values, self.records) * self.records * (self.values - 1) // 2)
+            return Neighbours(self.records, self.values).members
+        sets = data_sets("universe", self.universe)
+        apart = [
+            (a, b)
+            for a, b in combinations(sets, 2)
+            if int((a != b).reshape(len(a), -1).any(axis=1).sum()) == 1
+        ]
+        if not apart:
+            raise InputError("`family.universe` holds no two data sets that differ in one record")
+        _few(len(apart))
+        pairs = Pairs(apart)
+        return pairs.members or {"the only pair": pairs}
+
+
+class MessagesFamily(FileSection):
+    """Every pair of messages, one of which is encrypted: a bit says which, then the message."""
+
+    kind: Literal["messages"]
+    messages: list[list[int]] | None = Field(default=None, description="The messages, listed.")
+    length: int | None = Field(default=None, ge=1, description="Or all messages of this length.")
+    values: int = Field(default=2, ge=2, description="of which an entry is 0 to values - 1.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        _one_of(self, "length", "messages", "values")
+        return self
+
+    def worlds(self, world: Part | None) -> Worlds:
+        _not_given(world, self.kind)
+        if self.messages is None:
+            assert self.length is not None
+            if tuples(self.values, self.length) > LISTED:
+                raise InputError(
+                    f"{self.values}^{self.length} messages are more than {LISTED}, the most that "
+                    "are listed; list those you mean in `family.messages`"
+                )
+            listed = all_tuples(self.values, self.length).tolist()
+        else:
+            listed = data_sets("family.messages", self.messages).tolist()
+        if len(listed) < 2:
+            raise InputError("`family.messages` must hold at least two messages")
+        _few(comb(len(listed), 2))
+        return {
+            f"messages {one} and {other}": Pairs([[[0, *one], [1, *other]]])
+            for one, other in combinations(listed, 2)
+        }
+
+
+class OwnFamily(FileSection):
+    """The distributions that a function of the user's gives."""
+
+    kind: Literal["own"]
+    generator: Annotated[Part, PartSection("family")] = Field(
+        description='`{ name = "module:function" }`, which gives worlds: a dictionary by name, or '
+        "one after the other. Its arguments stand beside the name."
+    )
+
+    def worlds(self, world: Part | None) -> Worlds:
+        _not_given(world, self.kind)
+        made = self.generator.build()
+        found: dict[str, World] = {}
+        for name, one in _named(made, self.generator.name):
+            if name in found:
+                raise InputError(f"the generator {self.generator.name} names {name!r} twice")
+            if not hasattr(one, "draw") and not callable(one):
+                raise InputError(
+                    f"the generator {self.generator.name} must give worlds, or functions of one "
+                    f"argument that draw a data set; {name} is {one!r}"
+                )
+            found[name] = cast("World", one if hasattr(one, "draw") else OwnWorld(one))
+            _few(len(found))
+        if not found:
+            raise InputError(f"the generator {self.generator.name} gives no world")
+        return found
+
+
+FamilySection = Annotated[
+    RatesFamily | GridFamily | DistributionsFamily | NeighboursFamily | MessagesFamily | OwnFamily,
+    Field(discriminator="kind"),
+]
+
+
+def _named(made: Any, name: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(made, Mapping):
+        yield from ((str(key), one) for key, one in made.items())
+        return
+    try:
+        listed = iter(made)
+    except TypeError as error:
+        raise InputError(
+            f"the generator {name} must give worlds: a dictionary by name, or one after the other; "
+            f"got {made!r}"
+        ) from error
+    yield from ((f"member {number}", one) for number, one in enumerate(listed, start=1))
+
+
+def _one_of(section: Any, generated: str, listed: str, values: str) -> None:
+    """Refuse both ways of naming the members, and neither."""
+    given = section.model_fields_set
+    if (getattr(section, generated) is None) == (getattr(section, listed) is None):
+        raise ValueError(f"give `{generated}`, of which all are meant, or `{listed}`; one of them")
+    if listed in given and values in given:
+        raise ValueError(f"`{values}` is not used with `{listed}`: leave it out")
+
+
+def _given(world: Part | None, kind: str) -> Part:
+    if world is None:
+        raise InputError(f'[family] kind = "{kind}" varies [world], and the study has none')
+    return world
+
+
+def _not_given(world: Part | None, kind: str) -> None:
+    if world is not None:
+        raise InputError(
+            f'[world] is not used: [family] kind = "{kind}" makes the worlds itself: leave it out'
+        )
+
+
+def _few(count: int) -> None:
+    if count > MOST:
+        size = f"{count:,}" if count < 10**15 else "far more"
+        raise InputError(f"the family would have {size} members, at most {MOST:,} are looked at")
+
+
+def _varied(part: Part, values: Mapping[str, list[float]]) -> Worlds:
+    for name in values:
+        if name not in part.options:
+            raise InputError(
+                f"[family]: the world {part.name} has no parameter `{name}`; it has "
+                f"{', '.join(part.options) or 'none'}{did_you_mean(name, part.options)}"
+            )
+    _few(prod(len(given) for given in values.values()))
+    found: dict[str, World] = {}
+    for combination in product(*values.values()):
+        options = dict(zip(values, map(_whole, combination), strict=True))
+        name = ", ".join(f"{key} = {value!r}" for key, value in options.items())
+        found[name] = _built(part, options)
+    return found
+
+
+def _whole(value: float) -> float:
+    return int(value) if value == int(value) else value
+
+
+def _built(part: Part, options: Mapping[str, Any]) -> World:
+    return replace(part, options={**part.options, **options}).build()
+
 
 Relation = Annotated[Part, PartSection("relation")]
 Expected = Literal["resilient", "violates", "no violation found"]
@@ -96,11 +360,7 @@ class GameStudy(FileSection):
             raise refused(("world",), "the key `world` is missing", "missing")
         return self
 
-    @model_serializer(mode="wrap")
-    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out an absent [family], so that older studies are written as before."""
-        written: dict[str, Any] = write(self)
-        return {key: value for key, value in written.items() if key != "family" or value}
+    _as_before = model_serializer(mode="wrap")(without_defaults(family=None))
 
     def build(self) -> Setup:
         """Build the objects; parts that do not fit each other or are not used raise InputError."""

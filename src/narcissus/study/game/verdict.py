@@ -14,18 +14,15 @@ from narcissus.results import Bound, Estimate, Grade, Status
 from narcissus.study.results.game import ExactGame, GameOutcome
 from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience
 
-WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})
-"""Theorems that hold for every side information."""
+WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})  # theorems that hold for every side information
 
 
 @dataclass(frozen=True)
 class Proof:
     """A theorem that applies."""
 
-    bound: Bound  # its bound
+    bound: Bound
     limits: Literal["success", "delta"]  # which of the two numbers of a game it bounds
-    # whether the bound is a difference of numbers near one, which rounding leaves just above
-    # 0; tails keep their digits, however small they are
     # whether the bound is a difference of numbers near one, which rounding leaves just above
     # 0; tails keep their digits, however small they are
     rounded: bool = False
@@ -44,13 +41,9 @@ class Ground:
     exact: ExactGame | None
     proofs: Sequence[Proof]
     played: Play | None
-    # limits of ``success - e^epsilon baseline`` of each attacker, if the statement is about
-    # it
-    # limits of ``success - e^epsilon baseline`` of each attacker, if the statement is about
-    # it
+    # limits of ``success - e^epsilon baseline`` of each attacker, if the statement is about it
     gaps: Mapping[str, Estimate | None] = field(default_factory=dict[str, "Estimate | None"])
     chosen: tuple[str, ...] = ()  # the statement's own assumptions
-    # why nothing is shown for the rates of a family that were not written out; else empty
     # why nothing is shown for the rates of a family that were not written out; else empty
     between: str = ""
     told: str = ""  # the side information, if the definition quantifies over all of it; else empty

@@ -2,8 +2,8 @@
 
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.kind import KIND, TableKind
+from narcissus.study.table.population import Setting
 from narcissus.study.table.prepare import prepare
 from narcissus.study.table.schema import PolicyFile, TableStudy
-from narcissus.study.table.settings import Setting
 
 __all__ = ["KIND", "Experiment", "PolicyFile", "Setting", "TableKind", "TableStudy", "prepare"]

@@ -17,14 +17,17 @@ from narcissus.bounds.one_target import COLUMNS
 from narcissus.bounds.theorems import of_tails
 from narcissus.evidence import mean_limits, population_mean_upper
 from narcissus.guarantees import Guarantee
-from narcissus.results import Estimate, Grade
+from narcissus.results import Estimate
 from narcissus.study.results.table import CountBound, ShareBound, TableBound
-from narcissus.study.table import column_proofs, factored_proofs, proofs
-from narcissus.study.table.counts import at_most_if_fair, mean_tails, unpacked
+from narcissus.study.table import proofs
+from narcissus.study.table.estimates import exactly
 from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.findings import INDEPENDENT
+from narcissus.study.table.proofs import mean_tails, not_exceeded, unpacked
 
 Floats = NDArray[np.float64]
+Trial = Mapping[str, NDArray[Any]]
+
+INDEPENDENT = "the secrets of the people are independent given their known columns"
 
 
 def mean_of_people(
@@ -37,8 +40,7 @@ def mean_of_people(
     """
     n = experiment.targets
     if experiment.everybody:  # the people played are the population
-        value = float(sums.mean() / n)
-        return Estimate(value, value, value, confidence, len(sums), method="all people")
+        return exactly(float(sums.mean() / n), confidence, len(sums))
     error = (1 - confidence) / 2
     sums = np.clip(sums, 0, n)
     squares = np.clip(squares, 0, sums)
@@ -51,9 +53,7 @@ def mean_of_people(
     return Estimate(high.value, low, high.high, confidence, high.trials, method=high.method)
 
 
-def gain_if_declared(
-    experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
-) -> float | None:
+def gain_if_declared(experiment: Experiment, number: int, trials: Sequence[Trial]) -> float | None:
     """Bound what a release adds, on average, to the score of the same attempts on fresh people.
 
     Only if the release rests on a declaration, which attacks can then test. None otherwise, and
@@ -68,7 +68,7 @@ def gain_if_declared(
 
 
 def other_tails(
-    experiment: Experiment, number: int, trials: Sequence[Mapping[str, NDArray[Any]]]
+    experiment: Experiment, number: int, trials: Sequence[Trial]
 ) -> list[tuple[Theorem, Floats, Floats]]:
     """Return the tails by other theorems than domination: each with two limits.
 
@@ -98,12 +98,7 @@ def other_tails(
 
 
 def tail_of_population(
-    experiment: Experiment,
-    number: int,
-    trials: Sequence[Mapping[str, NDArray[Any]]],
-    place: int,
-    *,
-    times: int = 1,
+    experiment: Experiment, number: int, trials: Sequence[Trial], place: int, *, times: int = 1
 ) -> Floats:
     """Bound the chance, over people and releases, that at least v of n fall; v = 0 .. n + 1.
 
@@ -129,84 +124,85 @@ def tail_of_population(
     return interpolation_tails(np.full(n, most), np.full(n, delta * part.high))
 
 
-Trial = Mapping[str, NDArray[Any]]
-
-
 def bound_results(
     experiment: Experiment, number: int, trials: Sequence[Trial]
 ) -> tuple[TableBound, ...]:
     """List the bounds at a setting; those for comparison only come last."""
-    setting, n = experiment.settings[number], experiment.targets
-    if setting.guarantee is None:
+    guarantee, n = experiment.settings[number].guarantee, experiment.targets
+    if guarantee is None:
         return _nothing(experiment)
-    given = _given(experiment, number)
-    guarantee = setting.guarantee.describe()
-    share_theorem, tail_theorem = theorems_of(experiment, setting.guarantee)
-    bounds: list[TableBound] = []
+    given = _given(experiment, number, guarantee)
+    by_share, by_tail = theorems_of(experiment, guarantee)
     floor = None
     if "reached" in trials[0]:  # less a hair, as limits have one more: they are equal under pure DP
         floor = mean_tails(trials, "reached", n) * (1 - 2e-12)
+
+    def count(
+        theorem: Theorem, name: str, level: float, limits: Sequence[Floats], reached: int | None
+    ) -> CountBound:
+        played, whole = (not_exceeded(tails, level) for tails in limits)
+        return CountBound(
+            limits="count",
+            **_by(theorem),
+            name=name,
+            **given,
+            confidence=level,
+            at_most=played,
+            of=n,
+            at_most_of_population=whole,
+            reached=reached,
+        )
+
+    bounds: list[TableBound] = []
     for place, level in enumerate(_levels(experiment)):
         tails = mean_tails(trials, f"tails/{place}", n)
         whole = tail_of_population(experiment, number, trials, place)
-        bounds.append(
-            CountBound(
-                limits="count",
-                **_by(tail_theorem),
-                name=tail_theorem.id,
-                guarantee=guarantee,
-                for_comparison=False,
-                **given,
-                confidence=level,
-                at_most=proofs.not_exceeded(tails, level),
-                of=n,
-                at_most_of_population=proofs.not_exceeded(whole, level),
-                reached=None if floor is None else proofs.not_exceeded(floor, level),
-            )
-        )
-    bounds += _if_fair(experiment, number, trials, bounds)
-    for theorem, tails, whole in other_tails(experiment, number, trials):
-        bounds += [
-            CountBound(
-                limits="count",
-                **_by(theorem),
-                name=theorem.title,
-                guarantee=guarantee,
-                for_comparison=False,
-                **given,
-                confidence=level,
-                at_most=proofs.not_exceeded(tails, level),
-                of=n,
-                at_most_of_population=proofs.not_exceeded(whole, level),
-            )
-            for level in _levels(experiment)
-        ]
+        reached = None if floor is None else not_exceeded(floor, level)
+        bounds.append(count(by_tail, by_tail.id, level, (tails, whole), reached))
+    bounds += _if_fair(experiment, guarantee, trials, bounds)
+    bounds += [
+        count(theorem, theorem.title, level, limits, None)
+        for theorem, *limits in other_tails(experiment, number, trials)
+        for level in _levels(experiment)
+    ]
     sums = np.array([t["bound"] for t in trials])
-    whole = mean_of_people(experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence)
     share = ShareBound(
         limits="share",
-        **_by(share_theorem),
+        **_by(by_share),
         name="mean share",
-        guarantee=guarantee,
-        for_comparison=False,
         **given,
         share_at_most=float(sums[:, 0].sum() / (n * len(trials))),
-        share_of_population=whole.high,
+        share_of_population=mean_of_people(
+            experiment, sums[:, 0], sums[:, 1], confidence=experiment.confidence
+        ).high,
     )
-    columns = _of_columns(experiment, number, trials)
-    return (*bounds, share, *columns, *_for_comparison(experiment, number, trials, share))
+    compared: dict[str, Any] = {**given, "for_comparison": True}
+    columns: list[TableBound] = []
+    if "columns_bound" in trials[0]:  # no bound on the share of people
+        columns.append(
+            ShareBound(
+                limits="share",
+                **_by(COLUMNS),
+                name=COLUMNS.title,
+                **compared,
+                share_at_most=float(np.mean([float(t["columns_bound"]) for t in trials])),
+                share_of_population=None,
+            )
+        )
+    return (*bounds, share, *columns, *_published(experiment, number, trials, share, compared))
 
 
 def _if_fair(
-    experiment: Experiment, number: int, trials: Sequence[Trial], known: Sequence[TableBound]
+    experiment: Experiment,
+    guarantee: Guarantee,
+    trials: Sequence[Trial],
+    known: Sequence[TableBound],
 ) -> list[TableBound]:
     """Return the bounds of the swap program if they are below those known.
 
     They hold for people no less fair than all those played. Of others nothing is claimed, unless
     the people played are the whole population.
     """
-    guarantee = experiment.settings[number].guarantee
-    assert guarantee is not None
     if "evenness" not in trials[0]:
         return []
     each = np.array([t["evenness"] for t in trials])
@@ -214,7 +210,7 @@ def _if_fair(
     found: list[TableBound] = []
     for bound in known:
         assert isinstance(bound, CountBound)
-        most = at_most_if_fair(even, bound.of, guarantee, bound.confidence)
+        most = proofs.at_most_if_fair(even, bound.of, guarantee, bound.confidence)
         if most is None or most.value >= bound.at_most:
             continue
         theorem, count = THEOREMS[most.id], int(most.value)
@@ -224,48 +220,14 @@ def _if_fair(
     return found
 
 
-def _of_columns(experiment: Experiment, number: int, trials: Sequence[Trial]) -> list[TableBound]:
-    """Bound the mean share of columns; this is no bound on the share of people."""
-    guarantee = experiment.settings[number].guarantee
-    assert guarantee is not None
-    if "columns_bound" not in trials[0]:
-        return []
-    given: dict[str, Any] = {**_given(experiment, number), "for_comparison": True}
-    return [
-        ShareBound(
-            limits="share",
-            **_by(COLUMNS),
-            name=COLUMNS.title,
-            guarantee=guarantee.describe(),
-            **given,
-            share_at_most=float(np.mean([float(t["columns_bound"]) for t in trials])),
-            share_of_population=None,
-        )
-    ]
-
-
 def _levels(experiment: Experiment) -> tuple[float, ...]:
     return () if experiment.success.by_column else experiment.levels
 
 
 def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, Theorem]:
-    """Return the theorems behind the bounds on the mean share and on the count.
-
-    Where each column counts by itself no bound on counts is proved: the second is not used.
-    """
-    if experiment.success.by_column:
-        theorem = column_proofs.share_theorem(experiment.success)
-        return theorem, theorem
-    if experiment.factored:
-        return (
-            factored_proofs.share_theorem(experiment.success, guarantee),
-            factored_proofs.tail_theorem(experiment.success, guarantee),
-        )
+    """Return the theorems behind the bounds on the mean share and on the count."""
     success, people = experiment.success, experiment.targets
-    return (
-        proofs.share_theorem(success, people, guarantee),
-        proofs.tail_theorem(success, people, guarantee),
-    )
+    return proofs.theorems_of(success, people, guarantee, factored=experiment.factored)
 
 
 def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
@@ -280,42 +242,43 @@ def _nothing(experiment: Experiment) -> tuple[TableBound, ...]:
         "takes_as_given": (),
     }
     n = experiment.targets
-    return (
-        *(
-            CountBound(
-                limits="count",
-                **same,
-                confidence=level,
-                at_most=n,
-                of=n,
-                at_most_of_population=None,
-            )
-            for level in _levels(experiment)[:1]
-        ),
-        ShareBound(limits="share", **same, share_at_most=1.0, share_of_population=None),
-    )
+    counts = [
+        CountBound(
+            limits="count",
+            **same,
+            confidence=level,
+            at_most=n,
+            of=n,
+            at_most_of_population=None,
+        )
+        for level in _levels(experiment)[:1]
+    ]
+    share = ShareBound(limits="share", **same, share_at_most=1.0, share_of_population=None)
+    return (*counts, share)
 
 
 def _by(theorem: Theorem) -> dict[str, str]:
     return {"id": theorem.id, "theorem": theorem.statement}
 
 
-def _given(experiment: Experiment, number: int) -> dict[str, Any]:
-    guarantee, given = experiment.settings[number].guarantee, experiment.given_at(number)
-    assert guarantee is not None
-    grade: Grade = "proved if" if given else "proved"
+def _given(experiment: Experiment, number: int, guarantee: Guarantee) -> dict[str, Any]:
+    """Return what all bounds from a guarantee say."""
+    given = experiment.given_at(number)
     return {
-        "grade": grade,
-        "assumptions": (
-            f"the release is {guarantee.describe()}",
-            INDEPENDENT,
-        ),
+        "guarantee": guarantee.describe(),
+        "for_comparison": False,
+        "grade": "proved if" if given else "proved",
+        "assumptions": (f"the release is {guarantee.describe()}", INDEPENDENT),
         "takes_as_given": given,
     }
 
 
-def _for_comparison(
-    experiment: Experiment, number: int, trials: Sequence[Trial], share: ShareBound
+def _published(
+    experiment: Experiment,
+    number: int,
+    trials: Sequence[Trial],
+    share: ShareBound,
+    compared: Mapping[str, Any],
 ) -> list[TableBound]:
     """Return the bounds from one (epsilon, delta) alone, and the published bound.
 
@@ -324,14 +287,10 @@ def _for_comparison(
     pure DP it holds given any release (Theorem 3.2), for each set of people by itself; otherwise
     averaged over releases with ``n delta`` added (Corollary 3.4).
     """
-    setting = experiment.settings[number]
+    setting, n = experiment.settings[number], experiment.targets
     if setting.single is None:
         return []
-    same: dict[str, Any] = {
-        **_given(experiment, number),
-        "for_comparison": True,
-        "guarantee": setting.single.describe(),
-    }
+    same: dict[str, Any] = {**compared, "guarantee": setting.single.describe()}
     pure = setting.single == setting.guarantee
     bounds: list[TableBound] = []
     if not pure:
@@ -346,12 +305,11 @@ def _for_comparison(
                 share_of_population=None,
             )
         )
-    n = experiment.targets
     for level in _levels(experiment):
         most = (
-            max(proofs.not_exceeded(unpacked(t, "published", n), level) for t in trials)
+            max(not_exceeded(unpacked(t, "published", n), level) for t in trials)
             if pure
-            else proofs.not_exceeded(mean_tails(trials, "published", n), level)
+            else not_exceeded(mean_tails(trials, "published", n), level)
         )
         bounds.append(
             CountBound(

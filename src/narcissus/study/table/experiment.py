@@ -3,21 +3,25 @@
 An `Experiment` is all that a worker process needs. Its settings are the members of one family of
 games, which differ in the mechanism alone and are played a trial at a time.
 
-A trial keeps what was recovered, by which attack, of which group, and without the release.
-
 An attack that sees the release and nothing else can be scored by more than its hits. Given the
 release and everybody else's secrets, the chance that a guess about a person counts is known
 exactly. Its mean over trials is the share that the attack recovers, with less noise in it, and it
 is never above the ceiling's, release by release. This needs the prior to be right about the
 people, and a mechanism that changes each cell by itself; else hits are counted.
+
+Attacks that learn do so from simulated releases about people drawn from the prior, also if the
+people played are real rows: nothing that is scored is ever learned from.
+
+Groups of few real people, whose numbers would be about each of them, are merged after the trials
+(`narcissus.study.merging`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +29,22 @@ from numpy.typing import NDArray
 from narcissus.attacks.table import TableAttack, Targets
 from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
 from narcissus.attacks.table.factored import FactoredCeiling, Searched
+from narcissus.attacks.table.training import Simulated, Trainable
 from narcissus.game import Game
 from narcissus.game.block import Deal, Round, Seat, Turn, play_block
+from narcissus.game.executor import Executor, Serial, soon
 from narcissus.game.scoring import score
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
 from narcissus.mechanisms import TableQueries
 from narcissus.mechanisms.marginals import Counts
+from narcissus.observer import Observer
 from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
+from narcissus.study.merging import SMALLER, Parts, merge, numbered, tells_of_fewer
+from narcissus.study.results.base import MergedGroups
 from narcissus.study.results.table import PrecisionResult
-from narcissus.study.table.crowd import Crowd, Groups
-from narcissus.study.table.enclosure import around, people_alone
-from narcissus.study.table.settings import Setting
-from narcissus.study.table.streams import TrialStreams
+from narcissus.study.table.envelope import around, people_alone
+from narcissus.study.table.population import Crowd, Groups, Setting, TrialStreams
 from narcissus.success import CodesRight, ColumnsRight
 from narcissus.success.codes import EachPersonsCodes
 from narcissus.success.table import EachPerson
@@ -45,39 +52,8 @@ from narcissus.tables import Table
 from narcissus.worlds import People, RealRows
 
 Floats = NDArray[np.float64]
+Trial = Mapping[str, NDArray[Any]]
 Found = dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Kept:
-    setting: Setting
-    points: tuple[float, ...]
-    """For each confidence level, the epsilon of the domination bound."""
-    crowd: Crowd
-    """The people who are played."""
-    exact: bool
-    """Whether the prior is right about the people; else there are decoys."""
-    chances: bool
-    """Whether the chance of each guess given all other secrets is known; else hits are counted."""
-    streams: TrialStreams
-
-    def __call__(self, played: Round) -> Found:
-        truth = Truth.of(played, self.crowd, chances=self.chances, right=self.exact)
-        found = truth.without_release()
-        [release] = played.release
-        targets = truth.targets
-        if isinstance(targets, Targets) and truth.exact is not None and isinstance(release, Counts):
-            rng = self.streams.alone(played.number)
-            found |= around(self.crowd, truth.exact, truth.beliefs, release.noise, rng)
-        for name, turn in played.turns.items():
-            found |= truth.of_attack(name, turn)
-        if not self.exact:
-            found |= decoys(played, truth, self.streams)
-        elif self.crowd.by_secret.any():
-            found |= strangers(played, self.crowd.groups, self.streams)
-        if self.setting.guarantee is not None:
-            found |= self.crowd.proved(played.place, self.setting, self.points)
-        return found
 
 
 @dataclass(frozen=True)
@@ -85,25 +61,12 @@ class Truth:
     """The truth behind a release, and what is known of every guess about it."""
 
     crowd: Crowd
+    # Chance of each guess given the release and all other secrets, shape (n, guesses); None where
+    # it is not known: the prior may be wrong about the people, the mechanism has none, or no joint
+    # values are listed. Likewise of each joint value, (n, values), with several unknown columns.
     exact: Floats | None
-    """Chance of each guess given the release and all other secrets, shape (n, guesses); None
-    where it is not known: the prior may be wrong about the people, the mechanism has none, or no
-    joint values are listed."""
     beliefs: Floats | None
-    """Likewise of each joint value, shape (n, values), where there are several unknown columns."""
-    trusted: bool
-    """Whether the guess is scored by its chance by the prior, and not by its hits."""
-
-    @classmethod
-    def of(cls, played: Round, crowd: Crowd, *, chances: bool, right: bool) -> Truth:
-        """Compute what scoring needs; none of it is random."""
-        trusted = chances or (right and isinstance(crowd.targets, FactoredTargets))
-        if not chances:
-            return cls(crowd, None, None, trusted)
-        [release], [insider] = played.release, played.told(OtherSecrets())
-        several = len(crowd.targets.queries.unknown) > 1
-        beliefs = kept_beliefs(release, insider) if several else None
-        return cls(crowd, insider_chances(release, insider), beliefs, trusted)
+    trusted: bool  # whether the guess is scored by its chance by the prior, and not by its hits
 
     @property
     def targets(self) -> Targets | FactoredTargets:
@@ -167,9 +130,8 @@ class Truth:
 
     def _by_group(self, share: Floats, hits: Floats) -> Floats:
         """Sum over the members of each group; hits where secrets define the membership."""
-        return np.where(
-            self.crowd.by_secret, self.crowd.members.sums(hits), self.crowd.members.sums(share)
-        )
+        sums = self.crowd.members.sums
+        return np.where(self.crowd.by_secret, sums(hits), sums(share))
 
 
 def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
@@ -222,30 +184,24 @@ class Experiment:
     prior: RecordPrior
     success: ColumnsRight
     settings: tuple[Setting, ...]
-    attacks: tuple[tuple[str, TableAttack, int], ...]
-    """Name, attack, number of trials that it takes part in."""
+    attacks: tuple[tuple[str, TableAttack, int], ...]  # with the trials that each takes part in
     targets: int
     real_rows: bool
-    everybody: bool
-    """Whether each release is about all rows of the table: there are no others like them."""
+    everybody: bool  # each release is about all rows of the table: there are no others like them
     trials: int
     levels: tuple[float, ...]
+    # for each setting, the epsilon of the domination bound for each confidence level
     points: tuple[tuple[float, ...], ...]
-    """For each setting, the epsilon of the domination bound for each confidence level."""
     groups: Groups
     entropy: int
-    least_group: int = 10
-    """Fewest real people of whom numbers are shown."""
-    confidence: float = 0.95
-    """Level at which sampled limits are made."""
+    least_group: int = 10  # fewest real people of whom numbers are shown
+    confidence: float = 0.95  # level at which sampled limits are made
+    # level at which they hold, where a run may end at several looks; None: the same
     holds: float | None = None
-    """Level at which they hold, where a run may end at several looks; None: the same."""
-    precision: PrecisionResult | None = None
-    """What was reached, where a precision was asked for."""
-    training: int = 0
-    """Simulated releases at each setting, from which attacks learn."""
+    precision: PrecisionResult | None = None  # what was reached, where it was asked for
+    training: int = 0  # simulated releases at each setting, from which attacks learn
+    # for each setting, the attacks that have learned, by name; empty before they have
     trained: tuple[Mapping[str, TableAttack], ...] = ()
-    """For each setting, the attacks that have learned, by name; empty before they have."""
 
     @property
     def queries(self) -> TableQueries:
@@ -254,19 +210,16 @@ class Experiment:
 
     @property
     def factored(self) -> bool:
-        """Whether the unknown columns have so many joint values that none are listed."""
         return is_factored(self.queries)
 
     @property
     def side(self) -> OtherColumns | FactoredColumns:
-        """The attacker's side information."""
         if self.factored:
             return FactoredColumns(self.prior, self.queries, CodesRight(self.success))
         return OtherColumns(self.prior, self.queries, self.success)
 
     @property
     def relation(self) -> EachPerson | EachPersonsCodes:
-        """The condition on which an attempt counts."""
         if self.factored:
             return EachPersonsCodes(self.queries.unknown, CodesRight(self.success))
         return EachPerson(self.queries.unknown, self.success)
@@ -382,18 +335,203 @@ class Experiment:
         deal = self.crowd(trial).deal
         return play_block(self.seats[number], trial, number, size=1, streams=streams, deal=deal)
 
-    def play(self, key: str) -> dict[str, NDArray[Any]]:
-        """Play one trial, given by its key; return what is kept of it."""
-        trial, number = (int(part) for part in key.split("/"))
-        streams = TrialStreams(self.entropy)
-        setting, points = self.settings[number], self.points[number] if self.points else ()
-        exact = self.prior_is_exact
-        kept = Kept(
-            setting,
-            points,
-            self.crowd(trial),
-            exact=exact,
-            chances=self.knows_chances,
-            streams=streams,
-        )
-        return kept(self.round(trial, number))
+    def play(self, key: str) -> Found:
+        """Play one trial, given by its key; return what is kept of it.
+
+        That is what was recovered, by which attack, of which group, and without the release.
+        """
+        trial, number = map(int, key.split("/"))
+        crowd, played = self.crowd(trial), self.round(trial, number)
+        streams, setting = TrialStreams(self.entropy), self.settings[number]
+        truth = self._truth(crowd, played)
+        found = truth.without_release()
+        [release] = played.release
+        if truth.exact is not None and isinstance(release, Counts):
+            rng = streams.alone(trial)
+            found |= around(crowd, truth.exact, truth.beliefs, release.noise, rng)
+        for name, turn in played.turns.items():
+            found |= truth.of_attack(name, turn)
+        if not self.prior_is_exact:
+            found |= decoys(played, truth, streams)
+        elif crowd.by_secret.any():
+            found |= strangers(played, crowd.groups, streams)
+        if setting.guarantee is not None:
+            points = self.points[number] if self.points else ()
+            found |= crowd.proved(number, setting, points)
+        return found
+
+    def _truth(self, crowd: Crowd, played: Round) -> Truth:
+        """Compute what scoring needs; none of it is random."""
+        if not self.knows_chances:
+            return Truth(crowd, None, None, self.knows_guess)
+        [release], [insider] = played.release, played.told(OtherSecrets())
+        several = len(crowd.targets.queries.unknown) > 1
+        beliefs = kept_beliefs(release, insider) if several else None
+        return Truth(crowd, insider_chances(release, insider), beliefs, trusted=True)
+
+
+def trained(
+    experiment: Experiment, observer: Observer, executor: Executor | None = None
+) -> Experiment:
+    """Train the attacks that learn, for each setting; `executor` None is this process."""
+    learning = learners(experiment)
+    if not learning:
+        return experiment
+    count = experiment.training * len(experiment.settings)
+    observer.note(f"{count} simulated releases, from which {', '.join(learning)} learn")
+    keys = [f"{r}/{s}" for s in range(len(experiment.settings)) for r in range(experiment.training)]
+    releases = list(soon(executor or Serial(), _Releaser(experiment), keys, observer))
+    found: list[dict[str, TableAttack]] = []
+    for place in range(len(experiment.settings)):
+        here = releases[place * experiment.training : (place + 1) * experiment.training]
+        simulated = list(simulations(experiment, place, here))
+        sources = TrialStreams(experiment.entropy).training(0, place)
+        found.append({n: a.train(simulated, sources.attack(0, n)) for n, a in learning.items()})
+    return replace(experiment, trained=tuple(found))
+
+
+def learners(experiment: Experiment) -> dict[str, Trainable]:
+    """Return the attacks that learn something from releases, by name."""
+    kind = experiment.settings[0].mechanism.releases
+    return {
+        name: attack
+        for name, attack, _ in experiment.attacks
+        if isinstance(attack, Trainable) and any(issubclass(kind, k) for k in attack.learns_from)
+    }
+
+
+def simulations(
+    experiment: Experiment, place: int, releases: Iterable[Any] | None = None
+) -> Iterator[Simulated]:
+    """Yield each simulated release of a setting with the prior knowledge of its people."""
+    if releases is None:
+        keys = (f"{number}/{place}" for number in range(experiment.training))
+        releases = map(_Releaser(experiment), keys)
+    world = People(experiment.prior, experiment.targets)
+    side = experiment.side
+    for number, release in enumerate(releases):
+        sources = TrialStreams(experiment.entropy).training(number, place)
+        draw = world.draw(1, sources.world)
+        [targets] = cast("list[Any]", side.reveal(world, draw, sources.world))
+        yield Simulated(targets, release, targets.secrets(np.asarray(draw.data[0])))
+
+
+@dataclass(frozen=True)
+class _Releaser:
+    experiment: Experiment
+
+    def __call__(self, key: str) -> Any:
+        number, place = map(int, key.split("/"))
+        sources = TrialStreams(self.experiment.entropy).training(number, place)
+        world = People(self.experiment.prior, self.experiment.targets)
+        codes = np.asarray(world.draw(1, sources.world).data)
+        [release] = self.experiment.settings[place].mechanism.release(codes, sources.release)
+        return release
+
+
+@dataclass(frozen=True)
+class ShownGroups(Groups):
+    """The groups of a study, some of them merged, some left out."""
+
+    parts_of: Parts  # for each group shown, the groups of the study that it merges
+    said: MergedGroups  # its description in the record
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        names = super().names
+        return [
+            names[part[0]] if len(part) == 1 else (names[part[0]][0], SMALLER)
+            for part in self.parts_of
+        ]
+
+    def by_secret(self, unknown: Sequence[int]) -> NDArray[np.bool_]:
+        return super().by_secret(unknown)[self._first]
+
+    def parts(self, table: Table) -> Floats:
+        found = super().parts(table)
+        return np.array([found[list(part)].sum() for part in self.parts_of])
+
+    @property
+    def by_others(self) -> NDArray[np.bool_]:
+        return super().by_others[self._first]
+
+    @property
+    def _first(self) -> list[int]:
+        return [part[0] for part in self.parts_of]
+
+
+def shown(
+    experiment: Experiment, trials: Mapping[str, Trial]
+) -> tuple[Experiment, Mapping[str, Trial]]:
+    """Merge groups of too few real people, in an experiment and in its trials.
+
+    Of people drawn from the prior nothing is merged: their numbers depend on real people through
+    the prior alone. The members of a group by how unusual the secret is, or by how often the
+    release singles them out, change between trials of drawn rows: there the largest number of
+    members in one trial counts.
+    """
+    groups, least = experiment.groups, experiment.least_group
+    if not experiment.real_rows or not groups.names or isinstance(groups, ShownGroups):
+        return experiment, trials
+    own = [trials[f"{trial}/0"]["groups"] for trial in range(experiment.trials)]
+    people = _played(experiment)
+    known = _known_labels(experiment, people)
+    merged: dict[str, int] = {}
+    left_out: list[str] = []
+    beside: list[NDArray[np.int64]] = []
+    parts: list[tuple[int, ...]] = []
+    end = 0
+    for count, labels in zip(groups.counts, known, strict=True):
+        start, end = end, end + count
+        by = groups.names[start][0]
+        sizes = np.max(own, axis=0)[start:end]
+        if labels is not None:
+            sizes = np.bincount(labels, minlength=count).astype(np.float64)
+        found = merge(sizes, least)
+        shown_as = None if labels is None else numbered(found, count)[labels]
+        if not found or tells_of_fewer(shown_as, beside, least):
+            left_out.append(by)
+            continue
+        beside += [] if shown_as is None else [shown_as]
+        if few := sum(len(part) for part in found if len(part) > 1):
+            merged[by] = few
+        parts += [tuple(start + group for group in part) for part in found]
+    said = MergedGroups(least=least, merged=merged, left_out=tuple(left_out), people=len(people))
+    made = ShownGroups(groups.columns, groups.unusual, groups.singled_out, tuple(parts), said)
+    kept = {key: _merged(trial, made.parts_of) for key, trial in trials.items()}
+    return replace(experiment, groups=made), kept
+
+
+def _known_labels(
+    experiment: Experiment, people: NDArray[np.int32]
+) -> list[NDArray[np.integer] | None]:
+    """Return the group of each person for each division; None if it changes between trials."""
+    if experiment.everybody:
+        return [own for own, _ in experiment.crowd(0).members.partitions]
+    columns: list[NDArray[np.integer] | None] = [
+        people[:, column] for column, _, _ in experiment.groups.columns
+    ]
+    return [*columns, *[None] * (len(experiment.groups.counts) - len(columns))]
+
+
+def _played(experiment: Experiment) -> NDArray[np.int32]:
+    """Return the rows of all different people who were ever played, as value numbers."""
+    world = experiment.seats[0].game.world
+    assert isinstance(world, RealRows)
+    drawn = np.zeros(world.people, dtype=bool)
+    for trial in range(1 if experiment.everybody else experiment.trials):
+        drawn[world.numbers(TrialStreams(experiment.entropy)(trial, 0).world)] = True
+    return world.rows(np.flatnonzero(drawn))
+
+
+def _merged(trial: Trial, parts: Parts) -> Found:
+    def is_by_group(name: str) -> bool:
+        last = name.rpartition("/")[2]
+        return last in {"groups", "strangers"} or last.startswith("group_")
+
+    return {
+        name: np.array([array[list(part)].sum(axis=0) for part in parts])
+        if is_by_group(name)
+        else array
+        for name, array in trial.items()
+    }

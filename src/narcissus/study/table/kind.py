@@ -1,203 +1,49 @@
-"""The kind of study "table": audit of a release of something computed from a real table.
-
-This includes attacks on a release that was really made, about real people. Nothing of these is
-sampled: they count what is right about the people of the table. The comparison is a decoy: the same
-attacks on a release of other secrets, drawn from the prior, by the same mechanism.
-"""
+"""The kind of study "table": audit of a release of something computed from a real table."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, TypeAdapter
 
 from narcissus._files import write_atomically
 from narcissus._outwards import upper
-from narcissus._random import child
 from narcissus._version import __version__
 from narcissus._visible import csv_text
-from narcissus.attacks.base import Answers
-from narcissus.attacks.table import MeanField, Targets
+from narcissus.attacks.table import MeanField
 from narcissus.attacks.table.eliminated import decides
 from narcissus.bounds.theorems import from_outside
-from narcissus.errors import InputError, StoreError
-from narcissus.game.block import Round
-from narcissus.game.executor import Ended, Executor, Job, in_order, soon
-from narcissus.knowledge import FactoredTargets
+from narcissus.errors import InputError
+from narcissus.game.executor import Executor, soon
 from narcissus.mechanisms import Shelf
-from narcissus.mechanisms.table.shelf import BROUGHT, SENT_BACK
-from narcissus.observer import SILENT, Observer
+from narcissus.observer import Observer
 from narcissus.results import NotAssessed
 from narcissus.study.engines import executor_of
-from narcissus.study.engines.holder import split_if_few
 from narcissus.study.given import digest_of_object
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.parts import own_parts
 from narcissus.study.plugins import GIVEN, source_digests
 from narcissus.study.results.table import SettingNumbers, TableResults
-from narcissus.study.results.table_attacks import CountedAttack, OwnRelease
 from narcissus.study.table.conclude import conclude, overall
-from narcissus.study.table.costly import FOLDER, is_costly, with_kept_releases
-from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.experiment import Experiment, learners
 from narcissus.study.table.playing import looks_of, play_trials
 from narcissus.study.table.prepare import prepare
-from narcissus.study.table.published import read_published
+from narcissus.study.table.published import attack_own_release, read_published
 from narcissus.study.table.schema import PolicyFile, TableStudy, ThresholdSpec
-from narcissus.study.table.streams import OWN
-from narcissus.study.table.training import learners
+from narcissus.study.table.work import (
+    FOLDER,
+    ReleasesSentBack,
+    is_costly,
+    with_kept_releases,
+)
 from narcissus.study.toml import read_policy
-from narcissus.success.table import Scores
 from narcissus.tables import Table
 from narcissus.tables.spelling import described, respellings
-from narcissus.worlds import RealRows
-from narcissus.worlds.base import Draw
-
-
-class ReleasesSentBack:
-    """An executor whose workers receive kept releases, and send back those that they make.
-
-    ``shelf`` holds the releases here; it is also that of the mechanisms of a job.
-    """
-
-    is_here = False
-
-    def __init__(self, executor: Executor, shelf: Shelf) -> None:
-        self._executor, self._shelf = executor, shelf
-        self._told = 0
-
-    @property
-    def workers(self) -> int:
-        """Number of keys played at once."""
-        return self._executor.workers
-
-    def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        """Play every key, and yield each as it ends, after keeping its releases."""
-        brought, left = self._shelf.to_bring()
-        if left:
-            observer.note(
-                f"{left} kept releases are not sent to the workers, which make them again: at most "
-                f"{BROUGHT / 2**20:g} MiB are sent"
-            )
-        away = _Away(job, self._shelf, brought)
-        with closing(self._executor.play(away, keys, observer)) as ending:
-            for key, (found, made, large) in ending:
-                for name, content in made.items():
-                    if Path(name).name != name:
-                        raise StoreError(f"a worker sent a release back that is called {name!r}")
-                    self._shelf.put(name, content)
-                if large > self._told:
-                    self._told = large
-                    observer.note(
-                        f"a release of {large / 2**20:.3g} MiB was not kept: more than "
-                        f"{SENT_BACK / 2**20:g} MiB are not sent back"
-                    )
-                yield key, found
-
-    def close(self) -> None:
-        self._executor.close()
-
-
-@dataclass(frozen=True)
-class _Away:
-    """A job away from the folder; it returns the releases made along with the result of a key."""
-
-    job: Job
-    shelf: Shelf
-    """The very one of the job's mechanisms: they are sent together."""
-    brought: Mapping[str, bytes]
-
-    def __call__(self, key: str) -> tuple[Any, dict[str, bytes], int]:
-        self.shelf.leave(self.brought)
-        try:
-            found = self.job(key)
-        except BaseException:
-            self.shelf.handed_over()
-            raise
-        return found, *self.shelf.handed_over()
-
-
-def attack_own_release(
-    experiment: Experiment,
-    release: Any,
-    executor: Executor,
-    *,
-    path: str,
-    digest: str,
-    observer: Observer,
-) -> OwnRelease:
-    """Attack a release about all people of the table with every attack that anyone could run.
-
-    The study has one setting, and its attacks have learned. ``path`` and ``digest`` are those of
-    the release's file (SHA-256).
-    """
-    observer.note(f"attacking {path}")
-    table, entropy = experiment.table, experiment.entropy
-    codes = table.codes
-    world = RealRows(codes, table.rows)
-    side: Any = experiment.side
-    draw = Draw(codes[None])
-    [targets] = side.reveal(world, draw, child(entropy, OWN, 0))
-    secrets = targets.secrets(codes)
-    other = side.fresh(world, draw, [targets], child(entropy, OWN, 1))
-    mechanism = experiment.settings[0].mechanism
-    [decoy] = mechanism.release(np.asarray(other), child(entropy, OWN, 2))
-    success = targets.success
-    guess = success.score(secrets, targets.best_guess)
-    names = [n for n, one in experiment.attacks_at(0).items() if not one.informed]
-    keys = [f"{place}/{name}" for name in names for place in (0, 1)]
-    job = _Attacker(experiment, (release, decoy), targets, secrets)
-    who = executor
-    if isinstance(targets, Targets):
-        who = split_if_few(executor, keys, targets.people, targets.queries.values)
-    how = soon if who is executor else in_order  # what is split takes long enough
-    hits = list(how(who, job, keys, observer))
-    found = {
-        name: CountedAttack(recovered=hits[2 * number], from_decoy=hits[2 * number + 1])
-        for number, name in enumerate(names)
-    }
-    return OwnRelease(
-        path=path,
-        digest=digest,
-        people=table.rows,
-        guessed=_worth(guess),
-        by_the_prior=expected(targets),
-        attacks=found,
-    )
-
-
-@dataclass(frozen=True)
-class _Attacker:
-    experiment: Experiment
-    shown: tuple[Any, Any]
-    """The release and the decoy."""
-    targets: Targets | FactoredTargets
-    secrets: NDArray[np.integer]
-
-    def __call__(self, key: str) -> int | float:
-        place, _, name = key.partition("/")
-        rng = child(self.experiment.entropy, OWN, 3 + int(place), zlib.crc32(name.encode()))
-        attack: Any = self.experiment.attacks_at(0)[name]
-        said = attack.attempt([self.shown[int(place)]], [self.targets], rng)
-        [attempt] = said.values if isinstance(said, Answers) else said
-        return _worth(self.targets.success.score(self.secrets, attempt))
-
-
-def _worth(scores: Scores) -> int | float:
-    return int(scores.sum()) if scores.dtype == np.bool_ else float(scores.sum())
-
-
-def expected(targets: Targets | FactoredTargets) -> float:
-    """Return the expected hits of the best guess without the release, if the prior is right."""
-    return float(targets.best_chance.sum())
-
 
 MAX_ROWS = 200_000
 
@@ -205,10 +51,9 @@ MAX_ROWS = 200_000
 def write_internal(
     path: Path, experiment: Experiment, executor: Executor, observer: Observer
 ) -> None:
-    """Write a CSV with one row for each person, setting and attack of the first trials.
+    """Write a CSV with a row for each person, setting and attack of the first trials, if they fit.
 
-    At most 200,000 rows: as many trials as fit. The trials are played again from their seeds, so
-    that the store of trials itself holds aggregates only.
+    The trials are played again from their seeds: the store of trials holds aggregates only.
     """
     settings = len(experiment.settings)
     per_trial = experiment.targets * settings * len(experiment.attacks)
@@ -217,33 +62,27 @@ def write_internal(
     head = ["trial", "person", "setting", "attack", "prior_of_secret", "prior_of_guess", "right"]
     head += [f"{what}_{name}" for what in ("true", "guess") for name in names]
     keys = experiment.keys()[: count * settings]
-    rows = chain.from_iterable(soon(executor, _Again(experiment), keys, observer))
+    rows = chain.from_iterable(soon(executor, partial(_rows, experiment), keys, observer))
     write_atomically(path, csv_text(chain([head], rows)), private=True)
 
 
-@dataclass(frozen=True)
-class _Again:
-    experiment: Experiment
-
-    def __call__(self, key: str) -> list[list[Any]]:
-        trial, number = map(int, key.split("/"))
-        return list(_rows(self.experiment, self.experiment.round(trial, number)))
-
-
-def _rows(experiment: Experiment, played: Round) -> Iterator[list[Any]]:
+def _rows(experiment: Experiment, key: str) -> list[list[Any]]:
+    """Play a trial again; return a row for each attack and person."""
+    played = experiment.round(*map(int, key.split("/")))
     [targets], [people] = played.known, played.draw.data
-    secrets, every = targets.secrets(people), range(experiment.targets)
+    secrets, rows = targets.secrets(people), list[list[Any]]()
     true, chances = people[:, list(experiment.queries.unknown)], targets.secret_chance(secrets)
     for name, turn in played.turns.items():
         [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
         said = targets.success.split_guess(attempt)
-        for i in every:
+        for i in range(experiment.targets):
             row = [played.number, i, played.seat.name, name]
             right = float(hits[i]) if targets.success.by_column else int(hits[i])
             row += [chances[i], chance[i], right]
             for codes in (true[i], said[i]):
                 row += [said_label(experiment, c, int(v)) for c, v in enumerate(codes)]
-            yield row
+            rows.append(row)
+    return rows
 
 
 def said_label(experiment: Experiment, column: int, guess: int) -> str:
@@ -302,121 +141,94 @@ def reading_lines(table: Table) -> list[str]:
     return [*lines, f"In the table {said}"] if said else lines
 
 
-def not_assessed(experiment: Experiment) -> list[NotAssessed]:
+def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
     """List what was not, or only roughly, assessed, and why, where the study decides it."""
-    items = [
-        NotAssessed(
+    for name, text in experiment.table.notes.items():
+        yield NotAssessed(
             f"the order of the column `{name}`",
             text,
             "correct those cells, empty them and say what `missing` means, or drop the column",
         )
-        for name, text in experiment.table.notes.items()
-    ]
-    bare = [f"'{s.label}'" for s in experiment.settings if s.guarantee is None]
-    if bare:
-        items.append(
-            NotAssessed(
-                f"what no attacker can exceed at {', '.join(bare)}",
-                "the release guarantees nothing, and no theorem limits the attacker",
-                "add noise, or take another mechanism with a guarantee",
-            )
+    if bare := [f"'{s.label}'" for s in experiment.settings if s.guarantee is None]:
+        yield NotAssessed(
+            f"what no attacker can exceed at {', '.join(bare)}",
+            "the release guarantees nothing, and no theorem limits the attacker",
+            "add noise, or take another mechanism with a guarantee",
         )
     if not experiment.settings[0].mechanism.cellwise:
-        items.append(
-            NotAssessed(
-                "the ceiling",
-                "what an attacker could do who is told everybody else's secrets cannot be "
-                "computed for this release: better attacks than those played may exist",
-                "release counts whose cells are changed one by one",
-            )
+        yield NotAssessed(
+            "the ceiling",
+            "what an attacker could do who is told everybody else's secrets cannot be computed for "
+            "this release: better attacks than those played may exist",
+            "release counts whose cells are changed one by one",
         )
     elif not any(attack.informed for _, attack, _ in experiment.attacks):
-        items.append(
-            NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
-        )
+        yield NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
     if experiment.success.by_column:
-        items.append(
-            NotAssessed(
-                "how many of the targets are recovered in one release",
-                "each unknown column counts by itself, and what is proved is a mean: a release may "
-                "tell all columns of a person or none, and no form of the theorems on counts is "
-                "proved for shares",
-                "set `at_least` in [threat] instead of `share_of_columns`",
-            )
+        yield NotAssessed(
+            "how many of the targets are recovered in one release",
+            "each unknown column counts by itself, and what is proved is a mean: a release may "
+            "tell all columns of a person or none, and no form of the theorems on counts is "
+            "proved for shares",
+            "set `at_least` in [threat] instead of `share_of_columns`",
         )
-    if experiment.factored:
-        items += _not_assessed_of_factors(experiment)
-    noises = [s.mechanism.noise for s in experiment.settings]
-    laplace = any(noise is not None and noise.kind == "laplace" for noise in noises)
-    if laplace and any(isinstance(a, MeanField) for _, a, _ in experiment.attacks):
-        items.append(
-            NotAssessed(
-                "the exact mean-field posterior under Laplace noise",
-                "the mean field reads each cell as if its noise were normal, matched to where the "
-                "count is believed to be; as an attack it is valid, but a better one may exist",
-                "add a posterior attack with method = 'gibbs', which uses the exact density",
-            )
-        )
-    if experiment.real_rows:
-        items.append(
-            NotAssessed(
-                "how wrong the fitted prior is about the real people, beyond the averages tested",
-                "targets are real rows: the ceiling and the bounds need the prior to be right "
-                "about each of them; what attacks and decoys score needs nothing, and tests the "
-                "prior on average",
-                "compare with people = 'prior', where the prior is known exactly",
-            )
-        )
-    return items
-
-
-def stuck(results: Sequence[SettingNumbers]) -> list[NotAssessed]:
-    guess = results[0].guess  # the same at every setting
-    items: list[NotAssessed] = []
-    if guess.is_best_found:
-        beyond = "" if guess.at_most is None else f" than {upper(100 * guess.at_most, places=1)}%"
-        items.append(
-            NotAssessed(
-                "the best guess without the release",
-                "of so many joint values the guess is the best that was found; its chance is "
-                "exact, and a better guess may exist"
-                + (f", but none with a larger mean chance{beyond}" if beyond else ""),
-                "take fewer unknown columns, or coarser ones; or all of them and exact matches, or "
-                "`share_of_columns`, where the best guess is known",
-            )
-        )
-    return items + [
-        NotAssessed(
-            f"what exact counts determine at '{setting.label}', by the attack `{name}`",
-            f"its search stuck in {found.search.stuck} of {found.trials} releases, at a residual "
-            f"of {found.search.residual:.4g} people in all counts together: values that agree "
-            "with every count exist, and may give away more",
-            "take fewer unknown columns, or release tables of more columns",
-        )
-        for setting in results
-        for name, found in setting.attacks.items()
-        if found.search is not None and found.search.stuck
-    ]
-
-
-def _not_assessed_of_factors(experiment: Experiment) -> list[NotAssessed]:
-    queries = experiment.queries
-    many = f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values"
-    items: list[NotAssessed] = []
     if experiment.estimates_ceiling:
+        queries = experiment.queries
         why = "the tables and the prior tie too many of them together to eliminate one by one"
         if not decides(experiment.success):
             why = "elimination decides where all must be exactly right or each counts by itself"
-        items.append(
-            NotAssessed(
-                "the exact ceiling",
-                f"{many}: the posterior of an attacker who is told everybody else's secrets is "
-                f"sampled ({why}), and a better decision from it may exist, so no verdict rests "
-                "on it",
-                "take fewer unknown columns, or coarser ones, below 100,000 joint values",
-            )
+        yield NotAssessed(
+            "the exact ceiling",
+            f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values: the "
+            f"posterior of an attacker who is told everybody else's secrets is sampled ({why}), "
+            "and a better decision from it may exist, so no verdict rests on it",
+            "take fewer unknown columns, or coarser ones, below 100,000 joint values",
         )
-    return items
+    noises = [s.mechanism.noise for s in experiment.settings]
+    laplace = any(noise is not None and noise.kind == "laplace" for noise in noises)
+    if laplace and any(isinstance(a, MeanField) for _, a, _ in experiment.attacks):
+        yield NotAssessed(
+            "the exact mean-field posterior under Laplace noise",
+            "the mean field reads each cell as if its noise were normal, matched to where the "
+            "count is believed to be; as an attack it is valid, but a better one may exist",
+            "add a posterior attack with method = 'gibbs', which uses the exact density",
+        )
+    if experiment.real_rows:
+        yield NotAssessed(
+            "how wrong the fitted prior is about the real people, beyond the averages tested",
+            "targets are real rows: the ceiling and the bounds need the prior to be right about "
+            "each of them; what attacks and decoys score needs nothing, and tests the prior on "
+            "average",
+            "compare with people = 'prior', where the prior is known exactly",
+        )
+
+
+def stuck(results: Sequence[SettingNumbers]) -> Iterator[NotAssessed]:
+    guess = results[0].guess  # the same at every setting
+    if guess.is_best_found:
+        most = guess.at_most
+        beyond = (
+            ""
+            if most is None
+            else (f", but none with a larger mean chance than {upper(100 * most, places=1)}%")
+        )
+        yield NotAssessed(
+            "the best guess without the release",
+            "of so many joint values the guess is the best that was found; its chance is exact, "
+            f"and a better guess may exist{beyond}",
+            "take fewer unknown columns, or coarser ones; or all of them and exact matches, or "
+            "`share_of_columns`, where the best guess is known",
+        )
+    for setting in results:
+        for name, found in setting.attacks.items():
+            if found.search is not None and found.search.stuck:
+                yield NotAssessed(
+                    f"what exact counts determine at '{setting.label}', by the attack `{name}`",
+                    f"its search stuck in {found.search.stuck} of {found.trials} releases, at a "
+                    f"residual of {found.search.residual:.4g} people in all counts together: "
+                    "values that agree with every count exist, and may give away more",
+                    "take fewer unknown columns, or release tables of more columns",
+                )
 
 
 class TableKind:
@@ -462,13 +274,18 @@ class TableKind:
         if options.internal is not None:
             options.internal.parent.mkdir(parents=True, exist_ok=True)
             write_internal(options.internal, experiment, executor, options.observer)
-        decided_at = _decided_at(study, experiment, threshold)
+        decided_at = None  # the label of the setting that the threshold names, if any
+        if threshold is not None and threshold.at is not None:
+            decided_at = experiment.settings[study.mechanism.levels.index(threshold.at)].label
         results = conclude(experiment, trials, threshold, decided_at)
         if study.release is not None:
-            own = _own_release(study, experiment, folder, options, executor)
-            digests["release"] = f"sha256:{own.digest}"
+            path = study.release.path
+            release, digest = read_published(study, experiment, folder / path)
+            digests["release"] = f"sha256:{digest}"
             digest = options.keyed(digests["release"]).removeprefix("sha256:")
-            own = own.model_copy(update={"digest": digest})
+            own = attack_own_release(
+                experiment, release, executor, path=path, digest=digest, observer=options.observer
+            )
             results = [result.model_copy(update={"own_release": own}) for result in results]
         whole = overall(results, threshold, decided_at)
         return Outcome(
@@ -484,30 +301,6 @@ class TableKind:
             not_covered=NOT_COVERED,
             digests=digests,
         )
-
-
-def _own_release(
-    study: TableStudy,
-    experiment: Experiment,
-    folder: Path,
-    options: RunOptions,
-    executor: Executor,
-) -> OwnRelease:
-    assert study.release is not None
-    path = study.release.path
-    release, digest = read_published(study, experiment, folder / path)
-    return attack_own_release(
-        experiment, release, executor, path=path, digest=digest, observer=options.observer
-    )
-
-
-def _decided_at(
-    study: TableStudy, experiment: Experiment, threshold: ThresholdSpec | None
-) -> str | None:
-    """Return the label of the setting that the threshold names, if any."""
-    if threshold is None or threshold.at is None:
-        return None
-    return experiment.settings[study.mechanism.levels.index(threshold.at)].label
 
 
 def _source(study: TableStudy) -> str:
@@ -533,19 +326,17 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     identity["own code"] = source_digests(own_parts(study), folder)
     if learners(experiment):
         identity["training"] = study.run.training
-    if own := _own_theorems():
-        identity["own theorems"] = own
+    if own := from_outside():
+        identity["own theorems"] = {
+            name: " ".join(
+                digest_of_object(said)
+                for said in (one.limit, one.each, one.tails)
+                if said is not None
+            )
+            for name, one in own.items()
+        }
     identity["version"] = __version__
     return identity
-
-
-def _own_theorems() -> dict[str, str]:
-    return {
-        name: " ".join(
-            digest_of_object(said) for said in (one.limit, one.each, one.tails) if said is not None
-        )
-        for name, one in from_outside().items()
-    }
 
 
 def _threshold(

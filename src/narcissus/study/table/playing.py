@@ -32,12 +32,8 @@ from narcissus.study.pool import play_all
 from narcissus.study.results.table import PrecisionResult, SettingNumbers
 from narcissus.study.store import FILE, TrialStore
 from narcissus.study.table import work
-from narcissus.study.table.costly import refuse_fixed_seeds
-from narcissus.study.table.enclosure import Enclosure
-from narcissus.study.table.excess import family
-from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.least_group import shown
-from narcissus.study.table.limits import (
+from narcissus.study.table.envelope import Enclosure
+from narcissus.study.table.estimates import (
     FEW,
     AttackScores,
     enclosure_of_group,
@@ -45,11 +41,18 @@ from narcissus.study.table.limits import (
     group_scores,
     scores_of,
 )
+from narcissus.study.table.experiment import Experiment, shown, trained
+from narcissus.study.table.population import PILOT
 from narcissus.study.table.schema import TableStudy, ThresholdSpec
-from narcissus.study.table.streams import PILOT
 from narcissus.study.table.summary import summarise
-from narcissus.study.table.training import trained
-from narcissus.study.table.work import check
+from narcissus.study.table.verdict import family
+
+Trials = Mapping[str, Any]
+
+PILOT_TRIALS = 10
+MOST = 1_000_000
+GROWTH = 1.5
+LOOKS = 6
 
 
 @dataclass(frozen=True)
@@ -70,14 +73,6 @@ class SentExperiment:
                 del THEOREMS[name]
         THEOREMS.update(self.theorems)
         return self.experiment.play(key)
-
-
-PILOT_TRIALS = 10
-MOST = 1_000_000
-GROWTH = 1.5
-LOOKS = 6
-
-Trials = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -138,15 +133,19 @@ def looks_of(
     """Play the pilot and fix when the run may end; None if the study asks for no precision.
 
     If ``threshold`` limits a gain or the worst group, the run waits for their limits too.
-    Raises InputError: more than a million trials would be needed, and the study sets no maximum.
-    Raises LongWorkError: the pilot alone takes longer than was agreed to.
     """
     if study.run.precision is None:
         return None
     observer = options.observer
-    pilot = trained(_pilot(experiment), observer, executor)
+    pilot = replace(  # of other people, noise and chance
+        experiment,
+        trials=PILOT_TRIALS,
+        attacks=tuple((name, attack, PILOT_TRIALS) for name, attack, _ in experiment.attacks),
+        entropy=int(child(experiment.entropy, PILOT).integers(2**63)),
+    )
+    pilot = trained(pilot, observer, executor)
     keys = pilot.keys()
-    check(pilot, keys, executor=executor, hours=options.hours, observer=observer)
+    work.check(pilot, keys, executor, options)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
     wanted, most = study.run.precision / 100, study.run.trials or MOST
     played = list(soon(executor, SentExperiment.of(pilot), keys, observer))
@@ -176,8 +175,7 @@ def play_looks(
 ) -> tuple[Experiment, Trials]:
     """Play to each look in turn; end where the limits are near enough, or at the last.
 
-    ``play`` plays the missing trials of an experiment, and returns all of them. Returns the
-    experiment as it is at the last look, with the precision reached, and its trials.
+    ``play`` plays the missing trials of an experiment, and returns all of them.
     """
     for number, look in enumerate(plan.looks):
         now = plan.at(experiment, number)
@@ -231,40 +229,17 @@ def half_width(numbers: SettingNumbers, threshold: ThresholdSpec | None = None) 
     return max(widths)
 
 
-def _pilot(experiment: Experiment) -> Experiment:
-    """Return the experiment with few trials, of other people, noise and chance."""
-    return replace(
-        experiment,
-        trials=PILOT_TRIALS,
-        attacks=tuple((name, attack, PILOT_TRIALS) for name, attack, _ in experiment.attacks),
-        entropy=int(child(experiment.entropy, PILOT).integers(2**63)),
-    )
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """One mean whose limits the run waits for, as estimated by the pilot."""
-
-    scores: AttackScores
-    level: float
-    of_gain: bool = False
-    part: float = 1.0  # of the trials that tell of it
-
-    def reach(self, count: int) -> float:
-        told = max(1, round(self.part * count))
-        return expected_reach(self.scores, told, self.level, of_gain=self.of_gain)
-
-
 def _needed(
     pilot: Experiment,
     trials: Sequence[Mapping[str, Any]],
     wanted: float,
     threshold: ThresholdSpec | None,
 ) -> int:
-    means = list(_wanted(pilot, trials, threshold))
+    """Plan how many trials bring all limits that the run waits for within ``wanted``."""
+    means = list(_reaches(pilot, trials, threshold))
 
     def near(count: int) -> bool:
-        return all(one.reach(count) <= wanted for one in means)
+        return all(reach(count) <= wanted for reach in means)
 
     low, high = 0, 1
     while not near(high) and high <= MOST:
@@ -275,16 +250,27 @@ def _needed(
     return int(np.clip(high, 2, None))
 
 
-def _wanted(
+def _reaches(
     pilot: Experiment, trials: Sequence[Mapping[str, Any]], threshold: ThresholdSpec | None
-) -> Iterator[_Wanted]:
+) -> Iterator[Callable[[int], float]]:
+    """Yield for each mean that the run waits for what its limits reach in so many trials."""
     around = Enclosure.of(trials, pilot.targets)
     error = (1 - pilot.claimed) / 2  # that of the first look
+
+    def of(
+        scores: AttackScores, level: float, *, of_gain: bool = False, part: float = 1.0
+    ) -> Callable[[int], float]:
+        def reach(count: int) -> float:  # ``part`` of the trials tell of it
+            told = max(1, round(part * count))
+            return expected_reach(scores, told, level, of_gain=of_gain)
+
+        return reach
+
     for name, attack, _ in pilot.attacks:
         scores = scores_of(pilot, name, attack, trials, around)
-        yield _Wanted(scores, 1 - error)
+        yield of(scores, 1 - error)
         if threshold is not None and threshold.gain is not None and not attack.informed:
-            yield _Wanted(scores, 1 - error, of_gain=True)
+            yield of(scores, 1 - error, of_gain=True)
     if threshold is None or threshold.worst_group is None:
         return
     told = pilot.groups.by_secret(pilot.queries.unknown)
@@ -295,7 +281,7 @@ def _wanted(
         for name, attack, _ in pilot.attacks:
             own = group_scores(pilot, name, attack, trials, g, ends)
             if own is not None and members >= FEW and own.scores.shares.size > 1:
-                yield _Wanted(own.scores, joint, part=float(own.some.mean()))
+                yield of(own.scores, joint, part=float(own.some.mean()))
 
 
 def play_trials(
@@ -309,19 +295,12 @@ def play_trials(
 ) -> tuple[Experiment, Mapping[str, Any]]:
     """Play what is not played yet; return the experiment as it was played, and all trials.
 
-    ``experiment`` is at its first look, if there are several; ``plan`` decides the end if the study
-    asks for a precision. Stored trials are this study's if they have its ``identity``. With
-    ``again`` attacks learn even if all trials are there, since others will use them.
-    Raises TooLargeError, LongWorkError: see `narcissus.study.table.work.check`.
+    ``plan`` decides the end if the study asks for a precision. Stored trials are this study's if
+    they have its ``identity``. With ``again`` attacks learn even if all trials are there, since
+    others will use them.
     """
     keys = experiment.keys()
-    agreed = partial(
-        work.check,
-        experiment,
-        executor=executor,
-        hours=options.hours,
-        observer=options.observer,
-    )
+    agreed = partial(work.check, experiment, executor=executor, options=options)
     is_new = options.folder is None or options.restart or not (options.folder / FILE).exists()
     if is_new:
         agreed(keys)  # before a folder is made for it
@@ -339,7 +318,7 @@ def play_trials(
                 agreed([key for key in keys if key not in held])
         looking = plan is not None  # more may be played than at the first look
         if again or looking or store is None or len(store.keys()) < len(keys):
-            refuse_fixed_seeds(experiment)
+            work.refuse_fixed_seeds(experiment)
             experiment = trained(experiment, options.observer, executor)
         experiment, trials = _played(experiment, plan, store, executor, options, agreed)
         _require_alike(experiment, trials, store)

@@ -12,26 +12,23 @@ from narcissus.attacks.table import (
     OwnLearner,
     OwnTableAttack,
     TableAttack,
-    Targets,
     eliminated,
     factored_attack,
 )
 from narcissus.attacks.table.eliminated import EliminatedCeiling
 from narcissus.errors import InputError, TooLargeError
-from narcissus.guarantees import Guarantee
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
 from narcissus.study.parts import Part
 from narcissus.study.plugins import GIVEN, load_attribute
-from narcissus.study.table import factored_proofs, proofs
-from narcissus.study.table.crowd import Groups
+from narcissus.study.table import proofs
 from narcissus.study.table.experiment import Experiment, is_factored
-from narcissus.study.table.room import require_room
+from narcissus.study.table.population import Groups, settings_of
 from narcissus.study.table.schema import DEFAULT_TRIALS, TableStudy
 from narcissus.study.table.schema import Attack as AttackSection
-from narcissus.study.table.settings import settings_of
+from narcissus.study.table.work import require_room, room
 from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 
@@ -43,19 +40,21 @@ ANY_RELEASE = ("prior", "posterior", "nearest", "stack")
 
 
 def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> Table:
-    """Read the table of a study; it is cached until its file changes."""
     data = study.data
     source = data.table if data.table is not None else str(folder / str(data.path))
     if source.startswith(GIVEN):
         source = load_attribute(source, folder)
-    stamp = _stamp(source)
+    stamp = None
+    if isinstance(source, str) and Path(source).exists():  # a table is kept until its file changes
+        found = Path(source).stat()
+        stamp = (source, found.st_ino, found.st_size, found.st_mtime_ns)
     if (held := data.held(stamp)) is not None:
         return held
     table = read_table(
         source,
         columns=data.columns,
         drop=data.drop,
-        bins=bins_of(study),
+        bins={n: Bins(**spec.model_dump(exclude_none=True)) for n, spec in data.bins.items()},
         missing=data.missing,
         read_as=data.read_as,
         observer=observer,
@@ -64,19 +63,6 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
     if isinstance(table, CountedTable):
         data.hold(stamp, table)
     return table
-
-
-def _stamp(source: object) -> object:
-    """Return what changes with a file; None if there is none."""
-    if not isinstance(source, str) or not Path(source).exists():
-        return None
-    found = Path(source).stat()
-    return source, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def bins_of(study: TableStudy) -> dict[str, Bins]:
-    specs = study.data.bins.items()
-    return {name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in specs}
 
 
 def unknown_columns(study: TableStudy, table: Table) -> tuple[int, ...]:
@@ -166,10 +152,7 @@ def planned(part: Part) -> list[TableMechanism]:
 
 
 def attacks_of(study: TableStudy, mechanism: Prepared, trials: int) -> Attacks:
-    """Return the attacks of a study that can read the release, with their trials.
-
-    One that the study names and that cannot read it raises InputError.
-    """
+    """Return the attacks of a study, all of which must read the release, with their trials."""
     if "attacks" not in study.model_fields_set:
         parts = usual_attacks(CELLWISE if mechanism.cellwise else ANY_RELEASE, mechanism)
     else:
@@ -207,10 +190,7 @@ def can_read(attack: TableAttack, mechanism: Prepared) -> bool:
 
 
 def without_joint(attacks: Attacks, mechanism: Prepared) -> Attacks:
-    """Return the same attacks for so many unknown columns that no joint value is listed.
-
-    One that lists joint values, or cannot read the release without, raises InputError.
-    """
+    """Return the same attacks for so many unknown columns that no joint value is listed."""
     queries = mechanism.queries
     many = f"{len(queries.unknown)} unknown columns with {queries.values:,} joint values"
     found: list[tuple[str, TableAttack, int]] = []
@@ -282,9 +262,9 @@ def prepare(
     factored = is_factored(mechanism.queries)
     if factored:
         attacks = without_joint(attacks, mechanism)
-    played = [attack for _, attack, _ in attacks]
-    releases = mechanism.releases
-    require_room(mechanism.queries, success, n, played, releases, factored=factored)
+    queries, played = mechanism.queries, [attack for _, attack, _ in attacks]
+    needed = room(queries, success, n, played, mechanism.releases, factored=factored)
+    require_room(queries, success, n, needed)
     draft = Experiment(
         table=table,
         prior=fit_prior(study.prior, table),
@@ -310,17 +290,8 @@ def prepare(
         draft = replace(draft, attacks=with_ceiling(attacks, pilot))
     if success.by_column:  # nothing is proved of how many fall
         return draft
-    levels = list(draft.levels)
     points = tuple(
-        tuple(_best_points(pilot, s.guarantee, levels)) if s.guarantee else () for s in settings
+        tuple(proofs.best_points(pilot, s.guarantee, draft.levels)) if s.guarantee else ()
+        for s in settings
     )
     return replace(draft, points=points)
-
-
-def _best_points(
-    pilot: Targets | FactoredTargets, guarantee: Guarantee, levels: list[float]
-) -> list[float]:
-    """Choose the epsilons of the domination bound by a few people."""
-    if isinstance(pilot, FactoredTargets):
-        return factored_proofs.best_points(pilot, guarantee, levels)
-    return proofs.best_points(pilot, guarantee, levels)

@@ -13,9 +13,11 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
@@ -28,35 +30,28 @@ from narcissus.tables.spelling import spelled
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import ValueTally
 
-FEW = 30
-"""Values of a column up to which it is taken as it is."""
-MOST_LABELS = 200
-"""Most values of a column that `read_table` takes."""
-NEARLY_ALL = 0.9
-"""Different values for each person from which on a text identifies people."""
-MOST_CODES = 10
-"""Most texts among numbers that are taken for codes."""
-COMMON = 20
-"""Most values that stay where rare ones are made one."""
-CROWD = 0.01
-"""Share of the people from which on a value is no rare one."""
-OFTEN = 10
-"""People with a value from which on a comment may name it."""
-LONG = 8
-"""Digits from which on numbers that are all as long look like those of a card or a telephone."""
+FEW = 30  # values of a column up to which it is taken as it is
+MOST_LABELS = 200  # values of a column that `read_table` takes
+NEARLY_ALL = 0.9  # different values for each person from which on a text identifies people
+MOST_CODES = 10  # texts among numbers that are taken for codes
+COMMON = 20  # values that stay where rare ones are made one
+CROWD = 0.01  # share of the people from which on a value is no rare one
+OFTEN = 10  # people with a value from which on a comment may name it
+LONG = 8  # digits from which on numbers all as long look like those of a card or a telephone
+MOST_UNKNOWN = 3  # columns that are proposed to be unknown at once
+MOST_VALUES = 1_000  # joint values of the columns that are proposed to be unknown
+SURE = 0.8  # share of the most common value above which there is hardly anything to reconstruct
+MOST_CELLS = 200_000  # of all tables together: what a first audit plays in minutes
+MOST_TABLES = 300
+LARGEST_K = 3
+MOST_IN_A_GROUP = 10  # values of a column whose values are looked at one by one
+TARGETS = 100
+EPSILON = (1.0, 3.0, 10.0)
+ASKED = "as you asked"  # the reason of what was not proposed
 
 Way = dict[str, float | int | list[str | float]]
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?\b.*|\d\d?[./]\d\d?[./]\d{2,4}\b.*|\d{4}/\d\d?/\d\d?\b.*")
-
-
-@dataclass(frozen=True)
-class MissingLike:
-    """A value that looks like a code for a missing one, and how many people have it."""
-
-    column: str
-    value: str
-    people: int
 
 
 @dataclass(frozen=True)
@@ -70,8 +65,8 @@ class ColumnProposal:
     bins: Way  # as in a study file; None takes the column as it is
     reason: str = ""  # for the bins
     drop: str = ""  # the reason to leave it out, or nothing
-    # values that look like codes for a missing one, and are not in ``bins.codes``
-    missing_like: tuple[MissingLike, ...] = ()
+    # values that look like codes for a missing one, not in ``bins.codes``, with their people
+    missing_like: tuple[tuple[str, int], ...] = ()
 
 
 def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnProposal:
@@ -91,19 +86,15 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
         drop = _shortly(str(error), column.name)
     if not drop:
         try:
-            coding = coding_of(column.tally, as_bins(bins), MOST_LABELS)
+            made = Bins(**bins) if bins else None  # pyright: ignore[reportArgumentType]
+            coding = coding_of(column.tally, made, MOST_LABELS)
             people = np.bincount(coding.codes[:-1], weights=column.tally.counts)
             most = max(float(people.max()), column.tally.missing)
             labels, guess = len(coding.labels), most / column.tally.rows
         except InputError as error:
             drop = _shortly(str(error), column.name)
-    missing, like = column.tally.missing, _missing_like(column.name, tally, bins)
+    missing, like = column.tally.missing, _missing_like(tally, bins)
     return ColumnProposal(column.name, labels, guess, missing, bins, reason, drop, like)
-
-
-def as_bins(way: Way) -> Bins | None:
-    """Return bins of the library's type."""
-    return Bins(**way) if way else None  # pyright: ignore[reportArgumentType]
 
 
 def _shortly(message: str, name: str) -> str:
@@ -223,67 +214,37 @@ def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[s
     return sorted(set(found))  # pyright: ignore[reportReturnType]
 
 
-def _missing_like(column: str, tally: ValueTally, bins: Way) -> tuple[MissingLike, ...]:
+def _missing_like(tally: ValueTally, bins: Way) -> tuple[tuple[str, int], ...]:
     """List texts that look like codes for a missing value, if many people have them."""
     if "codes" in bins:
         return ()
     found = [
-        MissingLike(column, value, times)
+        (value, times)
         for value, times in zip(tally.values, tally.counts, strict=True)
         if isinstance(value, str)
         and times >= OFTEN
         and re.sub(r"[\s']+", "_", value.lower().replace("'", "")) in said.MISSING_LIKE
     ]
-    return tuple(sorted(found, key=lambda one: one.value))
-
-
-MOST_UNKNOWN = 3
-"""Most columns that are proposed to be unknown at once."""
-MOST_VALUES = 1_000
-"""Most joint values of the columns that are proposed to be unknown."""
-SURE = 0.8
-"""Share of the most common value above which a column has hardly anything to reconstruct."""
-MOST_CELLS = 200_000
-"""Most cells of all tables that are released together: what a first audit plays in minutes."""
-MOST_TABLES = 300
-"""Most tables that are released together."""
-LARGEST_K = 3
-MOST_IN_A_GROUP = 10
-"""Most values of a column whose values are looked at one by one."""
-TARGETS = 100
-EPSILON = (1.0, 3.0, 10.0)
-ASKED = "as you asked"
-"""The reason of what was not proposed."""
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True)
 class Proposal:
     """A study of a table."""
 
-    sketch: TableSketch  # its evidence
+    sketch: TableSketch
     columns: tuple[ColumnProposal, ...]  # those kept, with their bins, in the table's order
     drop: Mapping[str, str]  # those left out, by name, with the reason
-    unknown: tuple[str, ...]  # columns to be reconstructed
+    unknown: tuple[str, ...]
     unknown_reason: str
-    # further columns that look like secrets, taken as known to the attacker
-    secret: tuple[str, ...]
-    public: tuple[str, ...]  # columns that look like public knowledge
-    groups: tuple[str, ...]  # columns whose values are reported one by one
+    secret: tuple[str, ...]  # more that look like secrets, taken as known to the attacker
+    public: tuple[str, ...]  # that look like public knowledge
+    groups: tuple[str, ...]
     k: int  # columns of each released table
-    tables: int  # number of released tables
-    cells: int  # of all tables
-    epsilon: tuple[float, ...]  # privacy levels
+    tables: int
+    cells: int
+    epsilon: tuple[float, ...]
     delta: float
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether cells of a kept column are empty, or may be where nobody looked."""
-        return not self.sketch.is_whole or any(column.missing for column in self.columns)
-
-    @property
-    def missing_like(self) -> list[MissingLike]:
-        """Values that look like codes for a missing one."""
-        return [found for column in self.columns for found in column.missing_like]
 
 
 def propose(
@@ -296,8 +257,7 @@ def propose(
     """Propose a study that can be played as it is.
 
     ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
-    ``unknown`` are the columns to be reconstructed, None proposes them. An unknown column name, an
-    unusable unknown column, or a table without columns left raises InputError.
+    ``unknown`` are the columns to be reconstructed, None proposes them.
     """
     drop = [*sketch.left_out, *drop]
     if unknown is not None and not unknown:
@@ -418,32 +378,35 @@ def _products(sizes: Sequence[int], k: int) -> int:
 
 _WIDTH = 100
 _SHOWN = 12  # names in a comment
-_THRESHOLD = """\
-# What do you accept? Without a threshold the audit shows numbers and judges nothing. For example:
-#
-# [threshold]
-# advantage = 0.10 # no attacker may close more than a tenth of the gap to certainty
-# at = 1           # the level that you plan; the others are shown beside it
-# reason = "..."
-"""
 
 
 def draft(proposal: Proposal, path: str) -> str:
-    """Return the text of a study file.
-
-    ``path`` is that of the table relative to the file's folder; a packaged table's name as it is.
-    """
-    sections = [
-        _head(proposal),
-        _data(proposal, path),
-        _threat(proposal),
-        _release(proposal),
-        _THRESHOLD,
-        _groups(proposal),
-        "[run]\ntrials = 100 # more make limits narrower; `precision` instead ends where they are\n"
-        "seed = 1     # the same study and seed give the same numbers\n",
-    ]
-    return "\n".join(section for section in sections if section)
+    """Return the text of a study file; ``path`` of the table is relative to its folder."""
+    sketch, columns = proposal.sketch, proposal.columns
+    rows = f"all {sketch.rows:,} rows"
+    if not sketch.is_whole:
+        there = "" if sketch.all_rows is None else f" of {sketch.all_rows:,}"
+        rows = f"the first {sketch.rows:,} rows{there}, and not the rest"
+    gaps = [column for column in columns if column.missing]
+    cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in gaps[:_SHOWN])
+    more = f" and {len(gaps) - _SHOWN} more columns" if len(gaps) > _SHOWN else ""
+    made = Environment(
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
+    )
+    made.filters |= {"toml": _toml, "key": _key, "shown": _shown, "named": named}
+    made.filters["comment"] = _comment
+    template = files("narcissus.study.table") / "draft.toml.jinja"
+    return made.from_string(template.read_text(encoding="utf-8")).render(
+        vars(proposal),
+        path=path,
+        rows=rows,
+        # cells of a kept column are empty, or may be where nobody looked
+        may_be_missing=not sketch.is_whole or gaps,
+        empty=f"Empty cells: {cells}{more}" if gaps else "No cell that was looked at is empty",
+        known=[column.name for column in columns if column.name not in proposal.unknown],
+        targets=TARGETS,
+        has_noise=any(map(math.isfinite, proposal.epsilon)),  # exact counts guarantee nothing
+    )
 
 
 def named(names: Iterable[str]) -> str:
@@ -475,114 +438,8 @@ def _key(name: str) -> str:
 
 
 def _comment(text: str, indent: str = "") -> str:
-    lines = textwrap.wrap(text, _WIDTH - 2 - len(indent), break_on_hyphens=False)
+    lines = textwrap.wrap(text.strip("\n"), _WIDTH - 2 - len(indent), break_on_hyphens=False)
     return "".join(f"{indent}# {line}\n" for line in lines)
-
-
-def _head(proposal: Proposal) -> str:
-    sketch = proposal.sketch
-    rows = f"all {sketch.rows:,} rows"
-    if not sketch.is_whole:
-        there = "" if sketch.all_rows is None else f" of {sketch.all_rows:,}"
-        rows = f"the first {sketch.rows:,} rows{there}, and not the rest"
-    return _comment(
-        f"A study that `narcissus init` proposed from names and values in {rows}. It can be played "
-        "as it is; read every line first: names tell what a column may be, you know what it is."
-    )
-
-
-def _data(proposal: Proposal, path: str) -> str:
-    key = "table" if path.startswith("statsmodels:") else "path"
-    text = f"[data]\n{key} = {_toml(path)}\n"
-    if proposal.drop:
-        text += "drop = [\n"
-        for name, reason in proposal.drop.items():
-            text += f"{_comment(reason, '    ')}    {_toml(name)},\n"
-        text += "]\n"
-    if proposal.has_missing:
-        text += _missing(proposal)
-    for column, value, people in ((f.column, f.value, f.people) for f in proposal.missing_like):
-        text += _comment(
-            f"{_shown(column)}: {_toml(value)} ({people:,} people) looks like a code for a missing "
-            "value. It stays a value of its own; empty those cells if it means none."
-        )
-    if binned := [column for column in proposal.columns if column.bins]:
-        text += "\n[data.bins]\n"
-        for column in binned:
-            text += _comment(f"{column.reason}.")
-            text += f"{_key(column.name)} = {_toml(column.bins)}\n"
-    return text
-
-
-def _missing(proposal: Proposal) -> str:
-    found = [column for column in proposal.columns if column.missing]
-    cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in found[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more columns" if len(found) > _SHOWN else ""
-    said = f"Empty cells: {cells}{more}" if found else "No cell that was looked at is empty"
-    return (
-        _comment(
-            f'{said}. "category" makes them a value of their own, "drop" leaves those rows out, '
-            '"refuse" ends with an error.'
-        )
-        + 'missing = "category"\n'
-    )
-
-
-def _threat(proposal: Proposal) -> str:
-    unknown = proposal.unknown
-    known = [column.name for column in proposal.columns if column.name not in unknown]
-    text = "[threat]\n"
-    text += _comment(f"What the attacker is after: {proposal.unknown_reason}.")
-    text += f"unknown = {_toml(list(unknown))}\n"
-    if known:
-        text += _comment(
-            f"All other columns the attacker is taken to know of everybody: {named(known)}. Who "
-            "knows less recovers less, though the release may add more to it."
-        )
-    else:
-        text += _comment("No other column is left: the attacker knows nothing else of anybody.")
-    if proposal.public:
-        text += _comment(f"Others may well know them, by their names: {named(proposal.public)}.")
-    if proposal.secret:
-        text += _comment(
-            f"These look like secrets too: {named(proposal.secret)}. Add those to `unknown` that "
-            "the attacker cannot know."
-        )
-    if len(unknown) > 1:
-        text += _comment(
-            "Of several unknown columns each counts by itself: a guess is worth the share that is "
-            "right. `at_least = 1` instead counts whom at least one is right about."
-        )
-        text += "share_of_columns = true\n"
-    text += f"targets = {TARGETS} # people whose tables are released together\n"
-    return text
-
-
-def _release(proposal: Proposal) -> str:
-    text = _comment(
-        "How the attacker knows the columns to go together: a Bayesian network fitted to the table."
-    )
-    text += '[prior]\nname = "bayesian-network"\nparents = 2\n\n'
-    columns = "one column" if proposal.k == 1 else f"{proposal.k} columns"
-    text += _comment(
-        f"What is released: noisy counts of every table of {columns} that shows an unknown one, "
-        f"{proposal.cells:,} cells in {proposal.tables:,} of them. Others: `narcissus schema parts "
-        "table-mechanism`."
-    )
-    text += '[mechanism]\nname = "marginals"\n'
-    text += f"k = {proposal.k}\n"
-    text += _comment("Levels to compare; smaller protects more, inf is no noise.")
-    text += f"epsilon = {_toml(list(proposal.epsilon))}\n"
-    if any(map(math.isfinite, proposal.epsilon)):  # exact counts guarantee nothing
-        text += f"delta = {_toml(proposal.delta)} # below one over the number of rows\n"
-    return text
-
-
-def _groups(proposal: Proposal) -> str:
-    if not proposal.groups:
-        return ""
-    text = _comment("Whose numbers are shown beside the average: an average hides who is hurt.")
-    return text + f"[groups]\ncolumns = {_toml(list(proposal.groups))}\n"
 
 
 def summary(proposal: Proposal) -> list[str]:

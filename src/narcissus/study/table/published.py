@@ -7,7 +7,9 @@ nothing in the other columns, and the count in the column ``count`` (empty where
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +17,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._files import file_size
+from narcissus._random import child
+from narcissus.attacks.base import Answers
+from narcissus.attacks.table import Targets
 from narcissus.errors import InputError
+from narcissus.game.executor import Executor, in_order, soon
+from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Counts, Microdata, ProtectedCounts, TableQueries
 from narcissus.mechanisms.table.releases import CellRule
 from narcissus.mechanisms.table.rounding import RoundedTo
+from narcissus.observer import Observer
+from narcissus.study.engines.holder import split_if_few
+from narcissus.study.results.table_attacks import CountedAttack, OwnRelease
 from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.population import OWN
 from narcissus.study.table.schema import TableStudy
+from narcissus.success.table import Scores
 from narcissus.tables import Table
 from narcissus.tables.coding import MISSING_LABEL, codes_by_labels
 from narcissus.tables.counted import complete
 from narcissus.tables.sources import open_source
 from narcissus.tables.spelling import examples
 from narcissus.tables.tally import RawColumn
+from narcissus.worlds import RealRows
+from narcissus.worlds.base import Draw
 
 Floats = NDArray[np.float64]
-COUNT = "count"
-"""The column of a file of counts that holds them."""
+COUNT = "count"  # the column of a file of counts that holds them
 _MORE_OTHERS = 0.5  # by so much more of a release than of the data, rare values are other spellings
 
 
 def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tuple[Any, str]:
     """Read a release in the form of the study's mechanism, and the SHA-256 of its file.
 
-    A file that does not hold what the mechanism releases about this table raises InputError, which
-    names what is missing or not known.
+    A file that does not hold what the mechanism releases about this table raises InputError.
     """
     mechanism = experiment.settings[0].mechanism
     if len(experiment.settings) > 1:
@@ -218,3 +230,75 @@ def _numbers(column: RawColumn, path: Path) -> Floats:
     if np.isinf(found).any():
         raise InputError(f"{path.name} has a count that is infinite")
     return found[column.codes]
+
+
+def attack_own_release(
+    experiment: Experiment,
+    release: Any,
+    executor: Executor,
+    *,
+    path: str,
+    digest: str,
+    observer: Observer,
+) -> OwnRelease:
+    """Attack a release about all people of the table with every attack that anyone could run.
+
+    The study has one setting, and its attacks have learned. ``path`` and ``digest`` are those of
+    the release's file (SHA-256). Nothing is sampled: attacks count what is right about the people
+    of the table. The comparison is a decoy: the same attacks on a release of other secrets, drawn
+    from the prior, by the same mechanism.
+    """
+    observer.note(f"attacking {path}")
+    table, entropy = experiment.table, experiment.entropy
+    codes = table.codes
+    world = RealRows(codes, table.rows)
+    side: Any = experiment.side
+    draw = Draw(codes[None])
+    [targets] = side.reveal(world, draw, child(entropy, OWN, 0))
+    secrets = targets.secrets(codes)
+    other = side.fresh(world, draw, [targets], child(entropy, OWN, 1))
+    mechanism = experiment.settings[0].mechanism
+    [decoy] = mechanism.release(np.asarray(other), child(entropy, OWN, 2))
+    success = targets.success
+    guess = success.score(secrets, targets.best_guess)
+    names = [n for n, one in experiment.attacks_at(0).items() if not one.informed]
+    keys = [f"{place}/{name}" for name in names for place in (0, 1)]
+    job = _Attacker(experiment, (release, decoy), targets, secrets)
+    who = executor
+    if isinstance(targets, Targets):
+        who = split_if_few(executor, keys, targets.people, targets.queries.values)
+    how = soon if who is executor else in_order  # what is split takes long enough
+    hits = list(how(who, job, keys, observer))
+    found = {
+        name: CountedAttack(recovered=hits[2 * number], from_decoy=hits[2 * number + 1])
+        for number, name in enumerate(names)
+    }
+    return OwnRelease(
+        path=path,
+        digest=digest,
+        people=table.rows,
+        guessed=_worth(guess),
+        by_the_prior=float(targets.best_chance.sum()),  # expected, if the prior is right
+        attacks=found,
+    )
+
+
+@dataclass(frozen=True)
+class _Attacker:
+    experiment: Experiment
+    shown: tuple[Any, Any]
+    """The release and the decoy."""
+    targets: Targets | FactoredTargets
+    secrets: NDArray[np.integer]
+
+    def __call__(self, key: str) -> int | float:
+        place, _, name = key.partition("/")
+        rng = child(self.experiment.entropy, OWN, 3 + int(place), zlib.crc32(name.encode()))
+        attack: Any = self.experiment.attacks_at(0)[name]
+        said = attack.attempt([self.shown[int(place)]], [self.targets], rng)
+        [attempt] = said.values if isinstance(said, Answers) else said
+        return _worth(self.targets.success.score(self.secrets, attempt))
+
+
+def _worth(scores: Scores) -> int | float:
+    return int(scores.sum()) if scores.dtype == np.bool_ else float(scores.sum())

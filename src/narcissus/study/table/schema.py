@@ -11,7 +11,6 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    SerializerFunctionWrapHandler,
     field_validator,
     model_serializer,
     model_validator,
@@ -26,6 +25,7 @@ from narcissus.study.sections import (
     LeastGroup,
     PlayedRun,
     without_default_least_group,
+    without_defaults,
 )
 from narcissus.study.signatures import Option
 from narcissus.tables.spelling import ReadAs
@@ -43,34 +43,24 @@ class Strictly(FileSection):
 class BinsSpec(Strictly):
     """How to turn a column of many values into a few; give exactly one key, and perhaps `codes`."""
 
-    width: float | None = Field(
-        default=None, gt=0, description="Bins of this width, from multiples of it."
-    )
-    edges: list[float] | None = Field(
-        default=None, min_length=1, description="Where a new bin starts."
-    )
-    quantiles: int | None = Field(
-        default=None, ge=2, le=100, description="So many bins of equal share."
-    )
-    above: float | None = Field(default=None, description="Two values: at most this, and above it.")
+    width: float | None = Field(None, gt=0, description="Bins of this width, from multiples of it.")
+    edges: list[float] | None = Field(None, min_length=1, description="Where a new bin starts.")
+    quantiles: int | None = Field(None, ge=2, le=100, description="So many bins of equal share.")
+    above: float | None = Field(None, description="Two values: at most this, and above it.")
 
     common: int | None = Field(
-        default=None,
+        None,
         ge=1,
         description="So many values stay, those that most people have; all others become one, "
         "'(other)'. Also for texts.",
     )
     codes: list[str | float] | None = Field(
-        default=None,
+        None,
         description="Beside one of the first four: values that are no numbers, or mean none, such "
         "as 'N' or -9; each stays a value of its own.",
     )
 
-    @model_serializer(mode="wrap")
-    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        written: dict[str, Any] = write(self)
-        later = ("common", "codes")
-        return {k: v for k, v in written.items() if k not in later or v is not None}
+    _as_before = model_serializer(mode="wrap")(without_defaults(common=None, codes=None))
 
     @model_validator(mode="after")
     def _one(self) -> BinsSpec:
@@ -86,27 +76,25 @@ class DataSpec(Strictly):
     """The table of people."""
 
     path: str | None = Field(
-        default=None, description="CSV (also .csv.gz, .tsv) or Parquet, relative to the study file."
+        None, description="CSV (also .csv.gz, .tsv) or Parquet, relative to the study file."
     )
     table: str | None = Field(
-        default=None, description="A packaged table instead of a file, such as 'statsmodels:fair'."
+        None, description="A packaged table instead of a file, such as 'statsmodels:fair'."
     )
-    columns: list[str] | None = Field(default=None, description="Columns to use; all if left out.")
-    drop: list[str] = Field(
-        default=[], description="Columns to leave out; '' for those without a name."
-    )
-    bins: dict[str, BinsSpec] = Field(default={}, description="How to bin columns of many values.")
+    columns: list[str] | None = Field(None, description="Columns to use; all if left out.")
+    drop: list[str] = Field([], description="Columns to leave out; '' for those without a name.")
+    bins: dict[str, BinsSpec] = Field({}, description="How to bin columns of many values.")
     missing: Literal["refuse", "drop", "category"] = Field(
-        default="refuse",
+        "refuse",
         description="Missing values: an error, rows dropped, or a value of their own.",
     )
     read_as: dict[str, ReadAs] = Field(
-        default={},
+        {},
         description="How to read columns whose values do not settle it: as 'text', as 'numbers' "
         "(with a decimal point), with a 'decimal-comma', as dates 'day-first' or 'month-first'.",
     )
     max_rows: int | None = Field(
-        default=None,
+        None,
         gt=0,
         description="Most rows that are read, and a 20th of the cells; 200 million if left out.",
     )
@@ -121,11 +109,7 @@ class DataSpec(Strictly):
         """Return the table kept under a stamp, or None."""
         return None if self._held is None or self._held[0] != stamp else self._held[1]
 
-    @model_serializer(mode="wrap")
-    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        written: dict[str, Any] = write(self)
-        later = {"max_rows": None, "read_as": {}}
-        return {k: v for k, v in written.items() if k not in later or v != later[k]}
+    _as_before = model_serializer(mode="wrap")(without_defaults(max_rows=None, read_as={}))
 
     @model_validator(mode="after")
     def _one_source(self) -> DataSpec:
@@ -137,39 +121,34 @@ class DataSpec(Strictly):
 class ThreatSpec(Strictly):
     """What the attacker knows, wants, and when they succeed."""
 
-    unknown: list[str] | None = Field(
-        default=None, min_length=1, description="Columns to reconstruct."
-    )
+    unknown: list[str] | None = Field(None, min_length=1, description="Columns to reconstruct.")
     known: list[str] | None = Field(
-        default=None, description="Columns that the attacker knows; all others are unknown."
+        None, description="Columns that the attacker knows; all others are unknown."
     )
     targets: int = Field(
-        default=100, gt=0, le=1_000_000, description="People whose tables are released together."
+        100, gt=0, le=1_000_000, description="People whose tables are released together."
     )
     people: Literal["prior", "rows", "all"] = Field(
-        default="prior",
+        "prior",
         description="Where they come from: drawn from the prior, which is then known exactly, "
         "or real rows of the table, or all of them; then baselines, ceiling and bounds lean on the "
         "prior.",
     )
     within: dict[str, Annotated[float, Field(ge=0)]] = Field(
-        default={},
+        {},
         description="For ordered unknown columns: how far off (L1) still counts as right, in the "
         "column's own numbers; for a binned column in bins.",
     )
     at_least: int | None = Field(
-        default=None, gt=0, description="How many unknown columns must be right; all if left out."
+        None, gt=0, description="How many unknown columns must be right; all if left out."
     )
     share_of_columns: bool = Field(
-        default=False,
+        False,
         description="Score a guess by the share of its unknown columns that are right, instead of "
         "whether all or `at_least` so many are.",
     )
 
-    @model_serializer(mode="wrap")
-    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        written: dict[str, Any] = write(self)
-        return {k: v for k, v in written.items() if k != "share_of_columns" or v}
+    _as_before = model_serializer(mode="wrap")(without_defaults(share_of_columns=False))
 
     @model_validator(mode="after")
     def _one_side(self) -> ThreatSpec:
@@ -228,37 +207,35 @@ class BoundsSpec(Strictly):
 class ThresholdSpec(Approval, Strictly):
     """What whoever approves the release accepts; of several limits every one must be kept."""
 
-    share: float | None = Field(
-        default=None, gt=0, le=1, description="Mean share recovered, at most."
-    )
+    share: float | None = Field(None, gt=0, le=1, description="Mean share recovered, at most.")
     advantage: float | None = Field(
-        default=None,
+        None,
         ge=0,
         le=1,
         description="Mean advantage over the best guess without the release, at most: "
         "(share - guess) / (1 - guess).",
     )
     gain: float | None = Field(
-        default=None,
+        None,
         ge=0,
         le=1,
         description="Mean share recovered above what the same attempts score on fresh people, at "
         "most: what is due to the release.",
     )
     targets: int | None = Field(
-        default=None,
+        None,
         ge=0,
         description="Targets recovered, not exceeded with the highest confidence of [bounds].",
     )
     worst_group: float | None = Field(
-        default=None,
+        None,
         ge=0,
         le=1,
         description="The same as `share`, `advantage` or `gain` beside it (one of them), for each "
         "group of [groups] whose members an attacker can tell beforehand.",
     )
     at: float | None = Field(
-        default=None,
+        None,
         allow_inf_nan=True,
         description="In a sweep, the level (as in [mechanism]) that decides status and exit code; "
         "if left out, every level must meet the threshold.",

@@ -41,33 +41,36 @@ from narcissus.study.results.table_attacks import (
     SearchResult,
 )
 from narcissus.study.table.bound_summary import bound_results, mean_of_people
-from narcissus.study.table.enclosure import LIKELIEST, Enclosure
-from narcissus.study.table.excess import apart, family
-from narcissus.study.table.experiment import Experiment
-from narcissus.study.table.limits import (
+from narcissus.study.table.envelope import LIKELIEST, Enclosure
+from narcissus.study.table.estimates import (
     AttackScores,
     Criterion,
     GroupScores,
     counted,
     enclosure_of_group,
+    ends_of,
+    exactly,
     group_scores,
     guess_of_group,
     has_decoy,
     scores_of,
 )
-from narcissus.study.table.settings import Setting
+from narcissus.study.table.experiment import Experiment
+from narcissus.study.table.verdict import apart, family
 
-SURE = 0.99
-"""Least level at which a prior is said to be refuted by what guesses score."""
+Trial = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
 
-
-def limited(values: Floats, level: float, *, people: int) -> LimitedMean:
-    """Limit a mean share from its values in the trials, each the mean over ``people``."""
-    return as_mean(mean_limits(np.clip(values, 0, 1), confidence=level, people=people))
+SURE = 0.99  # least level at which a prior is said to be refuted by what guesses score
+# A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials
+# approximate limits at 95% missed in 21 to 27, 13 and 7 to 9 of 100 repeats.
+ENOUGH_FOR_LUCK = 20
+STRONGEST = 1e300  # stands for an infinite strength, which a record cannot hold
 
 
 def as_mean(found: Estimate) -> LimitedMean:
-    return LimitedMean.model_validate({"share": found.value, "low": found.low, "high": found.high})
+    low, high = ends_of(found)
+    return LimitedMean(share=found.value, low=low, high=high)
 
 
 def prior_test(
@@ -100,15 +103,14 @@ def prior_test(
     if people is not None and not experiment.everybody:
         low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
         off = replace(off, low=min(off.value, low), high=max(off.value, high))
-    return PriorTest.model_validate(
-        {
-            "by_the_prior": float(said.mean()),
-            "confidence": level,
-            "off": off.value,
-            "off_low": off.low,
-            "off_high": off.high,
-            "chance_off": chance_off,
-        }
+    low, high = ends_of(off)
+    return PriorTest(
+        by_the_prior=float(said.mean()),
+        confidence=level,
+        off=off.value,
+        off_low=low,
+        off_high=high,
+        chance_off=chance_off,
     )
 
 
@@ -123,17 +125,15 @@ def attack_result(
     around: Enclosure | None = None,
     number: int = 0,
 ) -> AttackResult:
-    """Summarise one attack at one setting.
-
-    ``luck`` is what chance added in each trial, shape (trials,); ``around`` the envelopes of all
-    attacks, if known.
-    """
+    """Summarise one attack at one setting; ``luck`` is what chance added in each trial."""
     level, n = experiment.confidence, experiment.targets
     joint = each_confidence(level, family(experiment))
     scores = scores_of(experiment, name, attack, trials, around, number)
     share = scores.share(level)
     hits = [float(t[f"{name}/hits"]) for t in trials]
     median = median_limits([h / n for h in hits], confidence=level)
+    counts = Counter(map(int, sorted(hits)))
+    distribution = HitCounts(targets=tuple(counts), trials=tuple(counts.values()))
     scored = "shares of right columns" if experiment.success.by_column else "hits"
     if experiment.knows_chances:
         scored = "the expected success given the release and all other secrets"
@@ -148,7 +148,7 @@ def attack_result(
         "median": MedianShare(share=median.value, low=median.low, high=median.high),
         "trials": len(trials),
         "method": f"{share.method}, on {scored}",
-        "distribution": None if experiment.success.by_column else _distribution(hits),
+        "distribution": None if experiment.success.by_column else distribution,
         "columns": _columns(experiment, name, trials),
         "baseline_exact": not has_decoy(experiment, attack),
         "title": attack.title,
@@ -160,18 +160,14 @@ def attack_result(
         nothing = Criterion("gain", 0.0)
         found["gain_low_apart"] = apart(experiment, scores, nothing, trials, joint)
     if experiment.prior_is_exact:
-        _respect(found, bounds, _proved_of(experiment, trials))
+        shares = [float(t["bound"][0]) / n for t in trials if "bound" in t]
+        _respect(found, bounds, float(np.mean(shares)) if shares else 1.0)
     if len(found["columns"]) == 1:  # the one column's share is that of the whole
         [(column, own)] = found["columns"].items()
         whole = {key: found[key] for key in ("share", "low", "high")}
         found["columns"] = {column: own.model_copy(update=whole)}
     found["below"] = _below(experiment, attack, trials, found["share"])
     return AttackResult.model_validate(found)
-
-
-def _distribution(hits: Sequence[float]) -> HitCounts:
-    counted = sorted(Counter(map(int, hits)).items())
-    return HitCounts(targets=tuple(h for h, _ in counted), trials=tuple(c for _, c in counted))
 
 
 def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict[str, ColumnResult]:
@@ -246,24 +242,15 @@ def _decoy(
 
 
 def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[str, Any]:
-    baseline, gain, advantage = scores.baseline(level), scores.gain(level), scores.advantage(level)
-    return {
-        "baseline": baseline.value,
-        "baseline_low": baseline.low,
-        "baseline_high": baseline.high,
-        "gain": gain.value,
-        "gain_low": gain.low,
-        "gain_high": gain.high,
-        "gain_low_joint": scores.gain(joint).low,
-        "advantage": advantage.value,
-        "advantage_low": advantage.low,
-        "advantage_high": advantage.high,
-    }
-
-
-def _proved_of(experiment: Experiment, trials: Sequence[Trial]) -> float:
-    shares = [float(t["bound"][0]) / experiment.targets for t in trials if "bound" in t]
-    return float(np.mean(shares)) if shares else 1.0
+    found: dict[str, Any] = {"gain_low_joint": scores.gain(joint).low}
+    for name in ("baseline", "gain", "advantage"):
+        estimate: Estimate = getattr(scores, name)(level)
+        found |= {
+            name: estimate.value,
+            f"{name}_low": estimate.low,
+            f"{name}_high": estimate.high,
+        }
+    return found
 
 
 def _respect(summary: dict[str, Any], bounds: Sequence[TableBound], proved: float) -> None:
@@ -346,15 +333,13 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> tuple[Grou
 
 def _of_group(own: GroupScores, joint: float, by_chance: GroupByChance | None) -> GroupAttack:
     over = own.scores.above_guess(own.guess, joint)
-    return GroupAttack.model_validate(
-        {
-            **dict(as_mean(own.scores.share(joint))),
-            "over_guess": over.value,
-            "over_guess_low": over.low,
-            "baseline": float(own.scores.fresh.mean()),
-            "people": own.people,
-            "by_chance": by_chance,
-        }
+    return GroupAttack(
+        **dict(as_mean(own.scores.share(joint))),
+        over_guess=over.value,
+        over_guess_low=ends_of(over)[0],
+        baseline=float(own.scores.fresh.mean()),
+        people=own.people,
+        by_chance=by_chance,
     )
 
 
@@ -374,18 +359,7 @@ def _by_chance(
         shares[:, 0], shares[:, 1], confidence=joint, people=experiment.targets
     )
     share = float(shares[:, 1].mean())
-    return GroupByChance.model_validate({"share": share, "gain": over.value, "gain_low": over.low})
-
-
-# A slope that is fitted to few trials takes more luck out than there is: with 3, 5 and 10 trials
-# approximate limits at 95% missed in 21 to 27, 13 and 7 to 9 of 100 repeats.
-ENOUGH_FOR_LUCK = 20
-
-STRONGEST = 1e300
-"""Stands for an infinite strength, which a record cannot hold."""
-
-Trial = Mapping[str, NDArray[Any]]
-Floats = NDArray[np.float64]
+    return GroupByChance(share=share, gain=over.value, gain_low=ends_of(over)[0])
 
 
 def summarise(
@@ -395,11 +369,9 @@ def summarise(
     *,
     held_out: tuple[HeldOutGuess, ...] | None = None,
 ) -> SettingNumbers:
-    """Return the results of one setting, except the verdict.
-
-    ``held_out`` are guesses about rows of the table by models other than the prior.
-    """
+    """Return the results of one setting, except the verdict."""
     setting = experiment.settings[number]
+    noise = setting.mechanism.noise
     bounds = bound_results(experiment, number, trials)
     luck = _luck(experiment, trials)
     around = Enclosure.of(trials, experiment.targets)
@@ -427,7 +399,7 @@ def summarise(
         mu=_finite(setting.mu),
         released=setting.title,
         strength=None if setting.strength is None else min(setting.strength, STRONGEST),
-        noise=_noise(setting),
+        noise=None if noise is None else NoiseResult(kind=noise.kind, scale=noise.scale),
         marginals=experiment.queries.tables,
         cells=experiment.queries.cells,
         people=experiment.targets,
@@ -463,11 +435,6 @@ def _best(
         low = mean_limits(shares, confidence=joint, people=experiment.targets).low
         found[name] = (low or 0.0, attack.share)
     return max(found, key=found.__getitem__, default=None)
-
-
-def _noise(setting: Setting) -> NoiseResult | None:
-    noise = setting.mechanism.noise
-    return None if noise is None else NoiseResult(kind=noise.kind, scale=noise.scale)
 
 
 def _finite(value: float | None) -> float | None:
@@ -512,14 +479,8 @@ def _guess(
         if around is not None and (people := around.envelope(LIKELIEST).people) is not None:
             low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
             chance = replace(chance, low=min(chance.value, low), high=max(chance.value, high))
-        return GuessResult.model_validate(
-            {
-                "share": chance.value,
-                "low": chance.low,
-                "high": chance.high,
-                "by_the_prior": None,
-                **_of_factors(experiment, trials),
-            }
+        return GuessResult(
+            **dict(as_mean(chance)), by_the_prior=None, **_of_factors(experiment, trials)
         )
     real = np.array([float(t["guessed"]) for t in trials])
     said = np.clip(sums[:, 0] / n, 0, 1)
@@ -548,8 +509,7 @@ def _hits(experiment: Experiment, real: Floats) -> Estimate:
     """
     level, n = experiment.confidence, experiment.targets
     if experiment.everybody:  # the people played are the population
-        value = float(real.mean())
-        return Estimate(value, value, value, level, len(real), method="all people")
+        return exactly(float(real.mean()), level, len(real))
     if experiment.success.by_column:  # parts of people are not counted
         return mean_limits(real, confidence=level, people=n)
     return clopper_pearson(round(n * real.sum()), n * len(real), confidence=level)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from narcissus._outwards import lower, upper
 from narcissus.findings import Contradiction
-from narcissus.study.results.table import CountBound, Excess, SettingNumbers
+from narcissus.study.results.table import Excess, SettingNumbers
 from narcissus.study.results.table_attacks import AttackResult, GroupAttack, GroupResult
-from narcissus.study.table.limits import criteria
+from narcissus.study.table.estimates import criteria
 from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.verdict import Judgement
 
@@ -25,16 +25,13 @@ def points(difference: float) -> str:
 
 
 def threshold_text(threshold: ThresholdSpec) -> str:
-    group = (
-        "" if threshold.worst_group is None else f", {percent(threshold.worst_group)} in a group"
-    )
-    limits: list[str] = []
-    if threshold.share is not None:
-        limits.append(f"a mean share of at most {percent(threshold.share)}{group}")
-    if threshold.advantage is not None:
-        limits.append(f"a mean advantage of at most {percent(threshold.advantage)}{group}")
-    if threshold.gain is not None:
-        limits.append(f"a mean gain over fresh people of at most {percent(threshold.gain)}{group}")
+    worst = threshold.worst_group
+    group = "" if worst is None else f", {percent(worst)} in a group"
+    names = {"share": "share", "advantage": "advantage", "gain": "gain over fresh people"}
+    limits = [
+        f"a mean {names[one.name]} of at most {percent(one.limit)}{group}"
+        for one in criteria(threshold)
+    ]
     if threshold.targets is not None:
         limits.append(f"at most {threshold.targets} targets recovered")
     return " and ".join(limits)
@@ -125,16 +122,11 @@ def _count_words(numbers: SettingNumbers) -> list[str]:
     whole = numbers.count_of_population(bound.confidence)
     like = "no limit is shown" if whole is None or whole >= people else f"at most {whole}"
     others = f" (of any {people} like them, within sampling limits, {like})"
+    reached = f"; some mechanism with this guarantee reaches {bound.reached}"
     return [
         f"{head}: with confidence {level}, no attacker gets more than {bound.at_most} of these "
-        f"{people}{'' if numbers.everybody else others}{_reached_words(bound)}."
+        f"{people}{'' if numbers.everybody else others}{'' if bound.reached is None else reached}."
     ]
-
-
-def _reached_words(bound: CountBound) -> str:
-    if bound.reached is None:
-        return ""
-    return f"; some mechanism with this guarantee reaches {bound.reached}"
 
 
 def _threshold_words(
@@ -143,23 +135,17 @@ def _threshold_words(
     text, rests_on = f"The threshold ({threshold_text(threshold)})", judgement.rests_on
     held_back = judgement.held_back_by
     if judgement.status == "met" or held_back is not None:
-        by_itself = "is met" if held_back is None else "would be met by itself"
-        after = (
-            ""
-            if held_back is None
-            else f" Not claimed in the sweep: at {held_back}, with more protection, the threshold "
-            "is not met, and levels are taken in order, the most protected first."
-        )
-        if all(e.role == "bound" for e in rests_on):
-            return (
-                f"{text} {by_itself}: a theorem keeps every attacker below it, for "
-                + ("all people of the table." if everybody else SAMPLED_TOO)
-                + after
+        met, after = "is met", ""
+        if held_back is not None:
+            met = "would be met by itself"
+            after = (
+                f" Not claimed in the sweep: at {held_back}, with more protection, the threshold "
+                "is not met, and levels are taken in order, the most protected first."
             )
-        return (
-            f"{text} {by_itself} by measurement: the ceiling stays below it, within its "
-            f"limits.{after}"
-        )
+        if all(e.role == "bound" for e in rests_on):
+            for_whom = "all people of the table." if everybody else SAMPLED_TOO
+            return f"{text} {met}: a theorem keeps every attacker below it, for {for_whom}{after}"
+        return f"{text} {met} by measurement: the ceiling stays below it, within its limits.{after}"
     if judgement.status == "exceeded":
         return (
             f"{text} is exceeded: the attack `{rests_on[0].name}` gets above it, beyond limits "

@@ -1,12 +1,24 @@
 """The people of a trial are worked out once for all settings, and change nothing by that."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from narcissus.attacks.table import Targets
-from narcissus.mechanisms import ChosenQueries, MarginalQueries
-from narcissus.study.table import crowd as module
-from narcissus.study.table.crowd import SINGLED, UNUSUAL, Groups, Members, proved
+from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
+from narcissus.mechanisms import ChosenQueries, Columns, MarginalQueries, Marginals
+from narcissus.study.table import population as module
+from narcissus.study.table.population import (
+    SINGLED,
+    UNUSUAL,
+    Groups,
+    Members,
+    TrialStreams,
+    proved,
+    settings_of,
+)
 from narcissus.success import exact_match
 
 SWEEP = {"mechanism": {"epsilon": [0.5, 2.0]}, "run": {"trials": 3}}
@@ -179,7 +191,7 @@ def test_only_tables_with_an_unknown_column_count():
 
 @pytest.mark.parametrize("block", [3, 5, 1000])
 def test_sums_over_members_block_by_block(monkeypatch, block):
-    monkeypatch.setattr("narcissus.study.table.crowd.BLOCK", block)
+    monkeypatch.setattr("narcissus.study.table.population.BLOCK", block)
     rng = np.random.default_rng(1)
     members = Members(13, ((rng.integers(0, 4, 13), 5), (rng.integers(0, 2, 13), 2)))
     masks = members.masks()
@@ -205,3 +217,103 @@ def test_few_people_in_large_tables_are_alone_as_in_small_ones():
         found.append(groups.members(known, targets, codes[:, 2]).masks())
     np.testing.assert_array_equal(found[0], found[1])
     assert 0 < found[0][3].sum() < 20
+
+
+def columns(tables):
+    """Give columns of which so many pairs hold the unknown one."""
+    names = tuple(f"c{i}" for i in range(tables + 1))
+    return Columns(names, (("a", "b"),) * len(names), (False,) * len(names), (0,))
+
+
+def one(**options):
+    [setting] = settings_of([Marginals(k=2, **options)], columns(6))
+    return setting
+
+
+def delta_of(mu, epsilon):
+    """Give the profile of Gaussian DP: Dong et al. 2022, Corollary 1."""
+    cdf = stats.norm.cdf
+    return cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * cdf(-mu / 2 - epsilon / mu)
+
+
+def test_laplace_noise_is_pure_and_its_own_point():
+    setting = one(noise="laplace", epsilon=1.5)
+    assert isinstance(setting.guarantee, PureDP)
+    assert setting.guarantee.epsilon == pytest.approx(1.5)
+    assert setting.single == setting.guarantee
+    assert (setting.epsilon, setting.delta, setting.mu) == (pytest.approx(1.5), 0.0, None)
+
+
+def test_gaussian_noise_reaches_the_delta_that_it_was_made_for():
+    setting = one(epsilon=1.5, delta=1e-3)
+    assert isinstance(setting.guarantee, GaussianDP)
+    assert setting.mu == setting.guarantee.mu
+    assert delta_of(setting.mu, 1.5) == pytest.approx(1e-3, rel=1e-6)
+    assert setting.single == ApproximateDP(1.5, 1e-3)
+    assert (setting.epsilon, setting.delta) == (1.5, 1e-3)
+
+
+def test_gaussian_noise_by_mu_is_compared_where_its_profile_reaches_delta():
+    setting = one(mu=0.8, delta=1e-4)
+    assert setting.mu == pytest.approx(0.8)
+    assert delta_of(0.8, setting.epsilon) == pytest.approx(1e-4, rel=1e-6)
+    assert setting.single == ApproximateDP(setting.epsilon, 1e-4)
+    tiny = one(mu=1e-6)  # delta is nowhere as large as 1e-5
+    assert (tiny.epsilon, tiny.single) == (None, None)
+    assert tiny.guarantee is not None
+
+
+@pytest.mark.parametrize("options", [{"epsilon": math.inf}, {"mu": math.inf}, {"scale": 0.0}])
+def test_without_noise_nothing_is_guaranteed(options):
+    setting = one(**options)
+    assert setting.mechanism.noise.scale == 0
+    assert setting.guarantee is None
+    assert (setting.epsilon, setting.delta, setting.mu, setting.single) == (None,) * 4
+
+
+def test_more_tables_take_more_noise_for_the_same_guarantee():
+    few, many = (settings_of([Marginals(k=2, epsilon=1.0)], columns(n))[0] for n in (4, 16))
+    assert many.mechanism.noise.scale == pytest.approx(2 * few.mechanism.noise.scale)
+    assert few.guarantee.mu == pytest.approx(many.guarantee.mu)
+    pure = [
+        settings_of([Marginals(k=2, noise="laplace", epsilon=1.0)], columns(n))[0] for n in (4, 16)
+    ]
+    assert pure[1].mechanism.noise.scale == pytest.approx(4 * pure[0].mechanism.noise.scale)
+
+
+def first(rng):
+    return int(rng.integers(2**62))
+
+
+def test_the_settings_of_a_sweep_see_the_same_people_and_shapes_of_noise():
+    streams = TrialStreams(5)
+    for draws in (streams, streams.decoy):
+        one, other, later = draws(3, 0), draws(3, 1), draws(4, 0)
+        for part in ("world", "release"):
+            same = first(getattr(one, part))
+            assert same == first(getattr(other, part))
+            assert same != first(getattr(later, part))
+    assert first(streams(3, 0).world) != first(TrialStreams(6)(3, 0).world)
+
+
+@pytest.mark.parametrize("decoy", [False, True])
+def test_an_attack_s_chance_does_not_depend_on_which_others_take_part(decoy):
+    streams = TrialStreams(5).decoy if decoy else TrialStreams(5)
+    seen = {
+        (number, place, name): first(streams(number, place).attack(turn, name))
+        for number in (0, 1)
+        for place in (0, 1)
+        for turn, name in enumerate(("gibbs", "rap"))
+    }
+    assert len(set(seen.values())) == 8
+    assert first(streams(1, 1).attack(7, "rap")) == seen[1, 1, "rap"]
+
+
+def test_no_two_parts_share_a_generator():
+    streams = TrialStreams(5)
+    every = [
+        first(rng)
+        for sources in (streams(0, 0), streams.decoy(0, 0))
+        for rng in (sources.world, sources.release, sources.attack(0, "a"))
+    ]
+    assert len(set(every)) == 6

@@ -22,20 +22,20 @@ from narcissus.attacks.table import Targets
 from narcissus.attacks.table.alone import beliefs_alone
 from narcissus.evidence import Envelope, PeopleSums
 from narcissus.mechanisms.noise import Noise
-from narcissus.study.table.crowd import Crowd
+from narcissus.study.table.population import Crowd
 from narcissus.success import ColumnsRight
 
 Floats = NDArray[np.float64]
 Trial = Mapping[str, NDArray[Any]]
 
+# The largest and the smallest chance of a guess; the largest rise and fall of one by the release;
+# the smallest and the largest chance before it; the chance before it of the guess that has the
+# largest after it, and what that has gained: of who is told all other secrets, and nobody else.
 MOST, LEAST, RISE, FALL, UNLIKELIEST, LIKELIEST, LEFT, GAINED = range(8)
-"""The largest and the smallest chance of a guess; the largest rise and fall of one by the release;
-the smallest and the largest chance before it; the chance before it of the guess that has the
-largest after it, and what that has gained: of who is told all other secrets, and nobody else."""
 
+# People of a trial, besides those in its release, who are each in one of their own. They cost
+# little: nobody attacks those releases.
 FEWEST, MOST_PEOPLE = 500, 2000
-"""People of a trial, besides those in its release, who are each in one of their own. They cost
-little: nobody attacks those releases."""
 _VALUES = 1_000_000  # chances that are held at once
 
 
@@ -62,6 +62,7 @@ def around(
     assert others is not None
     people, success = others.targets, crowd.targets.success
     assert isinstance(people, Targets)
+    assert isinstance(crowd.targets, Targets)
     assert isinstance(success, ColumnsRight)
     alone = beliefs_alone(people, noise, rng)
     x, g = _ends(success.chances(alone), people.chances), people.chances.max(axis=1)
@@ -70,8 +71,15 @@ def around(
     own = others.members.masks()
     masks[: len(own)] = own
     grouped = masks @ moments.reshape(-1, people.people).T
+    before, by_group = crowd.targets.chances, 0.0
+    means: list[Floats] = []
+    for block in _blocks(chances):  # to save memory
+        ends = _ends(chances[block], before[block])
+        means.append(ends.sum(axis=1))
+        by_group = by_group + crowd.members.masks(block).astype(np.float64) @ ends.T
     found = {
-        **_means(chances, crowd),
+        "ends": np.sum(means, axis=0) / len(chances),
+        "group_ends": np.asarray(by_group),
         "alone": moments.sum(axis=2).T,
         "alone_people": np.array(float(people.people)),
         "group_alone": grouped.reshape(-1, *moments.shape[:2]).swapaxes(1, 2),
@@ -79,28 +87,10 @@ def around(
     }
     if beliefs is not None:
         each = success.column_ends(alone)
-        found["column_ends"] = _means_of_columns(success, beliefs)
+        sums = [success.column_ends(beliefs[block]).sum(axis=0) for block in _blocks(beliefs)]
+        found["column_ends"] = np.sum(sums, axis=0) / len(beliefs)
         found["column_alone"] = np.stack([each.sum(axis=0), (each**2).sum(axis=0)], axis=-1)
     return found
-
-
-def _means(chances: Floats, crowd: Crowd) -> dict[str, Floats]:
-    """Compute means over people, and sums over groups, in blocks that save memory."""
-    assert isinstance(crowd.targets, Targets)
-    before = crowd.targets.chances
-    sums: list[Floats] = []
-    grouped = 0.0
-    for block in _blocks(chances):
-        ends = _ends(chances[block], before[block])
-        sums.append(ends.sum(axis=1))
-        grouped = grouped + crowd.members.masks(block).astype(np.float64) @ ends.T
-    return {"ends": np.sum(sums, axis=0) / len(chances), "group_ends": np.asarray(grouped)}
-
-
-def _means_of_columns(success: ColumnsRight, beliefs: Floats) -> Floats:
-    """Compute means over people of each column's largest and smallest chance to be right."""
-    sums = [success.column_ends(beliefs[block]).sum(axis=0) for block in _blocks(beliefs)]
-    return np.sum(sums, axis=0) / len(beliefs)
 
 
 def _blocks(values: Floats) -> list[slice]:

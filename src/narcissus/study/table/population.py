@@ -1,16 +1,19 @@
-"""The people of a trial, before anything is released: the same at every setting of a sweep.
+"""The settings of a sweep, and the people of a trial, the same at every setting.
 
-What is known, proved and guessed of them does not depend on the release, so it is computed once;
+What is known, proved and guessed of people does not depend on the release, so it is computed once;
 where every release is about the whole table, once for all trials.
 
-Groups of them are reported next to the average, which can hide them: by value of a column, by how
-unusual a person's secret is given what is known of them, and by how often the release singles them
-out: in how many of its tables nobody else shares what is known of them, so that their cell is
-theirs alone.
+Groups are reported next to the average, which can hide them: by value of a column, by how unusual
+a person's secret is given the known columns, and by the share of the released tables in which
+nobody else shares the person's known values.
+
+Trial ``t`` of setting ``s`` draws its people and the shape of its noise from ``t`` alone, so curves
+over settings are smooth. Each attack has its own generator, whichever others take part.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,16 +22,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._random import child
 from narcissus.attacks.table import Targets
-from narcissus.game.block import Deal
-from narcissus.guarantees import ApproximateDP, Guarantee, PureDP
+from narcissus.errors import InputError
+from narcissus.game.block import Deal, Sources
+from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 from narcissus.knowledge import FactoredTargets
-from narcissus.study.table import column_proofs, counts, factored_proofs, proofs
-from narcissus.study.table.counts import packed
-from narcissus.study.table.settings import Setting
+from narcissus.mechanisms import Columns, Prepared, TableMechanism
+from narcissus.study.table import proofs
 from narcissus.tables import Table
 
 Floats = NDArray[np.float64]
+Kept = dict[str, NDArray[Any]]
+
+# first parts of the keys of generators
+PEOPLE, NOISE, ATTACK, DECOY, PILOT, TRAIN, OWN, ALONE, HELD_OUT = range(9)
 
 BLOCK = 1 << 16  # people whose membership in all groups is laid out at a time
 
@@ -48,11 +56,87 @@ SINGLED = (
 )
 
 
+@dataclass(frozen=True)
+class Setting:
+    """One level of the sweep."""
+
+    label: str  # for tables and figures
+    title: str  # the release, in words
+    strength: float | None  # grows with protection; None if nothing orders the settings
+    mechanism: Prepared
+    guarantee: Guarantee | None
+    epsilon: float | None = None
+    delta: float | None = None
+    mu: float | None = None
+    single: Guarantee | None = None  # the point (epsilon, delta) as a guarantee, for comparison
+
+
+def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:
+    """Prepare each level of a sweep, all of which must release the same tables."""
+    settings = tuple(_setting(one, columns) for one in planned)
+    for setting in settings[1:]:
+        if setting.mechanism.queries != settings[0].mechanism.queries:
+            raise InputError(
+                f"at '{setting.label}' other tables are released than at '{settings[0].label}': "
+                "audit them in studies of their own"
+            )
+    return settings
+
+
+def _setting(planned: TableMechanism, columns: Columns) -> Setting:
+    mechanism = planned.prepare(columns)
+    guarantee = mechanism.guarantee
+    known = (planned.label, planned.title, planned.strength, mechanism, guarantee)
+    if guarantee is None:
+        return Setting(*known)
+    if isinstance(guarantee, PureDP):
+        return Setting(*known, guarantee.epsilon, 0.0, None, guarantee)
+    epsilon, delta = planned.point(guarantee)
+    single = None if epsilon is None else ApproximateDP(epsilon, delta)
+    mu = guarantee.mu if isinstance(guarantee, GaussianDP) else None
+    return Setting(*known, epsilon, delta, mu, single)
+
+
+@dataclass(frozen=True)
+class TrialStreams:
+    """Generators by the numbers of trial and setting, and the attack's name."""
+
+    entropy: int
+
+    def __call__(self, number: int, place: int) -> Sources:
+        return Sources(
+            child(self.entropy, PEOPLE, number),
+            child(self.entropy, NOISE, number),
+            lambda _, name: child(self.entropy, ATTACK, number, place, zlib.crc32(name.encode())),
+        )
+
+    def training(self, number: int, place: int) -> Sources:
+        return self._apart(TRAIN, number, place, attack=0)
+
+    def decoy(self, number: int, place: int) -> Sources:
+        return self._apart(DECOY, number, place, attack=number)
+
+    def _apart(self, part: int, number: int, place: int, attack: int) -> Sources:
+        return Sources(
+            child(self.entropy, part, number),
+            child(self.entropy, part, number, 0),
+            lambda _, name: child(self.entropy, part, attack, 1, place, zlib.crc32(name.encode())),
+        )
+
+    def alone(self, number: int) -> np.random.Generator:
+        """Return the generator of releases about single people."""
+        return child(self.entropy, ALONE, number)
+
+    def others(self, number: int) -> np.random.Generator:
+        """Return the generator of the people whom these are about."""
+        return child(self.entropy, ALONE, number, 0)
+
+
 @dataclass(frozen=True, eq=False)
 class Members:
     """Membership of groups: each person is in one group of each partition."""
 
-    people: int  # number of people
+    people: int
     # for each partition the group of each person, shape (people,), and its number of groups
     partitions: tuple[tuple[NDArray[np.integer], int], ...]
 
@@ -148,18 +232,17 @@ class Groups:
         does not see them.
         """
         parted = [(people[:, index].copy(), len(labels)) for index, _, labels in self.columns]
-        n = people.shape[0]
         if self.unusual:
-            chance = targets.secret_chance(secrets)
-            parted.append((_bands(chance, [limit for limit, _ in UNUSUAL]), len(UNUSUAL)))
+            parted.append((_bands(targets.secret_chance(secrets), UNUSUAL), len(UNUSUAL)))
         if self.singled_out:
-            parted.append((_bands(_alone(targets), [limit for limit, _ in SINGLED]), len(SINGLED)))
-        return Members(n, tuple(parted))
+            parted.append((_bands(_alone(targets), SINGLED), len(SINGLED)))
+        return Members(people.shape[0], tuple(parted))
 
 
-def _bands(values: Floats, limits: list[float]) -> NDArray[np.int32]:
+def _bands(values: Floats, bands: Sequence[tuple[float, str]]) -> NDArray[np.int32]:
     """Split by descending lower limits: each value belongs to the first that it reaches."""
-    return np.searchsorted(-np.array(limits), -values, side="left").astype(np.int32)
+    limits = np.array([limit for limit, _ in bands])
+    return np.searchsorted(-limits, -values, side="left").astype(np.int32)
 
 
 def _alone(targets: Targets | FactoredTargets) -> Floats:
@@ -185,70 +268,60 @@ def proved(
     members: Members,
     setting: Setting,
     points: tuple[float, ...],
-) -> dict[str, NDArray[Any]]:
+) -> Kept:
     """Compute the arrays kept of what is proved.
 
     ``setting`` has a guarantee; ``points`` are the epsilons of the profile for the domination
     bound, one for each confidence level.
     """
     assert setting.guarantee is not None
-    theory: Any = factored_proofs if isinstance(targets, FactoredTargets) else proofs
-    by_column = targets.success.by_column
-    if by_column:
-        theory = column_proofs
     # of a guess that can be made: what a bound leaves above it must not come out too small
     guess = targets.best_chance
-    shares = theory.shares(targets, setting.guarantee)
+    shares = proofs.shares(targets, setting.guarantee)
     moments = np.stack([shares, shares**2, guess, guess**2, shares * guess], axis=1)
-    gains = theory.gains(targets, setting.guarantee, shares)
+    gains = proofs.gains(targets, setting.guarantee, shares)
     none = np.zeros_like(gains)  # a gain is relative to no guess
     gained = np.stack([gains, gains**2, none, none, none], axis=1)
-    found: dict[str, NDArray[Any]] = {
+    found: Kept = {
         "bound": moments.sum(axis=0),
         "group_bound": members.sums(moments),
         "gain_bound": gained.sum(axis=0),
         "group_gain_bound": members.sums(gained),
     }
     if setting.single is not None:
-        found["share_single"] = np.array(theory.shares(targets, setting.single).mean())
-    if by_column:  # a mean says nothing of how many fall
+        found["share_single"] = np.array(proofs.shares(targets, setting.single).mean())
+    if targets.success.by_column:  # a mean says nothing of how many fall
         return found
-    found |= _counts(targets, setting.guarantee, points, theory)
-    for name, table in theory.other_tails(targets, setting.guarantee).items():
-        found |= packed(f"tails/{name}", table)
+    found |= _counts(targets, setting.guarantee, points)
+    for name, table in proofs.other_tails(targets, setting.guarantee).items():
+        found |= proofs.packed(f"tails/{name}", table)
     if isinstance(targets, FactoredTargets):
-        of_columns = factored_proofs.columns_share(targets, setting.guarantee)
+        of_columns = proofs.columns_share(targets, setting.guarantee)
         if of_columns is not None:
             found["columns_bound"] = np.array(of_columns)
     if setting.single is not None:
-        epsilon, delta = _point(setting.single)
-        most = theory.best_chances(targets)
+        most, (epsilon, delta) = proofs.best_chances(targets), _point(setting.single)
         table = proofs.output_tail_table(most, epsilon, targets.people * delta)
-        found |= packed("published", table)
+        found |= proofs.packed("published", table)
     return found
 
 
 def _counts(
-    targets: Targets | FactoredTargets, guarantee: Guarantee, points: tuple[float, ...], theory: Any
-) -> dict[str, NDArray[Any]]:
+    targets: Targets | FactoredTargets, guarantee: Guarantee, points: tuple[float, ...]
+) -> Kept:
     """Compute the bounds on the number recovered at once, and what some mechanism attains."""
-    found: dict[str, NDArray[Any]] = {}
+    found: Kept = {}
     for place, point in enumerate(points):
         delta = float(guarantee.profile(point))
-        o, theta = theory.single_success(targets, point, delta)
-        cost = theory.costs(targets, guarantee, point, theta)
-        tails = counts.count_tails(targets, guarantee, point, o, cost)
-        found |= packed(f"tails/{place}", tails)
+        o, theta = proofs.single_success(targets, point, delta)
+        cost = proofs.costs(targets, guarantee, point, theta)
+        tails = proofs.count_tails(targets, guarantee, point, o, cost)
+        found |= proofs.packed(f"tails/{place}", tails)
         # in [0, 1], so that a mean over people is limited as nearly as that of o
         part = cost / delta if delta > 0 else np.zeros_like(cost)
         found[f"single/{place}"] = np.array([o.sum(), (o**2).sum(), part.sum(), (part**2).sum()])
-    floor = counts.reached(targets, guarantee)
-    if floor is not None:
-        found["reached"] = floor
-    even = counts.evenness(targets)
-    if even is not None:
-        found["evenness"] = even
-    return found
+    floor, even = proofs.reached(targets, guarantee), proofs.evenness(targets)
+    return found | {k: v for k, v in (("reached", floor), ("evenness", even)) if v is not None}
 
 
 def _point(single: Guarantee) -> tuple[float, float]:
@@ -258,15 +331,12 @@ def _point(single: Guarantee) -> tuple[float, float]:
     return single.epsilon, single.delta
 
 
-Kept = dict[str, NDArray[Any]]
-
-
 @dataclass(frozen=True, eq=False)
 class Crowd:
     """The people of a trial."""
 
     deal: Deal  # who they are, and what the attacker is told of them
-    groups: Groups  # the groups of them that are reported
+    groups: Groups
     # more people like them, in no release of theirs; None if nothing needs them
     others: Crowd | None = None
     _proved: dict[int, Kept] = field(default_factory=dict[int, Kept], init=False)

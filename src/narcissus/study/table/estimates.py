@@ -23,13 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.table import (
-    Ceiling,
-    MeanField,
-    NearestRecord,
-    PriorGuess,
-    TableAttack,
-)
+from narcissus.attacks.table import Ceiling, MeanField, NearestRecord, PriorGuess, TableAttack
 from narcissus.evidence import (
     Envelope,
     PeopleSums,
@@ -42,7 +36,7 @@ from narcissus.evidence import (
 )
 from narcissus.evidence.population import OF_PEOPLE
 from narcissus.results import Estimate
-from narcissus.study.table.enclosure import (
+from narcissus.study.table.envelope import (
     FALL,
     GAINED,
     LEAST,
@@ -57,7 +51,10 @@ from narcissus.study.table.enclosure import (
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.schema import ThresholdSpec
 
+Trial = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
 Mean = Literal["share", "advantage", "gain"]
+Always = tuple[int, int, int | None]
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ class Criterion:
         """Return the share allowed in each trial.
 
         ``guess`` is the score of the best guess without the release, ``fresh`` that of the same
-        attempts on fresh people, both of shape (trials,).
+        attempts on fresh people.
         """
         if self.name == "advantage":
             return guess + self.limit * (1 - guess)
@@ -93,30 +90,26 @@ class Criterion:
 
 def criteria(threshold: ThresholdSpec, *, of_group: bool = False) -> list[Criterion]:
     """Return the limits of means in a threshold; for a group, the one asked of it."""
-    given = {
-        "share": threshold.share,
-        "advantage": threshold.advantage,
-        "gain": threshold.gain,
-    }
-    found = [Criterion(n, limit) for n, limit in given.items() if limit is not None]  # type: ignore[arg-type]
+    means: tuple[Mean, ...] = ("share", "advantage", "gain")
+    found = [
+        Criterion(name, limit) for name in means if (limit := getattr(threshold, name)) is not None
+    ]
     if not of_group:
         return found
     group = threshold.worst_group
     return [] if group is None else [Criterion(one.name, group) for one in found[:1]]
 
 
-Trial = Mapping[str, NDArray[Any]]
-Floats = NDArray[np.float64]
-
-Always = tuple[int, int, int | None]
-
 OVER_PEOPLE = "empirical Bernstein over people"
 
-DRAW_NOTHING = (MeanField, NearestRecord)
-"""Attacks whose guesses follow from what they see."""
+DRAW_NOTHING = (MeanField, NearestRecord)  # attacks whose guesses follow from what they see
 
-OF_BASELINE = 0.2
-"""Share of the error of an advantage that is kept for its baseline."""
+OF_BASELINE = 0.2  # share of the error of an advantage that is kept for its baseline
+
+# Members expected in releases of their own in a trial, below which trials tell more of a mean.
+# Likewise of an attack of which only the ends are known, which have a part of the error: of two
+# guesses, and of more, where hardly more than nothing is known of the lower end.
+FEW, SOME, MORE = 2, 10, 30
 
 
 @dataclass(frozen=True)
@@ -140,10 +133,7 @@ class AttackScores:
             return counted(self.shares, level)
         if self.around is None:
             return mean_limits(self.shares, confidence=level, people=self.people)
-        low, high = self.share_ends()
-        if low is high:
-            return self._at(low, self.shares, level)
-        return self._between(self.shares, low, high, level)
+        return self._between(self.shares, self.share_ends(), level)
 
     def share_ends(self) -> tuple[Envelope, Envelope]:
         """Lower and upper envelope of the share; equal if they are known to coincide."""
@@ -182,18 +172,15 @@ class AttackScores:
             return mean_limits(self.fresh, confidence=level, people=self.people)
         if self.always is not None:
             return self._at(self.around.envelope(self.always[1]), self.fresh, level)
-        best = self.around.envelope(LIKELIEST)
-        return self._between(self.fresh, self._worst(UNLIKELIEST), best, level)
+        ends = self._worst(UNLIKELIEST), self.around.envelope(LIKELIEST)
+        return self._between(self.fresh, ends, level)
 
     def gain(self, level: float) -> Estimate:
         if any(self.exact):
             return self._one_exact(0.0, level)
         if self.around is None:
             return difference_limits(self.shares, self.fresh, confidence=level, people=self.people)
-        low, high = self.gain_ends()
-        if low is high:
-            return self._at(low, self.shares - self.fresh, level)
-        return self._between(self.shares - self.fresh, low, high, level)
+        return self._between(self.shares - self.fresh, self.gain_ends(), level)
 
     def gain_ends(self) -> tuple[Envelope, Envelope]:
         """Lower and upper envelope of the gain; equal if they are known to coincide."""
@@ -211,9 +198,7 @@ class AttackScores:
             return difference_limits(self.shares, guess, confidence=level, people=self.people)
         ends = self._beyond(Criterion("advantage", 0.0))
         assert ends is not None
-        if ends[0] is ends[1]:
-            return self._at(ends[0], self.shares - guess, level)
-        return self._between(self.shares - guess, *ends, level)
+        return self._between(self.shares - guess, ends, level)
 
     def advantage(self, level: float) -> Estimate:
         """Limit the gain as a part of what the baseline leaves.
@@ -226,7 +211,7 @@ class AttackScores:
         error = 1 - level
         gain = self.gain(1 - (1 - OF_BASELINE) * error)
         base = self.baseline(1 - OF_BASELINE * error)
-        (low, high), (least, most) = _ends(gain), _ends(base)
+        (low, high), (least, most) = ends_of(gain), ends_of(base)
         value = _part(gain.value, 1 - base.value)
         return replace(
             gain,
@@ -237,10 +222,7 @@ class AttackScores:
         )
 
     def excess(self, criterion: Criterion, guess: Floats, level: float) -> Estimate:
-        """Limit the excess over the allowed share.
-
-        ``guess`` is the score of the best guess without the release in each trial.
-        """
+        """Limit the excess over the share allowed by the best guess without the release."""
         values = self.shares - criterion.allowed(guess, self.fresh)
         if criterion.name == "gain" and any(self.exact):
             return self._one_exact(criterion.limit, level)
@@ -249,14 +231,12 @@ class AttackScores:
         ends = self._beyond(criterion)
         if ends is None:
             return within(values, criterion.ends, level, self.people)
-        if ends[0] is ends[1]:
-            return self._at(ends[0], values, level)
-        return self._between(values, *ends, level)
+        return self._between(values, ends, level)
 
     def _one_exact(self, allowed: float, level: float) -> Estimate:
         """Limit the gain minus what is allowed, where one side of the difference is a number."""
         share, fresh = self.share(level), self.baseline(level)
-        (low, high), (least, most) = _ends(share), _ends(fresh)
+        (low, high), (least, most) = ends_of(share), ends_of(fresh)
         value = share.value - fresh.value - allowed
         return replace(share, value=value, low=low - most - allowed, high=high - least - allowed)
 
@@ -283,8 +263,7 @@ class AttackScores:
         if criterion.name == "gain":
             return of(FALL, sign=-1, allowed=allowed), of(RISE, allowed=allowed)
         if criterion.name == "share":
-            worst = self._worst(LEAST, allowed=allowed)
-            return worst, of(MOST, allowed=allowed)
+            return self._worst(LEAST, allowed=allowed), of(MOST, allowed=allowed)
         return of(LEAST, less=less, allowed=allowed), of(MOST, less=less, allowed=allowed)
 
     def _worst(self, end: int, allowed: float = 0.0) -> Envelope:
@@ -301,10 +280,11 @@ class AttackScores:
             return Envelope(np.full_like(self.around.guesses, -allowed))
         return self.around.envelope(self.always[2], allowed=allowed)
 
-    def _between(self, values: Floats, low: Envelope, high: Envelope, level: float) -> Estimate:
-        count = values.size
-        ends = low.cut(count), high.cut(count)
-        return enclosed_limits(values, *ends, confidence=level, people=self.people)
+    def _between(self, values: Floats, ends: tuple[Envelope, Envelope], level: float) -> Estimate:
+        if ends[0] is ends[1]:
+            return self._at(ends[0], values, level)
+        low, high = (end.cut(values.size) for end in ends)
+        return enclosed_limits(values, low, high, confidence=level, people=self.people)
 
     def _at(self, envelope: Envelope, values: Floats, level: float) -> Estimate:
         """Limit the mean of an envelope itself, which depends on people alone."""
@@ -327,10 +307,7 @@ def _part(gain: float, room: float) -> float:
 def expected_reach(
     scores: AttackScores, trials: int, level: float, *, of_gain: bool = False
 ) -> float:
-    """Plan half the distance between the limits of a share, or of a gain; rough, no claim.
-
-    ``scores`` are of at least two trials; ``level`` is that of both limits together.
-    """
+    """Plan half the distance between the limits of a share, or of a gain; rough, no claim."""
     hurdle = math.log(2 / (1 - level))
     values = scores.shares - scores.fresh if of_gain else scores.shares
     if scores.around is None:
@@ -351,10 +328,14 @@ def expected_reach(
     return found / 2
 
 
+def exactly(value: float, level: float, trials: int) -> Estimate:
+    """Return the limits of a number of all people, in which sampling has no part."""
+    return Estimate(value, value, value, level, trials, method="all people")
+
+
 def counted(values: Floats, level: float) -> Estimate:
     """Return the limits of a constant over trials: the value itself."""
-    value = float(values[0])
-    return Estimate(value, value, value, level, values.size, method="all people")
+    return exactly(float(values[0]), level, values.size)
 
 
 def exact_of(experiment: Experiment, number: int, attack: TableAttack) -> tuple[bool, bool]:
@@ -411,22 +392,15 @@ def within(values: Floats, ends: tuple[float, float], level: float, people: int)
     low, width = ends[0], ends[1] - ends[0]
     scaled = np.clip((values - low) / width, 0.0, 1.0)
     found = mean_limits(scaled, confidence=level, people=people)
-    least, most = _ends(found)
+    least, most = ends_of(found)
     value = low + width * found.value
     return replace(found, value=value, low=low + width * least, high=low + width * most)
 
 
-def _ends(found: Estimate) -> tuple[float, float]:
+def ends_of(found: Estimate) -> tuple[float, float]:
     assert found.low is not None
     assert found.high is not None
     return found.low, found.high
-
-
-FEW = 2
-"""Members expected in releases of their own in a trial, below which trials tell more of a mean."""
-SOME, MORE = 10, 30
-"""Likewise of an attack of which only the ends are known, which have a part of the error: of two
-guesses, and of more, where hardly more than nothing is known of the lower end."""
 
 
 @dataclass(frozen=True)
@@ -463,11 +437,7 @@ def group_scores(
     group: int,
     around: Enclosure | None,
 ) -> GroupScores | None:
-    """Return an attack's scores on a group; None if it met no member.
-
-    ``trials`` are the attack's, in order; ``around`` the envelopes of at least these
-    (`enclosure_of_group`).
-    """
+    """Return an attack's scores on a group in its own trials; None if it met no member."""
     members = _sums(trials, "groups", group)
     some = members > 0
     if not some.any():
@@ -510,16 +480,15 @@ def guess_of_group(
     shares = np.clip(guessed[some] / members[some], 0, 1)
     value = float(shares.mean())
     if experiment.everybody:  # the people played are the population
-        return Estimate(value, value, value, level, shares.size, method="all people")
+        return exactly(value, level, shares.size)
     by_secret = experiment.groups.by_secret(experiment.queries.unknown)[group]
     counted = by_secret or not experiment.knows_guess
     if experiment.groups.by_others[group] or (counted and experiment.success.by_column):
         return mean_limits(shares, confidence=level, people=experiment.targets)
     if counted:
         found = clopper_pearson(round(guessed.sum()), int(members.sum()), confidence=level)
-        assert found.low is not None
-        assert found.high is not None
-        return replace(found, value=value, low=min(value, found.low), high=max(value, found.high))
+        low, high = ends_of(found)
+        return replace(found, value=value, low=min(value, low), high=max(value, high))
     people = PeopleSums(guessed, _sums(trials, "group_guess_squares", group), members)
     if around is not None:
         people = around.envelope(LIKELIEST).people or people
