@@ -1,4 +1,4 @@
-"""The loops of `_kernels`, compiled by numba (the extra ``fast``). Imported only where it is there.
+"""The loops of `_search`, compiled by numba (the extra ``fast``). Imported only where it is there.
 
 A tile of four rows by four rows keeps its sixteen sums in registers; the loop over the outputs
 becomes vector instructions once the compiler may reorder a sum (``reassoc``), which moves the last

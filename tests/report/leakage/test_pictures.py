@@ -94,7 +94,7 @@ def test_numbers_in_cells_have_contrast_whatever_the_page_does():
     for row in np.linspace(0, 1, 40).reshape(5, 8):
         canvas = MplFigure()
         axes = canvas.subplots()
-        pictures._write(axes, row[None, :], np.array([0.0, 1.0]))
+        pictures._cells(axes, row[None, :], np.array([0.0, 1.0]))
         for value, text in zip(row, axes.texts, strict=True):
             one, other = light(text.get_color()), light(colormaps["Blues"](float(value)))
             assert max(one, other) / min(one, other) >= 4.5
