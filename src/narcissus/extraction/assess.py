@@ -71,41 +71,23 @@ def assess_extraction(
 ) -> ExtractionEvidence:
     """Run a program with and without a release, and weigh the evidence that it extracts data.
 
-    Parameters
-    ----------
-    data, release
-        The data behind the release, which is a file, a folder with weights, or bytes.
-    program
-        Python source, run in a sandbox. It finds the release on standard input and as the file
+    data, release: the data behind the release, which is a file, a folder with weights, or bytes.
+    program: Python source, run in a sandbox. It finds the release on standard input and as the file
         ``release``, and prints its attempt.
-    relation
-        Decides whether an attempt counts.
-    runs
-        Runs with each release; 2/3 at 95% takes at least 10, all successful.
-    quality_needed
-        Quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
-    margin
-        Bytes (at least 0) by which it must be shorter than any program without the release.
-    shadows
-        Data sets like ``data`` that are independent of the release.
-    other_releases
-        Releases made without the data, by name, as further stand-ins.
-    rivals
-        Programs said to need no release, by name; each success is an upper estimate.
-    reference
-        Public text, which programs may read as the file ``reference``.
-    confidence, limits, workers, served
-        Level of the limits; limits of each run; parallel runs; whether a worker forks its runs from
-        one process where that is safe (`run_programs`, `can_serve`).
-    rng, observer
-        Shuffles the stand-in for the release (programs draw separately); progress.
-
-    Raises
-    ------
-    InputError
-        The program does not parse, or no run with the release printed readable output.
-    IsolationError
-        The machine cannot isolate the program.
+    relation: decides whether an attempt counts.
+    runs: runs with each release; 2/3 at 95% takes at least 10, all successful.
+    quality_needed: quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
+    margin: bytes (at least 0) by which it must be shorter than any program without the release.
+    shadows: data sets like ``data`` that are independent of the release.
+    other_releases: releases made without the data, by name, as further stand-ins.
+    rivals: programs said to need no release, by name; each success is an upper estimate.
+    reference: public text, which programs may read as the file ``reference``.
+    confidence, limits, workers, served: level of the limits; limits of each run; parallel runs;
+        whether a worker forks its runs from one process where that is safe (`run_programs`,
+        `can_serve`).
+    Raises InputError: the program does not parse, or no run with the release printed readable
+        output.
+    Raises IsolationError: the machine cannot isolate the program.
     """
     release = as_file(release)
     others = {name: as_file(one) for name, one in other_releases.items()}

@@ -147,25 +147,13 @@ def train_dense(
     As in `train_classifier`, the step grows as the loss falls, which follows the path of a constant
     one. Two classes share one output; more have one each. Only the first layer has biases.
 
-    Parameters
-    ----------
-    rows
-        Training data, shape (n, d), finite.
-    classes
-        0, 1, ..., of shape (n,); at least two.
-    hidden
-        Neurons by hidden layer.
-    steps, learning_rate
-        Number of steps, and their size.
-    start
-        Standard deviation of the first layer's initial weights; later layers have 0.3 over the root
-        of their inputs.
-    kinds
-        Number of classes, if these rows may lack some.
-    rng
-        Draws the initial weights.
-    observer
-        Receives progress.
+    rows: training data, shape (n, d), finite.
+    classes: 0, 1, ..., of shape (n,); at least two.
+    hidden: neurons by hidden layer.
+    steps, learning_rate: number of steps, and their size.
+    start: standard deviation of the first layer's initial weights; later layers have 0.3 over the
+        root of their inputs.
+    kinds: number of classes, if these rows may lack some.
     """
     x, y = np.asarray(rows, dtype=np.float64), np.asarray(classes)
     if x.ndim != 2 or y.shape != (x.shape[0],) or not np.isfinite(x).all():
@@ -497,26 +485,14 @@ def train_classifier(
     The step size grows as the loss falls (divided by the loss and by the margin); it follows the
     path of a constant step, but finishes in reasonable time.
 
-    Parameters
-    ----------
-    rows
-        Training data, shape (n, d), centred.
-    labels
-        -1 or 1, shape (n,), both present.
-    width
-        Neurons.
-    steps, learning_rate
-        Number of steps, and their size.
-    start
-        Standard deviation of the initial weights.
-    noise
-        0: none, the path above. Otherwise DP-SGD: each example's gradient is clipped to norm 1, and
-        each entry of the sum gets noise of this standard deviation. All steps together are Gaussian
-        DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
-    rng
-        Draws the initial weights and the noise.
-    observer
-        Receives progress.
+    rows: training data, shape (n, d), centred.
+    labels: -1 or 1, shape (n,), both present.
+    width: neurons.
+    steps, learning_rate: number of steps, and their size.
+    start: standard deviation of the initial weights.
+    noise: 0: none, the path above. Otherwise DP-SGD: each example's gradient is clipped to norm 1,
+        and each entry of the sum gets noise of this standard deviation. All steps together are
+        Gaussian DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
     """
     x = np.asarray(rows, dtype=np.float64)
     y = np.asarray(labels, dtype=np.float64)
@@ -602,26 +578,15 @@ def read_dense_net(
 ) -> DenseNet:
     """Read a network of dense layers, or of convolutions, average pooling and dense layers.
 
-    Parameters
-    ----------
-    path
-        A ``.safetensors`` or ``.npz`` file. Pickles (``.pt``, ``.pth``) are refused.
-    layers
-        From input to output. ``"fc1"`` names a dense layer with the arrays ``fc1.weight`` and, if
-        present, ``fc1.bias``; the name of a `Convolution` works alike.
-    activation
-        Between two layers, one of `ACTIVATIONS`.
-    transposed
-        Whether weights are (inputs, outputs), as in Keras, instead of (outputs, inputs).
-    inputs
-        Numbers in a row, to be checked.
-    image
-        Channels, height and width of an image, which convolutions and pooling need.
-
-    Raises
-    ------
-    InputError
-        An array is missing (the nearest is named), left over, of the wrong shape, or not finite.
+    path: a ``.safetensors`` or ``.npz`` file. Pickles (``.pt``, ``.pth``) are refused.
+    layers: from input to output. ``"fc1"`` names a dense layer with the arrays ``fc1.weight`` and,
+        if present, ``fc1.bias``; the name of a `Convolution` works alike.
+    activation: between two layers, one of `ACTIVATIONS`.
+    transposed: whether weights are (inputs, outputs), as in Keras, instead of (outputs, inputs).
+    inputs: numbers in a row, to be checked.
+    image: channels, height and width of an image, which convolutions and pooling need.
+    Raises InputError: an array is missing (the nearest is named), left over, of the wrong shape, or
+        not finite.
     """
     path = Path(path)
     refuse_pickle(path)

@@ -241,8 +241,6 @@ def _in_common(one: memoryview, other: memoryview) -> int:
 def standing_in(data: bytes, text: bytes) -> float:
     """Share of data covered by slices of a text, each of at least 12 bytes.
 
-    Examples
-    --------
     >>> standing_in(b"the key of the garden shed", b"a key of the garden shed?") > 0.8
     True
     """
@@ -290,20 +288,11 @@ COMPRESSORS = tuple(_METHODS)
 def self_extracting(data: bytes, method: str, *, reference: bytes | None = None) -> bytes | None:
     """Write a Python program that prints ``data``, its payload compressed by ``method``.
 
-    Parameters
-    ----------
-    data
-        Bytes to print exactly.
-    method
-        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period, "slices"
-        finds slices of the reference.
-    reference
-        Public text, which the program finds as the file ``reference``; None: no such file.
-
-    Returns
-    -------
-    bytes or None
-        The source; None if the method fails (no period, no use for a reference).
+    data: bytes to print exactly.
+    method: one of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period,
+        "slices" finds slices of the reference.
+    reference: public text, which the program finds as the file ``reference``; None: no such file.
+    Returns: the source; None if the method fails (no period, no use for a reference).
     """
     if method not in _METHODS:
         raise InputError(f"`method` must be one of {', '.join(COMPRESSORS)}, got {method!r}")
@@ -315,23 +304,13 @@ def complexity(
 ) -> Complexity:
     """Bound the complexity of ``data`` from above by every installed compressor.
 
-    Parameters
-    ----------
-    data
-        At most 64 MiB.
-    reference
-        Public text that programs may read; each compressor is tried with and without it.
-    observer
-        Receives progress.
+    data: at most 64 MiB.
+    reference: public text that programs may read; each compressor is tried with and without it.
 
-    Notes
-    -----
     An upper estimate: a better compressor, or a person who sees a pattern, can only lower it. No
     method gives a lower bound (Cohen et al. 2024, Lemma D.11), and `narcissus.extraction.prg`
     shows a string that fools all of them.
 
-    Examples
-    --------
     >>> complexity(b"34" * 1000).best < 100
     True
     """
@@ -395,22 +374,11 @@ def conditional_complexity(
 ) -> Bound:
     """Bound the complexity ``K(x | y)``, in bits: the shortest program found that prints ``x``.
 
-    Parameters
-    ----------
-    data
-        The string ``x``, at most 64 MiB.
-    given
-        The string ``y``, in the programs' file ``reference``; None or empty for ``K(x)``.
-    observer
-        Receives progress.
+    data: the string ``x``, at most 64 MiB.
+    given: the string ``y``, in the programs' file ``reference``; None or empty for ``K(x)``.
+    Returns: eight times the bytes of the program, which is run once to check that it prints
+        ``data``.
 
-    Returns
-    -------
-    Bound
-        Eight times the bytes of the program, which is run once to check that it prints ``data``.
-
-    Examples
-    --------
     >>> letter = bytes(range(256)) * 4
     >>> conditional_complexity(letter[7:], letter).value < 8 * 256
     True
@@ -455,17 +423,9 @@ def mutual_information(
 ) -> MutualInformation:
     """Estimate the information of one string about another, such as a release about its data.
 
-    Parameters
-    ----------
-    data
-        The string ``x``, at most 64 MiB.
-    given
-        The string ``y``, at most 64 MiB.
-    observer
-        Receives progress.
+    data: the string ``x``, at most 64 MiB.
+    given: the string ``y``, at most 64 MiB.
 
-    Examples
-    --------
     >>> found = mutual_information(b"the key is 7719 2250 4431 8160", b"")
     >>> found.estimate, found.grade
     (0.0, 'approximate')

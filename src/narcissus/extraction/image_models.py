@@ -59,20 +59,11 @@ class ImageGenerator(Protocol):
 class MixtureDiffusion:
     """A diffusion model with the exact denoiser of a mixture of spherical Gaussians.
 
-    Parameters
-    ----------
-    rows
-        Training data, shape (n, d).
-    components
-        Gaussians of the mixture.
-    floor
-        Least standard deviation of a component.
-    steps
-        Denoising steps of a sample.
-    iterations
-        Rounds of expectation maximisation.
-    rng
-        Draws the components' starting points.
+    rows: training data, shape (n, d).
+    components: Gaussians of the mixture.
+    floor: least standard deviation of a component.
+    steps: denoising steps of a sample.
+    iterations: rounds of expectation maximisation.
     """
 
     def __init__(
@@ -156,23 +147,11 @@ def densest_samples(model: ImageGenerator, *, samples: int = 500, radius: float,
     The samples with the most others within ``radius`` come first, none within ``radius`` of one
     already taken: a model that generalises spreads its samples, one that memorises repeats itself.
 
-    Parameters
-    ----------
-    model
-        The generator.
-    samples
-        Number of draws.
-    radius
-        L2 distance within which two samples are the same.
-    keep
-        Most rows to return.
-    rng
-        For the samples.
-
-    Returns
-    -------
-    array of shape (keep or fewer, columns)
-        Each the mean of its neighbourhood.
+    model: the generator.
+    samples: number of draws.
+    radius: L2 distance within which two samples are the same.
+    keep: most rows to return.
+    Returns: shape (keep or fewer, columns): each the mean of its neighbourhood.
     """
     drawn = model.sample(integer("samples", samples, low=1), rng=rng)
     near = distance.cdist(drawn, drawn) < positive("radius", radius)
@@ -412,26 +391,14 @@ def _weights(part: Path) -> list[Path]:
 class DiffusersGenerator:
     """A pipeline of diffusers, asked for captions if it takes any.
 
-    Parameters
-    ----------
-    folder
-        As `save_pretrained` of a pipeline leaves it.
-    shape
-        Height, width and channels of the images to compare with; larger model images are averaged
-        down by a whole number.
-    steps
-        Steps from noise to an image.
-    device
-        "cpu", "cuda", ...; None takes a GPU if there is one.
-    batch
-        Images at a time.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be read, or its images do not fit ``shape``.
-    MissingExtraError
-        torch or diffusers is not installed.
+    folder: as `save_pretrained` of a pipeline leaves it.
+    shape: height, width and channels of the images to compare with; larger model images are
+        averaged down by a whole number.
+    steps: steps from noise to an image.
+    device: "cpu", "cuda", ...; None takes a GPU if there is one.
+    batch: images at a time.
+    Raises InputError: the folder cannot be read, or its images do not fit ``shape``.
+    Raises MissingExtraError: torch or diffusers is not installed.
     """
 
     def __init__(

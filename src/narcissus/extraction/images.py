@@ -236,21 +236,12 @@ class CaptionedImages:
 def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> CaptionedImages:
     """Return the distinct images in order of first occurrence, with their copies.
 
-    Parameters
-    ----------
-    pixels
-        Shape (n, height, width) or (n, height, width, channels); integers from 0 to 255, or numbers
-        from 0 to 1.
-    captions
-        One for each image; None: no captions.
+    pixels: shape (n, height, width) or (n, height, width, channels); integers from 0 to 255, or
+        numbers from 0 to 1.
+    captions: one for each image; None: no captions.
+    Raises InputError: a shape or a pixel is out of range, or the numbers of captions and images
+        differ.
 
-    Raises
-    ------
-    InputError
-        A shape or a pixel is out of range, or the numbers of captions and images differ.
-
-    Examples
-    --------
     >>> found = counted_images([[[0, 255]], [[9, 9]], [[0, 255]]], ["a", "b", "a"])
     >>> found.captions, found.copies.tolist(), found.pixels[0].ravel().tolist()
     (('a', 'b'), [2, 1], [0.0, 1.0])
@@ -284,12 +275,8 @@ def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> 
 def read_images(images: Path | str, captions: Path | str | None = None) -> CaptionedImages:
     """Read images from an array file, and captions from a text file with one a line.
 
-    Raises
-    ------
-    InputError
-        A file is missing, a pickle, or has the wrong content.
-    TooLargeError
-        The images exceed the limit for an array file.
+    Raises InputError: a file is missing, a pickle, or has the wrong content.
+    Raises TooLargeError: the images exceed the limit for an array file.
     """
     images = Path(images)
     if images.suffix not in SUFFIXES:
@@ -351,10 +338,7 @@ def divide_images(
 
     An image with two captions is one image here, and both go to one side.
 
-    Raises
-    ------
-    InputError
-        There are fewer distinct images than parts.
+    Raises InputError: there are fewer distinct images than parts.
     """
     parts = 3 if shadows else 2
     _, same = np.unique(images.rows, axis=0, return_inverse=True)
@@ -375,21 +359,10 @@ def duplicated(
 
     Since the draw is random, images with different numbers of copies are alike in all else.
 
-    Parameters
-    ----------
-    images
-        Any images.
-    each
-        Images for each number of copies.
-    copies
-        The numbers of copies.
-    rng
-        Draws the images.
-
-    Raises
-    ------
-    InputError
-        There are too few images to draw from.
+    images: any images.
+    each: images for each number of copies.
+    copies: the numbers of copies.
+    Raises InputError: there are too few images to draw from.
     """
     wanted = integer("each", each, low=1) * len(copies)
     if wanted > len(images):

@@ -140,23 +140,12 @@ def neuron_pairs(
 ) -> FloatArray:
     """Read training points from pairs of neurons.
 
-    Parameters
-    ----------
-    net
-        The released classifier.
-    box
-        Largest absolute value of an entry of a training point.
-    keep
-        Most points to return.
-    sample
-        Most candidates to compare with each other.
-    rng
-        Chooses them if there are more.
-
-    Returns
-    -------
-    array of shape (at most keep, d)
-        The most confirmed first; empty where no pair gives a point in the box.
+    net: the released classifier.
+    box: largest absolute value of an entry of a training point.
+    keep: most points to return.
+    sample: most candidates to compare with each other.
+    Returns: shape (at most keep, d): the most confirmed first; empty where no pair gives a point in
+        the box.
     """
     positive("box", box)
     keep = integer("keep", keep, low=1)
@@ -330,29 +319,13 @@ def kkt_reconstruct(
 ) -> KktReconstruction:
     """Reconstruct training points, from several starts, pooled.
 
-    Parameters
-    ----------
-    net
-        The released classifier; nothing else is used.
-    box
-        Largest absolute value of an entry of a training point.
-    points
-        Points of each start; about twice the number of training points.
-    starts
-        0: only the closed form. 1: improved from there. More: from noise.
-    steps
-        Steps of L-BFGS in each of two stages.
-    folder
-        Keeps every finished start, so that an interrupted run continues.
-    rng
-        Draws the starts.
-    observer
-        Receives progress.
-
-    Raises
-    ------
-    StoreError
-        The folder holds starts of another network or another seed.
+    net: the released classifier; nothing else is used.
+    box: largest absolute value of an entry of a training point.
+    points: points of each start; about twice the number of training points.
+    starts: 0: only the closed form. 1: improved from there. More: from noise.
+    steps: steps of L-BFGS in each of two stages.
+    folder: keeps every finished start, so that an interrupted run continues.
+    Raises StoreError: the folder holds starts of another network or another seed.
     """
     search = KktSearch(net.dense if isinstance(net, TwoLayerNet) else net, box, points, steps)
     starts = integer("starts", starts, low=0)
@@ -474,16 +447,10 @@ def informed_reconstruct(
 ) -> InformedGuess:
     """Reconstruct the one unknown training point.
 
-    Parameters
-    ----------
-    net
-        The released network.
-    known, classes
-        All other training points, shape (n - 1, d), and their classes.
-    box
-        Largest absolute value of an entry of a point.
-    steps
-        Steps of L-BFGS in each of two stages, for each class.
+    net: the released network.
+    known, classes: all other training points, shape (n - 1, d), and their classes.
+    box: largest absolute value of an entry of a point.
+    steps: steps of L-BFGS in each of two stages, for each class.
     """
     if known.ndim != 2 or known.shape[1] != net.inputs or classes.shape != known.shape[:1]:
         raise InputError(

@@ -122,21 +122,11 @@ def silent(transformers: Any) -> collections.abc.Generator[None]:
 class HuggingFaceGenerator:
     """A causal language model and its tokenizer (extra ``language``).
 
-    Parameters
-    ----------
-    folder
-        Holds ``config.json``, ``*.safetensors`` and a tokenizer.
-    device
-        "cpu", "cuda", ...; None takes a GPU if there is one.
-    batch
-        Texts at a time.
-
-    Raises
-    ------
-    InputError
-        The folder lacks one of them, or they cannot be read.
-    MissingExtraError
-        torch or transformers is not installed.
+    folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
+    device: "cpu", "cuda", ...; None takes a GPU if there is one.
+    batch: texts at a time.
+    Raises InputError: the folder lacks one of them, or they cannot be read.
+    Raises MissingExtraError: torch or transformers is not installed.
     """
 
     def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
@@ -595,16 +585,8 @@ class TransformerTraining:
         The same seed gives the same numbers on the same machine with the same number of threads;
         other machines round differently.
 
-        Parameters
-        ----------
-        documents
-            Training documents.
-        folder
-            Folder of the model; created if missing.
-        rng
-            Draws the initial weights and the order of documents.
-        observer
-            Receives every step.
+        documents: training documents.
+        folder: folder of the model; created if missing.
         """
         folder = Path(folder)
         torch, transformers = libraries("Training a transformer")

@@ -55,15 +55,9 @@ class _Order:
 class CharacterNgram:
     """An n-gram model of characters.
 
-    Parameters
-    ----------
-    documents
-        Training texts.
-    order
-        Length of the n-grams, the predicted character included: at least 1.
+    documents: training texts.
+    order: length of the n-grams, the predicted character included: at least 1.
 
-    Examples
-    --------
     >>> model = CharacterNgram(["banana", "bandana"], order=3)
     >>> model.sample(1, 20, rng=0)[0][:2]
     'ba'
@@ -275,23 +269,13 @@ def model_prior(
 ) -> FloatArray:
     """Estimate the prior probability of each candidate from a language model.
 
-    Parameters
-    ----------
-    model
-        Trained on public text.
-    candidates
-        Possible values of the secret.
-    template
-        Text around the secret; ``{}`` is its place.
-    weight
-        "likelihood": proportional to the probability of the whole text, the distribution that the
-        model implies; "perplexity": proportional to the reciprocal perplexity, as published, which
-        is flatter, more so for long texts.
-
-    Returns
-    -------
-    array of shape (candidates,)
-        Sums to 1.
+    model: trained on public text.
+    candidates: possible values of the secret.
+    template: text around the secret; ``{}`` is its place.
+    weight: "likelihood": proportional to the probability of the whole text, the distribution that
+        the model implies; "perplexity": proportional to the reciprocal perplexity, as published,
+        which is flatter, more so for long texts.
+    Returns: shape (candidates,): sums to 1.
 
     Source: Swanberg et al. 2025, section 5.1.
     """

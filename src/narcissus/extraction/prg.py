@@ -39,19 +39,11 @@ def prg_example(
 ) -> PrgExample:
     """Make the triple of Algorithm D.12; SHAKE-256 stands in for the generator.
 
-    Parameters
-    ----------
-    pseudo_random
-        True for ``b = 0`` (stretched from a seed of 16 bytes), False for ``b = 1`` (random).
-    length
-        Bytes of data, printed as twice as many hexadecimal digits.
-    by_heart
-        Bytes at the end memorised by the program, at least 48: longer than the short program.
-    rng
-        Draws the seed or the data.
+    pseudo_random: true for ``b = 0`` (stretched from a seed of 16 bytes), False for ``b = 1``
+        (random).
+    length: Bytes of data, printed as twice as many hexadecimal digits.
+    by_heart: bytes at the end memorised by the program, at least 48: longer than the short program.
 
-    Examples
-    --------
     >>> made = prg_example(pseudo_random=True, rng=1)
     >>> len(made.short_program) < len(made.program) < len(made.data)
     True
@@ -92,18 +84,10 @@ def approximate_prg_example(
     footnote, the release holds twice as much: with its ``advantage * bits`` known bits the guess
     agrees in a share of ``1/2 + advantage / 2`` only **[new]**.
 
-    Parameters
-    ----------
-    pseudo_random
-        As in `prg_example`.
-    advantage
-        Excess of the agreement over a half, in (0, 1/2).
-    bits
-        Length of the data.
-    by_heart
-        Bits memorised by the program; it needs some ten times the square root of ``bits``.
-    rng
-        Draws the seed or the data.
+    pseudo_random: as in `prg_example`.
+    advantage: excess of the agreement over a half, in (0, 1/2).
+    bits: length of the data.
+    by_heart: bits memorised by the program; it needs some ten times the square root of ``bits``.
     """
     advantage = between("advantage", advantage, 0, 0.5, open_low=True, open_high=True)
     bits = 8 * (integer("bits", bits, low=512) // 8)

@@ -63,21 +63,11 @@ def rank_samples(
 ) -> RankedSamples:
     """Draw samples and score them.
 
-    Parameters
-    ----------
-    model
-        The model under attack.
-    other
-        A smaller model, or one of other data; None leaves that score out.
-    samples, length
-        Number of samples, and the most tokens in each.
-    shortest
-        Texts with fewer characters are left out.
-    rng
-        Draws them.
+    model: the model under attack.
+    other: a smaller model, or one of other data; None leaves that score out.
+    samples, length: number of samples, and the most tokens in each.
+    shortest: texts with fewer characters are left out.
 
-    Notes
-    -----
     Departing from the published code, duplicates are removed before ranking; there the lists repeat
     themselves.
     """
@@ -105,21 +95,11 @@ def memorised(
 ) -> list[str]:
     """Find parts of texts that occur verbatim in at most ``k`` of the training documents.
 
-    Parameters
-    ----------
-    texts
-        Output of a model.
-    documents
-        Its training documents.
-    window
-        Characters that must agree; every stretch of that length is searched.
-    k
-        Most documents in which such a stretch may occur (k-eidetic).
-
-    Returns
-    -------
-    list
-        The first such stretch of each text that has one.
+    texts: output of a model.
+    documents: its training documents.
+    window: characters that must agree; every stretch of that length is searched.
+    k: most documents in which such a stretch may occur (k-eidetic).
+    Returns: the first such stretch of each text that has one.
     """
     window, k = integer("window", window, low=1), integer("k", k, low=1)
     parts = [[t[i : i + window] for i in range(len(t) - window + 1)] for t in texts]
@@ -135,12 +115,8 @@ def memorised(
 class RankingAttack:
     """Print the samples that rank best, a line each.
 
-    Parameters
-    ----------
-    other, samples, length
-        As in `rank_samples`.
-    top
-        Samples for each score.
+    other, samples, length: as in `rank_samples`.
+    top: samples for each score.
     """
 
     other: Generator | None = None
@@ -244,11 +220,8 @@ def extracted_count(
 ) -> tuple[int, float | None, list[str]]:
     """Attack one model by ranking, and score the same texts against shadow documents.
 
-    Returns
-    -------
-    count, p_value, stretches
-        Number of different stretches of ``documents`` found; `lead_over_shadows` of that number
-        (None without shadows); the stretches.
+    Returns: count, p_value, stretches: number of different stretches of ``documents`` found;
+        `lead_over_shadows` of that number (None without shadows); the stretches.
     """
     best = RankingAttack(other, samples, length, top).best(model, rng)
     found = memorised(best, documents, window=window, k=k)

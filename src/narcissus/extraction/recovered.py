@@ -81,8 +81,6 @@ class TextDocument:
 def counted(texts: Sequence[str]) -> tuple[TextDocument, ...]:
     """Return the distinct texts in order of first occurrence, with their copies.
 
-    Examples
-    --------
     >>> counted(["b", "a", "b"])
     (TextDocument(text='b', copies=2), TextDocument(text='a', copies=1))
     """
@@ -92,12 +90,8 @@ def counted(texts: Sequence[str]) -> tuple[TextDocument, ...]:
 def read_documents(path: Path | str, unit: Unit = "line") -> tuple[TextDocument, ...]:
     """Read documents from a text file (UTF-8), one a line or separated by blank lines.
 
-    Raises
-    ------
-    InputError
-        The file is missing, no text, or holds no document.
-    TooLargeError
-        It has more than `LARGEST_TEXT` bytes.
+    Raises InputError: the file is missing, no text, or holds no document.
+    Raises TooLargeError: it has more than `LARGEST_TEXT` bytes.
     """
     path = Path(path)
     file_size(path, largest=LARGEST_TEXT)
@@ -142,10 +136,7 @@ def divide(documents: Sequence[TextDocument], rng: np.random.Generator) -> Divis
 
     The division depends on nothing else, so independent draws of one source are so in each part.
 
-    Raises
-    ------
-    InputError
-        There are fewer than three documents.
+    Raises InputError: there are fewer than three documents.
     """
     if len(documents) < 3:
         raise InputError(f"dividing needs at least 3 different documents, got {len(documents)}")
@@ -207,20 +198,12 @@ def printed_stretches(
 ) -> PrintedStretches:
     """Find the printed stretches of documents that occur in few documents.
 
-    Parameters
-    ----------
-    texts
-        Output of a model.
-    sides
-        Documents by side (trained on, fresh, ...), all different. The rule is the same for all: a
-        stretch counts by the number of documents of *all* sides that hold it.
-    window
-        Characters of a stretch, which must agree.
-    k
-        Most different documents that may hold it (k-eidetic, apart from copies of a document).
+    texts: output of a model.
+    sides: documents by side (trained on, fresh, ...), all different. The rule is the same for all:
+        a stretch counts by the number of documents of *all* sides that hold it.
+    window: characters of a stretch, which must agree.
+    k: most different documents that may hold it (k-eidetic, apart from copies of a document).
 
-    Examples
-    --------
     >>> found = printed_stretches(["a cat sat"], [["my cat sat", "a dog"], ["the cat"]], window=5)
     >>> [side.tolist() for side in found.documents()]
     [[True, False], [False]]
@@ -268,24 +251,14 @@ def completed_documents(
 ) -> BoolArray:
     """Find the documents that a model continues verbatim from their beginning.
 
-    Parameters
-    ----------
-    model
-        The model.
-    texts
-        Documents, each of a prompt and at least ``window`` characters.
-    prompt
-        Tokens of the prompt, as in the training text.
-    prefix
-        In place of ``prompt``: known characters, for all documents or for each. The model gets only
-        their whole tokens, since the rest of a cut token is other tokens than it was trained on.
-    window
-        Characters after them that must agree.
-
-    Raises
-    ------
-    InputError
-        A text is too short.
+    model: the model.
+    texts: documents, each of a prompt and at least ``window`` characters.
+    prompt: tokens of the prompt, as in the training text.
+    prefix: in place of ``prompt``: known characters, for all documents or for each. The model gets
+        only their whole tokens, since the rest of a cut token is other tokens than it was trained
+        on.
+    window: characters after them that must agree.
+    Raises InputError: a text is too short.
     """
     integer("window", window, low=1)
     given = prompt_ends(model, texts, prompt=prompt) if prefix is None else prefix
@@ -368,14 +341,9 @@ def recovered_documents(
 ) -> RecoveredDocuments:
     """Compare the documents that an attack recovered with its baselines.
 
-    Parameters
-    ----------
-    trained, fresh
-        Whether each document was recovered: at least one training document, and fresh ones.
-    by_reference
-        Whether each training document was recovered by the attack on a reference model.
-    confidence
-        Of each of the two shares.
+    trained, fresh: whether each document was recovered: at least one training document, and fresh
+        ones.
+    by_reference: whether each training document was recovered by the attack on a reference model.
     """
     n, m = len(trained), len(fresh)
     integer("documents trained on", n, low=1)
@@ -429,17 +397,10 @@ def told_at(
 ) -> ToldAt:
     """Recognise training documents by a threshold with few false alarms.
 
-    Parameters
-    ----------
-    trained, fresh
-        Scores of training documents and of unseen ones, which are independent of the rest.
-    rate
-        Largest share of false alarms, in (0, 1).
-    confidence
-        Level at which this holds.
+    trained, fresh: scores of training documents and of unseen ones, which are independent of the
+        rest.
+    rate: largest share of false alarms, in (0, 1).
 
-    Examples
-    --------
     >>> told_at(np.arange(50.0, 150), np.arange(100.0), 0.1)
     ToldAt(rate=0.1, threshold=95.0, told=0.54, needed=29)
     """
@@ -464,10 +425,7 @@ def told_apart(
     This is the area under the ROC of this model and these documents: the mean, over fresh
     documents, of the share of training documents that score higher.
 
-    Raises
-    ------
-    InputError
-        One of them is empty.
+    Raises InputError: one of them is empty.
     """
     if not len(trained) or not len(fresh):
         raise InputError("`trained` and `fresh` must hold at least one score each")
@@ -481,16 +439,10 @@ def told_apart(
 class CanaryPlan:
     """Canaries to plant.
 
-    Parameters
-    ----------
-    each
-        Canaries for each number of copies.
-    copies
-        Numbers of copies in the training text.
-    digits
-        Digits of a secret.
-    text
-        The document around it, with ``{number}`` of the canary and its ``{secret}``.
+    each: canaries for each number of copies.
+    copies: numbers of copies in the training text.
+    digits: digits of a secret.
+    text: the document around it, with ``{number}`` of the canary and its ``{secret}``.
     """
 
     each: int = 20
@@ -602,23 +554,11 @@ def named_canaries(
 ) -> tuple[NamedCanaries, ...]:
     """Rank each true secret among others, and ask the model to complete it.
 
-    Parameters
-    ----------
-    model
-        The model.
-    planted, plan
-        The canaries, and how they were drawn.
-    alternatives
-        Other secrets for each comparison.
-    completes
-        The model again if it can continue a prompt; None skips completion.
-    rng
-        Draws the other secrets.
-
-    Returns
-    -------
-    tuple
-        One result for each number of copies.
+    model: the model.
+    planted, plan: the canaries, and how they were drawn.
+    alternatives: other secrets for each comparison.
+    completes: the model again if it can continue a prompt; None skips completion.
+    Returns: one result for each number of copies.
     """
     count = integer("alternatives", alternatives, low=1)
     random = generator(rng)

@@ -42,12 +42,8 @@ class CloseUnlike:
     Distances are root mean square differences of a pixel: the L2 distance over the root of the
     number of pixels, which makes them independent of the images' size.
 
-    Attributes
-    ----------
-    close
-        Distance of the image to an attempt, below this.
-    unique
-        Distance of the image to every other image of the training data, above this.
+    close: distance of the image to an attempt, below this.
+    unique: distance of the image to every other image of the training data, above this.
     """
 
     close: float
@@ -88,21 +84,13 @@ def attempts_of(
     The attempts for a caption depend on the model, the caption and ``entropy`` alone, on no other
     caption.
 
-    Parameters
-    ----------
-    model
-        It is only sampled.
-    captions
-        Captions to ask for.
-    relation
-        Defines which samples are the same.
-    pixels
-        Numbers in an image.
-    samples, keep
-        Images drawn for a caption, and attempts kept: the densest places, each the mean of its
-        neighbourhood.
-    entropy
-        Of the samples' initial noise.
+    model: it is only sampled.
+    captions: captions to ask for.
+    relation: defines which samples are the same.
+    pixels: numbers in an image.
+    samples, keep: images drawn for a caption, and attempts kept: the densest places, each the mean
+        of its neighbourhood.
+    entropy: of the samples' initial noise.
     """
     found: dict[str, FloatArray] = {}
     for caption in sorted(set(captions)):

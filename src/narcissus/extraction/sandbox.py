@@ -119,26 +119,14 @@ def run_program(
     which is also its first argument. Its temporary folder, named in ``TMPDIR`` and ``HOME``, is
     writable, initially empty, and deleted afterwards. Nothing outlives this call or this process.
 
-    Parameters
-    ----------
-    program
-        Its source as bytes, or its file.
-    release
-        The bytes handed to it; empty for "without the release". A file or a folder is copied; a
-        folder is not on standard input.
-    limits
-        Time, memory, output, threads, disk.
-    beside
-        Further files in its working folder, by name.
-    isolation
-        From `check_isolation`, which is called by default.
-    stop
-        Allows another thread to end the run early.
-
-    Raises
-    ------
-    IsolationError
-        The machine offers no isolation that withstands `check_isolation`.
+    program: its source as bytes, or its file.
+    release: the bytes handed to it; empty for "without the release". A file or a folder is copied;
+        a folder is not on standard input.
+    limits: time, memory, output, threads, disk.
+    beside: further files in its working folder, by name.
+    isolation: from `check_isolation`, which is called by default.
+    stop: allows another thread to end the run early.
+    Raises IsolationError: the machine offers no isolation that withstands `check_isolation`.
     """
     isolation = isolation or check_isolation()
     program, release = as_file(program), as_file(release)
@@ -166,10 +154,7 @@ def _checked() -> Isolation:
 def check_isolation() -> Isolation:
     """Try to escape in every way that the walls forbid, once in a process.
 
-    Raises
-    ------
-    IsolationError
-        An attempt succeeded with every available method, or there is none.
+    Raises IsolationError: an attempt succeeded with every available method, or there is none.
     """
     if _unprotected.get():
         return Isolation("none", ("time and output limits only",))

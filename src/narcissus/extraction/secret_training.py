@@ -62,20 +62,12 @@ SENSITIVITIES = ("clip", "softmax")
 class SecretTraining:
     """DP-SGD on one canary: every step clips its gradient and adds Gaussian noise.
 
-    Attributes
-    ----------
-    noise
-        Standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
-    clip
-        Largest L2 norm of the canary's gradient. No softmax gradient exceeds the root of 2.
-    steps
-        Steps, each on the whole data (one canary: there is nothing to sample).
-    learning_rate
-        Step size. The smaller, the closer the last logits are to a sufficient statistic of all
-        noisy gradients; large steps forget.
+    noise: standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
+    clip: largest L2 norm of the canary's gradient. No softmax gradient exceeds the root of 2.
+    steps: steps, each on the whole data (one canary: there is nothing to sample).
+    learning_rate: step size. The smaller, the closer the last logits are to a sufficient statistic
+        of all noisy gradients; large steps forget.
 
-    Notes
-    -----
     The guarantee is exact for the sum of the steps as an attacker sees all of them: replacing the
     canary moves a clipped gradient by at most ``min(2 clip, sqrt 2)``, since two softmax gradients
     at the same logits differ by the difference of two unit vectors and clipping brings points
@@ -132,23 +124,11 @@ def train_models(
 ) -> FloatArray:
     """Train one model for each secret.
 
-    Parameters
-    ----------
-    secrets
-        Index of the last character in each canary, shape (models,), in 0 .. values - 1.
-    values
-        Number of characters.
-    training
-        Parameters of the training.
-    start
-        Initial logits, shape (values,), as of a pretrained model. None: all 0.
-    rng
-        Draws the noise.
-
-    Returns
-    -------
-    array of shape (models, values)
-        Logits after the last step.
+    secrets: index of the last character in each canary, shape (models,), in 0 .. values - 1.
+    values: number of characters.
+    training: parameters of the training.
+    start: initial logits, shape (values,), as of a pretrained model. None: all 0.
+    Returns: shape (models, values): logits after the last step.
     """
     values = integer("values", values, low=2)
     numbers = np.asarray(secrets)
@@ -210,14 +190,9 @@ class TrainsOnSecrets(Protocol):
 class TrainedOnSecret:
     """The mechanism that releases a model trained on a secret character.
 
-    Parameters
-    ----------
-    training
-        Parameters of the training.
-    values
-        Number of characters.
-    start
-        Initial logits of all models, shape (values,); None: 0.
+    training: parameters of the training.
+    values: number of characters.
+    start: initial logits of all models, shape (values,); None: 0.
     """
 
     training: SecretTraining

@@ -275,23 +275,11 @@ def attack_secrets(
 ) -> SecretAttack:
     """Draw secrets from a prior, train a model on each, attack them all.
 
-    Parameters
-    ----------
-    prior
-        Distribution of the secret character, shape (values,).
-    training
-        Parameters of the training.
-    models
-        Number of models (the paper: 2,000).
-    shadow_models
-        Models that the prior-aware attacker trains to learn the likelihood.
-    confidence
-        Level of the limits.
-    rng
-        Draws secrets and noise.
+    prior: distribution of the secret character, shape (values,).
+    training: parameters of the training.
+    models: number of models (the paper: 2,000).
+    shadow_models: models that the prior-aware attacker trains to learn the likelihood.
 
-    Examples
-    --------
     >>> found = attack_secrets([0.1] * 10, SecretTraining.private(10.0), models=200, rng=1)
     >>> found.published.value > found.prior
     True

@@ -108,12 +108,8 @@ def _convolution(name: str, before: int, after: int, size: int = 3) -> dict[str,
 class UNet:
     """A U-Net with its weights.
 
-    Parameters
-    ----------
-    settings
-        Its dimensions.
-    weights
-        Tensors of PyTorch by name.
+    settings: its dimensions.
+    weights: tensors of PyTorch by name.
     """
 
     def __init__(self, settings: UNetSettings, weights: Mapping[str, Any]) -> None:
@@ -161,15 +157,10 @@ class UNet:
     def velocity(self, noisy: Any, angle: Any, words: Any) -> Any:
         """Predict ``cos(angle) noise - sin(angle) image``.
 
-        Parameters
-        ----------
-        noisy
-            ``cos(angle) image + sin(angle) noise``, shape (images, channels, height, width); pixels
-            of images in [-1, 1].
-        angle
-            From 0, no noise, to pi / 2, noise alone; shape (images,).
-        words
-            From `words_of`.
+        noisy: ``cos(angle) image + sin(angle) noise``, shape (images, channels, height, width);
+            pixels of images in [-1, 1].
+        angle: from 0, no noise, to pi / 2, noise alone; shape (images,).
+        words: from `words_of`.
         """
         f = self._torch.nn.functional
         told = self._told(angle, words)
@@ -369,16 +360,8 @@ class UNetTraining:
         The same seed gives the same numbers on the same machine with the same number of threads;
         other machines round differently.
 
-        Parameters
-        ----------
-        images
-            Training images.
-        words
-            Vocabulary of the captions; None: the words in them.
-        rng
-            Draws the initial weights, the order of images, and noise.
-        observer
-            Receives every step.
+        images: training images.
+        words: vocabulary of the captions; None: the words in them.
         """
         torch, random = torch_of("Training a U-Net"), generator(rng)
         if words is None:

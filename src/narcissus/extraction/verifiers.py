@@ -92,8 +92,6 @@ COMPRESS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
 def share_as_short(size: int, bits: int) -> float:
     """Bound the share of all bit strings that one compressor brings to at most ``size`` bytes.
 
-    Examples
-    --------
     >>> share_as_short(98, 800) < 2**-15, share_as_short(100, 800)
     (True, 1.0)
     """

@@ -86,23 +86,12 @@ def rates_across_models(
 ) -> tuple[RateAcrossModels, ...]:
     """Estimate an attack's mean rates over models, with one target a trial.
 
-    Parameters
-    ----------
-    data
-        Scores of all models.
-    targets
-        At least two models that are nobody's shadows; independent of each other.
-    design
-        How the records were put into models.
-    attack
-        One of `ATTACKS`.
-    rates
-        Target false-positive rates of the thresholds.
-    confidence
-        Level of all limits together.
+    data: scores of all models.
+    targets: at least two models that are nobody's shadows; independent of each other.
+    design: how the records were put into models.
+    attack: one of `ATTACKS`.
+    rates: target false-positive rates of the thresholds.
 
-    Notes
-    -----
     Given the shadows the targets are independent and alike, so the limits hold whatever dependence
     there is among a model's records. The rate of a target without members, or without others,
     counts as 0.
@@ -256,29 +245,15 @@ def audit_membership(
 ) -> MembershipAudit:
     """Attack models with shadow models; report the refuted epsilon and the attack's rates.
 
-    Parameters
-    ----------
-    data
-        Scores of all models, in an order independent of them.
-    attack
-        One of `ATTACKS`.
-    targets
-        With one fold: number of models, the last ones, that are attacked and are nobody's shadows;
-        default a quarter.
-    folds
-        1: held-out targets. More: every model is a target in one of the folds and a shadow in the
-        others; as many as models: the jackknife.
-    rates
-        False-positive rates at which the true-positive rate is bounded.
-    delta, confidence, claimed
-        As in `narcissus.evidence.refute`.
-    rng
-        As in `narcissus.evidence.refute_scores`.
-
-    Raises
-    ------
-    InputError
-        Invalid arguments, or coins that contradict the priors.
+    data: scores of all models, in an order independent of them.
+    attack: one of `ATTACKS`.
+    targets: with one fold: number of models, the last ones, that are attacked and are nobody's
+        shadows; default a quarter.
+    folds: 1: held-out targets. More: every model is a target in one of the folds and a shadow in
+        the others; as many as models: the jackknife.
+    rates: false-positive rates at which the true-positive rate is bounded.
+    delta, confidence, claimed: as in `narcissus.evidence.refute`.
+    Raises InputError: invalid arguments, or coins that contradict the priors.
     """
     one_of("attack", attack, ATTACKS)
     level, source = fraction("confidence", confidence), generator(rng)

@@ -74,11 +74,8 @@ class CoinDesign:
 def coin_design(data: ShadowScores) -> CoinDesign:
     """Find out how records were put into models.
 
-    Raises
-    ------
-    InputError
-        A record is in too many or too few models for its prior, or two models share too many
-        records for coins of their own (chance at most 1e-6 in all).
+    Raises InputError: a record is in too many or too few models for its prior, or two models share
+        too many records for coins of their own (chance at most 1e-6 in all).
     """
     none = np.full(data.models, -1, dtype=np.intp)
     coined = ~data.outsiders & (data.priors < 1)

@@ -57,20 +57,11 @@ def shadow_scores(
 ) -> ShadowScores:
     """Check scores of models on records.
 
-    Parameters
-    ----------
-    scores
-        Shape (models, records), finite; larger: more likely trained on.
-    members
-        0 or 1, the same shape.
-    priors
-        Probability with which each record was put into a model, shape (records,); default 1/2. 0
-        for records that no model was trained on.
-
-    Raises
-    ------
-    InputError
-        A shape or a value is wrong; the message says where.
+    scores: shape (models, records), finite; larger: more likely trained on.
+    members: 0 or 1, the same shape.
+    priors: probability with which each record was put into a model, shape (records,); default 1/2.
+        0 for records that no model was trained on.
+    Raises InputError: a shape or a value is wrong; the message says where.
     """
     try:
         values = np.asarray(scores, dtype=np.float64)
@@ -116,23 +107,13 @@ def read_shadow_scores(
 ) -> ShadowScores:
     """Read scores of models on records.
 
-    Parameters
-    ----------
-    path
-        ``.npz`` with the arrays ``scores`` and ``members`` (models, records), and ``priors``
+    path: ``.npz`` with the arrays ``scores`` and ``members`` (models, records), and ``priors``
         (records,) if the coins were not fair; ``.npy`` or ``.safetensors`` likewise; or CSV or
         Parquet with the columns ``model``, ``record``, ``score``, ``member``, and ``prior``.
-    members_path
-        The array of members if ``path`` is a ``.npy`` file, which holds one array.
-    scale
-        Meaning of the numbers, one of `SCALES`.
-    wanted
-        Target scale: "logit" or "probability" if ``scale`` determines it, or "score".
-
-    Raises
-    ------
-    InputError
-        The file is none of these; the message says what is missing.
+    members_path: the array of members if ``path`` is a ``.npy`` file, which holds one array.
+    scale: meaning of the numbers, one of `SCALES`.
+    wanted: target scale: "logit" or "probability" if ``scale`` determines it, or "score".
+    Raises InputError: the file is none of these; the message says what is missing.
     """
     one_of("scale", scale, SCALES)
     path = Path(path)

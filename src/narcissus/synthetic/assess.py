@@ -339,21 +339,10 @@ def assess_file(
     about them in particular), the scored ones are exchangeable with the control's, given the file,
     the choice and its people. So a test of exchangeability keeps its level.
 
-    Parameters
-    ----------
-    files
-        The files.
-    threat
-        The attacker's targets.
-    entropy
-        The seed.
-    observer
-        Receives each risk.
-
-    Raises
-    ------
-    InputError
-        The threat does not fit the columns, or a file has fewer than `FEWEST` rows.
+    files: the files.
+    threat: the attacker's targets.
+    entropy: the seed.
+    Raises InputError: the threat does not fit the columns, or a file has fewer than `FEWEST` rows.
     """
     secrets, division = threat.secrets(files), threat.division(files)
     halves = _halves(files, threat.people, child(entropy, 0))

@@ -45,8 +45,6 @@ Raw: TypeAlias = "dict[str, RawColumn]"
 def keys_of(codes: ArrayLike) -> NDArray[np.int64]:
     """Return a number from 0 for each row of codes, equal for equal rows only; shape (rows,).
 
-    Examples
-    --------
     >>> keys_of([[1, 2], [0, 5], [1, 2]]).tolist()
     [1, 0, 1]
     """
@@ -113,26 +111,14 @@ def read_files(
     without a name is left out. Columns are sorted by name, and rows of each file by value, so draws
     from them depend on nothing else.
 
-    Parameters
-    ----------
-    real
-        The people that the synthetic file was made from: any source for `read_table`.
-    synthetic
-        The file that was made from them.
-    control
-        People of the same population who are not in the data; None if there are none.
-    columns, drop, bins, missing, read_as
-        As for `read_table`; ``drop`` may name a column of only one file. A column in ``read_as`` is
-        not checked for overlapping values.
+    real: the people that the synthetic file was made from: any source for `read_table`.
+    synthetic: the file that was made from them.
+    control: people of the same population who are not in the data; None if there are none.
+    columns, drop, bins, missing, read_as: as for `read_table`; ``drop`` may name a column of only
+        one file. A column in ``read_as`` is not checked for overlapping values.
+    Raises InputError: a file cannot be used, the files differ in their columns, the values of a
+        column hardly overlap, or the control is the real data.
 
-    Raises
-    ------
-    InputError
-        A file cannot be used, the files differ in their columns, the values of a column hardly
-        overlap, or the control is the real data.
-
-    Examples
-    --------
     >>> real = pd.DataFrame({"age": [30, 40, 50], "ill": ["no", "yes", "no"]})
     >>> read_files(real, real[::-1]).table.labels
     (('30', '40', '50'), ('no', 'yes'))

@@ -22,14 +22,9 @@ RISKS: tuple[RiskName, ...] = ("inference", "singling out", "linkability")
 class FileThreat:
     """The attacker's targets.
 
-    Attributes
-    ----------
-    unknown
-        Columns to guess, one by one and together; the attacker knows all other columns.
-    linked
-        Two sets of columns to link; None tries random divisions of all columns.
-    people
-        Most people to try from each file, drawn at random.
+    unknown: columns to guess, one by one and together; the attacker knows all other columns.
+    linked: two sets of columns to link; None tries random divisions of all columns.
+    people: most people to try from each file, drawn at random.
     """
 
     unknown: tuple[str, ...]
@@ -39,10 +34,8 @@ class FileThreat:
     def secrets(self, files: GivenFiles) -> dict[str, tuple[int, ...]]:
         """Return the columns of each secret by its name.
 
-        Raises
-        ------
-        InputError
-            A column does not exist, is named twice or has too many values, or none is known.
+        Raises InputError: a column does not exist, is named twice or has too many values, or none
+            is known.
         """
         table = files.table
         columns = tuple(table.index(name) for name in self.unknown)
@@ -62,10 +55,7 @@ class FileThreat:
     def division(self, files: GivenFiles) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Return the positions of the two sets of columns to link.
 
-        Raises
-        ------
-        InputError
-            A column does not exist, or the sets are empty or share a column.
+        Raises InputError: a column does not exist, or the sets are empty or share a column.
         """
         if self.linked is None:
             return None
