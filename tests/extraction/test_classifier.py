@@ -12,7 +12,6 @@ from scipy import optimize
 from narcissus.errors import InputError, TooLargeError
 from narcissus.extraction.classifier import (
     AveragePooling,
-    ConvNet,
     Convolution,
     DenseNet,
     TrainedClassifier,
@@ -182,7 +181,7 @@ def test_the_distance_to_the_explanation_is_by_kernels_and_so_is_its_gradient():
 
     def total(kernels, first):
         biases = [first, *net.channel_biases[1:]]
-        return float((ConvNet.of(kernels, biases, net.sharing)(points) * c).sum())
+        return float((DenseNet(tuple(kernels), tuple(biases), net.sharing)(points) * c).sum())
 
     def slope(layer, place):
         found = []
@@ -233,7 +232,7 @@ def trained(net, rows, classes, steps=1500, learning_rate=0.1):
     """As `train_dense`, each kernel by the gradient of what it is shared out to."""
     kernels, biases = list(net.kernels), [net.channel_biases[0], np.zeros(len(net.kernels[1]))]
     for _ in range(steps):
-        net = ConvNet.of(kernels, biases, net.sharing)
+        net = DenseNet(tuple(kernels), tuple(biases), net.sharing)
         hidden = np.maximum(rows @ net.weights[0].T + net.biases[0], 0)
         by_output, least = _residuals(hidden @ net.weights[1].T, classes)
         rate = learning_rate / max(1.0, least)
@@ -242,7 +241,7 @@ def trained(net, rows, classes, steps=1500, learning_rate=0.1):
         biases[0] = biases[0] - rate * by_hidden.sum(axis=0).reshape(-1, places).sum(axis=1)
         by_kernel = net.sharing[0].by_kernel(by_hidden.T @ rows, kernels[0].shape)
         kernels = [kernels[0] - rate * by_kernel, kernels[1] - rate * by_output.T @ hidden]
-    return ConvNet.of(kernels, biases, net.sharing)
+    return DenseNet(tuple(kernels), tuple(biases), net.sharing)
 
 
 def test_training_digits_come_out_of_a_convolutional_network_and_no_others():

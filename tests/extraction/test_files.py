@@ -19,9 +19,8 @@ from narcissus.extraction.files import (
     arrays_of,
     check_release,
     headers_of,
-    keep,
     parse_rows,
-    trained_already,
+    trained_once,
 )
 
 
@@ -319,30 +318,32 @@ SAID = {"width": 8, "entropy": "7", "images": "a" * 64}
 
 
 @pytest.fixture
-def folder(tmp_path):
-    made = tmp_path / "model"
-    made.mkdir()
-    keep(made, SAID)
-    return made
+def trained(tmp_path):
+    """Give a function that says whether the model in a folder is trained (again)."""
+    folder = tmp_path / "model"
+
+    def again(said=SAID, place=folder):
+        runs = []
+        trained_once(place, said, lambda: runs.append(place.mkdir()))
+        return bool(runs)
+
+    assert again()
+    return again
 
 
-def test_the_same_training_is_found_and_another_is_not(folder):
-    assert trained_already(folder, SAID)
-    assert not trained_already(folder, {**SAID, "images": "b" * 64})
-    assert not trained_already(folder.with_name("shadow-1"), SAID)
+def test_the_same_training_is_found_and_another_is_not(trained, tmp_path):
+    assert not trained()
+    assert trained({**SAID, "images": "b" * 64})
+    assert trained()
+    assert trained(place=tmp_path / "shadow-1")
 
 
-def test_the_folder_that_is_released_says_nothing_of_it(folder):
-    assert list(folder.iterdir()) == []
-    (mark,) = (path for path in folder.parent.iterdir() if path != folder)
+def test_the_folder_that_is_released_says_nothing_of_its_training(trained, tmp_path):
+    assert list((tmp_path / "model").iterdir()) == []
+    (mark,) = (path for path in tmp_path.iterdir() if path.name != "model")
     if os.name != "nt":
         assert stat.S_IMODE(mark.stat().st_mode) == 0o600
-
-
-def test_a_model_that_is_gone_or_a_mark_that_is_broken_counts_as_none(folder):
-    (mark,) = (path for path in folder.parent.iterdir() if path != folder)
-    mark.write_text("{")
-    assert not trained_already(folder, SAID)
-    keep(folder, SAID)
-    folder.rmdir()
-    assert not trained_already(folder, SAID)
+    mark.write_text("{")  # broken, it counts as none
+    assert trained()
+    (tmp_path / "model").rmdir()
+    assert trained()

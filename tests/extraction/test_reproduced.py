@@ -5,7 +5,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.extraction.images import counted_images
-from narcissus.extraction.reproduced import (
+from narcissus.extraction.image_models import (
     CloseUnlike,
     attempts_of,
     nearest_attempt,

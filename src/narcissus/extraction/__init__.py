@@ -25,6 +25,7 @@ from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, Pool
 from narcissus.extraction.image_models import (
+    CloseUnlike,
     DensestAttack,
     DiffusersGenerator,
     ImageGenerator,
@@ -32,7 +33,11 @@ from narcissus.extraction.image_models import (
     MixtureDiffusion,
     MixtureTraining,
     TrainedDiffusion,
+    attempts_of,
     densest_samples,
+    nearest_attempt,
+    unlike_others,
+    unlike_trained,
 )
 from narcissus.extraction.images import (
     CaptionedImages,
@@ -96,13 +101,6 @@ from narcissus.extraction.relations import (
     OutputRelation,
     Strings,
     Verbatim,
-)
-from narcissus.extraction.reproduced import (
-    CloseUnlike,
-    attempts_of,
-    nearest_attempt,
-    unlike_others,
-    unlike_trained,
 )
 from narcissus.extraction.sandbox import (
     Isolation,

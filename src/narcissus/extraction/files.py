@@ -1,14 +1,7 @@
 """Safe reading of data sets and releases: text, NumPy without pickles, safetensors.
 
-Array files (``.npy``, ``.npz``, ``.safetensors``), checked by their headers before any reading.
-
-A header claims a number and type of values. The claim is compared with the file and with a limit
-before any memory is allocated.
-
-Reuse of models that an earlier run of the same study trained.
-
-A model's folder is released, so the record of its training stands next to the folder, for the owner
-alone: with the digest and the entropy, a holder of the folder could test guesses of the data.
+Array files are checked by their headers before any reading: the number and type of values that a
+header claims are compared with the file and with a limit before any memory is allocated.
 """
 
 from __future__ import annotations
@@ -16,9 +9,10 @@ from __future__ import annotations
 import io
 import json
 import math
+import shutil
 import zipfile
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -443,18 +437,17 @@ class Pool:
         return DataSet.of_rows(records[chosen], labels=labels[chosen])
 
 
-def trained_already(folder: Path, said: Mapping[str, object]) -> bool:
-    """Check whether the model in a folder was trained as ``said``, which is JSON-able."""
-    try:
-        return folder.is_dir() and json.loads(read_bytes(_beside(folder))) == said
-    except (OSError, ValueError, InputError):
-        return False
+def trained_once(folder: Path, said: Mapping[str, object], train: Callable[[], object]) -> None:
+    """Train the model in a folder, unless an earlier run trained it as ``said`` (JSON-able).
 
-
-def keep(folder: Path, said: Mapping[str, object]) -> None:
-    """Record a model's training next to its folder (mode 0600)."""
-    write_atomically(_beside(folder), json.dumps(said), private=True)
-
-
-def _beside(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.trained_on.json")
+    A model's folder is released, so the record of its training stands next to the folder, for the
+    owner alone (mode 0600): with the digest and the entropy, a holder of the folder could test
+    guesses of the data.
+    """
+    beside = folder.with_name(f"{folder.name}.trained_on.json")
+    with suppress(OSError, ValueError, InputError):
+        if folder.is_dir() and json.loads(read_bytes(beside)) == said:
+            return
+    shutil.rmtree(folder, ignore_errors=True)
+    train()
+    write_atomically(beside, json.dumps(said), private=True)

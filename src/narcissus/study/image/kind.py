@@ -26,7 +26,7 @@ from narcissus.extraction.image_models import (
 )
 from narcissus.extraction.images import CaptionedImages, DividedImages
 from narcissus.extraction.recovered import recovered_documents
-from narcissus.extraction.reproduced import (
+from narcissus.extraction.image_models import (
     Attempts,
     BoolArray,
     CloseUnlike,

@@ -20,7 +20,7 @@ from narcissus.extraction.images import (
     duplicated,
     read_images,
 )
-from narcissus.extraction.reproduced import CloseUnlike
+from narcissus.extraction.image_models import CloseUnlike
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
 from narcissus.study.sections import Approval, FileSection, GroupsByCopies, SeededRun
