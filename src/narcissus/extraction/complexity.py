@@ -6,16 +6,12 @@ string bounds it from above. Programs are written out in full, with decompressor
 payload, so no estimate is an idealised number of bits. Programs may read a public reference text,
 which gives the complexity relative to it.
 
-Source: Cohen et al. 2024, Definitions 1.12 and D.1, section D.4.2; Narcissus theory 7.
-
-Information of one string about another: conditional complexity, and the difference it makes.
-
 A program that prints ``x`` given ``y`` bounds ``K(x | y)`` from above, which running it proves. The
 mutual information ``K(x) - K(x | y)`` is the difference of two numbers with only upper bounds, so
 its estimate is neither an upper nor a lower bound. It is proved to lie between 0 and the bound on
 ``K(x)``.
 
-Source: Cohen et al. 2024, Definitions D.1, D.2 and D.7; Narcissus theory 7.
+Source: Cohen et al. 2024, Definitions 1.12, D.1, D.2 and D.7, section D.4.2; Narcissus theory 7.
 """
 
 from __future__ import annotations
@@ -66,16 +62,18 @@ def python_string(data: bytes) -> bytes:
     return quote + text.replace(quote, b"\\" + quote).replace(b"\0", b"\\x00") + quote
 
 
+def _bytes_of(payload: bytes) -> tuple[bytes, bytes]:
+    """Return the line that a source begins with, and an expression for the bytes."""
+    if payload.isascii():
+        return b"", b"b" + python_string(payload)
+    return b"#coding:L1\n", python_string(payload) + b".encode('L1')"
+
+
 def _program(imports: str, expression: str, payload: bytes) -> bytes:
-    """Return the source that prints ``expression``, in which ``@`` stands for
-    the payload's bytes.
-    """
-    literal = python_string(payload)
-    ascii_only = payload.isascii()
-    header = b"" if ascii_only else b"#coding:L1\n"
-    before, after = expression.split("@")
-    middle = b"b" + literal if ascii_only else literal + b".encode('L1')"
-    line = b"open(1,'wb').write(" + before.encode() + middle + after.encode() + b")"
+    """Return the source that prints ``expression``, where ``@`` stands for the payload's bytes."""
+    header, literal = _bytes_of(payload)
+    before, after = expression.encode().split(b"@")
+    line = b"open(1,'wb').write(" + before + literal + after + b")"
     return header + (f"import {imports}\n".encode() if imports else b"") + line
 
 
@@ -97,13 +95,11 @@ def _repeat(data: bytes, reference: bytes | None) -> bytes | None:
 
 
 def _zlib(data: bytes, reference: bytes | None) -> bytes:
-    if reference is None:
-        packer = zlib.compressobj(9, wbits=-15, memLevel=9)
-        packed = packer.compress(data) + packer.flush()
-        return _program("zlib", "zlib.decompress(@,-15)", packed)
-    window = reference[-32768:]  # deflate looks no further back
-    packer = zlib.compressobj(9, wbits=-15, memLevel=9, zdict=window)
+    window = (reference or b"")[-32768:]  # deflate looks no further back
+    packer = zlib.compressobj(9, wbits=-15, memLevel=9, **({"zdict": window} if reference else {}))
     packed = packer.compress(data) + packer.flush()
+    if reference is None:
+        return _program("zlib", "zlib.decompress(@,-15)", packed)
     return _program(
         "zlib",
         "zlib.decompressobj(-15,open('reference','rb').read()[-32768:]).decompress(@)",
@@ -174,35 +170,30 @@ def _brotli(data: bytes, reference: bytes | None) -> bytes | None:
 def _ppm(data: bytes, reference: bytes | None) -> bytes:
     """Predict by partial matching, variant H, at the best of several orders."""
     ppm = optional("pyppmd", extra="compress", purpose="The estimate by PPM")
-    orders = (2, 3, 4, 6, 10, 16) if len(data) + len(reference or b"") <= 2**22 else (4, 8)
-    best: bytes | None = None
-    memory = 2**28 if len(data) + len(reference or b"") > 2**20 else 2**24
+    size = len(data) + len(reference or b"")
+    orders = (2, 3, 4, 6, 10, 16) if size <= 2**22 else (4, 8)
+    memory = 2**28 if size > 2**20 else 2**24
 
     def compress(text: bytes, order: int) -> bytes:
         coder = ppm.Ppmd7Encoder(order, memory)
         return coder.encode(text) + coder.flush()
 
-    for order in orders:
+    def written(order: int) -> bytes:
         if reference is None:
-            program = _program(
+            return _program(
                 "pyppmd",
                 f"pyppmd.Ppmd7Decoder({order},{memory}).decode(@,{len(data)})",
                 compress(data, order),
             )
-        else:
-            same, rest = _after_common_prefix(
-                data, reference, lambda text, order=order: compress(text, order)
-            )
-            program = _program(
-                f"pyppmd\nr=open('reference','rb').read();e=pyppmd.Ppmd7Encoder({order},{memory})",
-                f"pyppmd.Ppmd7Decoder({order},{memory}).decode((e.encode(r)+e.flush())[:{same}]"
-                f"+@,len(r)+{len(data)})[len(r):]",
-                rest,
-            )
-        if best is None or len(program) < len(best):
-            best = program
-    assert best is not None
-    return best
+        same, rest = _after_common_prefix(data, reference, lambda text: compress(text, order))
+        return _program(
+            f"pyppmd\nr=open('reference','rb').read();e=pyppmd.Ppmd7Encoder({order},{memory})",
+            f"pyppmd.Ppmd7Decoder({order},{memory}).decode((e.encode(r)+e.flush())[:{same}]"
+            f"+@,len(r)+{len(data)})[len(r):]",
+            rest,
+        )
+
+    return min(map(written, orders), key=len)
 
 
 def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
@@ -252,33 +243,25 @@ def _slices(data: bytes, reference: bytes | None) -> bytes | None:
     cut = [] if reference is None else _pieces(data, reference)
     if len(cut) > _MOST_SLICES or not any(isinstance(one, tuple) for one in cut):
         return None
-    own = b"".join(one for one in cut if isinstance(one, bytes))
-    parts, at = list[str](), 0
+    own, parts = b"", list[str]()
     for one in cut:
         if isinstance(one, tuple):
             parts.append(f"r[{one[0]}:{one[1]}]")
         else:
-            parts.append(f"o[{at}:{at + len(one)}]")
-            at += len(one)
-    middle = b"b" + python_string(own) if own.isascii() else python_string(own) + b".encode('L1')"
+            parts.append(f"o[{len(own)}:{len(own) + len(one)}]")
+            own += one
+    header, literal = _bytes_of(own)
     return (
-        (b"" if own.isascii() else b"#coding:L1\n")
+        header
         + b"r=open('reference','rb').read()"
-        + (b";o=" + middle if own else b"")
+        + (b";o=" + literal if own else b"")
         + f"\nopen(1,'wb').write({'+'.join(parts)})".encode()
     )
 
 
 _METHODS: dict[str, Callable[[bytes, bytes | None], bytes | None]] = {
-    "literal": _literal,
-    "repeat": _repeat,
-    "zlib": _zlib,
-    "bz2": _bz2,
-    "lzma": _lzma,
-    "zstd": _zstd,
-    "brotli": _brotli,
-    "ppm": _ppm,
-    "slices": _slices,
+    write.__name__[1:]: write
+    for write in (_literal, _repeat, _zlib, _bz2, _lzma, _zstd, _brotli, _ppm, _slices)
 }
 
 
@@ -304,12 +287,12 @@ def complexity(
 ) -> Complexity:
     """Bound the complexity of ``data`` from above by every installed compressor.
 
-    data: at most 64 MiB.
-    reference: public text that programs may read; each compressor is tried with and without it.
+    data, reference: at most 64 MiB each; each compressor is tried with and without the reference,
+        a public text that programs may read.
 
     An upper estimate: a better compressor, or a person who sees a pattern, can only lower it. No
-    method gives a lower bound (Cohen et al. 2024, Lemma D.11), and `narcissus.extraction.prg`
-    shows a string that fools all of them.
+    method gives a lower bound (Cohen et al. 2024, Lemma D.11), and `prg_example` makes a string
+    that fools all of them.
 
     >>> complexity(b"34" * 1000).best < 100
     True
@@ -318,7 +301,7 @@ def complexity(
         if text is not None and len(text) > LARGEST:
             raise InputError(f"`{name}` must be at most {LARGEST} bytes, got {len(text)}")
     estimates: dict[str, int] = {}
-    missing: list[NotAssessed] = []
+    missing: dict[NotAssessed, None] = {}
     texts: list[tuple[str, bytes | None]] = [("", None)]
     if reference:
         texts.append(("+reference", reference))
@@ -326,18 +309,16 @@ def complexity(
     for name, write in _METHODS.items():
         for suffix, text in texts:
             try:
-                program = write(data, text)
+                if (program := write(data, text)) is not None:
+                    estimates[name + suffix] = len(program)
             except MissingExtraError as error:
-                missing.append(
+                missing[
                     NotAssessed(f"complexity by {name}", "not installed", remedy=str(error))
-                )
-                program = None
-            if program is not None:
-                estimates[name + suffix] = len(program)
+                ] = None
             observer.advance()
     observer.finish()
     method = min(estimates, key=lambda name: estimates[name])
-    return Complexity(estimates, estimates[method], method, tuple(dict.fromkeys(missing)))
+    return Complexity(estimates, estimates[method], method, tuple(missing))
 
 
 @dataclass(frozen=True)
@@ -407,12 +388,14 @@ def _shortest(data: bytes, given: bytes | None, estimates: Mapping[str, int]) ->
 
 
 def _prints(program: bytes, data: bytes, given: bytes | None) -> bool:
+    command = [sys.executable, "-I", "program.py"]
     with TemporaryDirectory() as folder:
         (Path(folder) / "program.py").write_bytes(program)
         (Path(folder) / "reference").write_bytes(given or b"")
         try:
-            done = subprocess.run([sys.executable, "-I", "program.py"], cwd=folder, check=False,
-                                  capture_output=True, timeout=SECONDS)  # fmt: skip
+            done = subprocess.run(
+                command, cwd=folder, check=False, capture_output=True, timeout=SECONDS
+            )
         except (OSError, subprocess.TimeoutExpired):
             return False
     return done.returncode == 0 and done.stdout == data
