@@ -10,7 +10,7 @@ Source: Witten and Bell 1991; used for Narcissus theory 10.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,6 +50,11 @@ class _Order:
     characters: IntArray
     counts: FloatArray
     before: FloatArray
+
+    def find(self, context: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+        """Return the places of contexts, and whether each is there."""
+        place = np.minimum(np.searchsorted(self.contexts, context), self.contexts.size - 1)
+        return place, self.contexts[place] == context
 
 
 class CharacterNgram:
@@ -112,18 +117,15 @@ class CharacterNgram:
         keys = self._contexts(stream, targets, k) * self._base + stream[targets]
         keys, counts = np.unique(keys, return_counts=True)
         contexts, first = np.unique(keys // self._base, return_index=True)
-        totals = np.add.reduceat(counts, first).astype(np.float64)
-        followers = np.diff(np.append(first, keys.size)).astype(np.float64)
-        before = np.concatenate([[0.0], np.cumsum(counts)[:-1]])
         return _Order(
             contexts,
             first,
-            totals,
-            followers,
-            keys,
-            keys % self._base,
-            counts.astype(np.float64),
-            before,
+            totals=np.add.reduceat(counts, first).astype(np.float64),
+            followers=np.diff(np.append(first, keys.size)).astype(np.float64),
+            keys=keys,
+            characters=keys % self._base,
+            counts=counts.astype(np.float64),
+            before=np.concatenate([[0.0], np.cumsum(counts)[:-1]]),
         )
 
     def negative_log_likelihood(self, texts: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -138,8 +140,7 @@ class CharacterNgram:
         chance = np.full(position.size, 1.0 / self._base)
         for k, order in enumerate(self._orders):
             context = self._contexts(stream, position, k)
-            place = np.minimum(np.searchsorted(order.contexts, context), order.contexts.size - 1)
-            known = order.contexts[place] == context
+            place, known = order.find(context)
             key = context * self._base + stream[position]
             at = np.minimum(np.searchsorted(order.keys, key), order.keys.size - 1)
             count = np.where(order.keys[at] == key, order.counts[at], 0.0)
@@ -155,35 +156,44 @@ class CharacterNgram:
         A draw descends the orders like the interpolation: it stays at a context with its weight and
         takes one of the characters seen there, or moves on to the shorter one.
         """
-        count, length = integer("count", count, low=1), integer("length", length, low=1)
-        random = generator(rng)
-        width = self.order - 1
-        drawn = np.zeros((count, width + length), dtype=np.int64)
-        alive = np.arange(count)
-        for position in range(width, width + length):
-            drawn[alive, position] = self._draw(drawn[alive, position - width : position], random)
-            alive = alive[drawn[alive, position] != 0]
-            if alive.size == 0:
-                break
-        letters = np.array(["", *self.alphabet, "\N{REPLACEMENT CHARACTER}"])
-        return ["".join(row) for row in letters[drawn[:, width:]]]
+        count, random = integer("count", count, low=1), generator(rng)
+        begun = np.zeros((count, self.order - 1), dtype=np.int64)
+        return self._continued(begun, length, lambda history: self._draw(history, random))
 
     def complete(self, prompts: Sequence[str], length: int) -> list[str]:
         """Continue each prompt by the most frequent follower of the longest context seen.
 
         ``length`` is the most characters of a continuation.
         """
-        length = integer("length", length, low=1)
         width = max(1, self.order - 1)
-        rows = np.zeros((len(prompts), width + length), dtype=np.int64)
-        for row, prompt in zip(rows, prompts, strict=True):
+        begun = np.zeros((len(prompts), width), dtype=np.int64)
+        for row, prompt in zip(begun, prompts, strict=True):
             ends = [self._number.get(c, self._base - 1) for c in prompt[-width:]]
-            row[width - len(ends) : width] = ends
+            row[width - len(ends) :] = ends
+        return self._continued(begun, length, self._likeliest)
+
+    def _continued(
+        self, begun: IntArray, length: int, follow: Callable[[IntArray], IntArray]
+    ) -> list[str]:
+        """Continue rows of numbers, each until its end or ``length`` characters."""
+        count, width = begun.shape
+        length = integer("length", length, low=1)
+        rows = np.concatenate([begun, np.zeros((count, length), dtype=np.int64)], axis=1)
+        going = np.arange(count)
         for position in range(width, width + length):
-            going = np.flatnonzero((position == width) | (rows[:, position - 1] != 0))
-            rows[going, position] = self._likeliest(rows[going, position - width : position])
+            if going.size == 0:
+                break
+            rows[going, position] = follow(rows[going, position - width : position])
+            going = going[rows[going, position] != 0]
         letters = np.array(["", *self.alphabet, "\N{REPLACEMENT CHARACTER}"])
         return ["".join(row) for row in letters[rows[:, width:]]]
+
+    def _history(self, history: IntArray, k: int) -> IntArray:
+        """Return the number of the last ``k`` characters of each row."""
+        number = np.zeros(len(history), dtype=np.int64)
+        for back in range(k, 0, -1):
+            number = number * self._base + history[:, history.shape[1] - back]
+        return number
 
     def encode(self, text: str) -> list[int]:
         """Return the code points of a text: a token is a character."""
@@ -200,13 +210,8 @@ class CharacterNgram:
     def _likeliest(self, history: IntArray) -> IntArray:
         character = np.full(history.shape[0], -1, dtype=np.int64)
         for k in range(self.order - 1, -1, -1):
-            left = np.flatnonzero(character < 0)
-            order = self._orders[k]
-            context = np.zeros(left.size, dtype=np.int64)
-            for back in range(k, 0, -1):
-                context = context * self._base + history[left, history.shape[1] - back]
-            place = np.minimum(np.searchsorted(order.contexts, context), order.contexts.size - 1)
-            known = order.contexts[place] == context
+            left, order = np.flatnonzero(character < 0), self._orders[k]
+            place, known = order.find(self._history(history[left], k))
             for row, at in zip(left[known], place[known], strict=True):
                 first = order.first[at]
                 counts = order.counts[first : first + int(order.followers[at])]
@@ -216,23 +221,17 @@ class CharacterNgram:
     def _draw(self, history: IntArray, random: np.random.Generator) -> IntArray:
         character = np.full(history.shape[0], -1, dtype=np.int64)
         for k in range(self.order - 1, -1, -1):
-            open_rows = np.flatnonzero(character < 0)
-            if open_rows.size == 0:
+            left, order = np.flatnonzero(character < 0), self._orders[k]
+            if left.size == 0:
                 break
-            order = self._orders[k]
-            context = np.zeros(open_rows.size, dtype=np.int64)
-            for back in range(k, 0, -1):
-                context = context * self._base + history[open_rows, history.shape[1] - back]
-            place = np.minimum(np.searchsorted(order.contexts, context), order.contexts.size - 1)
+            place, known = order.find(self._history(history[left], k))
             total, kinds = order.totals[place], order.followers[place]
-            stays = (order.contexts[place] == context) & (
-                random.random(open_rows.size) * (total + kinds) < total
-            )
+            stays = known & (random.random(left.size) * (total + kinds) < total)
             place = place[stays]
             within = random.random(place.size) * order.totals[place]
             aim = order.before[order.first[place]] + within
             taken = np.searchsorted(order.before, aim, side="right") - 1
-            character[open_rows[stays]] = order.characters[taken]
+            character[left[stays]] = order.characters[taken]
         rest = character < 0
         character[rest] = random.integers(0, self._base - 1, int(rest.sum()))
         return character
