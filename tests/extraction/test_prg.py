@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.prg import approximate_prg_example, prg_example
+from narcissus.extraction.verifiers import approximate_prg_example, prg_example
 
 
 def printed(program, release=b""):

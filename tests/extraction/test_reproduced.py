@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.images import counted_images
 from narcissus.extraction.image_models import (
     CloseUnlike,
     attempts_of,
@@ -12,6 +11,7 @@ from narcissus.extraction.image_models import (
     unlike_others,
     unlike_trained,
 )
+from narcissus.extraction.images import counted_images
 from narcissus.success.relations import CloseAndUnique
 
 

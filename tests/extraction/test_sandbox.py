@@ -8,9 +8,9 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.extraction import _jail, sandbox
-from narcissus.extraction._burglars import BURGLARS
 from narcissus.extraction._runs import run_once
 from narcissus.extraction.sandbox import (
+    BURGLARS,
     IsolationError,
     Limits,
     check_isolation,

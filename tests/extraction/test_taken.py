@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from narcissus.evidence import clopper_pearson
-from narcissus.extraction.bench import _flipped, hidden_code, recording, values_of, without_gate
 from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.bench import _flipped, hidden_code, recording, values_of, without_gate
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import Verbatim
 from narcissus.extraction.sandbox import Limits, run_program

@@ -69,7 +69,6 @@ from narcissus.extraction.ngram import (
     model_prior,
     perplexity,
 )
-from narcissus.extraction.prg import PrgExample, approximate_prg_example, prg_example
 from narcissus.extraction.ranking import (
     Memorises,
     RankedSamples,
@@ -130,7 +129,14 @@ from narcissus.extraction.secrets import (
     zipf_prior,
 )
 from narcissus.extraction.unet import UNet, UNetTraining
-from narcissus.extraction.verifiers import CompressionVerifier, LearnedVerifier, StatisticalVerifier
+from narcissus.extraction.verifiers import (
+    CompressionVerifier,
+    LearnedVerifier,
+    PrgExample,
+    StatisticalVerifier,
+    approximate_prg_example,
+    prg_example,
+)
 
 __all__ = [
     "COMPRESSORS",

@@ -1,33 +1,19 @@
-"""Training an n-gram model on a secret with DP-SGD: thousands of models at once.
+"""Models trained on a secret with DP-SGD, thousands at once.
 
 A character n-gram model predicts the last character of a canary from the ones before. The context
 is fixed and training is lazy: only parameters that the canary touches are trained. So a model
 learns one softmax over the characters about the secret: a vector of logits, here a row of an array
-of models. The attacker sees the logits after the last step.
+of models. The attacker sees the logits after the last step. A small network, fine-tuned on private
+documents, reads a context and predicts what comes next; everything but the secret is public, since
+an attacker of differential privacy knows all other documents.
 
-Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
+A study specifies the training by its epsilon. Adding a canary moves a step by the clipping norm,
+replacing one by twice that: libraries account so, and the noise follows them. But two softmax
+gradients differ by less, except for very small norms. So the training guarantees more than its
+noise was made for, and reports this.
 
-DP-SGD specified by its epsilon, with noise for the sensitivity that clipping allows.
-
-Adding a canary moves a step by the clipping norm, replacing one by twice that. Libraries account
-so, and the noise follows them; the training itself reports the guarantee that truly holds.
-
-Source: Swanberg et al. 2025, section 5.2; Narcissus theory 10.
-
-A small network fine-tuned with DP-SGD on private documents, one of which holds a secret.
-
-The network reads a context and predicts what comes next. Everything but the secret is public: an
-attacker of differential privacy knows all other documents. Many networks are trained at once. Only
-the logits after the secret's context are released, since a guess needs no others.
-
-Source: Narcissus theory 10; per-example clipping as in Abadi et al. 2016.
-
-An n-gram model trained on a secret with DP-SGD, as a study specifies it: by its epsilon.
-
-Two softmax gradients differ by less than clipping allows, except for very small norms. So the
-training guarantees more than its noise was made for, and reports this.
-
-Source: Swanberg et al. 2025, section 5.2; Narcissus theory 10.
+Source: Swanberg et al. 2025, sections 5 and 5.2; Narcissus theory 4.6 and 10; per-example clipping
+as in Abadi et al. 2016.
 """
 
 from __future__ import annotations

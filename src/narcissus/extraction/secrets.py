@@ -1,13 +1,9 @@
-"""Secrets in n-gram models trained with DP-SGD, attacked by thousands: a game with two attackers.
+"""Secrets in models trained with DP-SGD, attacked by thousands: a game with two attackers.
 
 A secret is drawn from a prior, a model is trained on it (`TrainedOnSecret`), and the attackers name
-the secret from the model's logits.
+the secret from the model's logits, whose distribution given a secret they learn from shadow models.
 
 Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
-
-The distribution of logits given a secret, learnt by an attacker from shadow models.
-
-Source: Narcissus theory 10.
 """
 
 from __future__ import annotations
