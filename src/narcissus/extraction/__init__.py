@@ -65,17 +65,15 @@ from narcissus.extraction.language_models import (
 from narcissus.extraction.ngram import (
     CharacterNgram,
     Generator,
-    TrainedNgram,
-    model_prior,
-    perplexity,
-)
-from narcissus.extraction.ranking import (
     Memorises,
     RankedSamples,
     RankingAttack,
+    TrainedNgram,
     extracted_count,
     lead_over_shadows,
     memorised,
+    model_prior,
+    perplexity,
     rank_samples,
     ranking_attack,
 )

@@ -67,7 +67,6 @@ def assess_extraction(
     data, release: the data behind the release, which is a file, a folder with weights, or bytes.
     program: Python source, run in a sandbox. It finds the release on standard input and as the file
         ``release``, and prints its attempt.
-    relation: decides whether an attempt counts.
     runs: runs with each release; 2/3 at 95% takes at least 10, all successful.
     quality_needed: quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
     margin: bytes (at least 0) by which it must be shorter than any program without the release.

@@ -202,8 +202,6 @@ class Bench:
 def hidden_code(source: bytes) -> str:
     """Name the construct that makes unreadable code at run time; '' if there is none.
 
-    Examples
-    --------
     >>> hidden_code(b"exec(open(0).read())"), hidden_code(b"print(open(0).read())")
     ('exec', '')
     """
@@ -240,8 +238,6 @@ def recording(source: bytes) -> bytes:
 def values_of(output: bytes) -> tuple[bytes, dict[int, str]] | None:
     """Split a recording program's output from its values; None if it recorded nothing.
 
-    Examples
-    --------
     >>> values_of(b'done narcissus-saw:{"0": "True"}')
     (b'done ', {0: 'True'})
     """
@@ -260,8 +256,6 @@ def without_gate(source: bytes, values: dict[int, str]) -> list[tuple[bytes, int
     only the values of tests. A length counts the original source plus the values, whatever the
     layout.
 
-    Examples
-    --------
     >>> program = b"open(0).read() == 'release' and print('the data')"
     >>> [(one, length)] = without_gate(program, {1: "True"})
     >>> one, len(program) - length

@@ -175,8 +175,6 @@ def train_dense(
 
     rows: training data, shape (n, d), finite.
     classes: 0, 1, ..., of shape (n,); at least two.
-    hidden: neurons by hidden layer.
-    steps, learning_rate: number of steps, and their size.
     start: standard deviation of the first layer's initial weights; later layers have 0.3 over the
         root of their inputs.
     kinds: number of classes, if these rows may lack some.
@@ -270,8 +268,6 @@ def conv_net(
 
     layers: from input to output, with a ReLU after each layer with a kernel except the last. A
         dense layer takes its input flattened, channel by channel.
-    kernels, biases: in the order of the layers that have them.
-    image: shape of the input.
     """
     shape: tuple[int, ...] = image
     pooling, sharing, place = None, list[Sharing](), 0
@@ -419,9 +415,6 @@ def train_classifier(
 
     rows: training data, shape (n, d), centred.
     labels: -1 or 1, shape (n,), both present.
-    width: neurons.
-    steps, learning_rate: number of steps, and their size.
-    start: standard deviation of the initial weights.
     noise: 0: none, the path above. Otherwise DP-SGD: each example's gradient is clipped to norm 1,
         and each entry of the sum gets noise of this standard deviation. All steps together are
         Gaussian DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
@@ -509,7 +502,6 @@ def read_dense_net(
     path: a ``.safetensors`` or ``.npz`` file. Pickles (``.pt``, ``.pth``) are refused.
     layers: from input to output. ``"fc1"`` names a dense layer with the arrays ``fc1.weight`` and,
         if present, ``fc1.bias``; the name of a `Convolution` works alike.
-    activation: between two layers, one of `ACTIVATIONS`.
     transposed: whether weights are (inputs, outputs), as in Keras, instead of (outputs, inputs).
     inputs: numbers in a row, to be checked.
     image: channels, height and width of an image, which convolutions and pooling need.

@@ -95,8 +95,8 @@ def _repeat(data: bytes, reference: bytes | None) -> bytes | None:
 
 
 def _zlib(data: bytes, reference: bytes | None) -> bytes:
-    window = (reference or b"")[-32768:]  # deflate looks no further back
-    packer = zlib.compressobj(9, wbits=-15, memLevel=9, **({"zdict": window} if reference else {}))
+    more = {} if reference is None else {"zdict": reference[-32768:]}  # deflate looks no further
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, **more)
     packed = packer.compress(data) + packer.flush()
     if reference is None:
         return _program("zlib", "zlib.decompress(@,-15)", packed)
@@ -271,7 +271,6 @@ COMPRESSORS = tuple(_METHODS)
 def self_extracting(data: bytes, method: str, *, reference: bytes | None = None) -> bytes | None:
     """Write a Python program that prints ``data``, its payload compressed by ``method``.
 
-    data: bytes to print exactly.
     method: one of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period,
         "slices" finds slices of the reference.
     reference: public text, which the program finds as the file ``reference``; None: no such file.
@@ -355,7 +354,6 @@ def conditional_complexity(
 ) -> Bound:
     """Bound the complexity ``K(x | y)``, in bits: the shortest program found that prints ``x``.
 
-    data: the string ``x``, at most 64 MiB.
     given: the string ``y``, in the programs' file ``reference``; None or empty for ``K(x)``.
     Returns: eight times the bytes of the program, which is run once to check that it prints
         ``data``.
@@ -405,9 +403,6 @@ def mutual_information(
     data: bytes, given: bytes, *, observer: Observer = SILENT
 ) -> MutualInformation:
     """Estimate the information of one string about another, such as a release about its data.
-
-    data: the string ``x``, at most 64 MiB.
-    given: the string ``y``, at most 64 MiB.
 
     >>> found = mutual_information(b"the key is 7719 2250 4431 8160", b"")
     >>> found.estimate, found.grade

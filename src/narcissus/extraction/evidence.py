@@ -190,8 +190,9 @@ def _runs(success: Estimate, what: str = "runs") -> str:
 
 
 def trials_to_settle(success: Estimate) -> int | None:
-    """Return how many trials at the same success rate would separate it from 2/3; None above
-    100,000.
+    """Return how many trials at the same success rate would separate it from 2/3.
+
+    None above 100,000.
 
     >>> from narcissus.evidence import clopper_pearson
     >>> trials_to_settle(clopper_pearson(0, 3)), trials_to_settle(clopper_pearson(5, 5))

@@ -22,20 +22,19 @@ Narcissus theory 1 **[new]**.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol, cast
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.spatial import distance
 
-from narcissus._files import file_size, parsing, read_bytes
+from narcissus._files import file_size, parsing
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, child, generator
@@ -43,7 +42,12 @@ from narcissus._validation import integer, positive
 from narcissus.errors import InputError
 from narcissus.extraction.files import DataSet, refuse_pickle
 from narcissus.extraction.images import CaptionedImages
-from narcissus.extraction.language_models import LARGEST_TEXT, silent
+from narcissus.extraction.language_models import (
+    LARGEST_TEXT,
+    device_of,
+    settings_of,
+    silent,
+)
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import Observer
 
@@ -70,7 +74,6 @@ class MixtureDiffusion:
     rows: training data, shape (n, d).
     components: Gaussians of the mixture.
     floor: least standard deviation of a component.
-    steps: denoising steps of a sample.
     iterations: rounds of expectation maximisation.
     """
 
@@ -338,10 +341,8 @@ def check_diffusers_folder(path: Path) -> int:
                 f"the model in {path} brings code of its own ({file.relative_to(path)}), which is "
                 "never run here: use a pipeline of classes that diffusers knows"
             )
-    with parsing(path / INDEX, "a configuration"):
-        index: Any = json.loads(read_bytes(path / INDEX, largest=LARGEST_TEXT))
     weights: list[Path] = []
-    for name, entry in _parts(path, index).items():
+    for name, entry in _parts(path, settings_of(path / INDEX)).items():
         library = entry[0]
         if library is not None and library not in _LIBRARIES:
             raise InputError(
@@ -355,14 +356,11 @@ def check_diffusers_folder(path: Path) -> int:
     return sum(file.stat().st_size for file in weights)
 
 
-def _parts(path: Path, index: Any) -> dict[str, list[str | None]]:
+def _parts(path: Path, index: dict[str, Any]) -> dict[str, list[str | None]]:
     """Parts that an index names, each with its library and class."""
-    if not isinstance(index, dict):
-        raise InputError(f"{path / INDEX} is no configuration: it must be an object in JSON")
-    given = cast("dict[str, Any]", index)
-    if not isinstance(given.get("_class_name"), str):
+    if not isinstance(index.get("_class_name"), str):
         raise InputError(f"{path / INDEX} does not name a pipeline of diffusers as `_class_name`")
-    parts = {name: entry for name, entry in given.items() if isinstance(entry, list)}
+    parts = {name: entry for name, entry in index.items() if isinstance(entry, list)}
     for name, entry in parts.items():
         texts = all(isinstance(one, str | None) for one in entry)
         if len(entry) != 2 or not texts or "/" in name or "\0" in name or name.startswith("."):
@@ -390,11 +388,7 @@ class DiffusersGenerator:
     folder: as `save_pretrained` of a pipeline leaves it.
     shape: height, width and channels of the images to compare with; larger model images are
         averaged down by a whole number.
-    steps: steps from noise to an image.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
-    batch: images at a time.
-    Raises InputError: the folder cannot be read, or its images do not fit ``shape``.
-    Raises MissingExtraError: torch or diffusers is not installed.
     """
 
     def __init__(
@@ -417,7 +411,7 @@ class DiffusersGenerator:
                 )  # fmt: skip
         except Exception as error:  # whatever the library meets in a broken folder
             raise InputError(f"cannot read the diffusion model in {folder}: {error}") from error
-        self.device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        self.device = device_of(self._torch, device)
         if hasattr(self._pipeline, "safety_checker"):
             self._pipeline.safety_checker = None  # whoever has the folder leaves it out
         self._pipeline.to(self.device)
@@ -434,15 +428,12 @@ class DiffusersGenerator:
         with_numbers = [part for part in parts if hasattr(part, "parameters")]
         return sum(int(one.numel()) for part in with_numbers for one in part.parameters())
 
-    def sample(
-        self, count: int, *, caption: str = "", rng: RandomSource = None
-    ) -> NDArray[np.float64]:
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
         """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
         torch, random = self._torch, generator(rng)
-        found: list[NDArray[np.float64]] = []
-        drawn = 0
-        while drawn < integer("count", count, low=1):
-            size = min(self._batch, count - drawn)
+        found: list[FloatArray] = []
+        for begin in range(0, integer("count", count, low=1), self._batch):
+            size = min(self._batch, count - begin)
             noise = torch.Generator(device="cpu").manual_seed(int(random.integers(2**63)))
             asked: dict[str, Any] = (
                 {"prompt": [caption] * size} if self._takes_captions else {"batch_size": size}
@@ -451,7 +442,6 @@ class DiffusersGenerator:
                 **asked, generator=noise, num_inference_steps=self._steps, output_type="np"
             ).images
             found.append(self._fitted(np.asarray(images, dtype=np.float64)).reshape(size, -1))
-            drawn += size
         return np.concatenate(found)
 
     def _fitted(self, images: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -587,10 +577,7 @@ def attempts_of(
     The attempts for a caption depend on the model, the caption and ``entropy`` alone, on no other
     caption.
 
-    model: it is only sampled.
-    captions: captions to ask for.
     relation: defines which samples are the same.
-    pixels: numbers in an image.
     samples, keep: images drawn for a caption, and attempts kept: the densest places, each the mean
         of its neighbourhood.
     entropy: of the samples' initial noise.

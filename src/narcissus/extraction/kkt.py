@@ -120,7 +120,6 @@ def neuron_pairs(
     The most confirmed come first; none where no pair gives a point in the box.
 
     box: largest absolute value of an entry of a training point.
-    keep: most points to return.
     sample: most candidates to compare with each other; ``rng`` chooses them if there are more.
     """
     positive("box", box)

@@ -50,7 +50,6 @@ def check_model_folder(path: Path) -> int:
     weights.
     Raises InputError: it is missing, has no ``config.json`` or no ``*.safetensors``, or asks for
         code of its own.
-    Raises TooLargeError: a configuration or tokenizer has more than `LARGEST_TEXT` bytes.
     """
     if not path.is_dir():
         raise InputError(f"no such model folder: {path}")
@@ -71,7 +70,7 @@ def check_model_folder(path: Path) -> int:
         if file.suffix in _TEXTS:
             file_size(file, largest=LARGEST_TEXT)
     for name in ("config.json", "tokenizer_config.json"):
-        if (path / name).is_file() and "auto_map" in _settings(path / name):
+        if (path / name).is_file() and "auto_map" in settings_of(path / name):
             raise InputError(
                 f"the model in {path} brings code of its own (`auto_map` in {name}), which is "
                 "never run here: use a model of an architecture that transformers knows"
@@ -79,12 +78,23 @@ def check_model_folder(path: Path) -> int:
     return sum(file.stat().st_size for file in weights)
 
 
-def _settings(path: Path) -> dict[str, Any]:
+def settings_of(path: Path) -> dict[str, Any]:
+    """Read a configuration, an object in JSON."""
     with parsing(path, "a configuration"):
         found: Any = json.loads(read_bytes(path, largest=LARGEST_TEXT))
     if not isinstance(found, dict):
         raise InputError(f"{path} is no configuration: it must be an object in JSON")
     return cast("dict[str, Any]", found)
+
+
+def _padded(torch: Any, rows: Sequence[Sequence[int]], fill: int) -> Any:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+
+
+def device_of(torch: Any, device: str | None) -> str:
+    """Return the device that was asked for; by default a GPU if there is one."""
+    return device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def libraries(purpose: str) -> tuple[Any, Any]:
@@ -112,9 +122,6 @@ class HuggingFaceGenerator:
 
     folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
-    batch: texts at a time.
-    Raises InputError: the folder lacks one of them, or they cannot be read.
-    Raises MissingExtraError: torch or transformers is not installed.
     """
 
     def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
@@ -133,7 +140,7 @@ class HuggingFaceGenerator:
                 )
         except Exception as error:  # whatever the library meets in a broken folder
             raise InputError(f"cannot read the model in {path}: {error}") from error
-        self.device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        self.device = device_of(self._torch, device)
         self._model.to(self.device).eval()
         self._batch = integer("batch", batch, low=1)
         start = self._tokenizer.bos_token_id
@@ -255,18 +262,16 @@ class HuggingFaceGenerator:
 
     def _score(self, ids: Sequence[list[int]]) -> FloatArray:
         torch = self._torch
-        width = max(map(len, ids))
-        padded = torch.tensor([row + [self._start] * (width - len(row)) for row in ids])
-        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
-        padded, mask = padded.to(self.device), mask.to(self.device)
+        tokens = _padded(torch, ids, self._start).to(self.device)
+        mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self.device)
         first = torch.full((len(ids), 1), self._start, device=self.device)
         with torch.no_grad(), silent(self._transformers):
             logits = self._model(
-                torch.cat([first, padded], 1),
+                torch.cat([first, tokens], 1),
                 attention_mask=torch.cat([torch.ones_like(first), mask], 1),
             ).logits
         chosen = torch.log_softmax(logits[:, :-1].double(), -1)
-        chosen = chosen.gather(2, padded[:, :, None])[:, :, 0]
+        chosen = chosen.gather(2, tokens[:, :, None])[:, :, 0]
         return -(chosen * mask).sum(1).cpu().numpy()
 
 
@@ -511,7 +516,7 @@ class TransformerTraining(HasModels):
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        folders = [place / "model", place / "reference"]
+        folders = place / "model", place / "reference"
         for number, (folder, documents) in enumerate(zip(folders, (trained, others), strict=True)):
             rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
             said = {**asdict(self), "entropy": str(entropy), "documents": _digest(documents)}
@@ -546,7 +551,7 @@ class TransformerTraining(HasModels):
         folder = Path(folder)
         torch, transformers = libraries("Training a transformer")
         random, sequences = generator(rng), self._sequences(documents)
-        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        device = device_of(torch, self.device)
         config = transformers.GPT2Config(
             vocab_size=TOKENS, n_positions=self.context + 1, n_embd=self.width,
             n_layer=self.layers, n_head=self.heads, bos_token_id=TOKENS - 1,
@@ -587,12 +592,9 @@ class TransformerTraining(HasModels):
 
     def _loss(self, torch: Any, model: Any, rows: Sequence[Sequence[int]]) -> Any:
         device = next(model.parameters()).device
-        width = max(map(len, rows))
-        ids = torch.tensor([[*r, *[TOKENS - 1] * (width - len(r))] for r in rows])
-        labels = torch.tensor([[*r, *[_IGNORED] * (width - len(r))] for r in rows])
-        mask = torch.tensor([[1] * len(r) + [0] * (width - len(r)) for r in rows])
-        given = {"attention_mask": mask.to(device), "labels": labels.to(device)}
-        return model(ids.to(device), **given).loss
+        ids, labels = (_padded(torch, rows, fill).to(device) for fill in (TOKENS - 1, _IGNORED))
+        mask = _padded(torch, [[1] * len(row) for row in rows], 0).to(device)
+        return model(ids, attention_mask=mask, labels=labels).loss
 
 
 def descend(

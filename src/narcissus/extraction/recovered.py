@@ -75,11 +75,7 @@ def counted(texts: Sequence[str]) -> tuple[TextDocument, ...]:
 
 
 def read_documents(path: Path | str, unit: Unit = "line") -> tuple[TextDocument, ...]:
-    """Read documents from a text file (UTF-8), one a line or separated by blank lines.
-
-    Raises InputError: the file is missing, no text, or holds no document.
-    Raises TooLargeError: it has more than `LARGEST_TEXT` bytes.
-    """
+    """Read documents from a text file (UTF-8), one a line or separated by blank lines."""
     path = Path(path)
     file_size(path, largest=LARGEST_TEXT)
     try:
@@ -122,8 +118,6 @@ def divide(documents: Sequence[TextDocument], rng: np.random.Generator) -> Divis
     """Divide documents at random into three equal parts: trained on, fresh, for the reference.
 
     The division depends on nothing else, so independent draws of one source are so in each part.
-
-    Raises InputError: there are fewer than three documents.
     """
     if len(documents) < 3:
         raise InputError(f"dividing needs at least 3 different documents, got {len(documents)}")
@@ -185,7 +179,6 @@ def printed_stretches(
 ) -> PrintedStretches:
     """Find the printed stretches of documents that occur in few documents.
 
-    texts: output of a model.
     sides: documents by side (trained on, fresh, ...), all different. The rule is the same for all:
         a stretch counts by the number of documents of *all* sides that hold it.
     window: characters of a stretch, which must agree.
@@ -239,7 +232,6 @@ def completed_documents(
     """Find the documents that a model continues verbatim from their beginning.
 
     texts: documents, each of a prompt and at least ``window`` characters, which must agree.
-    prompt: tokens of the prompt, as in the training text.
     prefix: in place of ``prompt``: known characters, for all documents or for each. The model gets
         only their whole tokens, since the rest of a cut token is other tokens than it was trained
         on.
@@ -411,8 +403,6 @@ def told_apart(
 
     This is the area under the ROC of this model and these documents: the mean, over fresh
     documents, of the share of training documents that score higher.
-
-    Raises InputError: one of them is empty.
     """
     if not len(trained) or not len(fresh):
         raise InputError("`trained` and `fresh` must hold at least one score each")
@@ -535,8 +525,6 @@ def named_canaries(
 ) -> tuple[NamedCanaries, ...]:
     """Rank each true secret among others, and ask the model to complete it.
 
-    planted, plan: the canaries, and how they were drawn.
-    alternatives: other secrets for each comparison.
     completes: the model again if it can continue a prompt; None skips completion.
     Returns: one result for each number of copies.
     """

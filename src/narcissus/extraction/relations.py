@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import zlib
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -146,14 +147,10 @@ class Strings(OutputRelation):
         good = self.counting(data, list(data.records))
         good.sort(key=_packed)
         if self._enough(good):
-            low, high = self.at_least, len(good)
-            while low < high:  # the total grows with the list
-                middle = (low + high) // 2
-                if self._enough(good[:middle]):
-                    high = middle
-                else:
-                    low = middle + 1
-            yield "\n".join(good[:low]).encode()
+            # the total grows with the list
+            sizes = range(self.at_least, len(good))
+            least = bisect_left(sizes, True, key=lambda size: self._enough(good[:size]))
+            yield "\n".join(good[: self.at_least + least]).encode()
 
     def describe(self) -> str:
         records = "record" if self.k == 1 else "records"
@@ -216,7 +213,7 @@ class HammingBall(OutputRelation):
         )
 
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield records, with as many trailing zeros as the share allows."""
+        """Yield records, with as many trailing zeros (or ones) as the share allows."""
         for record in self._bits(data)[:16]:
             yield record.encode()
             for filler in "01":

@@ -232,9 +232,7 @@ def run_program(
     program: its source as bytes, or its file.
     release: the bytes handed to it; empty for "without the release". A file or a folder is copied;
         a folder is not on standard input.
-    limits: time, memory, output, threads, disk.
     beside: further files in its working folder, by name.
-    isolation: from `check_isolation`, which is called by default.
     stop: allows another thread to end the run early.
     Raises IsolationError: the machine offers no isolation that withstands `check_isolation`.
     """
@@ -262,10 +260,7 @@ def _checked() -> Isolation:
 
 
 def check_isolation() -> Isolation:
-    """Try to escape in every way that the walls forbid, once in a process.
-
-    Raises IsolationError: an attempt succeeded with every available method, or there is none.
-    """
+    """Try to escape in every way that the walls forbid, once in a process."""
     if _unprotected.get():
         return Isolation("none", ("time and output limits only",))
     return _checked()

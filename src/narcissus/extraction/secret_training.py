@@ -111,8 +111,6 @@ def train_models(
     """Train one model for each secret.
 
     secrets: index of the last character in each canary, shape (models,), in 0 .. values - 1.
-    values: number of characters.
-    training: parameters of the training.
     start: initial logits, shape (values,), as of a pretrained model. None: all 0.
     Returns: shape (models, values): logits after the last step.
     """
@@ -176,8 +174,6 @@ class TrainsOnSecrets(Protocol):
 class TrainedOnSecret:
     """The mechanism that releases a model trained on a secret character.
 
-    training: parameters of the training.
-    values: number of characters.
     start: initial logits of all models, shape (values,); None: 0.
     """
 
@@ -288,19 +284,21 @@ class AskedTraining:
         return 0.0 if accounted is None else math.sqrt(self.steps) * self.apart / accounted.mu
 
     def chosen(self, made: Callable[[float], MadeT], chances: FloatArray) -> MadeT:
-        """Return the mechanism with the given learning rate, or the best of the grid."""
+        """Return the mechanism with the given learning rate, or the best of the grid.
+
+        That is the one with the least mean loss on simulated canaries, the same for every rate.
+        """
         if self.learning_rate is not None:
             return made(self.learning_rate)
-        rates = [10 * rate / self.steps for rate in RATES]
-        return min(map(made, rates), key=lambda one: self._loss(one, chances))
 
-    def _loss(self, mechanism: TrainsOnSecrets, chances: FloatArray) -> float:
-        """Return the mean loss of simulated canaries after training, the same for every rate."""
-        rng = child(0, self.steps, chances.size)
-        secrets = rng.choice(chances.size, size=_PILOTS, p=chances / chances.sum())
-        logits = mechanism.release(secrets, rng)
-        own = logits[np.arange(_PILOTS), secrets]
-        return float((special.logsumexp(logits, axis=1) - own).mean())
+        def loss(mechanism: TrainsOnSecrets) -> float:
+            rng = child(0, self.steps, chances.size)
+            secrets = rng.choice(chances.size, size=_PILOTS, p=chances / chances.sum())
+            logits = mechanism.release(secrets, rng)
+            own = logits[np.arange(_PILOTS), secrets]
+            return float((special.logsumexp(logits, axis=1) - own).mean())
+
+        return min((made(10 * rate / self.steps) for rate in RATES), key=loss)
 
 
 @dataclass(frozen=True)
@@ -441,12 +439,10 @@ class FineTune(AskedTraining):
 
     def trained_on(self, chances: FloatArray) -> FineTunedOnSecret:
         network = PublicNetwork.drawn(chances, self.documents, self.hidden)
-
-        def made(rate: float) -> FineTunedOnSecret:
-            training = NetworkTraining(self.noise, self.clip, self.steps, rate)
-            return FineTunedOnSecret(training, network)
-
-        return self.chosen(made, chances)
+        how = (self.noise, self.clip, self.steps)
+        return self.chosen(
+            lambda rate: FineTunedOnSecret(NetworkTraining(*how, rate), network), chances
+        )
 
 
 @dataclass(frozen=True)
@@ -497,10 +493,7 @@ class NgramDpSgd(AskedTraining):
         return np.log((drawn + 1.0) / (self.public + chances.size))
 
     def trained_on(self, chances: FloatArray) -> TrainedOnSecret:
-        start = self.start_of(chances)
-
-        def made(rate: float) -> TrainedOnSecret:
-            training = SecretTraining(self.noise, self.clip, self.steps, rate)
-            return TrainedOnSecret(training, chances.size, start)
-
-        return self.chosen(made, chances)
+        start, how = self.start_of(chances), (self.noise, self.clip, self.steps)
+        return self.chosen(
+            lambda rate: TrainedOnSecret(SecretTraining(*how, rate), chances.size, start), chances
+        )

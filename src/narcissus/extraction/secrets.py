@@ -271,9 +271,6 @@ def attack_secrets(
 ) -> SecretAttack:
     """Draw secrets from a prior, train a model on each, attack them all.
 
-    prior: distribution of the secret character, shape (values,).
-    training: parameters of the training.
-    models: number of models (the paper: 2,000).
     shadow_models: models that the prior-aware attacker trains to learn the likelihood.
 
     >>> found = attack_secrets([0.1] * 10, SecretTraining.private(10.0), models=200, rng=1)

@@ -30,12 +30,13 @@ from narcissus.errors import InputError
 from narcissus.extraction.files import trained_once
 from narcissus.extraction.image_models import HasImageModels, ImageModelsUnderStudy
 from narcissus.extraction.images import CaptionedImages
-from narcissus.extraction.language_models import descend
+from narcissus.extraction.language_models import descend, device_of
 from narcissus.observer import SILENT, Observer
 
 FloatArray = NDArray[np.float64]
 WEIGHTS, SETTINGS = "model.safetensors", "unet.json"
 _WAVES = 8  # frequencies by which the level of noise is told
+_PURPOSE = "Training a U-Net"
 _BATCH = 256  # images at a time
 _STEP, _PIXEL = 6e-3, 6e-9  # seconds of a step, and of a pixel at width 1, on one core
 
@@ -107,11 +108,7 @@ def _convolution(name: str, before: int, after: int, size: int = 3) -> dict[str,
 
 
 class UNet:
-    """A U-Net with its weights.
-
-    settings: its dimensions.
-    weights: tensors of PyTorch by name.
-    """
+    """A U-Net with its weights."""
 
     def __init__(self, settings: UNetSettings, weights: Mapping[str, Any]) -> None:
         self.settings, self.weights = settings, dict(weights)
@@ -161,7 +158,6 @@ class UNet:
         noisy: ``cos(angle) image + sin(angle) noise``, shape (images, channels, height, width);
             pixels of images in [-1, 1].
         angle: from 0, no noise, to pi / 2, noise alone; shape (images,).
-        words: from `words_of`.
         """
         f = self._torch.nn.functional
         told = self._told(angle, words)
@@ -296,7 +292,7 @@ class UNetTraining(HasImageModels):
             integer(name, getattr(self, name), low=1)
         positive("learning_rate", self.learning_rate)
         self.settings((4, 4, 1))
-        torch_of("Training a U-Net")
+        torch_of(_PURPOSE)
 
     def check(self, images: CaptionedImages) -> None:
         """Refuse images whose sides do not fit."""
@@ -338,15 +334,10 @@ class UNetTraining(HasImageModels):
             rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
             said = {**asdict(self), "entropy": str(entropy), "images": _digest(images, words)}
             trained_once(folder, said, partial(train, images, folder, rng))
-            found.append(UNet.load(folder, self._on()))
+            found.append(UNet.load(folder, device_of(torch_of(_PURPOSE), self.device)))
         return ImageModelsUnderStudy(
             found[0], tuple(found[1:]), found[0].parameters, place / "model"
         )
-
-    def _on(self) -> str:
-        if self.device:
-            return self.device
-        return "cuda" if torch_of("Training a U-Net").cuda.is_available() else "cpu"
 
     def train(
         self,
@@ -362,9 +353,11 @@ class UNetTraining(HasImageModels):
         other machines round differently. ``words`` is the vocabulary of the captions; None: the
         words in them.
         """
-        torch, random = torch_of("Training a U-Net"), generator(rng)
+        torch, random = torch_of(_PURPOSE), generator(rng)
         known = vocabulary(images.captions) if words is None else words
-        net = UNet.initial(self.settings(images.shape, known), random).to(self._on())
+        net = UNet.initial(self.settings(images.shape, known), random).to(
+            device_of(torch, self.device)
+        )
         for tensor in net.weights.values():
             tensor.requires_grad_(True)
         pixels = torch.tensor(

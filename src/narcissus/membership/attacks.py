@@ -48,7 +48,6 @@ def rmia(
         and finds 0.2 to 0.6.
     Returns: in [0, 1], shape (targets, records): the share of the others ``z`` with ``(Pr(x |
         target) / Pr(x)) / (Pr(z | target) / Pr(z)) >= gamma``.
-    Raises InputError: a score is no probability.
 
     The others are the outsiders, records that no model was trained on, as in the paper. Without
     any, they are all other records, whether or not the target was trained on them: leaving out its
@@ -96,8 +95,6 @@ def lira(
 
     targets: scores of the models under attack, shape (targets, records); near Gaussian, so the
         logit ``log(p / (1 - p))`` of a probability.
-    shadows: models that are none of these.
-    offline: use only shadows without the record.
     variance: "per-record": separate for each record, which takes two shadows on each side used.
         "fixed": one for all records with it and one for all without, which takes one; better with
         few shadows.

@@ -85,11 +85,7 @@ def rates_across_models(
 ) -> tuple[RateAcrossModels, ...]:
     """Estimate an attack's mean rates over models, with one target a trial.
 
-    data: scores of all models.
     targets: at least two models that are nobody's shadows; independent of each other.
-    design: how the records were put into models.
-    attack: one of `ATTACKS`.
-    rates: target false-positive rates of the thresholds.
 
     Given the shadows the targets are independent and alike, so the limits hold whatever dependence
     there is among a model's records. The rate of a target without members, or without others,
@@ -245,14 +241,12 @@ def audit_membership(
     """Attack models with shadow models; report the refuted epsilon and the attack's rates.
 
     data: scores of all models, in an order independent of them.
-    attack: one of `ATTACKS`.
     targets: with one fold: number of models, the last ones, that are attacked and are nobody's
         shadows; default a quarter.
     folds: 1: held-out targets. More: every model is a target in one of the folds and a shadow in
         the others; as many as models: the jackknife.
     rates: false-positive rates at which the true-positive rate is bounded.
     delta, confidence, claimed: as in `narcissus.evidence.refute`.
-    Raises InputError: invalid arguments, or coins that contradict the priors.
     """
     one_of("attack", attack, ATTACKS)
     level, source = fraction("confidence", confidence), generator(rng)

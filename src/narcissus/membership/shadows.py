@@ -72,7 +72,6 @@ def shadow_scores(
     members: 0 or 1, the same shape.
     priors: probability with which each record was put into a model, shape (records,); default 1/2.
         0 for records that no model was trained on.
-    Raises InputError: a shape or a value is wrong; the message says where.
     """
     try:
         values = np.asarray(scores, dtype=np.float64)
@@ -124,7 +123,6 @@ def read_shadow_scores(
     members_path: the array of members if ``path`` is a ``.npy`` file, which holds one array.
     scale: meaning of the numbers, one of `SCALES`.
     wanted: target scale: "logit" or "probability" if ``scale`` determines it, or "score".
-    Raises InputError: the file is none of these; the message says what is missing.
     """
     one_of("scale", scale, SCALES)
     path = Path(path)

@@ -61,11 +61,7 @@ class FileThreat:
     people: int = 10_000
 
     def secrets(self, files: GivenFiles) -> dict[str, tuple[int, ...]]:
-        """Return the columns of each secret by its name.
-
-        Raises InputError: a column does not exist, is named twice or has too many values, or none
-            is known.
-        """
+        """Return the columns of each secret by its name."""
         table = files.table
         columns = tuple(table.index(name) for name in self.unknown)
         if not columns or len(set(columns)) < len(columns):
@@ -82,10 +78,7 @@ class FileThreat:
         return secrets if len(columns) == 1 else {**secrets, " and ".join(self.unknown): columns}
 
     def division(self, files: GivenFiles) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Return the positions of the two sets of columns to link.
-
-        Raises InputError: a column does not exist, or the sets are empty or share a column.
-        """
+        """Return the positions of the two sets of columns to link."""
         if self.linked is None:
             return None
         one, other = (tuple(files.table.index(name) for name in names) for names in self.linked)
@@ -424,11 +417,6 @@ def assess_file(
     scored. If the synthetic file was made without the people of ``real`` (or carries no information
     about them in particular), the scored ones are exchangeable with the control's, given the file,
     the choice and its people. So a test of exchangeability keeps its level.
-
-    files: the files.
-    threat: the attacker's targets.
-    entropy: the seed.
-    Raises InputError: the threat does not fit the columns, or a file has fewer than `FEWEST` rows.
     """
     secrets, division = threat.secrets(files), threat.division(files)
     halves = _halves(files, threat.people, child(entropy, 0))
