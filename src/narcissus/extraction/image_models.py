@@ -482,13 +482,6 @@ class LocalDiffusion(HasImageModels):
         "cpu", "cuda", ...; by default a GPU if there is one.
     batch
         Images at a time.
-
-    Raises
-    ------
-    InputError
-        The folder holds no diffusion model in safetensors.
-    MissingExtraError
-        torch or diffusers is not installed.
     """
 
     trains: ClassVar[bool] = False

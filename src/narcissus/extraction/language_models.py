@@ -344,13 +344,6 @@ class LocalCheckpoint(HasModels):
         "cpu", "cuda", ...; by default a GPU if there is one.
     batch
         Texts at a time.
-
-    Raises
-    ------
-    InputError
-        A folder holds no model in safetensors.
-    MissingExtraError
-        torch or transformers is not installed.
     """
 
     trains: ClassVar[bool] = False
@@ -470,13 +463,6 @@ class TransformerTraining(HasModels):
         Of Adam, at its highest; it falls to a tenth along a cosine.
     device
         "cpu", "cuda", ...; by default a GPU if there is one.
-
-    Raises
-    ------
-    InputError
-        A number is out of its range.
-    MissingExtraError
-        torch or transformers is not installed.
     """
 
     layers: int = 2
@@ -694,13 +680,6 @@ def language_model_secret(
         reciprocal perplexity, as published, which is flatter.
     n
         Keep only this many of the likeliest, scaled up to 1; all if left out.
-
-    Raises
-    ------
-    InputError
-        The folder holds no model in safetensors, or the file not 2 to 10,000 different values.
-    MissingExtraError
-        torch or transformers is not installed.
     """
     place = Path(folder)
     known = list(dict.fromkeys(value for value, _ in read_values(place / candidates)))

@@ -271,13 +271,6 @@ class UNetTraining(HasImageModels):
         Steps from noise to an image.
     device
         "cpu", "cuda", ...; by default a GPU if there is one.
-
-    Raises
-    ------
-    InputError
-        A number is out of its range.
-    MissingExtraError
-        torch is not installed.
     """
 
     width: int = 16
