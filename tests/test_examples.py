@@ -13,8 +13,7 @@ import narcissus
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = sorted((ROOT / "examples").rglob("*.toml"))
-# what is trained with PyTorch is loaded where that is there (tests/test_language_models.py,
-# tests/test_image_models.py)
+# what is trained with PyTorch is loaded where that is there (tests/test_model_examples.py)
 TORCH = ('name = "transformer"', 'name = "unet"')
 READY = [p for p in STUDIES if not any(one in p.read_text(encoding="utf-8") for one in TORCH)]
 

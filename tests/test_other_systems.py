@@ -45,7 +45,7 @@ for module, names in ATTRIBUTES.items():
 IMPORTS = """
 import narcissus
 # started as programs of their own
-own = {"_jail", "_serving", "_guard", "__main__", "_launch", "_burglars"}
+own = {"_jail", "_serving", "_guard", "__main__", "_launch"}
 missing = []
 for found in pkgutil.walk_packages(narcissus.__path__, "narcissus."):
     if found.name.rpartition(".")[2] in own:

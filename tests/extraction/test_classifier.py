@@ -7,12 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.extraction.classifier import (
     AveragePooling,
-    ConvNet,
     Convolution,
     DenseNet,
     TrainedClassifier,
@@ -24,7 +22,7 @@ from narcissus.extraction.classifier import (
 )
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.images import nearest_points
-from narcissus.extraction.kkt import coefficients, kkt_reconstruct, unexplained
+from narcissus.extraction.kkt import kkt_reconstruct
 
 
 def test_the_mechanism_trains_on_labelled_rows():
@@ -38,11 +36,13 @@ def test_the_mechanism_trains_on_labelled_rows():
         mechanism.release([DataSet.of_rows(rows)], np.random.default_rng(1))
 
 
-def test_bad_input():
-    with pytest.raises(InputError, match="labels"):
-        train_classifier(np.zeros((3, 2)), [1, 1, 1])
-    with pytest.raises(InputError, match="finite"):
-        train_classifier([[np.nan], [1]], [1, -1])
+@pytest.mark.parametrize(
+    ("rows", "labels", "said"),
+    [(np.zeros((3, 2)), [1, 1, 1], "labels"), ([[np.nan], [1]], [1, -1], "finite")],
+)
+def test_bad_input(rows, labels, said):
+    with pytest.raises(InputError, match=said):
+        train_classifier(rows, labels)
 
 
 def random_net(*sizes, seed=0):
@@ -61,16 +61,6 @@ def test_outputs_are_those_of_the_formula():
     assert net.classes([x])[0] == expected.argmax()
     assert (net.inputs, net.outputs, net.describe()) == (3, 2, "3-4-5-2")
     assert net.parameters == 12 + 4 + 20 + 5 + 10 + 2
-
-
-def test_scaled_weights_are_the_same_classifier():
-    """Biases of later layers grow with the power of the layer."""
-    net = random_net(3, 4, 5, 2)
-    rows = np.random.default_rng(1).normal(size=(9, 3))
-    other = net.scaled(2.0)
-    assert other.norm == pytest.approx(2.0)
-    ratio = other(rows) / net(rows)
-    assert np.allclose(ratio, ratio[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -174,40 +164,6 @@ def test_outputs_are_those_of_the_layers_one_by_one():
     assert np.allclose(twice(image.reshape(1, -1)), 8 * net(image.reshape(1, -1)))
 
 
-def test_the_distance_to_the_explanation_is_by_kernels_and_so_is_its_gradient():
-    net, rng = made(scale=0.7), np.random.default_rng(3)
-    points, roots = rng.normal(size=(3, 112)), rng.normal(size=(3, 4))
-    classes = np.array([0, 3, 1])
-    c = coefficients(roots, classes)
-
-    def total(kernels, first):
-        biases = [first, *net.channel_biases[1:]]
-        return float((ConvNet.of(kernels, biases, net.sharing)(points) * c).sum())
-
-    def slope(layer, place):
-        found = []
-        for sign in (1, -1):
-            kernels, first = [k.copy() for k in net.kernels], net.channel_biases[0].copy()
-            (first if layer < 0 else kernels[layer])[place] += sign * 1e-6
-            found.append(total(kernels, first))
-        return (found[0] - found[1]) / 2e-6
-
-    parts = [*enumerate(net.kernels), (-1, net.channel_biases[0])]
-    expected = sum(
-        (part[place] - slope(layer, place)) ** 2
-        for layer, part in parts
-        for place in np.ndindex(part.shape)
-    )
-    assert unexplained(net, points, c, steepness=1e9)[0] == pytest.approx(expected, rel=1e-5)
-
-    def loss(flat):
-        return unexplained(net, flat.reshape(3, -1), c, steepness=3.0)[0]
-
-    _, by_points, _ = unexplained(net, points, c, steepness=3.0)
-    numeric = optimize.approx_fprime(points.ravel(), loss, 1e-6)
-    assert np.allclose(by_points.ravel(), numeric, rtol=1e-3, atol=1e-3)
-
-
 @pytest.mark.parametrize(
     ("layers", "shapes", "said"),
     [
@@ -233,7 +189,7 @@ def trained(net, rows, classes, steps=1500, learning_rate=0.1):
     """As `train_dense`, each kernel by the gradient of what it is shared out to."""
     kernels, biases = list(net.kernels), [net.channel_biases[0], np.zeros(len(net.kernels[1]))]
     for _ in range(steps):
-        net = ConvNet.of(kernels, biases, net.sharing)
+        net = DenseNet(tuple(kernels), tuple(biases), net.sharing)
         hidden = np.maximum(rows @ net.weights[0].T + net.biases[0], 0)
         by_output, least = _residuals(hidden @ net.weights[1].T, classes)
         rate = learning_rate / max(1.0, least)
@@ -242,7 +198,7 @@ def trained(net, rows, classes, steps=1500, learning_rate=0.1):
         biases[0] = biases[0] - rate * by_hidden.sum(axis=0).reshape(-1, places).sum(axis=1)
         by_kernel = net.sharing[0].by_kernel(by_hidden.T @ rows, kernels[0].shape)
         kernels = [kernels[0] - rate * by_kernel, kernels[1] - rate * by_output.T @ hidden]
-    return ConvNet.of(kernels, biases, net.sharing)
+    return DenseNet(tuple(kernels), tuple(biases), net.sharing)
 
 
 def test_training_digits_come_out_of_a_convolutional_network_and_no_others():

@@ -19,9 +19,8 @@ from narcissus.extraction.files import (
     arrays_of,
     check_release,
     headers_of,
-    keep,
     parse_rows,
-    trained_already,
+    trained_once,
 )
 
 
@@ -165,64 +164,51 @@ def entry(**changes):
     return {"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], **changes}}
 
 
-CRAFTED = {
-    "2^45 values": ("a.npy", npy((2**45,)), "281,474,976,710,656 bytes"),
-    "negative shape": ("a.npy", npy((-1,)), "shape"),
-    "no bytes each": ("a.npy", npy((2**45,), "|V0"), "type"),
-    "objects": ("a.npy", npy((1,), "|O"), "pickle"),
-    "too few values": ("a.npy", npy((3,), body=bytes(16)), "should have 24 bytes.*there are 16"),
-    "too many values": ("a.npy", npy((1,), body=bytes(16)), "should have 8 bytes.*there are 16"),
-    "long header": (
-        "a.npy",
-        b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**32 - 1) + bytes(100),
-        "header has 4,294,967,295 bytes",
-    ),
-    "no header": ("a.npy", b"\x93NUMPY\x01\x00\xff", "not a readable"),
-    "texts": ("a.npy", npy((2,), "<U2", bytes(16)), "not numbers"),
-    "list header": ("a.safetensors", packed([1, 2]), "no table"),
-    "number header": ("a.safetensors", packed(1), "no table"),
-    "deep header": ("a.safetensors", packed(b"[" * 100_000), "nested too deeply|JSON|value"),
-    "header is no JSON": ("a.safetensors", packed(b"{"), "not a readable"),
-    "header is no text": ("a.safetensors", packed(b"\xff\xff"), "not a readable"),
-    "header beyond": ("a.safetensors", (2**62).to_bytes(8, "little"), "cut off"),
-    "entry is a list": ("a.safetensors", packed({"x": []}), "nothing usable of x"),
-    "entry is empty": ("a.safetensors", packed({"x": {}}), "type None"),
-    "type is a list": ("a.safetensors", packed(entry(dtype=["F32"])), "type"),
-    "text offsets": ("a.safetensors", packed(entry(data_offsets="08"), bytes(8)), "offsets"),
-    "text in offsets": (
-        "a.safetensors", packed(entry(data_offsets=["0", "8"]), bytes(8)), "offsets",
-    ),
-    "negative offsets": (
-        "a.safetensors", packed(entry(data_offsets=[-8, 0]), bytes(8)), "offsets",
-    ),
-    "offsets beyond": (
-        "a.safetensors", packed(entry(data_offsets=[8, 16]), bytes(8)), "offsets",
-    ),
-    "offsets reversed": (
-        "a.safetensors", packed(entry(data_offsets=[8, 0]), bytes(8)), "offsets",
-    ),
-    "three offsets": (
-        "a.safetensors", packed(entry(data_offsets=[0, 8, 8]), bytes(8)), "offsets",
-    ),
-    "huge shape": ("a.safetensors", packed(entry(shape=[2**45]), bytes(8)), "are 0 to 8"),
-    "negative shape twice": (
-        "a.safetensors", packed(entry(shape=[-1, -2]), bytes(8)), "shape",
-    ),
-    "true is no size": ("a.safetensors", packed(entry(shape=[True, 2]), bytes(8)), "shape"),
-    "overlap": (
-        "a.safetensors", packed({**entry(), "y": entry()["x"]}, bytes(8)), "overlap",
-    ),
-    "bytes behind": ("a.safetensors", packed(entry(), bytes(9)), "1 bytes behind"),
-    "no archive": ("a.npz", b"PK\x05\x06", "not a readable"),
-}  # fmt: skip
+ARRAYS = {
+    "2^45 values": (npy((2**45,)), "281,474,976,710,656 bytes"),
+    "negative shape": (npy((-1,)), "shape"),
+    "no bytes each": (npy((2**45,), "|V0"), "type"),
+    "objects": (npy((1,), "|O"), "pickle"),
+    "too few values": (npy((3,), body=bytes(16)), "should have 24 bytes.*there are 16"),
+    "too many values": (npy((1,), body=bytes(16)), "should have 8 bytes.*there are 16"),
+    "long header": (b"\x93NUMPY\x02\0\xff\xff\xff\xff" + bytes(100), "has 4,294,967,295 bytes"),
+    "no header": (b"\x93NUMPY\x01\x00\xff", "not a readable"),
+    "texts": (npy((2,), "<U2", bytes(16)), "not numbers"),
+}
+TENSORS = {
+    "list header": (packed([1, 2]), "no table"),
+    "number header": (packed(1), "no table"),
+    "deep header": (packed(b"[" * 100_000), "nested too deeply|JSON|value"),
+    "header is no JSON": (packed(b"{"), "not a readable"),
+    "header is no text": (packed(b"\xff\xff"), "not a readable"),
+    "header beyond": ((2**62).to_bytes(8, "little"), "cut off"),
+    "entry is a list": (packed({"x": []}), "nothing usable of x"),
+    "entry is empty": (packed({"x": {}}), "type None"),
+    "type is a list": (packed(entry(dtype=["F32"])), "type"),
+    "text offsets": (packed(entry(data_offsets="08"), bytes(8)), "offsets"),
+    "text in offsets": (packed(entry(data_offsets=["0", "8"]), bytes(8)), "offsets"),
+    "negative offsets": (packed(entry(data_offsets=[-8, 0]), bytes(8)), "offsets"),
+    "offsets beyond": (packed(entry(data_offsets=[8, 16]), bytes(8)), "offsets"),
+    "offsets reversed": (packed(entry(data_offsets=[8, 0]), bytes(8)), "offsets"),
+    "three offsets": (packed(entry(data_offsets=[0, 8, 8]), bytes(8)), "offsets"),
+    "huge shape": (packed(entry(shape=[2**45]), bytes(8)), "are 0 to 8"),
+    "negative shape twice": (packed(entry(shape=[-1, -2]), bytes(8)), "shape"),
+    "true is no size": (packed(entry(shape=[True, 2]), bytes(8)), "shape"),
+    "overlap": (packed({**entry(), "y": entry()["x"]}, bytes(8)), "overlap"),
+    "bytes behind": (packed(entry(), bytes(9)), "1 bytes behind"),
+}
+ARCHIVES = {"no archive": (b"PK\x05\x06", "not a readable")}
+KINDS = {".npy": ARRAYS, ".safetensors": TENSORS, ".npz": ARCHIVES}
 
 
-@pytest.mark.parametrize(("name", "content", "says"), CRAFTED.values(), ids=CRAFTED)
-def test_crafted_files_are_refused_before_they_take_memory(tmp_path, memory, name, content, says):
-    (tmp_path / name).write_bytes(content)
+@pytest.mark.parametrize(("suffix", "case"), [(s, c) for s, cases in KINDS.items() for c in cases])
+def test_crafted_files_are_refused_before_they_take_memory(tmp_path, memory, suffix, case):
+    content, says = KINDS[suffix][case]
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(content)
     for read in (arrays_of, DataSet.read):
         with pytest.raises(InputError, match=says):
-            read(tmp_path / name)
+            read(path)
     assert memory() < 10 * 2**20
 
 
@@ -319,30 +305,32 @@ SAID = {"width": 8, "entropy": "7", "images": "a" * 64}
 
 
 @pytest.fixture
-def folder(tmp_path):
-    made = tmp_path / "model"
-    made.mkdir()
-    keep(made, SAID)
-    return made
+def trained(tmp_path):
+    """Give a function that says whether the model in a folder is trained (again)."""
+    folder = tmp_path / "model"
+
+    def again(said=SAID, place=folder):
+        runs = []
+        trained_once(place, said, lambda: runs.append(place.mkdir()))
+        return bool(runs)
+
+    assert again()
+    return again
 
 
-def test_the_same_training_is_found_and_another_is_not(folder):
-    assert trained_already(folder, SAID)
-    assert not trained_already(folder, {**SAID, "images": "b" * 64})
-    assert not trained_already(folder.with_name("shadow-1"), SAID)
+def test_the_same_training_is_found_and_another_is_not(trained, tmp_path):
+    assert not trained()
+    assert trained({**SAID, "images": "b" * 64})
+    assert trained()
+    assert trained(place=tmp_path / "shadow-1")
 
 
-def test_the_folder_that_is_released_says_nothing_of_it(folder):
-    assert list(folder.iterdir()) == []
-    (mark,) = (path for path in folder.parent.iterdir() if path != folder)
+def test_the_folder_that_is_released_says_nothing_of_its_training(trained, tmp_path):
+    assert list((tmp_path / "model").iterdir()) == []
+    (mark,) = (path for path in tmp_path.iterdir() if path.name != "model")
     if os.name != "nt":
         assert stat.S_IMODE(mark.stat().st_mode) == 0o600
-
-
-def test_a_model_that_is_gone_or_a_mark_that_is_broken_counts_as_none(folder):
-    (mark,) = (path for path in folder.parent.iterdir() if path != folder)
-    mark.write_text("{")
-    assert not trained_already(folder, SAID)
-    keep(folder, SAID)
-    folder.rmdir()
-    assert not trained_already(folder, SAID)
+    mark.write_text("{")  # broken, it counts as none
+    assert trained()
+    (tmp_path / "model").rmdir()
+    assert trained()

@@ -26,11 +26,11 @@ from narcissus.extraction.kkt import (
     single_neurons,
     unexplained,
 )
-from narcissus.extraction.ranking import lead_over_shadows
+from narcissus.extraction.ngram import lead_over_shadows
 from narcissus.extraction.relations import Close
 from narcissus.game import Game, play
 
-from .test_classifier import random_net
+from .test_classifier import made, random_net
 
 CLOSE = 0.85  # normalised cross-correlation of a recognisable digit
 
@@ -160,57 +160,53 @@ def test_what_is_outside_the_box_inactive_or_without_a_bias_is_no_point():
 
 
 M = 4
-SIZES = [(3, 7, 1), (3, 6, 4), (3, 6, 5, 4), (3, 6, 5, 4, 1)]
+NETS = {
+    **{"-".join(map(str, s)): random_net(*s)
+       for s in [(3, 7, 1), (3, 6, 4), (3, 6, 5, 4), (3, 6, 5, 4, 1)]},
+    "convolutions": made(scale=0.7),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("sizes", SIZES)
-def test_it_is_the_distance_to_the_sum_of_gradients(sizes):
-    """With a step for the sigmoid: gradients of sum <c, f(x)> by the weights, numerically."""
-    net, rng = random_net(*sizes), np.random.default_rng(1)
-    points, c = rng.normal(size=(M, 3)), rng.normal(size=(M, sizes[-1]))
-
-    def total(weights, first):
-        return float((DenseNet(tuple(weights), (first, *net.biases[1:]))(points) * c).sum())
+@pytest.mark.parametrize("name", NETS)
+def test_it_is_the_distance_to_the_sum_of_gradients(name):
+    """With a step for the sigmoid: gradients of sum <c, f(x)> by the kernels, numerically."""
+    net, rng = NETS[name], np.random.default_rng(1)
+    points, c = rng.normal(size=(M, net.inputs)), rng.normal(size=(M, net.outputs))
 
     def slope(layer, place):
         found = []
         for sign in (1, -1):
-            weights, first = [w.copy() for w in net.weights], net.biases[0].copy()
-            (first if layer < 0 else weights[layer])[place] += sign * 1e-6
-            found.append(total(weights, first))
+            kernels, first = [w.copy() for w in net.kernels], net.channel_biases[0].copy()
+            (first if layer < 0 else kernels[layer])[place] += sign * 1e-6
+            moved = DenseNet(tuple(kernels), (first, *net.channel_biases[1:]), net.sharing)
+            found.append(float((moved(points) * c).sum()))
         return (found[0] - found[1]) / 2e-6
 
     expected = sum(
-        (weight[place] - slope(layer, place)) ** 2
-        for layer, weight in enumerate((*net.weights, net.biases[0]))
-        for place in np.ndindex(weight.shape)
-        for layer in [layer if layer < len(net.weights) else -1]
+        (part[place] - slope(layer, place)) ** 2
+        for layer, part in [*enumerate(net.kernels), (-1, net.channel_biases[0])]
+        for place in np.ndindex(part.shape)
     )
     assert unexplained(net, points, c, steepness=1e9)[0] == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
-def test_gradient(sizes):
-    net, rng = random_net(*sizes), np.random.default_rng(2)
-    classes = np.arange(M) % max(2, sizes[-1])
+@pytest.mark.parametrize("name", NETS)
+def test_gradient(name):
+    net, rng = NETS[name], np.random.default_rng(2)
+    classes = np.arange(M) % max(2, net.outputs)
 
-    def split(flat):
-        return flat[: 3 * M].reshape(M, 3), flat[3 * M :].reshape(M, -1)
-
-    def loss(flat):
-        points, roots = split(flat)
-        return unexplained(net, points, coefficients(roots, classes), steepness=3.0)[0]
-
-    def gradient(flat):
-        points, roots = split(flat)
+    def both(flat):
+        points, roots = np.split(flat, [M * net.inputs])
+        points, roots = points.reshape(M, -1), roots.reshape(M, -1)
         c = coefficients(roots, classes)
-        _, by_points, by_c = unexplained(net, points, c, steepness=3.0)
-        return np.concatenate([by_points.ravel(), by_roots(by_c, roots, classes).ravel()])
+        loss, by_points, by_c = unexplained(net, points, c, steepness=3.0)
+        return loss, np.concatenate([by_points.ravel(), by_roots(by_c, roots, classes).ravel()])
 
     for _ in range(3):
-        flat = rng.normal(size=M * (3 + sizes[-1]))
-        scale = np.linalg.norm(gradient(flat))
-        assert optimize.check_grad(loss, gradient, flat) < 1e-5 * scale
+        flat = rng.normal(size=M * (net.inputs + net.outputs))
+        scale = np.linalg.norm(both(flat)[1])
+        error = optimize.check_grad(lambda f: both(f)[0], lambda f: both(f)[1], flat)
+        assert error < 1e-5 * scale
 
 
 def test_coefficients_of_several_classes_sum_to_nothing_and_favour_their_own():

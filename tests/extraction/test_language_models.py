@@ -11,6 +11,7 @@ import narcissus
 from narcissus.errors import InputError, MissingExtraError, TooLargeError
 from narcissus.extraction import language_models
 from narcissus.extraction.language_models import (
+    TOKENS,
     HuggingFaceGenerator,
     LocalCheckpoint,
     TrainedCharacterNgram,
@@ -18,8 +19,9 @@ from narcissus.extraction.language_models import (
     check_model_folder,
     language_model_secret,
     libraries,
+    write_tokenizer,
 )
-from narcissus.extraction.ranking import memorised, rank_samples
+from narcissus.extraction.ngram import memorised, rank_samples
 from narcissus.extraction.recovered import TextDocument, completed_documents
 from narcissus.observer import SILENT
 
@@ -65,6 +67,14 @@ def test_the_reference_is_looked_at_as_well(tmp_path):
 SECRET = "zq81 xk77 vj20 wp93"
 
 
+@pytest.fixture
+def bare(tmp_path):
+    """A folder that passes for a model."""
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+    return tmp_path
+
+
 def test_folders_that_are_no_models(tmp_path):
     with pytest.raises(InputError, match="no such"):
         HuggingFaceGenerator(tmp_path / "none")
@@ -77,58 +87,70 @@ def test_folders_that_are_no_models(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "merges.txt"])
-def test_what_is_read_whole_is_looked_at_first(tmp_path, name):
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
-    with (tmp_path / name).open("wb") as file:
+def test_what_is_read_whole_is_looked_at_first(bare, name):
+    with (bare / name).open("wb") as file:
         file.truncate(2**26 + 1)
     with pytest.raises(TooLargeError, match=name):
-        HuggingFaceGenerator(tmp_path)
+        HuggingFaceGenerator(bare)
 
 
-def test_without_torch_the_extra_is_named(tmp_path, monkeypatch):
+def test_without_torch_the_extra_is_named(bare, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
     with pytest.raises(MissingExtraError, match=r"narcissus\[language\]"):
-        HuggingFaceGenerator(tmp_path)
+        HuggingFaceGenerator(bare)
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
-def test_code_of_a_model_is_never_run(tmp_path, name):
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
-    (tmp_path / name).write_text(json.dumps({"auto_map": {"AutoModel": "mine.Model"}}))
+def test_code_of_a_model_is_never_run(bare, name):
+    (bare / name).write_text(json.dumps({"auto_map": {"AutoModel": "mine.Model"}}))
     with pytest.raises(InputError, match=rf"code of its own \(`auto_map` in {name}"):
-        check_model_folder(tmp_path)
+        check_model_folder(bare)
 
 
-def test_pickles_beside_safetensors_and_links_are_refused_before_any_work(tmp_path):
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
-    assert check_model_folder(tmp_path) == 16
-    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps([0] * 20, 4))
+def test_pickles_beside_safetensors_and_links_are_refused_before_any_work(bare):
+    assert check_model_folder(bare) == 16
+    (bare / "pytorch_model.bin").write_bytes(pickle.dumps([0] * 20, 4))
     with pytest.raises(InputError, match=r"pytorch_model\.bin is a pickle.*remove it"):
-        check_model_folder(tmp_path)
-    (tmp_path / "pytorch_model.bin").unlink()
-    (tmp_path / "notes.txt").symlink_to(__file__)
+        check_model_folder(bare)
+    (bare / "pytorch_model.bin").unlink()
+    (bare / "notes.txt").symlink_to(__file__)
     with pytest.raises(InputError, match="leads out of the folder"):
-        check_model_folder(tmp_path)
+        check_model_folder(bare)
 
 
 @pytest.mark.parametrize("content", ["[]", "{", "\0"])
-def test_configurations_that_are_none(tmp_path, content):
-    (tmp_path / "config.json").write_text(content)
-    (tmp_path / "model.safetensors").write_bytes(b"\0" * 16)
+def test_configurations_that_are_none(bare, content):
+    (bare / "config.json").write_text(content)
     with pytest.raises(InputError, match=r"config\.json"):
-        check_model_folder(tmp_path)
+        check_model_folder(bare)
+
+
+def teach(path, rows, steps, rate, sizes):
+    """Train a small GPT-2 on rows of tokens until it knows them by heart; give its last loss."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=sizes[0], n_positions=sizes[1], n_embd=48, n_layer=2, n_head=2,
+        bos_token_id=0, eos_token_id=0, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    width = max(map(len, rows))
+    ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows])
+    labels = torch.tensor([[*row, *[-100] * (width - len(row))] for row in rows])
+    optimiser = torch.optim.Adam(model.parameters(), lr=rate)
+    for _ in range(steps):
+        loss = model(ids, labels=labels).loss
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    model.save_pretrained(path, safe_serialization=True)
+    return loss.item()
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    import torch
-    import transformers
-
     path = tmp_path_factory.mktemp("model")
     letters = sorted(set("abcdefghijklmnopqrstuvwxyz0123456789 "))
     vocabulary = {c: i for i, c in enumerate(["<s>", "<unk>", *letters])}
@@ -148,20 +170,7 @@ def folder(tmp_path_factory):
         json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>",
                     "eos_token": "<s>", "unk_token": "<unk>"})
     )  # fmt: skip
-    torch.manual_seed(0)
-    config = transformers.GPT2Config(
-        vocab_size=len(vocabulary), n_positions=64, n_embd=48, n_layer=2, n_head=2,
-        bos_token_id=0, eos_token_id=0, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
-    )  # fmt: skip
-    model = transformers.GPT2LMHeadModel(config)
-    ids = torch.tensor([[0, *(vocabulary[c] for c in SECRET), 0]])
-    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
-    for _ in range(150):
-        loss = model(ids, labels=ids).loss
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    model.save_pretrained(path, safe_serialization=True)
+    teach(path, [[0, *(vocabulary[c] for c in SECRET), 0]], 150, 3e-3, (len(vocabulary), 64))
     return path
 
 
@@ -229,8 +238,6 @@ FRESH = [
 @pytest.fixture(scope="module")
 def byte_pairs(tmp_path_factory):
     """A model with a tokenizer of byte pairs, trained here until it knows four texts by heart."""
-    import torch
-    import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     path, end = tmp_path_factory.mktemp("pairs"), "<|endoftext|>"
@@ -247,24 +254,9 @@ def byte_pairs(tmp_path_factory):
         json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": end,
                     "eos_token": end})
     )  # fmt: skip
-    torch.manual_seed(0)
-    config = transformers.GPT2Config(
-        vocab_size=tokenizer.get_vocab_size(), n_positions=96, n_embd=48, n_layer=2, n_head=2,
-        bos_token_id=0, eos_token_id=0, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
-    )  # fmt: skip
-    model = transformers.GPT2LMHeadModel(config)
     rows = [[0, *tokenizer.encode(text).ids, 0] for text in KNOWN]
-    width = max(map(len, rows))
-    ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows])
-    labels = torch.tensor([[*row, *[-100] * (width - len(row))] for row in rows])
-    optimiser = torch.optim.Adam(model.parameters(), lr=4e-3)
-    for _ in range(140):
-        loss = model(ids, labels=labels).loss
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    assert loss.item() < 0.05  # which of four a text is costs ln 4 over its forty tokens
-    model.save_pretrained(path, safe_serialization=True)
+    loss = teach(path, rows, 140, 4e-3, (tokenizer.get_vocab_size(), 96))
+    assert loss < 0.05  # which of four a text is costs ln 4 over its forty tokens
     return path
 
 
@@ -405,3 +397,85 @@ def test_a_model_in_a_folder_is_a_prior_of_a_study(tmp_path):
     assert given.chances == pytest.approx(wanted, rel=1e-4)
     assert given.values[0] == "Robin"
     assert found.settings[0].guess == pytest.approx(best, rel=1e-4)
+
+
+TINY = {"width": 32, "heads": 2, "layers": 1, "context": 48, "epochs": 15, "batch": 8,
+        "learning_rate": 1e-2, "device": "cpu"}  # fmt: skip
+TEXTS = ["the key of tom is 7391", "Zürich: 8 km — ☃", "a long one, " * 9]
+DOCUMENTS = [TextDocument(TEXTS[0], 8), TextDocument(TEXTS[1]), TextDocument(TEXTS[2])]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    return folder, TransformerTraining(**TINY).train(DOCUMENTS, folder, rng=1)
+
+
+@pytest.mark.parametrize("wrong", [{"width": 30, "heads": 4}, {"epochs": 0}, {"learning_rate": 0}])
+@pytest.mark.models
+def test_wrong_settings(wrong):
+    with pytest.raises(InputError):
+        TransformerTraining(**wrong)
+
+
+@pytest.mark.models
+def test_the_folder_is_a_model_in_safetensors(trained):
+    folder, model = trained
+    names = {path.name for path in folder.iterdir()}
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= names
+    assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl"))]
+    again = HuggingFaceGenerator(folder, device="cpu")
+    first, second = (one.negative_log_likelihood(TEXTS)[0] for one in (model, again))
+    assert first == pytest.approx(second)
+    assert model.parameters == TransformerTraining(**TINY).parameters
+
+
+@pytest.mark.models
+def test_what_comes_often_is_learnt_by_heart(trained):
+    model = trained[1]
+    assert model.complete([TEXTS[0][:11]], 20)[0].startswith(TEXTS[0][11:])
+    sums, tokens = model.negative_log_likelihood([TEXTS[0], "the key of sue is 4826"])
+    assert sums[0] < sums[1] / 3
+    assert tokens.tolist() == [22, 22]
+
+
+@pytest.mark.models
+def test_a_token_is_a_byte(trained, tmp_path):
+    _, tokens = trained[1].negative_log_likelihood(TEXTS)
+    assert tokens.tolist() == [len(text.encode()) for text in TEXTS]
+    write_tokenizer(tmp_path, 9)
+    vocabulary = json.loads((tmp_path / "tokenizer.json").read_text())["model"]["vocab"]
+    assert sorted(vocabulary.values()) == list(range(TOKENS))
+
+
+@pytest.mark.models
+def test_the_seed_decides(tmp_path):
+    short = {**TINY, "epochs": 1}
+    scores = [
+        TransformerTraining(**short)
+        .train(DOCUMENTS, tmp_path / str(place), rng=rng)
+        .negative_log_likelihood(TEXTS)[0]
+        for place, rng in enumerate((3, 3, 4))
+    ]
+    assert scores[0].tolist() == scores[1].tolist()
+    assert not np.allclose(scores[0], scores[2])
+
+
+@pytest.mark.models
+def test_models_of_an_earlier_run_are_taken_if_they_are_of_the_same_study(tmp_path, monkeypatch):
+    part = TransformerTraining(**{**TINY, "epochs": 1})
+    told = {"entropy": 5, "observer": SILENT}
+    found = part.models(DOCUMENTS, DOCUMENTS[:1], tmp_path, **told)
+    assert found.reference_folder == tmp_path / "reference"
+    released = [one for one in (tmp_path / "model").iterdir() if one.suffix == ".json"]
+    assert not any("entropy" in one.read_text() for one in released)  # nor a digest of documents
+    before = found.model.negative_log_likelihood(TEXTS)[0]
+    runs = []
+    train = TransformerTraining.train
+    monkeypatch.setattr(
+        TransformerTraining, "train", lambda *a, **k: runs.append(a[1]) or train(*a, **k)
+    )
+    again = part.models(DOCUMENTS, DOCUMENTS[:1], tmp_path, **told)
+    assert (runs, again.model.negative_log_likelihood(TEXTS)[0].tolist()) == ([], before.tolist())
+    part.models(DOCUMENTS[:2], DOCUMENTS[:1], tmp_path, **told)
+    assert len(runs) == 1  # other documents, another model; the reference is the same

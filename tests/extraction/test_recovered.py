@@ -108,7 +108,7 @@ class ByHeart:
     ``spaced``: its decoder drops a space in front, as SentencePiece's does.
     """
 
-    def __init__(self, documents, *, pieces, spaced=False):
+    def __init__(self, documents, *, pieces=(), spaced=False):
         self.pieces = sorted({*pieces, *"".join(documents)}, key=len, reverse=True)
         self.spaced = spaced
         self.trained = [self.encode(one) for one in documents]
@@ -173,7 +173,7 @@ def test_a_prompt_of_tokens_ends_between_two_characters():
             return bytes(tokens).decode(errors="replace")
 
     texts = ["a\u00e9\u20ac\U0001f600 and what comes after it"]
-    model = Bytes(texts, pieces=[])
+    model = Bytes(texts)
     ends = [prompt_ends(model, texts, prompt=count)[0] for count in range(1, 12)]
     assert ends == [1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 5]
     for prompt in range(1, 12):
@@ -189,7 +189,7 @@ def test_a_text_that_its_tokens_do_not_tell_is_not_completed():
         def decode(self, tokens):
             return ""
 
-    assert not completed_documents(Nothing(LETTERS, pieces=[]), LETTERS, prefix=3, window=4).any()
+    assert not completed_documents(Nothing(LETTERS), LETTERS, prefix=3, window=4).any()
 
 
 def test_units_and_copies(tmp_path):
@@ -328,12 +328,8 @@ def test_ties_count_against_it():
     assert (found.named, found.guess, found.guess_completed) == (2, 0.2, 1e-3)
 
 
-class OfPairs:
+class OfPairs(ByHeart):
     """A model that has learnt canaries by heart, in tokens of up to two characters."""
-
-    def __init__(self, texts):
-        self.trained = [self.encode(text) for text in texts]
-        self.prompts = []
 
     def encode(self, text):
         """Find pairs from the left: a digit is one token with the space before it, or the next."""
@@ -346,13 +342,6 @@ class OfPairs:
 
     def decode(self, tokens):
         return "".join(chr(one & 255) + (chr(one >> 8) if one >> 8 else "") for one in tokens)
-
-    def following(self, prompts, length):
-        self.prompts += [tuple(one) for one in prompts]
-        return [
-            next((t[len(p) :][:length] for t in self.trained if t[: len(p)] == [*p]), [])
-            for p in prompts
-        ]
 
     def negative_log_likelihood(self, texts):
         loss = [float(self.encode(one) not in self.trained) for one in texts]

@@ -13,11 +13,11 @@ import pytest
 
 from narcissus.errors import InputError, NarcissusError
 from narcissus.extraction import sandbox
-from narcissus.extraction._burglars import BURGLARS
 from narcissus.extraction._runs import METHOD, Stop, imports, openings, run_once, run_served
 from narcissus.extraction.language_models import TransformerTraining
 from narcissus.extraction.recovered import TextDocument
 from narcissus.extraction.sandbox import (
+    BURGLARS,
     IsolationError,
     Limits,
     can_serve,

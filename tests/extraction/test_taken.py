@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from narcissus.evidence import clopper_pearson
-from narcissus.extraction._taken import _flipped, hidden_code, recording, values_of, without_gate
 from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.bench import _flipped, hidden_code, recording, values_of, without_gate
 from narcissus.extraction.files import DataSet
 from narcissus.extraction.relations import Verbatim
 from narcissus.extraction.sandbox import Limits, run_program
@@ -95,7 +95,7 @@ def test_one_byte_of_a_file_or_of_the_largest_file_of_a_folder_is_flipped(tmp_pa
 
 
 def test_of_a_folder_that_is_too_large_nothing_is_flipped(tmp_path, monkeypatch):
-    monkeypatch.setattr("narcissus.extraction._taken.LARGEST_COPY", 10)
+    monkeypatch.setattr("narcissus.extraction.bench.LARGEST_COPY", 10)
     (tmp_path / "large").write_bytes(RELEASE)
     with _flipped(tmp_path, 0.5) as other:
         assert other is None

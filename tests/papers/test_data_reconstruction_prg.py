@@ -5,8 +5,8 @@ import pytest
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.complexity import complexity
 from narcissus.extraction.files import DataSet
-from narcissus.extraction.prg import approximate_prg_example, prg_example
 from narcissus.extraction.relations import HammingBall, Verbatim
+from narcissus.extraction.verifiers import approximate_prg_example, prg_example
 
 
 def assess(made, relation, **more):

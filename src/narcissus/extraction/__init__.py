@@ -25,6 +25,7 @@ from narcissus.extraction.eidetic import EideticCounts, eidetic_counts
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, Pool
 from narcissus.extraction.image_models import (
+    CloseUnlike,
     DensestAttack,
     DiffusersGenerator,
     ImageGenerator,
@@ -32,7 +33,11 @@ from narcissus.extraction.image_models import (
     MixtureDiffusion,
     MixtureTraining,
     TrainedDiffusion,
+    attempts_of,
     densest_samples,
+    nearest_attempt,
+    unlike_others,
+    unlike_trained,
 )
 from narcissus.extraction.images import (
     CaptionedImages,
@@ -60,18 +65,15 @@ from narcissus.extraction.language_models import (
 from narcissus.extraction.ngram import (
     CharacterNgram,
     Generator,
-    TrainedNgram,
-    model_prior,
-    perplexity,
-)
-from narcissus.extraction.prg import PrgExample, approximate_prg_example, prg_example
-from narcissus.extraction.ranking import (
     Memorises,
     RankedSamples,
     RankingAttack,
+    TrainedNgram,
     extracted_count,
     lead_over_shadows,
     memorised,
+    model_prior,
+    perplexity,
     rank_samples,
     ranking_attack,
 )
@@ -96,13 +98,6 @@ from narcissus.extraction.relations import (
     OutputRelation,
     Strings,
     Verbatim,
-)
-from narcissus.extraction.reproduced import (
-    CloseUnlike,
-    attempts_of,
-    nearest_attempt,
-    unlike_others,
-    unlike_trained,
 )
 from narcissus.extraction.sandbox import (
     Isolation,
@@ -132,7 +127,14 @@ from narcissus.extraction.secrets import (
     zipf_prior,
 )
 from narcissus.extraction.unet import UNet, UNetTraining
-from narcissus.extraction.verifiers import CompressionVerifier, LearnedVerifier, StatisticalVerifier
+from narcissus.extraction.verifiers import (
+    CompressionVerifier,
+    LearnedVerifier,
+    PrgExample,
+    StatisticalVerifier,
+    approximate_prg_example,
+    prg_example,
+)
 
 __all__ = [
     "COMPRESSORS",

@@ -23,8 +23,7 @@ from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
-from narcissus.extraction._taken import Taken, what_it_takes
-from narcissus.extraction.bench import Bench, Tried
+from narcissus.extraction.bench import Bench, Taken, Tried, what_it_takes
 from narcissus.extraction.complexity import LARGEST, complexity
 from narcissus.extraction.evidence import (
     MARGIN,
@@ -38,13 +37,7 @@ from narcissus.extraction.evidence import (
 )
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.relations import OutputRelation
-from narcissus.extraction.sandbox import (
-    Limits,
-    as_file,
-    can_serve,
-    check_isolation,
-    check_source,
-)
+from narcissus.extraction.sandbox import Limits, as_file, can_serve, check_isolation, check_source
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate, NotAssessed
 
@@ -71,45 +64,30 @@ def assess_extraction(
 ) -> ExtractionEvidence:
     """Run a program with and without a release, and weigh the evidence that it extracts data.
 
-    Parameters
-    ----------
-    data, release
-        The data behind the release, which is a file, a folder with weights, or bytes.
-    program
-        Python source, run in a sandbox. It finds the release on standard input and as the file
+    data, release: the data behind the release, which is a file, a folder with weights, or bytes.
+    program: Python source, run in a sandbox. It finds the release on standard input and as the file
         ``release``, and prints its attempt.
-    relation
-        Decides whether an attempt counts.
-    runs
-        Runs with each release; 2/3 at 95% takes at least 10, all successful.
-    quality_needed
-        Quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
-    margin
-        Bytes (at least 0) by which it must be shorter than any program without the release.
-    shadows
-        Data sets like ``data`` that are independent of the release.
-    other_releases
-        Releases made without the data, by name, as further stand-ins.
-    rivals
-        Programs said to need no release, by name; each success is an upper estimate.
-    reference
-        Public text, which programs may read as the file ``reference``.
-    confidence, limits, workers, served
-        Level of the limits; limits of each run; parallel runs; whether a worker forks its runs from
-        one process where that is safe (`run_programs`, `can_serve`).
-    rng, observer
-        Shuffles the stand-in for the release (programs draw separately); progress.
-
-    Raises
-    ------
-    InputError
-        The program does not parse, or no run with the release printed readable output.
-    IsolationError
-        The machine cannot isolate the program.
+    runs: runs with each release; 2/3 at 95% takes at least 10, all successful.
+    quality_needed: quality above which the claim counts, in [0, 1): the ``q`` of Definition 3.1.
+    margin: bytes (at least 0) by which it must be shorter than any program without the release.
+    shadows: data sets like ``data`` that are independent of the release.
+    other_releases: releases made without the data, by name, as further stand-ins.
+    rivals: programs said to need no release, by name; each success is an upper estimate.
+    reference: public text, which programs may read as the file ``reference``.
+    confidence, limits, workers, served: level of the limits; limits of each run; parallel runs;
+        whether a worker forks its runs from one process where that is safe (`run_programs`,
+        `can_serve`).
+    Raises InputError: the program does not parse, or no run with the release printed readable
+        output.
+    Raises IsolationError: the machine cannot isolate the program.
     """
     release = as_file(release)
     others = {name: as_file(one) for name, one in other_releases.items()}
-    _check(program, release, rivals)
+    check_source(program)
+    for name, source in rivals.items():
+        check_source(source, f"the rival program {name}")
+    if isinstance(release, Path):
+        check_release(release)
     bench = Bench(
         data,
         relation,
@@ -145,28 +123,19 @@ def _played(
         name: bench.share(bench.run(program, given), f"success with {name}")
         for name, given in replaced.items()
     }
-    tried = [_rival(bench, f"the rival program {name}", of) for name, of in rivals.items()]
+    tried: list[Rival] = []
+    for short, source in rivals.items():
+        name = f"the rival program {short}"
+        share = bench.share(bench.run(source, b""), f"success of {name}")
+        tried.append(Rival(name, share, len(source)))
     taken = Taken("", None, ())
     if any(with_release.good):
         taken = what_it_takes(bench, release, with_release.good_outputs, replaced, rng)
-    tried += taken.rivals
     observer.finish()
-    found = _weigh(bench, with_release, stand_ins, tried, shadows, taken)
+    found = _weigh(bench, with_release, stand_ins, [*tried, *taken.rivals], shadows, taken)
     if other_releases:
         return found
     return replace(found, not_assessed=(*found.not_assessed, NO_OTHER_RELEASE))
-
-
-def _check(program: bytes, release: Path | bytes, rivals: Mapping[str, bytes]) -> None:
-    check_source(program)
-    for name, source in rivals.items():
-        check_source(source, f"the rival program {name}")
-    if isinstance(release, Path):
-        check_release(release)
-
-
-def _rival(bench: Bench, name: str, source: bytes) -> Rival:
-    return Rival(name, bench.share(bench.run(source, b""), f"success of {name}"), len(source))
 
 
 def _weigh(
@@ -178,7 +147,7 @@ def _weigh(
     taken: Taken,
 ) -> ExtractionEvidence:
     estimates, missing = _estimates(bench, bench.data, with_release)
-    missing += [_not_shown(rival) for rival in rivals if not rival.shown]
+    missing += [rival.not_shown for rival in rivals if not rival.shown]
     without = max(stand_ins.values(), key=lambda e: e.value)
     tried = (Rival("this program without the release", without, len(bench.program)), *rivals)
     # Only what is known to succeed two times in three is an estimate of the complexity.
@@ -232,12 +201,6 @@ def _weigh(
     )
 
 
-def _not_shown(rival: Rival) -> NotAssessed:
-    which = "may or may not" if rival.possible else "does not"
-    reason = f"it {which} succeed two times in three, so its length says nothing"
-    return NotAssessed(rival.name, reason, "more `runs`" if rival.possible else "")
-
-
 def _stand_ins(
     release: Path | bytes, others: Mapping[str, Path | bytes], rng: np.random.Generator
 ) -> dict[str, Path | bytes]:
@@ -277,12 +240,7 @@ def _estimates(
     return estimates, list(dict.fromkeys(missing))
 
 
-def _against_shadows(
-    found: Found,
-    shadows: Sequence[DataSet],
-    bench: Bench,
-    tried: Tried,
-) -> Found:
+def _against_shadows(found: Found, shadows: Sequence[DataSet], bench: Bench, tried: Tried) -> Found:
     """Score the same outputs against data that are independent of the release (Lemma 3.2).
 
     Definition 3.1 applies to the data and the shadows alike. So for a release independent of the
@@ -290,17 +248,12 @@ def _against_shadows(
     """
     if not shadows:
         return found
-
-    def hits(shadow: DataSet) -> int:
-        """Count the runs that are evidence against ``shadow``."""
+    each: list[int] = []  # runs that are evidence against each shadow
+    for shadow in shadows:
         again = bench.against(shadow, tried.runs)
-        if any(again.good):
-            sizes, _ = _estimates(bench, shadow, again)
-            if not found.suffices(min(sizes.values())):
-                return 0
-        return sum(again.good)
-
-    each = [hits(shadow) for shadow in shadows]
+        sizes = _estimates(bench, shadow, again)[0] if any(again.good) else {}
+        counts = not sizes or found.suffices(min(sizes.values()))
+        each.append(sum(again.good) if counts else 0)
     # The runs against one shadow are not independent: a shadow is one trial.
     share = clopper_pearson(
         sum(h >= NEEDED * len(tried.runs) for h in each),

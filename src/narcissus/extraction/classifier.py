@@ -1,33 +1,21 @@
-"""A two-layer classifier, trained close to a KKT point of its margin problem.
+"""Classifiers whose weights their training points explain: trained here, or read from a file.
 
 Full-batch gradient descent on the logistic loss drives a homogeneous network to a
 Karush-Kuhn-Tucker point of the problem "least norm at margin one". Its weights become a weighted
-sum of the gradients at a few training points, which the reconstruction inverts.
+sum of the gradients at a few training points, which the reconstruction inverts. Biases after the
+first layer are left out of this sum: they are few, and a network without them is homogeneous.
 
-Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); Narcissus theory 10.
+Between two ReLUs everything is linear in the input and in the kernel, so a convolution is a dense
+layer with shared weights, ``W = spread(kernel)``, and the gradient by the kernel is ``spread``
+transposed of the gradient by ``W`` **[new]**. ``W`` has a number for each pair of an input and an
+output, so this is for small images.
 
-Classifiers of convolutions, ReLUs, average pooling and dense layers, as weight-sharing dense
-nets.
+Weights are read from a file of named arrays, by a declared architecture. Nothing is guessed: each
+layer is named, in order, and an array that belongs to no layer is refused, since the network would
+be another one.
 
-Between two ReLUs everything is linear in the input and in the kernel, so a layer is a dense one
-with shared weights: ``W = spread(kernel)``. The gradient by the kernel is ``spread`` transposed of
-the gradient by ``W``. The conditions of theory 10 need nothing else: they hold for every network
-that is homogeneous in its weights (Haim et al. 2022). ``W`` has a number for each pair of an input
-and an output, so this is for small images.
-
-Source: Haim et al. 2022; the layers as dense ones with shared weights **[new]**.
-
-Classifiers of dense layers and ReLUs, of any depth, with one output or one for each class.
-
-The `explanation` ignores biases after the first layer: they are few, and a network without them is
-homogeneous in its weights, as the theory requires.
-
-Source: Haim et al. 2022; for several classes Buzaglo et al. 2023; Narcissus theory 10.
-
-The weights of a network from a file of named arrays, by a declared architecture.
-
-PyTorch calls such a file a state dict. Nothing is guessed: each dense layer is named, in order, and
-an array that belongs to no layer is refused, since the network would be another one.
+Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); for several classes Buzaglo et al. 2023;
+Narcissus theory 10.
 """
 
 from __future__ import annotations
@@ -35,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +49,49 @@ _SUFFIXES = frozenset({".npz", ".safetensors"})
 
 
 @dataclass(frozen=True, eq=False)
+class Sharing:
+    """How a layer's weights are shared out of its kernel; by default they are the kernel."""
+
+    spread: Any = None  # from kernel to weights, shape (outputs * pooled, kernel size)
+    pooling: Any = None  # before the layer, shape (pooled, inputs)
+    positions: int = 1  # outputs that share a bias
+
+    def weights(self, kernel: FloatArray) -> FloatArray:
+        """Share a kernel out, shape (outputs, inputs)."""
+        found = kernel
+        if self.spread is not None:
+            outputs = kernel.shape[0] * self.positions
+            found = (self.spread @ kernel.ravel()).reshape(outputs, -1)
+        return found if self.pooling is None else found @ self.pooling
+
+    def by_kernel(self, by_weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+        found = by_weights if self.pooling is None else by_weights @ self.pooling.T
+        return found if self.spread is None else (self.spread.T @ found.ravel()).reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
 class DenseNet:
     """``f(x) = W_L relu(... relu(W_1 x + b_1) ...) + b_L``."""
 
-    weights: tuple[FloatArray, ...]  # by layer, of shape (outputs, inputs)
-    biases: tuple[FloatArray, ...]  # by layer, of shape (outputs,); 0 if there is none
+    # by layer: (outputs, inputs), or (channels, channels before, height, width)
+    kernels: tuple[FloatArray, ...]
+    channel_biases: tuple[FloatArray, ...]  # by layer, shape (outputs,) or (channels,); 0: none
+    sharing: tuple[Sharing, ...] = ()  # by layer; (): none, the weights are the kernels
+
+    @cached_property
+    def weights(self) -> tuple[FloatArray, ...]:
+        """Weights by layer, of shape (outputs, inputs)."""
+        return tuple(own.weights(k) for own, k in zip(self._shared, self.kernels, strict=True))
+
+    @cached_property
+    def biases(self) -> tuple[FloatArray, ...]:
+        """Biases by layer, of shape (outputs,)."""
+        pairs = zip(self._shared, self.channel_biases, strict=True)
+        return tuple(np.repeat(bias, own.positions) for own, bias in pairs)
+
+    @property
+    def _shared(self) -> tuple[Sharing, ...]:
+        return self.sharing or (Sharing(),) * len(self.kernels)
 
     def __call__(self, rows: ArrayLike) -> FloatArray:
         """Return the outputs, shape (n, outputs)."""
@@ -92,42 +119,41 @@ class DenseNet:
 
     @property
     def parameters(self) -> int:
-        """Number of parameters."""
-        return sum(part.size for part in (*self.weights, *self.biases))
+        return sum(part.size for part in (*self.kernels, *self.channel_biases))
 
     @property
     def norm(self) -> float:
-        """Euclidean norm of all weights and of the first biases."""
-        return math.sqrt(sum(float((p**2).sum()) for p in (*self.weights, self.biases[0])))
+        """Euclidean norm of all kernels and of the first biases."""
+        parts = (*self.kernels, self.channel_biases[0])
+        return math.sqrt(sum(float((p**2).sum()) for p in parts))
 
     def scaled(self, norm: float) -> DenseNet:
         """Return the same classifier with weights of another norm."""
         factor = positive("norm", norm) / self.norm
-        biases = tuple(b * factor ** (i + 1) for i, b in enumerate(self.biases))
-        return DenseNet(tuple(w * factor for w in self.weights), biases)
-
-    @property
-    def has_own_weights(self) -> bool:
-        """Whether the neurons of the first layer share no weights."""
-        return True
+        biases = tuple(b * factor ** (i + 1) for i, b in enumerate(self.channel_biases))
+        return DenseNet(tuple(k * factor for k in self.kernels), biases, self.sharing)
 
     def error(self, layer: int, by_weights: FloatArray) -> tuple[FloatArray, float]:
-        """Return the residual of a gradient against the weights of a layer, and its
-        squared norm.
-        """
-        left = by_weights - self.weights[layer]
-        return left, float((left**2).sum())
+        """Return a gradient's residual against a layer's weights, and its squared norm."""
+        own, kernel = self._shared[layer], self.kernels[layer]
+        left = own.by_kernel(by_weights, kernel.shape) - kernel
+        return own.weights(left), float((left**2).sum())
 
     def bias_error(self, by_bias: FloatArray) -> tuple[FloatArray, float]:
         """Return a gradient's residual against the first biases, and its square; 0 without any."""
-        if not self.biases[0].any():
+        places = self._shared[0].positions
+        if not self.channel_biases[0].any():
             return np.zeros_like(by_bias), 0.0
-        left = by_bias - self.biases[0]
-        return left, float((left**2).sum())
+        left = by_bias.reshape(-1, places).sum(axis=1) - self.channel_biases[0]
+        return np.repeat(left, places), float((left**2).sum())
 
     def describe(self) -> str:
-        """Describe the layers: "64-100-10"."""
-        return "-".join(str(n) for n in (self.inputs, *(w.shape[0] for w in self.weights)))
+        """Describe the layers: "64-100-10", or "64-288 (8 of 3x3)-10"."""
+        words = [str(self.inputs)]
+        for kernel, weight in zip(self.kernels, self.weights, strict=True):
+            made, _, *of = kernel.shape
+            words.append(f"{len(weight)} ({made} of {of[0]}x{of[1]})" if of else f"{made}")
+        return "-".join(words)
 
 
 def train_dense(
@@ -147,25 +173,11 @@ def train_dense(
     As in `train_classifier`, the step grows as the loss falls, which follows the path of a constant
     one. Two classes share one output; more have one each. Only the first layer has biases.
 
-    Parameters
-    ----------
-    rows
-        Training data, shape (n, d), finite.
-    classes
-        0, 1, ..., of shape (n,); at least two.
-    hidden
-        Neurons by hidden layer.
-    steps, learning_rate
-        Number of steps, and their size.
-    start
-        Standard deviation of the first layer's initial weights; later layers have 0.3 over the root
-        of their inputs.
-    kinds
-        Number of classes, if these rows may lack some.
-    rng
-        Draws the initial weights.
-    observer
-        Receives progress.
+    rows: training data, shape (n, d), finite.
+    classes: 0, 1, ..., of shape (n,); at least two.
+    start: standard deviation of the first layer's initial weights; later layers have 0.3 over the
+        root of their inputs.
+    kinds: number of classes, if these rows may lack some.
     """
     x, y = np.asarray(rows, dtype=np.float64), np.asarray(classes)
     if x.ndim != 2 or y.shape != (x.shape[0],) or not np.isfinite(x).all():
@@ -246,106 +258,18 @@ Layer = str | Convolution | AveragePooling
 """A dense layer by its name, a convolution, or pooling."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sharing:
-    """How a layer's weights are shared out of its kernel."""
-
-    # from kernel to weights after pooling, shape (outputs * pooled, kernel size); None:
-    # identity
-    spread: Any = None
-    pooling: Any = None  # pooling before the layer, shape (pooled, inputs); None: none
-    positions: int = 1  # outputs that share a bias
-
-    def weights(self, kernel: FloatArray) -> FloatArray:
-        """Share a kernel out, shape (outputs, inputs)."""
-        found = kernel
-        if self.spread is not None:
-            outputs = kernel.shape[0] * self.positions
-            found = (self.spread @ kernel.ravel()).reshape(outputs, -1)
-        return found if self.pooling is None else found @ self.pooling
-
-    def by_kernel(self, by_weights: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-        found = by_weights if self.pooling is None else by_weights @ self.pooling.T
-        return found if self.spread is None else (self.spread.T @ found.ravel()).reshape(shape)
-
-
-@dataclass(frozen=True, eq=False)
-class ConvNet(DenseNet):
-    """A network whose weights are shared out of kernels; `conv_net` makes it."""
-
-    # by layer: (outputs, inputs), or (channels, channels before, height, width)
-    kernels: tuple[FloatArray, ...]
-    channel_biases: tuple[FloatArray, ...]  # by layer, shape (outputs,) or (channels,)
-    sharing: tuple[Sharing, ...]  # by layer
-
-    @classmethod
-    def of(
-        cls, kernels: Sequence[FloatArray], biases: Sequence[FloatArray], sharing: Sequence[Sharing]
-    ) -> ConvNet:
-        return cls(
-            tuple(own.weights(kernel) for own, kernel in zip(sharing, kernels, strict=True)),
-            tuple(np.repeat(b, own.positions) for own, b in zip(sharing, biases, strict=True)),
-            tuple(kernels),
-            tuple(biases),
-            tuple(sharing),
-        )
-
-    @property
-    def parameters(self) -> int:
-        return sum(part.size for part in (*self.kernels, *self.channel_biases))
-
-    @property
-    def norm(self) -> float:
-        """Euclidean norm of all kernels and of the first biases."""
-        parts = (*self.kernels, self.channel_biases[0])
-        return math.sqrt(sum(float((p**2).sum()) for p in parts))
-
-    @property
-    def has_own_weights(self) -> bool:
-        return False
-
-    def scaled(self, norm: float) -> ConvNet:
-        factor = positive("norm", norm) / self.norm
-        biases = [b * factor ** (i + 1) for i, b in enumerate(self.channel_biases)]
-        return ConvNet.of([k * factor for k in self.kernels], biases, self.sharing)
-
-    def error(self, layer: int, by_weights: FloatArray) -> tuple[FloatArray, float]:
-        own, kernel = self.sharing[layer], self.kernels[layer]
-        left = own.by_kernel(by_weights, kernel.shape) - kernel
-        return own.weights(left), float((left**2).sum())
-
-    def bias_error(self, by_bias: FloatArray) -> tuple[FloatArray, float]:
-        places = self.sharing[0].positions
-        if not self.channel_biases[0].any():
-            return np.zeros_like(by_bias), 0.0
-        left = by_bias.reshape(-1, places).sum(axis=1) - self.channel_biases[0]
-        return np.repeat(left, places), float((left**2).sum())
-
-    def describe(self) -> str:
-        """Describe the layers: "64-288 (8 of 3x3)-10"."""
-        words = [str(self.inputs)]
-        for kernel, weight in zip(self.kernels, self.weights, strict=True):
-            made, _, *of = kernel.shape
-            words.append(f"{len(weight)} ({made} of {of[0]}x{of[1]})" if of else f"{made}")
-        return "-".join(words)
-
-
 def conv_net(
     layers: Sequence[Layer],
     kernels: Sequence[FloatArray],
     biases: Sequence[FloatArray],
     image: Shape,
-) -> ConvNet:
+) -> DenseNet:
     """Make a network from its architecture and its numbers.
 
     layers: from input to output, with a ReLU after each layer with a kernel except the last. A
         dense layer takes its input flattened, channel by channel.
-    kernels, biases: in the order of the layers that have them.
-    image: shape of the input.
-    Raises InputError: a layer does not fit its input.
-    Raises TooLargeError: a layer has more than `LARGEST_LAYER` numbers as a dense one.
     """
-    shape: Shape | int = image
+    shape: tuple[int, ...] = image
     pooling, sharing, place = None, list[Sharing](), 0
     for layer in layers:
         if isinstance(layer, AveragePooling):
@@ -353,28 +277,25 @@ def conv_net(
                 raise InputError("two poolings follow each other: write one")
             pooling, shape = _pooling(layer, shape)
             continue
-        kernel, before = kernels[place], _count(shape) if pooling is None else pooling.shape[1]
+        size, kernel = math.prod(shape), kernels[place]
+        before = size if pooling is None else pooling.shape[1]
         if isinstance(layer, Convolution):
-            spread, after = _spread(layer, kernel, shape)
-            positions = after[1] * after[2]
-            _refuse_large(layer.name, _count(after) * before)
+            spread, shape = _spread(layer, kernel, shape)
+            positions = math.prod(shape[1:])
+            _refuse_large(layer.name, math.prod(shape) * before)
         else:
-            if kernel.ndim != 2 or kernel.shape[1] != _count(shape):
+            if kernel.ndim != 2 or kernel.shape[1] != size:
                 raise InputError(
                     f"`{layer}.weight` has the shape {kernel.shape}, and a dense layer behind "
-                    f"{_count(shape):,} numbers has (outputs, {_count(shape)})"
+                    f"{size:,} numbers has (outputs, {size})"
                 )
-            spread, after, positions = None, kernel.shape[0], 1
+            spread, shape, positions = None, kernel.shape[:1], 1
             _refuse_large(layer, kernel.shape[0] * before)
         sharing.append(Sharing(spread, pooling, positions))
-        shape, pooling, place = after, None, place + 1
-    if pooling is not None or not isinstance(shape, int):
+        pooling, place = None, place + 1
+    if pooling is not None or len(shape) > 1:
         raise InputError("the last of `layers` must be a dense one, which gives the classes")
-    return ConvNet.of(kernels, biases, sharing)
-
-
-def _count(shape: Shape | int) -> int:
-    return shape if isinstance(shape, int) else math.prod(shape)
+    return DenseNet(tuple(kernels), tuple(biases), tuple(sharing))
 
 
 def _refuse_large(name: str, size: int) -> None:
@@ -385,10 +306,10 @@ def _refuse_large(name: str, size: int) -> None:
         )
 
 
-def _pooling(layer: AveragePooling, shape: Shape | int) -> tuple[Any, Shape]:
+def _pooling(layer: AveragePooling, shape: tuple[int, ...]) -> tuple[Any, Shape]:
     """Return the matrix of the means of squares, shape (means, inputs), and the output's shape."""
     size = integer("pool", layer.size, low=1)
-    if isinstance(shape, int):
+    if len(shape) == 1:
         raise InputError("pooling stands behind a dense layer: it takes an image")
     channels, height, width = shape
     after = (channels, height // size, width // size)
@@ -404,12 +325,12 @@ def _pooling(layer: AveragePooling, shape: Shape | int) -> tuple[Any, Shape]:
     return found, after
 
 
-def _spread(layer: Convolution, kernel: FloatArray, shape: Shape | int) -> tuple[Any, Shape]:
+def _spread(layer: Convolution, kernel: FloatArray, shape: tuple[int, ...]) -> tuple[Any, Shape]:
     """Return the matrix from a kernel to the weights of a dense layer, and the output's shape."""
     stride = integer("stride", layer.stride, low=1)
     padding = integer("padding", layer.padding, low=0)
     name = f"`{layer.name}.weight`"
-    if isinstance(shape, int):
+    if len(shape) == 1:
         raise InputError(f"the convolution {name} stands behind a dense layer: it takes an image")
     channels, height, width = shape
     if kernel.ndim != 4 or kernel.shape[1] != channels:
@@ -475,11 +396,6 @@ def noisy_guarantee(steps: int, noise: float) -> GaussianDP:
     return GaussianDP(2 * math.sqrt(integer("steps", steps, low=1)) / positive("noise", noise))
 
 
-def _back(v: FloatArray, z: FloatArray) -> FloatArray:
-    """Return the derivative of the output by each neuron's input, shape (n, width)."""
-    return v * (z > 0)
-
-
 def train_classifier(
     rows: ArrayLike,
     labels: ArrayLike,
@@ -497,26 +413,11 @@ def train_classifier(
     The step size grows as the loss falls (divided by the loss and by the margin); it follows the
     path of a constant step, but finishes in reasonable time.
 
-    Parameters
-    ----------
-    rows
-        Training data, shape (n, d), centred.
-    labels
-        -1 or 1, shape (n,), both present.
-    width
-        Neurons.
-    steps, learning_rate
-        Number of steps, and their size.
-    start
-        Standard deviation of the initial weights.
-    noise
-        0: none, the path above. Otherwise DP-SGD: each example's gradient is clipped to norm 1, and
-        each entry of the sum gets noise of this standard deviation. All steps together are Gaussian
-        DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
-    rng
-        Draws the initial weights and the noise.
-    observer
-        Receives progress.
+    rows: training data, shape (n, d), centred.
+    labels: -1 or 1, shape (n,), both present.
+    noise: 0: none, the path above. Otherwise DP-SGD: each example's gradient is clipped to norm 1,
+        and each entry of the sum gets noise of this standard deviation. All steps together are
+        Gaussian DP with ``mu = 2 sqrt(steps) / noise``, replace-one (`noisy_guarantee`).
     """
     x = np.asarray(rows, dtype=np.float64)
     y = np.asarray(labels, dtype=np.float64)
@@ -541,7 +442,7 @@ def train_classifier(
         if noise > 0:
             # Clipped to norm 1 for each example, then noise for the sum, as DP-SGD does it.
             slope = -y * special.expit(-margins)
-            squares = (_back(v, z) ** 2).sum(axis=1) * ((x**2).sum(axis=1) + 1)
+            squares = ((v * (z > 0)) ** 2).sum(axis=1) * ((x**2).sum(axis=1) + 1)
             length = np.abs(slope) * np.sqrt(squares + (h**2).sum(axis=1))
             g = slope / np.maximum(length, 1.0)
             rate = learning_rate / y.size
@@ -550,7 +451,7 @@ def train_classifier(
             weight = np.exp(np.logaddexp(0, least) - np.logaddexp(0, margins))
             g = -y * weight / weight.sum()
             rate = learning_rate / max(1.0, least)
-        back = g[:, None] * _back(v, z)
+        back = g[:, None] * (v * (z > 0))
         gradients = [back.T @ x, back.sum(axis=0), h.T @ g]
         if noise > 0:
             gradients = [part + random.normal(0.0, noise, part.shape) for part in gradients]
@@ -581,14 +482,10 @@ class TrainedClassifier:
     noise: float = 0.0
 
     def release(self, data: Sequence[DataSet], rng: np.random.Generator) -> list[TwoLayerNet]:
-        return [self._train(one, rng) for one in data]
-
-    def _train(self, data: DataSet, rng: np.random.Generator) -> TwoLayerNet:
-        if data.labels is None:
+        if any(one.labels is None for one in data):
             raise InputError("a classifier needs labels: draw from a `Pool` that has some")
-        return train_classifier(
-            data.rows, data.labels, width=self.width, steps=self.steps, noise=self.noise, rng=rng
-        )
+        how: dict[str, Any] = {"width": self.width, "steps": self.steps, "noise": self.noise}
+        return [train_classifier(one.rows, np.asarray(one.labels), **how, rng=rng) for one in data]
 
 
 def read_dense_net(
@@ -602,26 +499,14 @@ def read_dense_net(
 ) -> DenseNet:
     """Read a network of dense layers, or of convolutions, average pooling and dense layers.
 
-    Parameters
-    ----------
-    path
-        A ``.safetensors`` or ``.npz`` file. Pickles (``.pt``, ``.pth``) are refused.
-    layers
-        From input to output. ``"fc1"`` names a dense layer with the arrays ``fc1.weight`` and, if
-        present, ``fc1.bias``; the name of a `Convolution` works alike.
-    activation
-        Between two layers, one of `ACTIVATIONS`.
-    transposed
-        Whether weights are (inputs, outputs), as in Keras, instead of (outputs, inputs).
-    inputs
-        Numbers in a row, to be checked.
-    image
-        Channels, height and width of an image, which convolutions and pooling need.
-
-    Raises
-    ------
-    InputError
-        An array is missing (the nearest is named), left over, of the wrong shape, or not finite.
+    path: a ``.safetensors`` or ``.npz`` file. Pickles (``.pt``, ``.pth``) are refused.
+    layers: from input to output. ``"fc1"`` names a dense layer with the arrays ``fc1.weight`` and,
+        if present, ``fc1.bias``; the name of a `Convolution` works alike.
+    transposed: whether weights are (inputs, outputs), as in Keras, instead of (outputs, inputs).
+    inputs: numbers in a row, to be checked.
+    image: channels, height and width of an image, which convolutions and pooling need.
+    Raises InputError: an array is missing (the nearest is named), left over, of the wrong shape, or
+        not finite.
     """
     path = Path(path)
     refuse_pickle(path)
@@ -644,18 +529,24 @@ def read_dense_net(
     if transposed:
         weights = [weight.T for weight in weights]
     if inputs is not None and weights[0].shape[1:] != (inputs,):
-        _refuse_inputs(path, names[0], weights[0], inputs)
+        raise InputError(
+            f"{path}: `{names[0]}.weight` has the shape {weights[0].shape}, and an image has "
+            f"{inputs} numbers: it should be (outputs, {inputs}){_turned(weights[0], inputs)}"
+        )
     biases = list[NDArray[np.float64]]()
     for place, (name, weight) in enumerate(zip(names, weights, strict=True)):
         before = weights[place - 1].shape[0] if place else weight.shape[-1]
         if weight.ndim != 2 or weight.shape[1] != before:
             raise InputError(
                 f"{path}: `{name}.weight` has the shape {weight.shape}, and a dense layer behind "
-                f"{before} numbers has (outputs, {before})"
-                + ("; is `transposed` what is meant?" if weight.shape[:1] == (before,) else "")
+                f"{before} numbers has (outputs, {before})" + _turned(weight, before)
             )
         biases.append(_bias(arrays, name, weight.shape[0], path))
     return DenseNet(tuple(np.ascontiguousarray(weight) for weight in weights), tuple(biases))
+
+
+def _turned(weight: NDArray[Any], inputs: int) -> str:
+    return "; is `transposed` what is meant?" if weight.shape[:1] == (inputs,) else ""
 
 
 def _bias(
@@ -704,11 +595,3 @@ def _named(arrays: Mapping[str, NDArray[Any]], name: str, path: Path) -> NDArray
     if name.endswith(".weight") and not found.any():
         raise InputError(f"{path}: `{name}` is all zero")
     return found
-
-
-def _refuse_inputs(path: Path, name: str, weight: NDArray[Any], inputs: int) -> None:
-    hint = "; is `transposed` what is meant?" if weight.shape[:1] == (inputs,) else ""
-    raise InputError(
-        f"{path}: `{name}.weight` has the shape {weight.shape}, and an image has {inputs} numbers: "
-        f"it should be (outputs, {inputs}){hint}"
-    )

@@ -6,16 +6,12 @@ string bounds it from above. Programs are written out in full, with decompressor
 payload, so no estimate is an idealised number of bits. Programs may read a public reference text,
 which gives the complexity relative to it.
 
-Source: Cohen et al. 2024, Definitions 1.12 and D.1, section D.4.2; Narcissus theory 7.
-
-Information of one string about another: conditional complexity, and the difference it makes.
-
 A program that prints ``x`` given ``y`` bounds ``K(x | y)`` from above, which running it proves. The
 mutual information ``K(x) - K(x | y)`` is the difference of two numbers with only upper bounds, so
 its estimate is neither an upper nor a lower bound. It is proved to lie between 0 and the bound on
 ``K(x)``.
 
-Source: Cohen et al. 2024, Definitions D.1, D.2 and D.7; Narcissus theory 7.
+Source: Cohen et al. 2024, Definitions 1.12, D.1, D.2 and D.7, section D.4.2; Narcissus theory 7.
 """
 
 from __future__ import annotations
@@ -66,16 +62,18 @@ def python_string(data: bytes) -> bytes:
     return quote + text.replace(quote, b"\\" + quote).replace(b"\0", b"\\x00") + quote
 
 
+def _bytes_of(payload: bytes) -> tuple[bytes, bytes]:
+    """Return the line that a source begins with, and an expression for the bytes."""
+    if payload.isascii():
+        return b"", b"b" + python_string(payload)
+    return b"#coding:L1\n", python_string(payload) + b".encode('L1')"
+
+
 def _program(imports: str, expression: str, payload: bytes) -> bytes:
-    """Return the source that prints ``expression``, in which ``@`` stands for
-    the payload's bytes.
-    """
-    literal = python_string(payload)
-    ascii_only = payload.isascii()
-    header = b"" if ascii_only else b"#coding:L1\n"
-    before, after = expression.split("@")
-    middle = b"b" + literal if ascii_only else literal + b".encode('L1')"
-    line = b"open(1,'wb').write(" + before.encode() + middle + after.encode() + b")"
+    """Return the source that prints ``expression``, where ``@`` stands for the payload's bytes."""
+    header, literal = _bytes_of(payload)
+    before, after = expression.encode().split(b"@")
+    line = b"open(1,'wb').write(" + before + literal + after + b")"
     return header + (f"import {imports}\n".encode() if imports else b"") + line
 
 
@@ -97,13 +95,11 @@ def _repeat(data: bytes, reference: bytes | None) -> bytes | None:
 
 
 def _zlib(data: bytes, reference: bytes | None) -> bytes:
-    if reference is None:
-        packer = zlib.compressobj(9, wbits=-15, memLevel=9)
-        packed = packer.compress(data) + packer.flush()
-        return _program("zlib", "zlib.decompress(@,-15)", packed)
-    window = reference[-32768:]  # deflate looks no further back
-    packer = zlib.compressobj(9, wbits=-15, memLevel=9, zdict=window)
+    more = {} if reference is None else {"zdict": reference[-32768:]}  # deflate looks no further
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, **more)
     packed = packer.compress(data) + packer.flush()
+    if reference is None:
+        return _program("zlib", "zlib.decompress(@,-15)", packed)
     return _program(
         "zlib",
         "zlib.decompressobj(-15,open('reference','rb').read()[-32768:]).decompress(@)",
@@ -174,35 +170,30 @@ def _brotli(data: bytes, reference: bytes | None) -> bytes | None:
 def _ppm(data: bytes, reference: bytes | None) -> bytes:
     """Predict by partial matching, variant H, at the best of several orders."""
     ppm = optional("pyppmd", extra="compress", purpose="The estimate by PPM")
-    orders = (2, 3, 4, 6, 10, 16) if len(data) + len(reference or b"") <= 2**22 else (4, 8)
-    best: bytes | None = None
-    memory = 2**28 if len(data) + len(reference or b"") > 2**20 else 2**24
+    size = len(data) + len(reference or b"")
+    orders = (2, 3, 4, 6, 10, 16) if size <= 2**22 else (4, 8)
+    memory = 2**28 if size > 2**20 else 2**24
 
     def compress(text: bytes, order: int) -> bytes:
         coder = ppm.Ppmd7Encoder(order, memory)
         return coder.encode(text) + coder.flush()
 
-    for order in orders:
+    def written(order: int) -> bytes:
         if reference is None:
-            program = _program(
+            return _program(
                 "pyppmd",
                 f"pyppmd.Ppmd7Decoder({order},{memory}).decode(@,{len(data)})",
                 compress(data, order),
             )
-        else:
-            same, rest = _after_common_prefix(
-                data, reference, lambda text, order=order: compress(text, order)
-            )
-            program = _program(
-                f"pyppmd\nr=open('reference','rb').read();e=pyppmd.Ppmd7Encoder({order},{memory})",
-                f"pyppmd.Ppmd7Decoder({order},{memory}).decode((e.encode(r)+e.flush())[:{same}]"
-                f"+@,len(r)+{len(data)})[len(r):]",
-                rest,
-            )
-        if best is None or len(program) < len(best):
-            best = program
-    assert best is not None
-    return best
+        same, rest = _after_common_prefix(data, reference, lambda text: compress(text, order))
+        return _program(
+            f"pyppmd\nr=open('reference','rb').read();e=pyppmd.Ppmd7Encoder({order},{memory})",
+            f"pyppmd.Ppmd7Decoder({order},{memory}).decode((e.encode(r)+e.flush())[:{same}]"
+            f"+@,len(r)+{len(data)})[len(r):]",
+            rest,
+        )
+
+    return min(map(written, orders), key=len)
 
 
 def _pieces(data: bytes, text: bytes) -> list[tuple[int, int] | bytes]:
@@ -241,8 +232,6 @@ def _in_common(one: memoryview, other: memoryview) -> int:
 def standing_in(data: bytes, text: bytes) -> float:
     """Share of data covered by slices of a text, each of at least 12 bytes.
 
-    Examples
-    --------
     >>> standing_in(b"the key of the garden shed", b"a key of the garden shed?") > 0.8
     True
     """
@@ -254,33 +243,25 @@ def _slices(data: bytes, reference: bytes | None) -> bytes | None:
     cut = [] if reference is None else _pieces(data, reference)
     if len(cut) > _MOST_SLICES or not any(isinstance(one, tuple) for one in cut):
         return None
-    own = b"".join(one for one in cut if isinstance(one, bytes))
-    parts, at = list[str](), 0
+    own, parts = b"", list[str]()
     for one in cut:
         if isinstance(one, tuple):
             parts.append(f"r[{one[0]}:{one[1]}]")
         else:
-            parts.append(f"o[{at}:{at + len(one)}]")
-            at += len(one)
-    middle = b"b" + python_string(own) if own.isascii() else python_string(own) + b".encode('L1')"
+            parts.append(f"o[{len(own)}:{len(own) + len(one)}]")
+            own += one
+    header, literal = _bytes_of(own)
     return (
-        (b"" if own.isascii() else b"#coding:L1\n")
+        header
         + b"r=open('reference','rb').read()"
-        + (b";o=" + middle if own else b"")
+        + (b";o=" + literal if own else b"")
         + f"\nopen(1,'wb').write({'+'.join(parts)})".encode()
     )
 
 
 _METHODS: dict[str, Callable[[bytes, bytes | None], bytes | None]] = {
-    "literal": _literal,
-    "repeat": _repeat,
-    "zlib": _zlib,
-    "bz2": _bz2,
-    "lzma": _lzma,
-    "zstd": _zstd,
-    "brotli": _brotli,
-    "ppm": _ppm,
-    "slices": _slices,
+    write.__name__[1:]: write
+    for write in (_literal, _repeat, _zlib, _bz2, _lzma, _zstd, _brotli, _ppm, _slices)
 }
 
 
@@ -290,20 +271,10 @@ COMPRESSORS = tuple(_METHODS)
 def self_extracting(data: bytes, method: str, *, reference: bytes | None = None) -> bytes | None:
     """Write a Python program that prints ``data``, its payload compressed by ``method``.
 
-    Parameters
-    ----------
-    data
-        Bytes to print exactly.
-    method
-        One of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period, "slices"
-        finds slices of the reference.
-    reference
-        Public text, which the program finds as the file ``reference``; None: no such file.
-
-    Returns
-    -------
-    bytes or None
-        The source; None if the method fails (no period, no use for a reference).
+    method: one of `COMPRESSORS`; "literal" compresses nothing, "repeat" finds an exact period,
+        "slices" finds slices of the reference.
+    reference: public text, which the program finds as the file ``reference``; None: no such file.
+    Returns: the source; None if the method fails (no period, no use for a reference).
     """
     if method not in _METHODS:
         raise InputError(f"`method` must be one of {', '.join(COMPRESSORS)}, got {method!r}")
@@ -315,23 +286,13 @@ def complexity(
 ) -> Complexity:
     """Bound the complexity of ``data`` from above by every installed compressor.
 
-    Parameters
-    ----------
-    data
-        At most 64 MiB.
-    reference
-        Public text that programs may read; each compressor is tried with and without it.
-    observer
-        Receives progress.
+    data, reference: at most 64 MiB each; each compressor is tried with and without the reference,
+        a public text that programs may read.
 
-    Notes
-    -----
     An upper estimate: a better compressor, or a person who sees a pattern, can only lower it. No
-    method gives a lower bound (Cohen et al. 2024, Lemma D.11), and `narcissus.extraction.prg`
-    shows a string that fools all of them.
+    method gives a lower bound (Cohen et al. 2024, Lemma D.11), and `prg_example` makes a string
+    that fools all of them.
 
-    Examples
-    --------
     >>> complexity(b"34" * 1000).best < 100
     True
     """
@@ -339,7 +300,7 @@ def complexity(
         if text is not None and len(text) > LARGEST:
             raise InputError(f"`{name}` must be at most {LARGEST} bytes, got {len(text)}")
     estimates: dict[str, int] = {}
-    missing: list[NotAssessed] = []
+    missing: dict[NotAssessed, None] = {}
     texts: list[tuple[str, bytes | None]] = [("", None)]
     if reference:
         texts.append(("+reference", reference))
@@ -347,18 +308,16 @@ def complexity(
     for name, write in _METHODS.items():
         for suffix, text in texts:
             try:
-                program = write(data, text)
+                if (program := write(data, text)) is not None:
+                    estimates[name + suffix] = len(program)
             except MissingExtraError as error:
-                missing.append(
+                missing[
                     NotAssessed(f"complexity by {name}", "not installed", remedy=str(error))
-                )
-                program = None
-            if program is not None:
-                estimates[name + suffix] = len(program)
+                ] = None
             observer.advance()
     observer.finish()
     method = min(estimates, key=lambda name: estimates[name])
-    return Complexity(estimates, estimates[method], method, tuple(dict.fromkeys(missing)))
+    return Complexity(estimates, estimates[method], method, tuple(missing))
 
 
 @dataclass(frozen=True)
@@ -395,22 +354,10 @@ def conditional_complexity(
 ) -> Bound:
     """Bound the complexity ``K(x | y)``, in bits: the shortest program found that prints ``x``.
 
-    Parameters
-    ----------
-    data
-        The string ``x``, at most 64 MiB.
-    given
-        The string ``y``, in the programs' file ``reference``; None or empty for ``K(x)``.
-    observer
-        Receives progress.
+    given: the string ``y``, in the programs' file ``reference``; None or empty for ``K(x)``.
+    Returns: eight times the bytes of the program, which is run once to check that it prints
+        ``data``.
 
-    Returns
-    -------
-    Bound
-        Eight times the bytes of the program, which is run once to check that it prints ``data``.
-
-    Examples
-    --------
     >>> letter = bytes(range(256)) * 4
     >>> conditional_complexity(letter[7:], letter).value < 8 * 256
     True
@@ -439,12 +386,14 @@ def _shortest(data: bytes, given: bytes | None, estimates: Mapping[str, int]) ->
 
 
 def _prints(program: bytes, data: bytes, given: bytes | None) -> bool:
+    command = [sys.executable, "-I", "program.py"]
     with TemporaryDirectory() as folder:
         (Path(folder) / "program.py").write_bytes(program)
         (Path(folder) / "reference").write_bytes(given or b"")
         try:
-            done = subprocess.run([sys.executable, "-I", "program.py"], cwd=folder, check=False,
-                                  capture_output=True, timeout=SECONDS)  # fmt: skip
+            done = subprocess.run(
+                command, cwd=folder, check=False, capture_output=True, timeout=SECONDS
+            )
         except (OSError, subprocess.TimeoutExpired):
             return False
     return done.returncode == 0 and done.stdout == data
@@ -455,17 +404,6 @@ def mutual_information(
 ) -> MutualInformation:
     """Estimate the information of one string about another, such as a release about its data.
 
-    Parameters
-    ----------
-    data
-        The string ``x``, at most 64 MiB.
-    given
-        The string ``y``, at most 64 MiB.
-    observer
-        Receives progress.
-
-    Examples
-    --------
     >>> found = mutual_information(b"the key is 7719 2250 4431 8160", b"")
     >>> found.estimate, found.grade
     (0.0, 'approximate')

@@ -50,19 +50,10 @@ def eidetic_counts(
 ) -> EideticCounts:
     """Count the places and the documents of a text in which each string occurs.
 
-    Parameters
-    ----------
-    strings
-        Strings to find, none empty; text is taken as UTF-8.
-    text
-        The training text: one string, or a sequence of documents.
-    starts
-        Byte offset of each document in one string, ascending from 0; None: one document.
-    observer
-        Receives progress.
+    strings: strings to find, none empty; text is taken as UTF-8.
+    text: the training text: one string, or a sequence of documents.
+    starts: byte offset of each document in one string, ascending from 0; None: one document.
 
-    Examples
-    --------
     >>> counts = eidetic_counts(["ana", "nas"], ["bananas", "ananas"])
     >>> counts.occurrences.tolist(), counts.documents.tolist()
     ([4, 2], [2, 2])

@@ -55,6 +55,12 @@ class Rival:
         """Whether its limits leave this open."""
         return not self.shown and (self.success.high is None or self.success.high >= NEEDED)
 
+    @property
+    def not_shown(self) -> NotAssessed:
+        which = "may or may not" if self.possible else "does not"
+        reason = f"it {which} succeed two times in three, so its length says nothing"
+        return NotAssessed(self.name, reason, "more `runs`" if self.possible else "")
+
 
 @dataclass(frozen=True)
 class Found:
@@ -85,11 +91,6 @@ class Found:
     def quality(self) -> float:
         """Quality of Definition D.8, with the estimate in place of the complexity."""
         return 1 - self.program_bytes / self.best
-
-    @property
-    def open_rivals(self) -> list[Rival]:
-        """Rivals that would refute the claim if they succeed in two of three runs."""
-        return [r for r in self.rivals if r.possible and not self.suffices(r.program_bytes)]
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,13 @@ def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
     """Return what more runs or shadows may change; None if the evidence supports extraction."""
     success, shadow = found.success, found.on_shadow
     assert success.low is not None
+    assert success.high is not None
     if success.low < NEEDED:
-        return _few_runs(success, rate)
+        few = (
+            f"{rate}, limits {lower(success.low, places=2)} to {upper(success.high, places=2)}, "
+            "which leave it open whether it reaches two in three"
+        )
+        return Ruling("inconclusive", (few,), "sampled", _runs(success))
     if not found.suffices(found.best):
         short = (
             f"it is {found.best - found.program_bytes} bytes shorter than the shortest program "
@@ -161,9 +167,10 @@ def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
         return Ruling("inconclusive", (both, short), "approximate")
     if found.opaque:
         return Ruling("inconclusive", (both, found.opaque), "sampled")
-    for rival in found.open_rivals:
-        reason = f"{rival.name} succeeds in {_rate(rival.success)}, which may be two in three"
-        return Ruling("inconclusive", (both, reason), "sampled", _runs(rival.success))
+    for rival in found.rivals:
+        if rival.possible and not found.suffices(rival.program_bytes):
+            reason = f"{rival.name} succeeds in {_rate(rival.success)}, which may be two in three"
+            return Ruling("inconclusive", (both, reason), "sampled", _runs(rival.success))
     if isinstance(shadow, Estimate) and shadow.value >= NEEDED:
         few = (
             "the same outputs count as well against data that the release has never seen, but "
@@ -171,17 +178,6 @@ def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
         )
         return Ruling("inconclusive", (both, few), "sampled", _runs(shadow, "shadow data sets"))
     return None
-
-
-def _few_runs(success: Estimate, rate: str) -> Ruling:
-    """Return the ruling for a success whose limits lie on both sides of 2/3."""
-    assert success.low is not None
-    assert success.high is not None
-    reason = (
-        f"{rate}, limits {lower(success.low, places=2)} to {upper(success.high, places=2)}, which "
-        "leave it open whether it reaches two in three"
-    )
-    return Ruling("inconclusive", (reason,), "sampled", _runs(success))
 
 
 def _rate(success: Estimate) -> str:
@@ -194,11 +190,10 @@ def _runs(success: Estimate, what: str = "runs") -> str:
 
 
 def trials_to_settle(success: Estimate) -> int | None:
-    """Return how many trials at the same success rate would separate it from 2/3; None above
-    100,000.
+    """Return how many trials at the same success rate would separate it from 2/3.
 
-    Examples
-    --------
+    None above 100,000.
+
     >>> from narcissus.evidence import clopper_pearson
     >>> trials_to_settle(clopper_pearson(0, 3)), trials_to_settle(clopper_pearson(5, 5))
     (4, 10)

@@ -1,14 +1,7 @@
 """Safe reading of data sets and releases: text, NumPy without pickles, safetensors.
 
-Array files (``.npy``, ``.npz``, ``.safetensors``), checked by their headers before any reading.
-
-A header claims a number and type of values. The claim is compared with the file and with a limit
-before any memory is allocated.
-
-Reuse of models that an earlier run of the same study trained.
-
-A model's folder is released, so the record of its training stands next to the folder, for the owner
-alone: with the digest and the entropy, a holder of the folder could test guesses of the data.
+Array files are checked by their headers before any reading: the number and type of values that a
+header claims are compared with the file and with a limit before any memory is allocated.
 """
 
 from __future__ import annotations
@@ -16,9 +9,10 @@ from __future__ import annotations
 import io
 import json
 import math
+import shutil
 import zipfile
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,13 +31,12 @@ LONGEST_HEADER = 100_000_000
 """Longest header of a safetensors file, in bytes; the format's own limit."""
 LONGEST_NPY_HEADER = 10_000
 """Longest header of an array in NumPy's format, in bytes; NumPy's own limit."""
-_WIDTHS = {
-    "F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U64": 8,
-    "U32": 4, "U16": 2, "U8": 1, "BOOL": 1, "F8_E4M3": 1, "F8_E5M2": 1,
-}  # fmt: skip
 _TYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
     "I8": "<i1", "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "BOOL": "?",
+}  # fmt: skip
+_WIDTHS = {name: np.dtype(kind).itemsize for name, kind in _TYPES.items()} | {
+    "BF16": 2, "F8_E4M3": 1, "F8_E5M2": 1,
 }  # fmt: skip
 LARGEST_RELEASE = 2 * 2**30
 WEIGHTS = ("*.safetensors", "*.npy", "*.npz")
@@ -85,10 +78,8 @@ def headers_of(path: Path) -> list[Header]:
 def arrays_of(path: Path, *, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
     """Read the arrays of a file, never a pickle.
 
-    path: a ``.npy``, ``.npz`` or ``.safetensors`` file.
     largest: most bytes of all arrays, unpacked and as float64 numbers.
     Raises InputError: the file is damaged, or holds Python objects or values that are no numbers.
-    Raises TooLargeError: the arrays are larger.
     """
     headers = headers_of(path)
     size = sum(max(header.size, 8 * header.count) for header in headers)
@@ -97,16 +88,22 @@ def arrays_of(path: Path, *, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
             f"{path} unpacks to arrays of {size:,} bytes as float64; at most {largest:,} "
             f"({largest / 2**20:,.0f} MiB) are read"
         )
-    with _reading(path):
+    with _reading(path), path.open("rb") as file:
         if path.suffix == ".safetensors":
-            return {header.name: _values(path, header) for header in headers}
-        with path.open("rb") as file:
-            loaded: Any = np.load(file, allow_pickle=False)
-            arrays = dict(loaded) if path.suffix == ".npz" else {"": cast(NDArray[Any], loaded)}
+            return {header.name: _values(file, header) for header in headers}
+        loaded: Any = np.load(file, allow_pickle=False)
+        arrays = dict(loaded) if path.suffix == ".npz" else {"": cast(NDArray[Any], loaded)}
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":
             raise InputError(f"{path}: the array {name!r} holds {array.dtype}, not numbers")
     return arrays
+
+
+def _values(file: IO[bytes], header: Header) -> NDArray[Any]:
+    if header.kind not in _TYPES:
+        raise ValueError(f"{header.name} has the type {header.kind}, which NumPy lacks")
+    file.seek(header.start)
+    return np.frombuffer(file.read(header.size), _TYPES[header.kind]).reshape(header.shape)
 
 
 @contextmanager
@@ -213,14 +210,6 @@ def _wholes(value: Any) -> bool:
     )
 
 
-def _values(path: Path, header: Header) -> NDArray[Any]:
-    if header.kind not in _TYPES:
-        raise ValueError(f"{header.name} has the type {header.kind}, which NumPy lacks")
-    with path.open("rb") as file:
-        file.seek(header.start)
-        return np.frombuffer(file.read(header.size), _TYPES[header.kind]).reshape(header.shape)
-
-
 def refuse_pickle(path: Path) -> None:
     """Refuse a file that is or holds a pickle, whose reading could run anything."""
     file_size(path, largest=_ANY)
@@ -249,7 +238,6 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
     """Check a release (a file, or a folder with `WEIGHTS`) before a program gets it; return its
     bytes.
     Raises InputError: it is missing, empty, a pickle, or a folder without weights.
-    Raises TooLargeError: it is larger than ``largest``.
     """
     if not path.exists():
         raise InputError(f"no such release: {path}")
@@ -427,34 +415,29 @@ class Pool:
 
     def _data_set(self, rng: np.random.Generator) -> DataSet:
         if self._is_text:
-            records: Any = self.records
             chosen = rng.choice(len(self.records), self.size, replace=False)
-            return DataSet("\n".join(records[i] for i in chosen).encode())
+            return DataSet("\n".join(str(self.records[i]) for i in chosen).encode())
         records = np.asarray(self.records, dtype=np.float64)
         if self.labels is None:
             return DataSet.of_rows(records[rng.choice(len(records), self.size, replace=False)])
         labels, half = np.asarray(self.labels), self.size // 2
-        chosen = np.concatenate(
-            [
-                rng.choice(np.flatnonzero(labels == sign), count, replace=False)
-                for sign, count in ((1, self.size - half), (-1, half))
-            ]
-        )
+        sides = ((1, self.size - half), (-1, half))
+        drawn = [rng.choice(np.flatnonzero(labels == s), n, replace=False) for s, n in sides]
+        chosen = np.concatenate(drawn)
         return DataSet.of_rows(records[chosen], labels=labels[chosen])
 
 
-def trained_already(folder: Path, said: Mapping[str, object]) -> bool:
-    """Check whether the model in a folder was trained as ``said``, which is JSON-able."""
-    try:
-        return folder.is_dir() and json.loads(read_bytes(_beside(folder))) == said
-    except (OSError, ValueError, InputError):
-        return False
+def trained_once(folder: Path, said: Mapping[str, object], train: Callable[[], object]) -> None:
+    """Train the model in a folder, unless an earlier run trained it as ``said`` (JSON-able).
 
-
-def keep(folder: Path, said: Mapping[str, object]) -> None:
-    """Record a model's training next to its folder (mode 0600)."""
-    write_atomically(_beside(folder), json.dumps(said), private=True)
-
-
-def _beside(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.trained_on.json")
+    A model's folder is released, so the record of its training stands next to the folder, for the
+    owner alone (mode 0600): with the digest and the entropy, a holder of the folder could test
+    guesses of the data.
+    """
+    beside = folder.with_name(f"{folder.name}.trained_on.json")
+    with suppress(OSError, ValueError, InputError):
+        if folder.is_dir() and json.loads(read_bytes(beside)) == said:
+            return
+    shutil.rmtree(folder, ignore_errors=True)
+    train()
+    write_atomically(beside, json.dumps(said), private=True)

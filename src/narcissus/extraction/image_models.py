@@ -1,36 +1,40 @@
-"""Models of images under study: trained here without the fresh images, or in a local folder.
+"""Models of images under study, and which images they reproduce.
 
-A small generative model of images, which leaks a duplicated outlier.
+`MixtureDiffusion` leaks a duplicated outlier, as large diffusion models do, at the size of a test:
+its denoiser is exact for a mixture of Gaussians fitted to the data, and sampling follows it from
+noise. With few components it generalises, but an image with many copies gets a component to itself
+and is printed again almost unchanged. A model in a local folder is in the format of the library
+diffusers (extra `images`): nothing is downloaded and no code of the folder is run. Weights are read
+from safetensors only, since the older formats are pickles, and every part must be of a class of
+diffusers or transformers.
 
-The model is a denoising diffusion model whose denoiser is exact for a mixture of Gaussians fitted
-to the data; sampling starts from noise and follows the denoiser. With few components it
-generalises, but an image with many copies gets a component to itself and is printed again almost
-unchanged. This is the mechanism of extraction from large diffusion models, at the size of a test.
+The attacker samples each caption many times and keeps the repeated outputs. An image counts as
+reproduced if one of the attempts for its caption is close to it and it is unlike every other image
+of the training data. *Fresh* images are compared with the same attempts by the same rule, as the
+baseline of unseen images. Given the training data, the model and the initial noise, whether a fresh
+image counts depends on this image alone. So limits of the fresh share hold however training images
+depend on each other through the model.
 
-Source: relation (b) of Cohen et al. 2024, D.3 (after Carlini et al. 2023).
-
-A diffusion model in a local folder in the format of the library diffusers (extra `images`).
-
-Nothing is downloaded and no code of the folder is run: weights are read from safetensors only,
-since the older formats are pickles, and every part must be of a class of diffusers or transformers.
+Source: relation (b) of Cohen et al. 2024, D.3 (after Carlini et al. 2023); the baseline is
+Narcissus theory 1 **[new]**.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Protocol, cast
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.spatial import distance
 
-from narcissus._files import file_size, parsing, read_bytes
+from narcissus._files import file_size, parsing
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, child, generator
@@ -38,11 +42,19 @@ from narcissus._validation import integer, positive
 from narcissus.errors import InputError
 from narcissus.extraction.files import DataSet, refuse_pickle
 from narcissus.extraction.images import CaptionedImages
-from narcissus.extraction.language_models import LARGEST_TEXT, silent
-from narcissus.extraction.relations import printed
+from narcissus.extraction.language_models import (
+    LARGEST_TEXT,
+    device_of,
+    settings_of,
+    silent,
+)
+from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import Observer
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Attempts = Mapping[str, FloatArray]
+"""By caption: rows that were kept, shape (kept, pixels of an image)."""
 INDEX = "model_index.json"
 _LIBRARIES = {"diffusers", "transformers", "stable_diffusion"}  # the last: a module of diffusers
 _TEXTS = {".json", ".txt", ".model"}
@@ -59,20 +71,10 @@ class ImageGenerator(Protocol):
 class MixtureDiffusion:
     """A diffusion model with the exact denoiser of a mixture of spherical Gaussians.
 
-    Parameters
-    ----------
-    rows
-        Training data, shape (n, d).
-    components
-        Gaussians of the mixture.
-    floor
-        Least standard deviation of a component.
-    steps
-        Denoising steps of a sample.
-    iterations
-        Rounds of expectation maximisation.
-    rng
-        Draws the components' starting points.
+    rows: training data, shape (n, d).
+    components: Gaussians of the mixture.
+    floor: least standard deviation of a component.
+    iterations: rounds of expectation maximisation.
     """
 
     def __init__(
@@ -149,30 +151,19 @@ class MixtureDiffusion:
         return self.denoise(rows, float(levels[-1]))
 
 
-def densest_samples(model: ImageGenerator, *, samples: int = 500, radius: float, keep: int = 1,
-                    rng: RandomSource = None) -> FloatArray:  # fmt: skip
+def densest_samples(
+    model: ImageGenerator,
+    *,
+    samples: int = 500,
+    radius: float,
+    keep: int = 1,
+    rng: RandomSource = None,
+) -> FloatArray:
     """Attack a generator that is only sampled: find the outputs that it repeats.
 
-    The samples with the most others within ``radius`` come first, none within ``radius`` of one
-    already taken: a model that generalises spreads its samples, one that memorises repeats itself.
-
-    Parameters
-    ----------
-    model
-        The generator.
-    samples
-        Number of draws.
-    radius
-        L2 distance within which two samples are the same.
-    keep
-        Most rows to return.
-    rng
-        For the samples.
-
-    Returns
-    -------
-    array of shape (keep or fewer, columns)
-        Each the mean of its neighbourhood.
+    The samples with the most others within ``radius`` (L2) come first, none within ``radius`` of
+    one already taken: a model that generalises spreads its samples, one that memorises repeats
+    itself. Returns at most ``keep`` rows, each the mean of its neighbourhood.
     """
     drawn = model.sample(integer("samples", samples, low=1), rng=rng)
     near = distance.cdist(drawn, drawn) < positive("radius", radius)
@@ -239,17 +230,14 @@ class ImageModelsUnderStudy:
 class HasImageModels(Protocol):
     """A part `image-model`: the source of a study's models."""
 
-    @property
-    def trains(self) -> bool:
-        """Whether the models are trained here, so that the division of images is random."""
-        ...
+    trains: ClassVar[bool] = True
+    """Whether the models are trained here, so that the division of images is random."""
 
     def check(self, images: CaptionedImages) -> None:
         """Refuse an unusable part for such images, before any work."""
-        ...
 
     def seconds(self, images: CaptionedImages) -> float:
-        """Estimate the training time on such images."""
+        """Estimate the training time on such images, on one core."""
         ...
 
     def words(self) -> str:
@@ -265,29 +253,27 @@ class HasImageModels(Protocol):
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        """Make a model of images and one of each of ``shadows``, kept in ``place``."""
+        """Make a model of images and one of each of ``shadows``, kept in ``place``.
+
+        Those that an earlier run of the same study trained are taken again.
+        """
         ...
 
 
-class CaptionlessMixture:
+class CaptionlessMixture(MixtureDiffusion):
     """A mixture of Gaussians that ignores captions."""
-
-    def __init__(self, model: MixtureDiffusion) -> None:
-        self._model = model
 
     @property
     def parameters(self) -> int:
         """Number of parameters: a mean, a width and a weight for each Gaussian."""
-        return int(self._model.means.size + 2 * len(self._model.weights))
+        return int(self.means.size + 2 * len(self.weights))
 
-    def sample(
-        self, count: int, *, caption: str = "", rng: RandomSource = None
-    ) -> NDArray[np.float64]:
-        return np.clip(self._model.sample(count, rng=rng), 0.0, 1.0)
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
+        return np.clip(super().sample(count, rng=rng), 0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class MixtureTraining:
+class MixtureTraining(HasImageModels):
     """A diffusion model whose denoiser is exact for a mixture of Gaussians; needs no extra.
 
     It takes no captions, and is fitted here to a part of the images.
@@ -300,13 +286,8 @@ class MixtureTraining:
 
     components: int = 30
 
-    trains = True
-
     def __post_init__(self) -> None:
         integer("components", self.components, low=1)
-
-    def check(self, images: CaptionedImages) -> None:
-        """Accept any images."""
 
     def seconds(self, images: CaptionedImages) -> float:
         return 1e-7 * self.components * int(images.copies.sum()) * images.rows.shape[1]
@@ -323,15 +304,12 @@ class MixtureTraining:
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        def fitted(number: int, images: CaptionedImages) -> CaptionlessMixture:
-            rows = np.repeat(images.rows, images.copies, axis=0)
+        found: list[CaptionlessMixture] = []
+        for number, images in enumerate((trained, *shadows)):
+            rows, rng = np.repeat(images.rows, images.copies, axis=0), child(entropy, number)
             few = min(self.components, len(rows))
-            return CaptionlessMixture(
-                MixtureDiffusion(rows, components=few, rng=child(entropy, number))
-            )
-
-        model, *others = (fitted(i, images) for i, images in enumerate((trained, *shadows)))
-        return ImageModelsUnderStudy(model, tuple(others), model.parameters, None)
+            found.append(CaptionlessMixture(rows, components=few, rng=rng))
+        return ImageModelsUnderStudy(found[0], tuple(found[1:]), found[0].parameters, None)
 
 
 class CaptionedGenerator(Protocol):
@@ -363,10 +341,8 @@ def check_diffusers_folder(path: Path) -> int:
                 f"the model in {path} brings code of its own ({file.relative_to(path)}), which is "
                 "never run here: use a pipeline of classes that diffusers knows"
             )
-    with parsing(path / INDEX, "a configuration"):
-        index: Any = json.loads(read_bytes(path / INDEX, largest=LARGEST_TEXT))
     weights: list[Path] = []
-    for name, entry in _parts(path, index).items():
+    for name, entry in _parts(path, settings_of(path / INDEX)).items():
         library = entry[0]
         if library is not None and library not in _LIBRARIES:
             raise InputError(
@@ -380,14 +356,11 @@ def check_diffusers_folder(path: Path) -> int:
     return sum(file.stat().st_size for file in weights)
 
 
-def _parts(path: Path, index: Any) -> dict[str, list[str | None]]:
+def _parts(path: Path, index: dict[str, Any]) -> dict[str, list[str | None]]:
     """Parts that an index names, each with its library and class."""
-    if not isinstance(index, dict):
-        raise InputError(f"{path / INDEX} is no configuration: it must be an object in JSON")
-    given = cast("dict[str, Any]", index)
-    if not isinstance(given.get("_class_name"), str):
+    if not isinstance(index.get("_class_name"), str):
         raise InputError(f"{path / INDEX} does not name a pipeline of diffusers as `_class_name`")
-    parts = {name: entry for name, entry in given.items() if isinstance(entry, list)}
+    parts = {name: entry for name, entry in index.items() if isinstance(entry, list)}
     for name, entry in parts.items():
         texts = all(isinstance(one, str | None) for one in entry)
         if len(entry) != 2 or not texts or "/" in name or "\0" in name or name.startswith("."):
@@ -412,26 +385,10 @@ def _weights(part: Path) -> list[Path]:
 class DiffusersGenerator:
     """A pipeline of diffusers, asked for captions if it takes any.
 
-    Parameters
-    ----------
-    folder
-        As `save_pretrained` of a pipeline leaves it.
-    shape
-        Height, width and channels of the images to compare with; larger model images are averaged
-        down by a whole number.
-    steps
-        Steps from noise to an image.
-    device
-        "cpu", "cuda", ...; None takes a GPU if there is one.
-    batch
-        Images at a time.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be read, or its images do not fit ``shape``.
-    MissingExtraError
-        torch or diffusers is not installed.
+    folder: as `save_pretrained` of a pipeline leaves it.
+    shape: height, width and channels of the images to compare with; larger model images are
+        averaged down by a whole number.
+    device: "cpu", "cuda", ...; None takes a GPU if there is one.
     """
 
     def __init__(
@@ -454,7 +411,7 @@ class DiffusersGenerator:
                 )  # fmt: skip
         except Exception as error:  # whatever the library meets in a broken folder
             raise InputError(f"cannot read the diffusion model in {folder}: {error}") from error
-        self.device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        self.device = device_of(self._torch, device)
         if hasattr(self._pipeline, "safety_checker"):
             self._pipeline.safety_checker = None  # whoever has the folder leaves it out
         self._pipeline.to(self.device)
@@ -471,15 +428,12 @@ class DiffusersGenerator:
         with_numbers = [part for part in parts if hasattr(part, "parameters")]
         return sum(int(one.numel()) for part in with_numbers for one in part.parameters())
 
-    def sample(
-        self, count: int, *, caption: str = "", rng: RandomSource = None
-    ) -> NDArray[np.float64]:
+    def sample(self, count: int, *, caption: str = "", rng: RandomSource = None) -> FloatArray:
         """Draw images for a caption as rows of pixels in [0, 1], shape (count, pixels)."""
         torch, random = self._torch, generator(rng)
-        found: list[NDArray[np.float64]] = []
-        drawn = 0
-        while drawn < integer("count", count, low=1):
-            size = min(self._batch, count - drawn)
+        found: list[FloatArray] = []
+        for begin in range(0, integer("count", count, low=1), self._batch):
+            size = min(self._batch, count - begin)
             noise = torch.Generator(device="cpu").manual_seed(int(random.integers(2**63)))
             asked: dict[str, Any] = (
                 {"prompt": [caption] * size} if self._takes_captions else {"batch_size": size}
@@ -488,7 +442,6 @@ class DiffusersGenerator:
                 **asked, generator=noise, num_inference_steps=self._steps, output_type="np"
             ).images
             found.append(self._fitted(np.asarray(images, dtype=np.float64)).reshape(size, -1))
-            drawn += size
         return np.concatenate(found)
 
     def _fitted(self, images: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -509,16 +462,12 @@ class DiffusersGenerator:
         return np.clip(blocks.mean(axis=(2, 4)), 0.0, 1.0)
 
 
-def _libraries() -> tuple[Any, Any, Any]:
-    purpose = "A diffusion model in a folder"
-    return (
-        optional("torch", extra="images", purpose=purpose),
-        optional("diffusers", extra="images", purpose=purpose),
-        optional("transformers", extra="images", purpose=purpose),
-    )
+def _libraries() -> tuple[Any, ...]:
+    names, purpose = ("torch", "diffusers", "transformers"), "A diffusion model in a folder"
+    return tuple(optional(name, extra="images", purpose=purpose) for name in names)
 
 
-class LocalDiffusion:
+class LocalDiffusion(HasImageModels):
     """A diffusion model in a local folder, however it was trained (extra `images`).
 
     Parameters
@@ -533,16 +482,9 @@ class LocalDiffusion:
         "cpu", "cuda", ...; by default a GPU if there is one.
     batch
         Images at a time.
-
-    Raises
-    ------
-    InputError
-        The folder holds no diffusion model in safetensors.
-    MissingExtraError
-        torch or diffusers is not installed.
     """
 
-    trains = False
+    trains: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -557,9 +499,6 @@ class LocalDiffusion:
         self._device = device
         check_diffusers_folder(self._folder)
         _libraries()
-
-    def check(self, images: CaptionedImages) -> None:
-        """Accept any images: the model's first image shows whether they fit."""
 
     def seconds(self, images: CaptionedImages) -> float:
         return 0.0
@@ -580,3 +519,102 @@ class LocalDiffusion:
             self._folder, trained.shape, steps=self._steps, device=self._device, batch=self._batch
         )
         return ImageModelsUnderStudy(model, (), model.parameters, self._folder)
+
+
+@dataclass(frozen=True)
+class CloseUnlike:
+    """When an image counts: an attempt is close, and the image is unlike all others.
+
+    Distances are root mean square differences of a pixel: the L2 distance over the root of the
+    number of pixels, which makes them independent of the images' size.
+
+    close: distance of the image to an attempt, below this.
+    unique: distance of the image to every other image of the training data, above this.
+    """
+
+    close: float
+    unique: float
+
+    def __post_init__(self) -> None:
+        positive("close", self.close)
+        positive("unique", self.unique)
+        if self.close >= self.unique:
+            raise InputError(
+                f"`close` must be below `unique`, got {self.close:g} and {self.unique:g}"
+            )
+
+
+@dataclass(frozen=True)
+class _OneCaption:
+    """A model restricted to one caption."""
+
+    model: CaptionedGenerator
+    caption: str
+
+    def sample(self, count: int, *, rng: RandomSource = None) -> FloatArray:
+        return self.model.sample(count, caption=self.caption, rng=rng)
+
+
+def attempts_of(
+    model: CaptionedGenerator,
+    captions: Iterable[str],
+    relation: CloseUnlike,
+    *,
+    pixels: int,
+    samples: int = 40,
+    keep: int = 1,
+    entropy: int = 0,
+) -> dict[str, FloatArray]:
+    """Sample a model for each caption, and keep the outputs that repeat.
+
+    The attempts for a caption depend on the model, the caption and ``entropy`` alone, on no other
+    caption.
+
+    relation: defines which samples are the same.
+    samples, keep: images drawn for a caption, and attempts kept: the densest places, each the mean
+        of its neighbourhood.
+    entropy: of the samples' initial noise.
+    """
+    found: dict[str, FloatArray] = {}
+    for caption in sorted(set(captions)):
+        key = int.from_bytes(hashlib.sha256(caption.encode()).digest()[:4], "little")
+        found[caption] = densest_samples(
+            _OneCaption(model, caption),
+            samples=integer("samples", samples, low=1),
+            radius=relation.close * math.sqrt(pixels),
+            keep=integer("keep", keep, low=1),
+            rng=child(entropy, key),
+        )
+    return found
+
+
+def nearest_attempt(images: CaptionedImages, attempts: Attempts) -> FloatArray:
+    """Compute each image's distance to the attempts for its caption, shape (n,)."""
+    found = [
+        distance.cdist(row[None], attempts[caption]).min()
+        for row, caption in zip(images.rows, images.captions, strict=True)
+    ]
+    return np.array(found) / math.sqrt(images.rows.shape[1])
+
+
+def unlike_others(images: CaptionedImages, unique: float) -> BoolArray:
+    """Check whether each image is unlike all others of the same data, shape (n,).
+
+    Copies of an image, and the same image with another caption, are one image.
+    """
+    rows, same = np.unique(images.rows, axis=0, return_inverse=True)
+    apart = nearest_other(rows, rows, np.arange(len(rows))) / math.sqrt(rows.shape[1])
+    return (apart > unique)[same.ravel()]
+
+
+def unlike_trained(
+    images: CaptionedImages, trained: CaptionedImages, unique: float, rng: np.random.Generator
+) -> BoolArray:
+    """Check whether each image is unlike all training images but one, shape (n,).
+
+    The one is drawn for each. A training image is compared with all except itself, and a fresh
+    image in its place with equally many.
+    """
+    rows = np.unique(trained.rows, axis=0)
+    left_out = rng.integers(len(rows), size=len(images))
+    return nearest_other(images.rows, rows, left_out) / math.sqrt(rows.shape[1]) > unique

@@ -1,11 +1,8 @@
-"""Images as rows of numbers and as PNG files: layout, similarity, display.
+"""Images as rows of numbers and as PNG files, and images with captions, divided into sides.
 
-A row is an image as a network takes it, flattened in the order of its file.
-
-Images with captions, divided into training images and unseen ones.
-
-Repetitions of an image with one caption count as one image with copies, since repetition drives
-memorisation. All copies are on one side.
+A row is an image as a network takes it, flattened in the order of its file. Repetitions of an image
+with one caption count as one image with copies, since repetition drives memorisation. All copies
+are on one side of a division.
 """
 
 from __future__ import annotations
@@ -46,18 +43,20 @@ class ImageLayout:
     @classmethod
     def of(cls, shape: tuple[int, ...], name: str = "the images") -> ImageLayout:
         """Return the layout for the shape of one image; a flat one must be a square in grey."""
-        if len(shape) == 2:
-            return cls(*shape)
-        if len(shape) == 3 and shape[2] in (1, 3):
-            return cls(shape[0], shape[1], shape[2])
-        if len(shape) == 3 and shape[0] in (1, 3):
-            return cls(shape[1], shape[2], shape[0], channels_first=True)
-        if len(shape) == 1 and math.isqrt(shape[0]) ** 2 == shape[0]:
-            return cls(math.isqrt(shape[0]), math.isqrt(shape[0]))
-        raise InputError(
-            f"{name} have the shape {shape} each, which is no image: give `shape`, (height, width) "
-            "or (height, width, 3) or (3, height, width)"
-        )
+        match shape:
+            case (height, width):
+                return cls(height, width)
+            case (height, width, 1 | 3 as channels):
+                return cls(height, width, channels)
+            case (1 | 3 as channels, height, width):
+                return cls(height, width, channels, channels_first=True)
+            case (size,) if math.isqrt(size) ** 2 == size:
+                return cls(math.isqrt(size), math.isqrt(size))
+            case _:
+                raise InputError(
+                    f"{name} have the shape {shape} each, which is no image: give `shape`, "
+                    "(height, width) or (height, width, 3) or (3, height, width)"
+                )
 
     @property
     def size(self) -> int:
@@ -236,21 +235,9 @@ class CaptionedImages:
 def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> CaptionedImages:
     """Return the distinct images in order of first occurrence, with their copies.
 
-    Parameters
-    ----------
-    pixels
-        Shape (n, height, width) or (n, height, width, channels); integers from 0 to 255, or numbers
-        from 0 to 1.
-    captions
-        One for each image; None: no captions.
+    pixels: shape (n, height, width) or (n, height, width, channels); integers from 0 to 255, or
+        numbers from 0 to 1.
 
-    Raises
-    ------
-    InputError
-        A shape or a pixel is out of range, or the numbers of captions and images differ.
-
-    Examples
-    --------
     >>> found = counted_images([[[0, 255]], [[9, 9]], [[0, 255]]], ["a", "b", "a"])
     >>> found.captions, found.copies.tolist(), found.pixels[0].ravel().tolist()
     (('a', 'b'), [2, 1], [0.0, 1.0])
@@ -282,15 +269,7 @@ def counted_images(pixels: ArrayLike, captions: Sequence[str] | None = None) -> 
 
 
 def read_images(images: Path | str, captions: Path | str | None = None) -> CaptionedImages:
-    """Read images from an array file, and captions from a text file with one a line.
-
-    Raises
-    ------
-    InputError
-        A file is missing, a pickle, or has the wrong content.
-    TooLargeError
-        The images exceed the limit for an array file.
-    """
+    """Read images from an array file, and captions from a text file with one a line."""
     images = Path(images)
     if images.suffix not in SUFFIXES:
         known = ", ".join(sorted(SUFFIXES))
@@ -323,9 +302,8 @@ class DividedImages:
 
     def __post_init__(self) -> None:
         seen: set[bytes] = set()
-        for name, side in (
-            ("trained", self.trained), ("fresh", self.fresh), ("shadow", self.shadow),
-        ):  # fmt: skip
+        sides = {"trained": self.trained, "fresh": self.fresh, "shadow": self.shadow}
+        for name, side in sides.items():
             if side is None:
                 continue
             if not len(side):
@@ -350,11 +328,6 @@ def divide_images(
     """Divide images at random into equal parts: trained on, fresh, and for shadow models.
 
     An image with two captions is one image here, and both go to one side.
-
-    Raises
-    ------
-    InputError
-        There are fewer distinct images than parts.
     """
     parts = 3 if shadows else 2
     _, same = np.unique(images.rows, axis=0, return_inverse=True)
@@ -375,21 +348,7 @@ def duplicated(
 
     Since the draw is random, images with different numbers of copies are alike in all else.
 
-    Parameters
-    ----------
-    images
-        Any images.
-    each
-        Images for each number of copies.
-    copies
-        The numbers of copies.
-    rng
-        Draws the images.
-
-    Raises
-    ------
-    InputError
-        There are too few images to draw from.
+    each: images for each number of copies.
     """
     wanted = integer("each", each, low=1) * len(copies)
     if wanted > len(images):

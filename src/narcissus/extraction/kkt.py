@@ -1,59 +1,36 @@
-"""Reconstruct training points of a classifier from the conditions that its weights satisfy.
-
-Unknowns are points ``x_i``, multipliers and classes; the distance of the weights from their
-`explanation` by the points is minimised. Departing from theory 10: multipliers are squares instead
-of penalised; L-BFGS replaces momentum SGD (some hundred times fewer steps, in double precision on a
-CPU); the sigmoid that replaces the derivative of the ReLU gets steeper in stages; and the first
-start is not random but computed from the weights in closed form (`first_points`).
-
-Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); for several classes Buzaglo et al. 2023;
-Narcissus theory 10.
-
-Training points from single neurons of the first layer: for any depth and any number of classes.
-
-At a Karush-Kuhn-Tucker point the weights and the bias of a neuron of the first layer are
-``(w_j, b_j) = sum_i a_ij (x_i, 1)`` over the training points at which it is active. A neuron active
-at a single point has that point as ``w_j / b_j``. These neurons cannot be identified from outside,
-so all quotients in the box are candidates, and the most frequent come first.
-
-Source: Narcissus (own result), from the conditions of theory 10 **[new]**.
-
-Training points from pairs of neurons: a closed form for two-layer networks **[new]**.
-
-At a Karush-Kuhn-Tucker point every neuron has ``(w_j, b_j) = v_j sum_i c_i [j active at x_i]
-(x_i, 1)``. Two neurons whose activity differs at a single training point therefore satisfy
-
-    (w_j, b_j) / v_j - (w_k, b_k) / v_k  =  +-c_i (x_i, 1),
-
-and dividing by the last entry gives the point itself, without optimisation. Pairs that differ at
-several points give scattered vectors, while true points repeat. Candidates are ranked by how many
-others agree with them.
-
-Source: Narcissus (own result), from the conditions of theory 10.
-
-Distance of a network's weights from a weighted sum of its gradients at some points.
+"""Training points of a classifier from the conditions that its weights satisfy.
 
 A network trained to a very small loss is ``theta = sum_i grad <c_i, f(x_i)>``. With one output
 ``c_i = lambda_i y_i``; with several, ``-lambda_ij`` for each other class and their sum for the
-class itself; all ``lambda >= 0``. A steep sigmoid replaces the derivative of the ReLU in the
-gradients, so the distance is differentiable.
+class itself; all ``lambda >= 0``. Unknowns are points ``x_i``, multipliers and classes; the
+distance of the weights from this explanation is minimised. Departing from theory 10: multipliers
+are squares instead of penalised; L-BFGS replaces momentum SGD (some hundred times fewer steps, in
+double precision on a CPU); the sigmoid that replaces the derivative of the ReLU gets steeper in
+stages; and the first start is not random but read from the first layer in closed form:
 
-Source: Haim et al. 2022; for several classes Buzaglo et al. 2023; Narcissus theory 10.
+* *Single neurons*, for any depth and number of classes: ``(w_j, b_j) = sum_i a_ij (x_i, 1)`` over
+  the training points at which neuron j is active. One active at a single point has that point as
+  ``w_j / b_j``.
+* *Pairs of neurons*, for two layers: ``(w_j, b_j) = v_j sum_i c_i [j active at x_i] (x_i, 1)``. Two
+  neurons whose activity differs at a single training point satisfy ``(w_j, b_j) / v_j - (w_k, b_k)
+  / v_k = +-c_i (x_i, 1)``; dividing by the last entry gives the point.
 
-The informed attacker, who knows every training image but one, and the weights.
+Which neurons these are cannot be told from outside: others give scattered vectors, while true
+points repeat, so candidates are ranked by how many others agree with them.
 
-The residual of the weights, after the known images have explained their part, is due to the last
-one. All multipliers are unknown, and so is the class: each class is tried, and the point with the
-least residual is taken.
+The informed attacker knows every training image but one. The residual of the weights, after the
+known images have explained their part, is due to the last one; each class is tried for it.
 
-Source: the attacker of Balle, Cherubin and Hayes 2022; the attack is that of Haim et al. 2022 with
-known points held fast **[new]**. Theirs trains a network on shadow models instead.
+Source: Cohen et al. 2024, D.3 (after Haim et al. 2022); for several classes Buzaglo et al. 2023;
+Narcissus theory 10. The closed forms are own results **[new]**. The informed attacker is that of
+Balle, Cherubin and Hayes 2022, who train a network on shadow models instead; known points held
+fast **[new]**.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -138,28 +115,14 @@ def unexplained(
 def neuron_pairs(
     net: TwoLayerNet, *, box: float, keep: int, sample: int = 4000, rng: RandomSource = None
 ) -> FloatArray:
-    """Read training points from pairs of neurons.
+    """Read training points from pairs of neurons, shape (at most keep, d).
 
-    Parameters
-    ----------
-    net
-        The released classifier.
-    box
-        Largest absolute value of an entry of a training point.
-    keep
-        Most points to return.
-    sample
-        Most candidates to compare with each other.
-    rng
-        Chooses them if there are more.
+    The most confirmed come first; none where no pair gives a point in the box.
 
-    Returns
-    -------
-    array of shape (at most keep, d)
-        The most confirmed first; empty where no pair gives a point in the box.
+    box: largest absolute value of an entry of a training point.
+    sample: most candidates to compare with each other; ``rng`` chooses them if there are more.
     """
     positive("box", box)
-    keep = integer("keep", keep, low=1)
     active = np.abs(net.v) > 0.02 * np.abs(net.v).max()
     w, b, v = net.W[active], net.b[active], net.v[active]
     ratio = np.concatenate([w, b[:, None]], axis=1) / v[:, None]
@@ -167,7 +130,7 @@ def neuron_pairs(
     step = ratio[first, -1] - ratio[second, -1]
     distinct = np.abs(step) > 1e-3 * np.abs(ratio[:, -1]).max()
     first, second, step = first[distinct], second[distinct], step[distinct]
-    found: list[FloatArray] = []
+    found = [np.zeros((0, net.W.shape[1]))]
     for begin in range(0, first.size, _BLOCK):
         block = slice(begin, begin + _BLOCK)
         j, k = first[block], second[block]
@@ -178,18 +141,17 @@ def neuron_pairs(
         on_j = np.einsum("pd,pd->p", points, w[j]) + b[j] > 0
         on_k = np.einsum("pd,pd->p", points, w[k]) + b[k] > 0
         found.append(points[on_j != on_k])
-    candidates = np.concatenate(found) if found else np.zeros((0, net.W.shape[1]))
+    return _most_confirmed(np.concatenate(found), keep, sample, rng)
+
+
+def _most_confirmed(
+    candidates: FloatArray, keep: int, sample: int, rng: RandomSource
+) -> FloatArray:
+    """Take the candidate with the most others like it, average them, drop them, repeat."""
+    keep = integer("keep", keep, low=1)
     if candidates.shape[0] > sample:
         chosen = generator(rng).choice(candidates.shape[0], sample, replace=False)
         candidates = candidates[np.sort(chosen)]
-    return most_confirmed(candidates, keep)
-
-
-def most_confirmed(candidates: FloatArray, keep: int) -> FloatArray:
-    """Take the candidate with the most others like it, average them, drop them, repeat.
-
-    Candidates have shape (n, d); at most ``keep`` points are returned.
-    """
     unit = normalised(candidates).astype(np.float32)
     alike = unit @ unit.T > 0.95
     open_rows = np.ones(candidates.shape[0], dtype=np.bool_)
@@ -209,24 +171,57 @@ def most_confirmed(candidates: FloatArray, keep: int) -> FloatArray:
 
 def single_neurons(
     net: DenseNet, *, box: float, keep: int, sample: int = 4000, rng: RandomSource = None
-) -> NDArray[np.float64]:
-    """Read candidates for training points from the neurons of the first layer.
-
-    At most ``keep`` are returned, shape (at most keep, d), the most confirmed first; ``sample`` of
-    them are compared. Entries lie within ``box``, and the neuron is active at its point.
-    """
+) -> FloatArray:
+    """Read training points from single neurons of the first layer; otherwise as `neuron_pairs`."""
     positive("box", box)
-    keep = integer("keep", keep, low=1)
     w, b = net.weights[0], net.biases[0]
     some = np.abs(b) > 1e-9 * np.abs(w).max(initial=0.0)
     w, b = w[some], b[some]
     points = w / b[:, None]
     good = (np.abs(points) <= box).all(axis=1) & ((w * points).sum(axis=1) + b > 0)
-    points = points[good]
-    if points.shape[0] > sample:
-        chosen = generator(rng).choice(points.shape[0], sample, replace=False)
-        points = points[np.sort(chosen)]
-    return most_confirmed(points, keep)
+    return _most_confirmed(points[good], keep, sample, rng)
+
+
+def _explained(
+    net: DenseNet,
+    start: FloatArray,
+    roots: FloatArray,
+    classes: NDArray[np.intp],
+    *,
+    box: float,
+    steps: int,
+    known: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray, float]:
+    """Improve points by L-BFGS, the sigmoid steeper in each stage.
+
+    start: shape (m, d); ``known`` points, whose classes come first, stay as they are.
+    Returns: the points, all multipliers, and the loss relative to the weights.
+    """
+    m, d = start.shape
+    given = np.zeros((0, d)) if known is None else known
+
+    def objective(flat: FloatArray, steepness: float) -> tuple[float, FloatArray]:
+        points, roots = flat[: m * d].reshape(m, d), flat[m * d :].reshape(classes.size, -1)
+        c, whole = coefficients(roots, classes), np.concatenate([given, points])
+        loss, by_points, by_c = unexplained(net, whole, c, steepness=steepness)
+        outside = np.maximum(np.abs(points) - box, 0.0)
+        loss += float((outside**2).sum())
+        slopes = by_points[len(given) :] + 2 * outside * np.sign(points)
+        return loss, np.concatenate([slopes.ravel(), by_roots(by_c, roots, classes).ravel()])
+
+    flat, loss = np.concatenate([start.ravel(), roots.ravel()]), np.inf
+    for steepness in STEEPNESS:
+        found = optimize.minimize(
+            objective,
+            flat,
+            args=(steepness,),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20},
+        )
+        flat, loss = np.asarray(found.x, dtype=np.float64), float(found.fun)
+    c = coefficients(flat[m * d :].reshape(classes.size, -1), classes)
+    return flat[: m * d].reshape(m, d), np.abs(c).max(axis=1), loss / _NORM**2
 
 
 @dataclass(frozen=True)
@@ -258,10 +253,10 @@ class KktSearch:
         """Return the points from the weights in closed form, shape (at most ``points``, d).
 
         From pairs of neurons for a network of two layers and two classes, otherwise from single
-        neurons of the first layer. Neurons that share their weights (`ConvNet`) give none.
+        neurons of the first layer. Neurons that share their weights give none.
         """
         net = self.net
-        if not net.has_own_weights:
+        if net.sharing:
             return np.zeros((0, net.inputs))
         if len(net.weights) == 2 and net.outputs <= 2:
             v = net.weights[1]
@@ -283,38 +278,8 @@ class KktSearch:
         if number == 0:
             start[: first.shape[0]] = first
             classes[: first.shape[0]] = net.classes(first)
-        return self._explain(start, classes, random)
-
-    def _explain(
-        self, start: FloatArray, classes: NDArray[np.intp], random: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray, float]:
-        """Improve one start by L-BFGS, the sigmoid steeper in each stage."""
-        m, d = start.shape
-        net, box, steps = self.net, self.box, self.steps
-
-        def objective(flat: FloatArray, steepness: float) -> tuple[float, FloatArray]:
-            points, roots = flat[: m * d].reshape(m, d), flat[m * d :].reshape(m, -1)
-            c = coefficients(roots, classes)
-            loss, by_points, by_c = unexplained(net, points, c, steepness=steepness)
-            outside = np.maximum(np.abs(points) - box, 0.0)
-            loss += float((outside**2).sum())
-            by_points += 2 * outside * np.sign(points)
-            return loss, np.concatenate([by_points.ravel(), by_roots(by_c, roots, classes).ravel()])
-
-        flat = np.concatenate([start.ravel(), random.uniform(0.1, 0.5, m * net.outputs)])
-        loss = np.inf
-        for steepness in STEEPNESS:
-            found = optimize.minimize(
-                objective,
-                flat,
-                args=(steepness,),
-                jac=True,
-                method="L-BFGS-B",
-                options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20},
-            )
-            flat, loss = np.asarray(found.x, dtype=np.float64), float(found.fun)
-        c = coefficients(flat[m * d :].reshape(m, -1), classes)
-        return flat[: m * d].reshape(m, d), np.abs(c).max(axis=1), loss / _NORM**2
+        roots = random.uniform(0.1, 0.5, m * net.outputs)
+        return _explained(net, start, roots, classes, box=self.box, steps=self.steps)
 
 
 def kkt_reconstruct(
@@ -330,29 +295,13 @@ def kkt_reconstruct(
 ) -> KktReconstruction:
     """Reconstruct training points, from several starts, pooled.
 
-    Parameters
-    ----------
-    net
-        The released classifier; nothing else is used.
-    box
-        Largest absolute value of an entry of a training point.
-    points
-        Points of each start; about twice the number of training points.
-    starts
-        0: only the closed form. 1: improved from there. More: from noise.
-    steps
-        Steps of L-BFGS in each of two stages.
-    folder
-        Keeps every finished start, so that an interrupted run continues.
-    rng
-        Draws the starts.
-    observer
-        Receives progress.
-
-    Raises
-    ------
-    StoreError
-        The folder holds starts of another network or another seed.
+    net: the released classifier; nothing else is used.
+    box: largest absolute value of an entry of a training point.
+    points: points of each start; about twice the number of training points.
+    starts: 0: only the closed form. 1: improved from there. More: from noise.
+    steps: steps of L-BFGS in each of two stages.
+    folder: keeps every finished start, so that an interrupted run continues.
+    Raises StoreError: the folder holds starts of another network or another seed.
     """
     search = KktSearch(net.dense if isinstance(net, TwoLayerNet) else net, box, points, steps)
     starts = integer("starts", starts, low=0)
@@ -400,29 +349,23 @@ class KktAttack:
     def attempt(
         self, release: Sequence[TwoLayerNet], known: Any, rng: np.random.Generator
     ) -> list[bytes]:
-        m, starts, steps = self.points, self.starts, self.steps
-        return [
-            printed(
-                kkt_reconstruct(
-                    net, box=self.box, points=m, starts=starts, steps=steps, rng=rng
-                ).points
-            )
-            for net in release
-        ]
+        return [printed(kkt_reconstruct(net, **asdict(self), rng=rng).points) for net in release]
 
 
 def _entropy(rng: RandomSource, store: Path | None) -> int:
     """Return the seed of the run; an unseeded one continues with the folder's seed."""
-    note = None if store is None else store / "seed"
-    if rng is None and note is not None and note.exists():
-        return int(note.read_text())
+    if store is None:
+        return entropy_of(rng)
+    note = store / "seed"
+    kept = int(note.read_text()) if note.exists() else None
+    if rng is None and kept is not None:
+        return kept
     entropy = entropy_of(rng)
-    if note is not None and store is not None:
+    if kept is None:
         store.mkdir(parents=True, exist_ok=True)
-        if not note.exists():
-            note.write_text(str(entropy))
-        elif int(note.read_text()) != entropy:
-            raise StoreError(f"{store} holds a run with another seed; choose another folder")
+        note.write_text(str(entropy))
+    elif kept != entropy:
+        raise StoreError(f"{store} holds a run with another seed; choose another folder")
     return entropy
 
 
@@ -432,9 +375,8 @@ def _fingerprint(net: DenseNet) -> FloatArray:
 
 
 def _save(
-    store: Path, number: int, net: DenseNet,
-    kept: tuple[FloatArray, FloatArray, float],
-) -> None:  # fmt: skip
+    store: Path, number: int, net: DenseNet, kept: tuple[FloatArray, FloatArray, float]
+) -> None:
     partial, final = store / f".start-{number}.npz", store / f"start-{number}.npz"
     np.savez(partial, points=kept[0], multipliers=kept[1], loss=kept[2], net=_fingerprint(net))
     partial.replace(final)
@@ -472,18 +414,11 @@ def informed_reconstruct(
     box: float,
     steps: int = 100,
 ) -> InformedGuess:
-    """Reconstruct the one unknown training point.
+    """Reconstruct the one unknown training point, as one of the class that fits best.
 
-    Parameters
-    ----------
-    net
-        The released network.
-    known, classes
-        All other training points, shape (n - 1, d), and their classes.
-    box
-        Largest absolute value of an entry of a point.
-    steps
-        Steps of L-BFGS in each of two stages, for each class.
+    known, classes: all other training points, shape (n - 1, d), and their classes.
+    box: largest absolute value of an entry of a point.
+    steps: steps of L-BFGS in each of two stages, for each class.
     """
     if known.ndim != 2 or known.shape[1] != net.inputs or classes.shape != known.shape[:1]:
         raise InputError(
@@ -492,46 +427,16 @@ def informed_reconstruct(
         )
     positive("box", box)
     steps = integer("steps", steps, low=1)
-    scaled = net.scaled(_NORM)
-    tried = [
-        _of_class(scaled, known, classes, guess, box, steps) for guess in range(max(2, net.outputs))
-    ]
-    return min(tried, key=lambda one: one.loss)
-
-
-def _of_class(
-    net: DenseNet,
-    known: FloatArray,
-    known_classes: NDArray[np.intp],
-    guess: int,
-    box: float,
-    steps: int,
-) -> InformedGuess:
-    """Fit the last point as one of a class, from the mean of the known ones of that class."""
-    classes = np.append(known_classes, guess)
-    alike = known[known_classes == guess]
-    d = known.shape[1]
-    start = (alike if len(alike) else known).mean(axis=0) if len(known) else np.zeros(d)
-
-    def objective(flat: FloatArray, steepness: float) -> tuple[float, FloatArray]:
-        roots = flat[d:].reshape(classes.size, -1)
-        points = np.concatenate([known, flat[None, :d]])
-        c = coefficients(roots, classes)
-        loss, by_points, by_c = unexplained(net, points, c, steepness=steepness)
-        outside = np.maximum(np.abs(flat[:d]) - box, 0.0)
-        loss += float((outside**2).sum())
-        by_point = by_points[-1] + 2 * outside * np.sign(flat[:d])
-        return loss, np.concatenate([by_point, by_roots(by_c, roots, classes).ravel()])
-
-    flat, loss = np.concatenate([start, np.full(classes.size * net.outputs, 0.3)]), np.inf
-    for steepness in STEEPNESS:
-        found = optimize.minimize(
-            objective,
-            flat,
-            args=(steepness,),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20},
+    scaled, tried = net.scaled(_NORM), list[InformedGuess]()
+    for guess in range(max(2, net.outputs)):
+        alike = known[classes == guess]
+        start = (
+            (alike if len(alike) else known).mean(axis=0) if len(known) else np.zeros(net.inputs)
         )
-        flat, loss = np.asarray(found.x, dtype=np.float64), float(found.fun)
-    return InformedGuess(flat[:d], guess, loss / _NORM**2)
+        every = np.append(classes, guess)
+        roots = np.full(every.size * net.outputs, 0.3)
+        (point,), _, loss = _explained(
+            scaled, start[None], roots, every, box=box, steps=steps, known=known
+        )
+        tried.append(InformedGuess(point, guess, loss))
+    return min(tried, key=lambda one: one.loss)

@@ -1,21 +1,10 @@
 """Language models under study: trained here without the fresh documents, or in a local folder.
 
-Each way gives a model and, where possible, a reference model trained without its documents.
-
-A Hugging Face causal language model from a local folder, as a `Generator`.
-
-Nothing is downloaded and no code from the folder is run: weights are read from safetensors only,
-since the older formats are pickles.
-
-A small transformer of bytes, trained here on documents and saved as a model folder.
-
-The tokenizer, built here without downloads, has a token for each byte and one for the start of a
-text. The folder is that of `save_pretrained` (safetensors), for any reader of model folders:
-`transformers.pipeline("text-generation", folder)`.
-
-A secret's prior from a language model in a local folder: the likelihood in a context.
-
-Source: Swanberg et al. 2025, section 5.1.
+Each way gives a model and, where possible, a reference model trained without its documents. Nothing
+is downloaded and no code of a model folder is run: weights are read from safetensors only, since
+the older formats are pickles. A transformer that is trained here reads bytes: its tokenizer, built
+without downloads, has a token for each byte and one for the start of a text, and its folder is that
+of `save_pretrained`, for any reader of model folders.
 """
 
 from __future__ import annotations
@@ -23,16 +12,15 @@ from __future__ import annotations
 import collections.abc
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, cast
+from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from narcissus._files import file_size, parsing, read_bytes
 from narcissus._optional import optional
@@ -40,7 +28,7 @@ from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
-from narcissus.extraction.files import keep, refuse_links, refuse_pickle, trained_already
+from narcissus.extraction.files import refuse_links, refuse_pickle, trained_once
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
 from narcissus.extraction.recovered import Completes, TextDocument
 from narcissus.observer import SILENT, Observer
@@ -62,7 +50,6 @@ def check_model_folder(path: Path) -> int:
     weights.
     Raises InputError: it is missing, has no ``config.json`` or no ``*.safetensors``, or asks for
         code of its own.
-    Raises TooLargeError: a configuration or tokenizer has more than `LARGEST_TEXT` bytes.
     """
     if not path.is_dir():
         raise InputError(f"no such model folder: {path}")
@@ -83,7 +70,7 @@ def check_model_folder(path: Path) -> int:
         if file.suffix in _TEXTS:
             file_size(file, largest=LARGEST_TEXT)
     for name in ("config.json", "tokenizer_config.json"):
-        if (path / name).is_file() and "auto_map" in _settings(path / name):
+        if (path / name).is_file() and "auto_map" in settings_of(path / name):
             raise InputError(
                 f"the model in {path} brings code of its own (`auto_map` in {name}), which is "
                 "never run here: use a model of an architecture that transformers knows"
@@ -91,12 +78,23 @@ def check_model_folder(path: Path) -> int:
     return sum(file.stat().st_size for file in weights)
 
 
-def _settings(path: Path) -> dict[str, Any]:
+def settings_of(path: Path) -> dict[str, Any]:
+    """Read a configuration, an object in JSON."""
     with parsing(path, "a configuration"):
         found: Any = json.loads(read_bytes(path, largest=LARGEST_TEXT))
     if not isinstance(found, dict):
         raise InputError(f"{path} is no configuration: it must be an object in JSON")
     return cast("dict[str, Any]", found)
+
+
+def _padded(torch: Any, rows: Sequence[Sequence[int]], fill: int) -> Any:
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+
+
+def device_of(torch: Any, device: str | None) -> str:
+    """Return the device that was asked for; by default a GPU if there is one."""
+    return device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def libraries(purpose: str) -> tuple[Any, Any]:
@@ -122,21 +120,8 @@ def silent(transformers: Any) -> collections.abc.Generator[None]:
 class HuggingFaceGenerator:
     """A causal language model and its tokenizer (extra ``language``).
 
-    Parameters
-    ----------
-    folder
-        Holds ``config.json``, ``*.safetensors`` and a tokenizer.
-    device
-        "cpu", "cuda", ...; None takes a GPU if there is one.
-    batch
-        Texts at a time.
-
-    Raises
-    ------
-    InputError
-        The folder lacks one of them, or they cannot be read.
-    MissingExtraError
-        torch or transformers is not installed.
+    folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
+    device: "cpu", "cuda", ...; None takes a GPU if there is one.
     """
 
     def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
@@ -155,7 +140,7 @@ class HuggingFaceGenerator:
                 )
         except Exception as error:  # whatever the library meets in a broken folder
             raise InputError(f"cannot read the model in {path}: {error}") from error
-        self.device = device or ("cuda" if self._torch.cuda.is_available() else "cpu")
+        self.device = device_of(self._torch, device)
         self._model.to(self.device).eval()
         self._batch = integer("batch", batch, low=1)
         start = self._tokenizer.bos_token_id
@@ -277,18 +262,16 @@ class HuggingFaceGenerator:
 
     def _score(self, ids: Sequence[list[int]]) -> FloatArray:
         torch = self._torch
-        width = max(map(len, ids))
-        padded = torch.tensor([row + [self._start] * (width - len(row)) for row in ids])
-        mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
-        padded, mask = padded.to(self.device), mask.to(self.device)
+        tokens = _padded(torch, ids, self._start).to(self.device)
+        mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self.device)
         first = torch.full((len(ids), 1), self._start, device=self.device)
         with torch.no_grad(), silent(self._transformers):
             logits = self._model(
-                torch.cat([first, padded], 1),
+                torch.cat([first, tokens], 1),
                 attention_mask=torch.cat([torch.ones_like(first), mask], 1),
             ).logits
         chosen = torch.log_softmax(logits[:, :-1].double(), -1)
-        chosen = chosen.gather(2, padded[:, :, None])[:, :, 0]
+        chosen = chosen.gather(2, tokens[:, :, None])[:, :, 0]
         return -(chosen * mask).sum(1).cpu().numpy()
 
 
@@ -312,22 +295,16 @@ class ModelsUnderStudy:
 class HasModels(Protocol):
     """A part `language-model`: the source of a study's models."""
 
-    @property
-    def trains(self) -> bool:
-        """Whether the models are trained here, so that the division of documents is random."""
-        ...
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether there is no model folder for programs."""
-        ...
+    trains: ClassVar[bool] = True
+    """Whether the models are trained here, so that the division of documents is random."""
+    in_memory: ClassVar[bool] = False
+    """Whether there is no model folder for programs."""
 
     def check(self) -> None:
         """Refuse an unusable part before any work."""
-        ...
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Estimate the training time on such documents."""
+        """Estimate the training time on such documents, on one core."""
         ...
 
     def words(self) -> str:
@@ -343,11 +320,14 @@ class HasModels(Protocol):
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Make models of ``trained`` and of ``others`` (the reference), kept in ``place``."""
+        """Make models of ``trained`` and of ``others`` (the reference), kept in ``place``.
+
+        Those that an earlier run of the same study trained are taken again.
+        """
         ...
 
 
-class LocalCheckpoint:
+class LocalCheckpoint(HasModels):
     """A causal language model in a local folder, however it was trained (extra `language`).
 
     Parameters
@@ -364,17 +344,9 @@ class LocalCheckpoint:
         "cpu", "cuda", ...; by default a GPU if there is one.
     batch
         Texts at a time.
-
-    Raises
-    ------
-    InputError
-        A folder holds no model in safetensors.
-    MissingExtraError
-        torch or transformers is not installed.
     """
 
-    trains = False
-    in_memory = False
+    trains: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -431,7 +403,7 @@ class LocalCheckpoint:
 
 
 @dataclass(frozen=True)
-class TrainedCharacterNgram:
+class TrainedCharacterNgram(HasModels):
     """An n-gram model of characters, trained here on a third of the documents; needs no extra.
 
     Parameters
@@ -440,21 +412,11 @@ class TrainedCharacterNgram:
         Length of the n-grams: the predicted character and its context.
     """
 
+    in_memory: ClassVar[bool] = True
     order: int = 8
-
-    @property
-    def in_memory(self) -> bool:
-        return True
-
-    @property
-    def trains(self) -> bool:
-        return True
 
     def __post_init__(self) -> None:
         integer("order", self.order, low=1)
-
-    def check(self) -> None:
-        """Accept: nothing is needed."""
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
         return 1e-6 * self.order * sum(one.copies * len(one.text) for one in documents)
@@ -480,7 +442,7 @@ class TrainedCharacterNgram:
 
 
 @dataclass(frozen=True)
-class TransformerTraining:
+class TransformerTraining(HasModels):
     """A small transformer of bytes, trained here on some of the documents (extra `language`).
 
     Parameters
@@ -501,13 +463,6 @@ class TransformerTraining:
         Of Adam, at its highest; it falls to a tenth along a cosine.
     device
         "cpu", "cuda", ...; by default a GPU if there is one.
-
-    Raises
-    ------
-    InputError
-        A number is out of its range.
-    MissingExtraError
-        torch or transformers is not installed.
     """
 
     layers: int = 2
@@ -529,14 +484,6 @@ class TransformerTraining:
             )
         self.check()
 
-    @property
-    def in_memory(self) -> bool:
-        return False
-
-    @property
-    def trains(self) -> bool:
-        return True
-
     def check(self) -> None:
         libraries("Training a transformer")
 
@@ -555,21 +502,14 @@ class TransformerTraining:
         entropy: int,
         observer: Observer,
     ) -> ModelsUnderStudy:
-        """Train both, or take those of an earlier run of the same study."""
-        found: list[HuggingFaceGenerator] = []
-        for number, (name, documents) in enumerate((("model", trained), ("reference", others))):
-            folder = place / name
+        folders = place / "model", place / "reference"
+        for number, (folder, documents) in enumerate(zip(folders, (trained, others), strict=True)):
+            rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
             said = {**asdict(self), "entropy": str(entropy), "documents": _digest(documents)}
-            if not trained_already(folder, said):
-                shutil.rmtree(folder, ignore_errors=True)
-                rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
-                self.train(documents, folder, rng=rng, observer=observer)
-                keep(folder, said)
-            found.append(HuggingFaceGenerator(folder, device=self.device))
-        model, reference = found
-        return ModelsUnderStudy(
-            model, reference, place / "model", place / "reference", model.parameters
-        )
+            train = partial(self.train, documents, folder, rng=rng, observer=observer)
+            trained_once(folder, said, train)
+        model, reference = (HuggingFaceGenerator(one, device=self.device) for one in folders)
+        return ModelsUnderStudy(model, reference, *folders, model.parameters)
 
     @property
     def parameters(self) -> int:
@@ -578,7 +518,6 @@ class TransformerTraining:
         return (TOKENS + self.context + 3) * self.width + self.layers * block
 
     def seconds(self, documents: Sequence[TextDocument]) -> float:
-        """Estimate the training time on one core of a CPU."""
         size = sum(one.copies * (len(one.text.encode()) + 2) for one in documents)
         return _SECONDS * self.parameters * size * self.epochs
 
@@ -594,40 +533,36 @@ class TransformerTraining:
 
         The same seed gives the same numbers on the same machine with the same number of threads;
         other machines round differently.
-
-        Parameters
-        ----------
-        documents
-            Training documents.
-        folder
-            Folder of the model; created if missing.
-        rng
-            Draws the initial weights and the order of documents.
-        observer
-            Receives every step.
         """
         folder = Path(folder)
         torch, transformers = libraries("Training a transformer")
-        random = generator(rng)
-        sequences = self._sequences(documents)
-        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        with torch.random.fork_rng(), silent(transformers):
-            torch.manual_seed(int(random.integers(2**63)))
-            model = transformers.GPT2LMHeadModel(self._config(transformers)).to(device)
-            self._fit(torch, model, sequences, random, observer)
-            folder.mkdir(parents=True, exist_ok=True)
-            model.save_pretrained(folder)
-        write_tokenizer(folder, self.context)
-        (folder / "training.json").write_text(json.dumps(asdict(self), indent=1) + "\n")
-        return HuggingFaceGenerator(folder, device=device)
-
-    def _config(self, transformers: Any) -> Any:
-        return transformers.GPT2Config(
+        random, sequences = generator(rng), self._sequences(documents)
+        device = device_of(torch, self.device)
+        config = transformers.GPT2Config(
             vocab_size=TOKENS, n_positions=self.context + 1, n_embd=self.width,
             n_layer=self.layers, n_head=self.heads, bos_token_id=TOKENS - 1,
             eos_token_id=TOKENS - 1, pad_token_id=TOKENS - 1,
             resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
         )  # fmt: skip
+        with torch.random.fork_rng(), silent(transformers):
+            torch.manual_seed(int(random.integers(2**63)))
+            model = transformers.GPT2LMHeadModel(config).to(device).train()
+            descend(
+                torch,
+                torch.optim.AdamW(model.parameters(), lr=self.learning_rate),
+                lambda some: self._loss(torch, model, [sequences[i] for i in some]),
+                range(len(sequences)),
+                "a transformer",
+                epochs=self.epochs,
+                batch=self.batch,
+                random=random,
+                observer=observer,
+            )
+            folder.mkdir(parents=True, exist_ok=True)
+            model.eval().save_pretrained(folder)
+        write_tokenizer(folder, self.context)
+        (folder / "training.json").write_text(json.dumps(asdict(self), indent=1) + "\n")
+        return HuggingFaceGenerator(folder, device=device)
 
     def _sequences(self, documents: Sequence[TextDocument]) -> list[list[int]]:
         """Return the tokens of every copy of every document, between two starts, in pieces."""
@@ -635,47 +570,50 @@ class TransformerTraining:
         for one in documents:
             raw = list(one.text.encode())
             cut = [raw[i : i + self.context] for i in range(0, len(raw), self.context)]
-            ends = [[start]] * (len(cut) > 0)
             pieces = [[start, *piece] for piece in cut]
             if pieces and len(pieces[-1]) <= self.context:
-                pieces[-1] += ends[0]
+                pieces[-1].append(start)
             found += pieces * one.copies
         return found
 
-    def _fit(
-        self,
-        torch: Any,
-        model: Any,
-        sequences: Sequence[Sequence[int]],
-        random: np.random.Generator,
-        observer: Observer,
-    ) -> None:
+    def _loss(self, torch: Any, model: Any, rows: Sequence[Sequence[int]]) -> Any:
         device = next(model.parameters()).device
-        optimiser = torch.optim.AdamW(model.parameters(), lr=self.learning_rate)
-        batches = -(-len(sequences) // self.batch)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
-            optimiser, batches * self.epochs, eta_min=self.learning_rate / 10
-        )
-        model.train()
-        observer.start("train a transformer", batches * self.epochs)
-        for _ in range(self.epochs):
-            order = random.permutation(len(sequences))
-            for begin in range(0, len(order), self.batch):
-                rows = [sequences[i] for i in order[begin : begin + self.batch]]
-                width = max(map(len, rows))
-                ids = torch.tensor([[*r, *[TOKENS - 1] * (width - len(r))] for r in rows])
-                labels = torch.tensor([[*r, *[_IGNORED] * (width - len(r))] for r in rows])
-                mask = torch.tensor([[1] * len(r) + [0] * (width - len(r)) for r in rows])
-                given = {"attention_mask": mask.to(device), "labels": labels.to(device)}
-                loss = model(ids.to(device), **given).loss
-                optimiser.zero_grad()
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                optimiser.step()
-                schedule.step()
-                observer.advance()
-        observer.finish()
-        model.eval()
+        ids, labels = (_padded(torch, rows, fill).to(device) for fill in (TOKENS - 1, _IGNORED))
+        mask = _padded(torch, [[1] * len(row) for row in rows], 0).to(device)
+        return model(ids, attention_mask=mask, labels=labels).loss
+
+
+def descend(
+    torch: Any,
+    optimiser: Any,
+    loss_of: Callable[[NDArray[np.int64]], Any],
+    examples: ArrayLike,
+    what: str,
+    *,
+    epochs: int,
+    batch: int,
+    random: np.random.Generator,
+    observer: Observer,
+) -> None:
+    """Minimise a loss over batches of examples; the rate falls to a tenth along a cosine."""
+    order = np.asarray(examples, dtype=np.int64)
+    steps = -(-len(order) // batch) * epochs
+    (group,) = optimiser.param_groups
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
+        optimiser, steps, eta_min=group["lr"] / 10
+    )
+    observer.start(f"train {what}", steps)
+    for _ in range(epochs):
+        shuffled = random.permutation(order)
+        for begin in range(0, len(order), batch):
+            loss = loss_of(shuffled[begin : begin + batch])
+            optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(group["params"], 1.0)
+            optimiser.step()
+            schedule.step()
+            observer.advance()
+    observer.finish()
 
 
 def write_tokenizer(folder: Path, context: int) -> None:
@@ -742,13 +680,6 @@ def language_model_secret(
         reciprocal perplexity, as published, which is flatter.
     n
         Keep only this many of the likeliest, scaled up to 1; all if left out.
-
-    Raises
-    ------
-    InputError
-        The folder holds no model in safetensors, or the file not 2 to 10,000 different values.
-    MissingExtraError
-        torch or transformers is not installed.
     """
     place = Path(folder)
     known = list(dict.fromkeys(value for value, _ in read_values(place / candidates)))

@@ -1,36 +1,23 @@
 """Documents that an attack on a language model recovers, and would recover anyway.
 
-The unit is the document. An attack recovers some training documents; its success on *fresh*
-documents, by the same rule, is the baseline of a model that never saw a document. The first is a
-count, the second a sampled share: given the model and the attack's output, fresh documents are
-independent of both. So its limits hold however training documents depend on each other through the
-model.
+The unit is the document: repetitions count as one with copies, since repetition drives
+memorisation, and all copies are on one side of a division. An attack recovers some training
+documents; its success on *fresh* documents, by the same rule, is the baseline of a model that never
+saw a document. The first is a count, the second a sampled share: given the model and the attack's
+output, fresh documents are independent of both. So its limits hold however training documents
+depend on each other through the model. Three attacks:
 
-Source: Cohen et al. 2024, D.2 and D.3 (k-eidetic texts, ranked samples), with the baseline of
-Narcissus theory 1 **[new]**.
+* *Stretches* of documents that the model prints, or continues verbatim.
+* *Membership* scores, larger for a document that the model likely saw. The true-positive rate, at
+  a threshold with few false alarms, is a count for this model. That the false alarms are few is a
+  statement about fresh documents, which holds at its level for any distribution of their scores.
+* *Canaries*: random secrets, planted a known number of times. To a model that never saw a canary
+  its digits are fair coins, so the true secret's rank among alternatives is uniform: this baseline
+  is exact.
 
-Documents of a language model, divided into training documents and unseen ones.
-
-Repetitions of a document count as one with copies, since repetition drives memorisation. All copies
-are on one side of a division.
-
-Membership of a document in a language model's training text: scores and their power.
-
-A score is larger for a document that the model likely saw. The true-positive rate, at a threshold
-with few false alarms, is a count for this model. That the false alarms are few is a statement about
-fresh documents, which are independent of the model. It holds at its level for any distribution of
-their scores.
-
-Source: the scores of Carlini et al. 2021 as recounted by Cohen et al. 2024, D.3; the threshold is
-a distribution-free tolerance limit (Wilks 1941).
-
-Canaries in a training text: random secrets, planted a known number of times.
-
-To a model that never saw a canary its digits are fair coins, so the true secret's rank among
-alternatives is uniform. This baseline is exact.
-
-Source: exposure after Carlini et al. 2019; the exact baseline is Narcissus theory 1 with a known
-prior.
+Source: Cohen et al. 2024, D.2 and D.3 (k-eidetic texts, ranked samples, the scores of Carlini et
+al. 2021); the threshold is a distribution-free tolerance limit (Wilks 1941); exposure after Carlini
+et al. 2019; the baselines are Narcissus theory 1 **[new]**.
 """
 
 from __future__ import annotations
@@ -81,8 +68,6 @@ class TextDocument:
 def counted(texts: Sequence[str]) -> tuple[TextDocument, ...]:
     """Return the distinct texts in order of first occurrence, with their copies.
 
-    Examples
-    --------
     >>> counted(["b", "a", "b"])
     (TextDocument(text='b', copies=2), TextDocument(text='a', copies=1))
     """
@@ -90,15 +75,7 @@ def counted(texts: Sequence[str]) -> tuple[TextDocument, ...]:
 
 
 def read_documents(path: Path | str, unit: Unit = "line") -> tuple[TextDocument, ...]:
-    """Read documents from a text file (UTF-8), one a line or separated by blank lines.
-
-    Raises
-    ------
-    InputError
-        The file is missing, no text, or holds no document.
-    TooLargeError
-        It has more than `LARGEST_TEXT` bytes.
-    """
+    """Read documents from a text file (UTF-8), one a line or separated by blank lines."""
     path = Path(path)
     file_size(path, largest=LARGEST_TEXT)
     try:
@@ -141,11 +118,6 @@ def divide(documents: Sequence[TextDocument], rng: np.random.Generator) -> Divis
     """Divide documents at random into three equal parts: trained on, fresh, for the reference.
 
     The division depends on nothing else, so independent draws of one source are so in each part.
-
-    Raises
-    ------
-    InputError
-        There are fewer than three documents.
     """
     if len(documents) < 3:
         raise InputError(f"dividing needs at least 3 different documents, got {len(documents)}")
@@ -207,20 +179,11 @@ def printed_stretches(
 ) -> PrintedStretches:
     """Find the printed stretches of documents that occur in few documents.
 
-    Parameters
-    ----------
-    texts
-        Output of a model.
-    sides
-        Documents by side (trained on, fresh, ...), all different. The rule is the same for all: a
-        stretch counts by the number of documents of *all* sides that hold it.
-    window
-        Characters of a stretch, which must agree.
-    k
-        Most different documents that may hold it (k-eidetic, apart from copies of a document).
+    sides: documents by side (trained on, fresh, ...), all different. The rule is the same for all:
+        a stretch counts by the number of documents of *all* sides that hold it.
+    window: characters of a stretch, which must agree.
+    k: most different documents that may hold it (k-eidetic, apart from copies of a document).
 
-    Examples
-    --------
     >>> found = printed_stretches(["a cat sat"], [["my cat sat", "a dog"], ["the cat"]], window=5)
     >>> [side.tolist() for side in found.documents()]
     [[True, False], [False]]
@@ -268,38 +231,23 @@ def completed_documents(
 ) -> BoolArray:
     """Find the documents that a model continues verbatim from their beginning.
 
-    Parameters
-    ----------
-    model
-        The model.
-    texts
-        Documents, each of a prompt and at least ``window`` characters.
-    prompt
-        Tokens of the prompt, as in the training text.
-    prefix
-        In place of ``prompt``: known characters, for all documents or for each. The model gets only
-        their whole tokens, since the rest of a cut token is other tokens than it was trained on.
-    window
-        Characters after them that must agree.
-
-    Raises
-    ------
-    InputError
-        A text is too short.
+    texts: documents, each of a prompt and at least ``window`` characters, which must agree.
+    prefix: in place of ``prompt``: known characters, for all documents or for each. The model gets
+        only their whole tokens, since the rest of a cut token is other tokens than it was trained
+        on.
     """
     integer("window", window, low=1)
     given = prompt_ends(model, texts, prompt=prompt) if prefix is None else prefix
     least = int(isinstance(prefix, int))
     places = [integer("prefix", int(one), low=least) for one in np.broadcast_to(given, len(texts))]
+    prompts: list[Sequence[int]] = []
+    wanted: list[str] = []
     for number, (text, place) in enumerate(zip(texts, places, strict=True)):
         if len(text) < place + window:
             raise InputError(
                 f"`texts` must have {place + window} characters or more, what is known and what "
                 f"follows it: number {number} has {len(text)}"
             )
-    prompts: list[Sequence[int]] = []
-    wanted: list[str] = []
-    for text, place in zip(texts, places, strict=True):
         tokens = model.encode(text)
 
         def reached(count: int, tokens: Sequence[int] = tokens) -> int:
@@ -368,27 +316,26 @@ def recovered_documents(
 ) -> RecoveredDocuments:
     """Compare the documents that an attack recovered with its baselines.
 
-    Parameters
-    ----------
-    trained, fresh
-        Whether each document was recovered: at least one training document, and fresh ones.
-    by_reference
-        Whether each training document was recovered by the attack on a reference model.
-    confidence
-        Of each of the two shares.
+    trained, fresh: whether each document was recovered; at least one training document.
+    by_reference: whether each training document was recovered by the attack on a reference model.
+    confidence: of each of the two shares.
     """
     n, m = len(trained), len(fresh)
     integer("documents trained on", n, low=1)
     hits, others = int(trained.sum()), int(fresh.sum())
-    share = "a document that the model never saw is recovered"
-    beside = "the same attack on the reference model recovers a document"
+
+    def share(found: BoolArray | None, quantity: str) -> Estimate | None:
+        if found is None or not len(found):
+            return None
+        return clopper_pearson(
+            int(found.sum()), len(found), confidence=confidence, quantity=quantity
+        )
+
     return RecoveredDocuments(
         n,
         hits,
-        clopper_pearson(others, m, confidence=confidence, quantity=share) if m else None,
-        None
-        if by_reference is None
-        else clopper_pearson(int(by_reference.sum()), n, confidence=confidence, quantity=beside),
+        share(fresh, "a document that the model never saw is recovered"),
+        share(by_reference, "the same attack on the reference model recovers a document"),
         float(scipy.stats.hypergeom.sf(hits - 1, n + m, hits + others, n)) if m else None,
     )
 
@@ -429,17 +376,10 @@ def told_at(
 ) -> ToldAt:
     """Recognise training documents by a threshold with few false alarms.
 
-    Parameters
-    ----------
-    trained, fresh
-        Scores of training documents and of unseen ones, which are independent of the rest.
-    rate
-        Largest share of false alarms, in (0, 1).
-    confidence
-        Level at which this holds.
+    trained, fresh: scores of training documents and of unseen ones, which are independent of the
+        rest.
+    rate: largest share of false alarms, in (0, 1).
 
-    Examples
-    --------
     >>> told_at(np.arange(50.0, 150), np.arange(100.0), 0.1)
     ToldAt(rate=0.1, threshold=95.0, told=0.54, needed=29)
     """
@@ -463,11 +403,6 @@ def told_apart(
 
     This is the area under the ROC of this model and these documents: the mean, over fresh
     documents, of the share of training documents that score higher.
-
-    Raises
-    ------
-    InputError
-        One of them is empty.
     """
     if not len(trained) or not len(fresh):
         raise InputError("`trained` and `fresh` must hold at least one score each")
@@ -479,23 +414,12 @@ def told_apart(
 
 @dataclass(frozen=True)
 class CanaryPlan:
-    """Canaries to plant.
+    """Canaries to plant."""
 
-    Parameters
-    ----------
-    each
-        Canaries for each number of copies.
-    copies
-        Numbers of copies in the training text.
-    digits
-        Digits of a secret.
-    text
-        The document around it, with ``{number}`` of the canary and its ``{secret}``.
-    """
-
-    each: int = 20
-    copies: tuple[int, ...] = (1, 4, 16)
-    digits: int = 8
+    each: int = 20  # canaries for each number of copies
+    copies: tuple[int, ...] = (1, 4, 16)  # numbers of copies in the training text
+    digits: int = 8  # of a secret
+    # the document around it, with ``{number}`` of the canary and its ``{secret}``
     text: str = "The code of safe {number} is {secret}."
 
     def __post_init__(self) -> None:
@@ -580,9 +504,8 @@ class NamedCanaries:
 
         Secrets are independent, so for such a model their number is binomial.
         """
-        seen, rate = (
-            (self.completed, self.guess_completed) if completed else (self.named, self.guess)
-        )
+        seen = self.completed if completed else self.named
+        rate = self.guess_completed if completed else self.guess
         return float(scipy.stats.binom.sf(seen - 1, self.canaries, rate))
 
     def by_chance(self, confidence: float = 0.95) -> int:
@@ -602,23 +525,8 @@ def named_canaries(
 ) -> tuple[NamedCanaries, ...]:
     """Rank each true secret among others, and ask the model to complete it.
 
-    Parameters
-    ----------
-    model
-        The model.
-    planted, plan
-        The canaries, and how they were drawn.
-    alternatives
-        Other secrets for each comparison.
-    completes
-        The model again if it can continue a prompt; None skips completion.
-    rng
-        Draws the other secrets.
-
-    Returns
-    -------
-    tuple
-        One result for each number of copies.
+    completes: the model again if it can continue a prompt; None skips completion.
+    Returns: one result for each number of copies.
     """
     count = integer("alternatives", alternatives, low=1)
     random = generator(rng)
@@ -637,24 +545,21 @@ def named_canaries(
 
 
 def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPlan) -> int:
-    """Count the canaries whose secret the model continues after the preceding text."""
+    """Count the canaries whose secret the model continues after the preceding text.
+
+    Prompts are the tokens that are the same for every first digit. The true text's tokens would not
+    do: where the last one before the secret ends may depend on the secret.
+    """
     prompts: list[Sequence[int]] = []
     wanted: list[str] = []
     for one in alike:
-        prompt, whole = _before_secret(model, one, plan), model.decode(model.encode(one.text()))
+        known = model.encode(one.template.partition(SECRET)[0])
+        others = [model.encode(one.text(digit * plan.digits)) for digit in "0123456789"]
+        columns = zip(known, *others, strict=False)
+        prompt = [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]
+        whole = model.decode(model.encode(one.text()))
         place = whole.find(one.secret, len(model.decode(prompt)))
         if place >= 0:  # else its tokens do not tell it
             prompts.append(prompt)
             wanted.append(whole[: place + plan.digits])
     return int(continued(model, prompts, wanted).sum())
-
-
-def _before_secret(model: Completes, one: PlantedCanary, plan: CanaryPlan) -> Sequence[int]:
-    """Return the tokens before a secret that are the same for every first digit.
-
-    The true text's tokens would not do: where the last one ends may depend on the secret.
-    """
-    known = model.encode(one.template.partition(SECRET)[0])
-    others = [model.encode(one.text(digit * plan.digits)) for digit in "0123456789"]
-    columns = zip(known, *others, strict=False)
-    return [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]

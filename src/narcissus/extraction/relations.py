@@ -1,16 +1,10 @@
-"""Outputs as text: the whole data set, or rare strings of it.
-
-When an output counts as extraction: the interface of the relations of Cohen et al. 2024.
+"""When an output counts as extraction: the relations of Cohen et al. 2024.
 
 A relation decides whether an output is a valid extraction of a data set, and names valid outputs
 that are cheap to print. The complexity of the set of valid outputs is the least over its members,
 so every member named here lowers the upper estimate, and none can make it wrong.
 
-Source: Cohen et al. 2024, appendix D.
-
-The Hamming examples: a bit string that agrees with a record except for a share of its places.
-
-Source: Cohen et al. 2024, Examples D.4 to D.6; Narcissus theory 7.
+Source: Cohen et al. 2024, appendix D, with Examples D.4 to D.6; Narcissus theory 7.
 """
 
 from __future__ import annotations
@@ -18,6 +12,7 @@ from __future__ import annotations
 import math
 import zlib
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,6 +36,7 @@ _COVERING = (
     "print(f'{{z:0{d}b}}')"
 )
 _HEADER = "#coding:L1\n"
+_BLOCK = 512  # rows whose distances are held together
 _BYTES = "int.from_bytes(ord(c)^{mask} for c in"
 Rows = NDArray[np.float64]
 
@@ -75,18 +71,12 @@ class OutputRelation(ABC):
         return np.array([self.counts(d, o) for d, o in zip(data, attempt, strict=True)], dtype=bool)
 
 
-def text_of(output: bytes) -> str | None:
-    """Decode an output; None if it is no text."""
-    try:
-        return output.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-
-
 def lines_of(output: bytes) -> list[str]:
     """Return the non-blank lines of an output; none if it is no text."""
-    text = text_of(output)
-    return [] if text is None else [line for line in text.splitlines() if line.strip()]
+    try:
+        return [line for line in output.decode("utf-8").splitlines() if line.strip()]
+    except UnicodeDecodeError:
+        return []
 
 
 @dataclass(frozen=True)
@@ -157,14 +147,10 @@ class Strings(OutputRelation):
         good = self.counting(data, list(data.records))
         good.sort(key=_packed)
         if self._enough(good):
-            low, high = self.at_least, len(good)
-            while low < high:  # the total grows with the list
-                middle = (low + high) // 2
-                if self._enough(good[:middle]):
-                    high = middle
-                else:
-                    low = middle + 1
-            yield "\n".join(good[:low]).encode()
+            # the total grows with the list
+            sizes = range(self.at_least, len(good))
+            least = bisect_left(sizes, True, key=lambda size: self._enough(good[:size]))
+            yield "\n".join(good[: self.at_least + least]).encode()
 
     def describe(self) -> str:
         records = "record" if self.k == 1 else "records"
@@ -227,7 +213,7 @@ class HammingBall(OutputRelation):
         )
 
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield records, with as many trailing zeros as the share allows."""
+        """Yield records, with as many trailing zeros (or ones) as the share allows."""
         for record in self._bits(data)[:16]:
             yield record.encode()
             for filler in "01":
@@ -294,15 +280,21 @@ def printed(rows: Rows) -> bytes:
 
 
 def _output_rows(output: bytes, columns: int) -> Rows | None:
-    text = text_of(output)
-    rows = None if text is None else parse_rows(text)
+    rows = parse_rows("\n".join(lines_of(output)))
     return rows if rows is not None and rows.shape[1] == columns else None
+
+
+def _that_count(
+    relation: OutputRelation, data: DataSet, rows: Rows, radius: float
+) -> Iterator[bytes]:
+    """Yield valid prints of rows, from coarse to fine."""
+    return (output for output in _coarse(rows, radius) if relation.counts(data, output))
 
 
 def _coarse(rows: Rows, radius: float) -> Iterator[bytes]:
     """Print rows as coarsely as ``radius`` may allow, as whole multiples of steps where possible.
 
-    The steps halve from too coarse to fine; the caller keeps the valid outputs.
+    The steps halve from too coarse to fine.
     """
     step = 4 * radius / math.sqrt(rows.shape[1])
     for _ in range(6):
@@ -317,14 +309,6 @@ def _coarse(rows: Rows, radius: float) -> Iterator[bytes]:
             .encode()
         )
         step /= 2
-
-
-def _first_that_counts(
-    relation: OutputRelation, data: DataSet, rows: Rows, radius: float
-) -> Iterator[bytes]:
-    for output in _coarse(rows, radius):
-        if relation.counts(data, output):
-            yield output
 
 
 @dataclass(frozen=True)
@@ -360,22 +344,17 @@ class Near(OutputRelation):
                 f"`radius` must be below `isolation`, got {self.radius} and {self.isolation}"
             )
 
-    def isolated(self, data: DataSet) -> Rows:
-        """Return the rows of the data that are far from all others."""
-        return _isolated(data, self.isolation, self.merge_copies)
-
     def counts(self, data: DataSet, output: bytes) -> bool:
         rows = _output_rows(output, data.rows.shape[1])
-        isolated = self.isolated(data)
+        isolated = _isolated(data, self.isolation, self.merge_copies)
         if rows is None or not isolated.size:
             return False
         return bool((distance.cdist(rows[:1], isolated) < self.radius).any())
 
     def cheap_members(self, data: DataSet) -> Iterator[bytes]:
-        """Yield the isolated items that compress best, as coarsely as the radius allows."""
-        isolated = self.isolated(data)
-        for row in isolated[:64]:
-            yield from _first_that_counts(self, data, row[None], self.radius)
+        """Yield isolated items, as coarsely as the radius allows."""
+        for row in _isolated(data, self.isolation, self.merge_copies)[:64]:
+            yield from _that_count(self, data, row[None], self.radius)
 
     def describe(self) -> str:
         return (
@@ -387,14 +366,17 @@ class Near(OutputRelation):
 @lru_cache(maxsize=32)
 def _isolated(data: DataSet, isolation: float, merge_copies: bool) -> Rows:
     rows = np.unique(data.rows, axis=0) if merge_copies else data.rows
-    if rows.shape[0] == 1:
-        return rows
-    keep = np.empty(rows.shape[0], dtype=np.bool_)
-    for start in range(0, rows.shape[0], 1024):
-        block = distance.cdist(rows[start : start + 1024], rows)
-        block[np.arange(block.shape[0]), start + np.arange(block.shape[0])] = np.inf
-        keep[start : start + 1024] = block.min(axis=1) > isolation
-    return rows[keep]
+    return rows[nearest_other(rows, rows, np.arange(len(rows))) > isolation]
+
+
+def nearest_other(rows: Rows, others: Rows, but: NDArray[np.integer]) -> Rows:
+    """Return each row's distance to the nearest of ``others``, except the one numbered ``but``."""
+    found = np.empty(len(rows))
+    for start in range(0, len(rows), _BLOCK):
+        block = distance.cdist(rows[start : start + _BLOCK], others)
+        block[np.arange(len(block)), but[start : start + _BLOCK]] = np.inf
+        found[start : start + _BLOCK] = block.min(axis=1)
+    return found
 
 
 @dataclass(frozen=True)
@@ -452,7 +434,7 @@ class Close(OutputRelation):
             radius = float(np.median(norms) * math.sqrt(2 * (1 - self.correlation)) + 1e-9)
         sizes = [len(zlib.compress(next(_coarse(row[None], radius)))) for row in rows]
         for pool in (np.argsort(sizes, kind="stable"), np.argsort(norms, kind="stable")):
-            yield from _first_that_counts(self, data, rows[pool[: self.at_least]], radius)
+            yield from _that_count(self, data, rows[pool[: self.at_least]], radius)
 
     def describe(self) -> str:
         how = (

@@ -21,7 +21,6 @@ from pathlib import Path
 
 from narcissus._guarded import Stop
 from narcissus.errors import InputError, NarcissusError
-from narcissus.extraction._burglars import BURGLARS, Burglar
 from narcissus.extraction._runs import (
     DEFAULT_LIMITS,
     METHOD,
@@ -82,6 +81,117 @@ class Isolation:
         return self.method != "none"
 
 
+_REFUSED = b"refused"
+
+
+@dataclass(frozen=True)
+class Burglar:
+    """An escape attempt: its source, its limits, and the only ending that counts as stopped."""
+
+    name: str
+    source: str
+    stopped: str
+    expected: str = "finished"
+    says: bytes = _REFUSED
+    seconds: float = 20.0
+    memory: int = 2**30
+    output: int = 2**16
+    disk: int = 2**20
+    or_ended: bool = False  # whether it may be ended instead, before it says anything
+
+
+def _attempt(code: str, errors: str = "OSError") -> str:
+    body = "\n".join("    " + line for line in code.splitlines())
+    return f"try:\n{body}\n    print('broken')\nexcept {errors}:\n    print('refused')\n"
+
+
+BURGLARS = (
+    Burglar(
+        "reads its release",  # walls that let nothing in are no use either
+        "import sys\nprint(open(sys.argv[1]).read(), end='')\n",
+        "it can",
+        says=b"the release",
+    ),
+    Burglar(
+        "uses its temporary folder",  # real programs need one
+        "import tempfile\nwith tempfile.NamedTemporaryFile('w+') as file:\n"
+        "    print('mine', file=file, flush=True)\n    print(open(file.name).read(), end='')\n",
+        "it can",
+        says=b"mine",
+    ),
+    Burglar("fork bomb", _attempt("import os\nwhile True:\n    os.fork()"), "no child process"),
+    Burglar(
+        "starts another program",
+        _attempt("import os\nos.execv('/bin/sh', ['sh', '-c', 'echo broken'])"),
+        "refused",
+    ),
+    Burglar(
+        "memory hog",
+        _attempt(
+            "held = []\nwhile True:\n    held.append(bytearray(b'x' * 2**24))", "MemoryError"
+        ),
+        "the memory limit held",
+        memory=2**28,
+    ),
+    Burglar(
+        "endless loop",
+        "while True: pass\n",
+        "killed at its time limit",
+        expected="timeout",
+        says=b"",
+        seconds=2.0,
+    ),
+    Burglar("reads /etc/passwd", _attempt("open('/etc/passwd').read()"), "refused"),
+    Burglar("lists the root folder", _attempt("import os\nassert not "
+            "set(os.listdir('/')) & {'home', 'root', 'etc', 'proc'}\nraise OSError"), "refused"),
+    Burglar("writes a file", _attempt("open('kept', 'w').write('x')"), "refused"),
+    Burglar("changes its release", _attempt("open('release', 'r+').write('x')"), "refused"),
+    Burglar("empties its release",  # without ever asking to write
+            _attempt("import os\nos.open('release', os.O_RDONLY | os.O_TRUNC)"), "refused"),
+    Burglar("locks others out of its folder", _attempt("import os\nos.chmod('.', 0)"), "refused"),
+    Burglar("makes a link", _attempt("import os\nos.symlink('/etc/passwd', "
+            "os.environ['TMPDIR'] + '/link')"), "refused"),
+    Burglar("fills the disk", _attempt("import os\nfor n in range(10**4):\n"
+            "    with open(os.environ['TMPDIR'] + f'/{n}', 'wb') as file:\n"
+            "        file.write(bytes(2**16))\nimport time\ntime.sleep(2)"), "stopped",
+            or_ended=True),
+    Burglar("leaves its session", _attempt("import os\nos.setsid()"), "refused"),
+    Burglar("reads the environment of the process that started it",
+            _attempt("import os\nopen(f'/proc/{os.getppid() or 1}/environ', 'rb').read()"),
+            "refused"),
+    Burglar("traces another process", "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+            "print('broken' if libc.ptrace(0, 0, 0, 0) == 0 else 'refused')\n", "refused"),
+    Burglar(
+        "opens a socket",
+        _attempt("import socket\nsocket.socket(socket.AF_INET).connect(('127.0.0.1', 9))"),
+        "refused",
+    ),
+    Burglar(
+        "opens a local socket",
+        _attempt("import socket\nsocket.socket(socket.AF_UNIX)"),
+        "refused",
+    ),
+    Burglar(
+        "signals the process that started it",
+        _attempt("import os\nos.kill(os.getppid() or 2, 0)"),
+        "refused",
+    ),
+    Burglar(
+        "looks at the environment",
+        "import os\nprint('broken' if set(os.environ) - {'LC_CTYPE', 'PWD', 'TMPDIR', 'HOME'} "
+        "else 'refused')\n",
+        "it names the temporary folder",
+    ),
+    Burglar(
+        "prints 10 GB",
+        "import sys\nfor _ in range(10 * 2**10): sys.stdout.write('x' * 2**20)\n",
+        "killed at its output limit",
+        expected="output limit",
+        says=b"x" * 2**16,
+    ),
+)  # fmt: skip
+
+
 _unprotected: ContextVar[bool] = ContextVar("_unprotected", default=False)
 
 
@@ -119,26 +229,12 @@ def run_program(
     which is also its first argument. Its temporary folder, named in ``TMPDIR`` and ``HOME``, is
     writable, initially empty, and deleted afterwards. Nothing outlives this call or this process.
 
-    Parameters
-    ----------
-    program
-        Its source as bytes, or its file.
-    release
-        The bytes handed to it; empty for "without the release". A file or a folder is copied; a
-        folder is not on standard input.
-    limits
-        Time, memory, output, threads, disk.
-    beside
-        Further files in its working folder, by name.
-    isolation
-        From `check_isolation`, which is called by default.
-    stop
-        Allows another thread to end the run early.
-
-    Raises
-    ------
-    IsolationError
-        The machine offers no isolation that withstands `check_isolation`.
+    program: its source as bytes, or its file.
+    release: the bytes handed to it; empty for "without the release". A file or a folder is copied;
+        a folder is not on standard input.
+    beside: further files in its working folder, by name.
+    stop: allows another thread to end the run early.
+    Raises IsolationError: the machine offers no isolation that withstands `check_isolation`.
     """
     isolation = isolation or check_isolation()
     program, release = as_file(program), as_file(release)
@@ -164,13 +260,7 @@ def _checked() -> Isolation:
 
 
 def check_isolation() -> Isolation:
-    """Try to escape in every way that the walls forbid, once in a process.
-
-    Raises
-    ------
-    IsolationError
-        An attempt succeeded with every available method, or there is none.
-    """
+    """Try to escape in every way that the walls forbid, once in a process."""
     if _unprotected.get():
         return Isolation("none", ("time and output limits only",))
     return _checked()

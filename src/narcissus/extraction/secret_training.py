@@ -1,33 +1,19 @@
-"""Training an n-gram model on a secret with DP-SGD: thousands of models at once.
+"""Models trained on a secret with DP-SGD, thousands at once.
 
 A character n-gram model predicts the last character of a canary from the ones before. The context
 is fixed and training is lazy: only parameters that the canary touches are trained. So a model
 learns one softmax over the characters about the secret: a vector of logits, here a row of an array
-of models. The attacker sees the logits after the last step.
+of models. The attacker sees the logits after the last step. A small network, fine-tuned on private
+documents, reads a context and predicts what comes next; everything but the secret is public, since
+an attacker of differential privacy knows all other documents.
 
-Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
+A study specifies the training by its epsilon. Adding a canary moves a step by the clipping norm,
+replacing one by twice that: libraries account so, and the noise follows them. But two softmax
+gradients differ by less, except for very small norms. So the training guarantees more than its
+noise was made for, and reports this.
 
-DP-SGD specified by its epsilon, with noise for the sensitivity that clipping allows.
-
-Adding a canary moves a step by the clipping norm, replacing one by twice that. Libraries account
-so, and the noise follows them; the training itself reports the guarantee that truly holds.
-
-Source: Swanberg et al. 2025, section 5.2; Narcissus theory 10.
-
-A small network fine-tuned with DP-SGD on private documents, one of which holds a secret.
-
-The network reads a context and predicts what comes next. Everything but the secret is public: an
-attacker of differential privacy knows all other documents. Many networks are trained at once. Only
-the logits after the secret's context are released, since a guess needs no others.
-
-Source: Narcissus theory 10; per-example clipping as in Abadi et al. 2016.
-
-An n-gram model trained on a secret with DP-SGD, as a study specifies it: by its epsilon.
-
-Two softmax gradients differ by less than clipping allows, except for very small norms. So the
-training guarantees more than its noise was made for, and reports this.
-
-Source: Swanberg et al. 2025, section 5.2; Narcissus theory 10.
+Source: Swanberg et al. 2025, sections 5 and 5.2; Narcissus theory 4.6 and 10; per-example clipping
+as in Abadi et al. 2016.
 """
 
 from __future__ import annotations
@@ -62,20 +48,12 @@ SENSITIVITIES = ("clip", "softmax")
 class SecretTraining:
     """DP-SGD on one canary: every step clips its gradient and adds Gaussian noise.
 
-    Attributes
-    ----------
-    noise
-        Standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
-    clip
-        Largest L2 norm of the canary's gradient. No softmax gradient exceeds the root of 2.
-    steps
-        Steps, each on the whole data (one canary: there is nothing to sample).
-    learning_rate
-        Step size. The smaller, the closer the last logits are to a sufficient statistic of all
-        noisy gradients; large steps forget.
+    noise: standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
+    clip: largest L2 norm of the canary's gradient. No softmax gradient exceeds the root of 2.
+    steps: steps, each on the whole data (one canary: there is nothing to sample).
+    learning_rate: step size. The smaller, the closer the last logits are to a sufficient statistic
+        of all noisy gradients; large steps forget.
 
-    Notes
-    -----
     The guarantee is exact for the sum of the steps as an attacker sees all of them: replacing the
     canary moves a clipped gradient by at most ``min(2 clip, sqrt 2)``, since two softmax gradients
     at the same logits differ by the difference of two unit vectors and clipping brings points
@@ -132,23 +110,9 @@ def train_models(
 ) -> FloatArray:
     """Train one model for each secret.
 
-    Parameters
-    ----------
-    secrets
-        Index of the last character in each canary, shape (models,), in 0 .. values - 1.
-    values
-        Number of characters.
-    training
-        Parameters of the training.
-    start
-        Initial logits, shape (values,), as of a pretrained model. None: all 0.
-    rng
-        Draws the noise.
-
-    Returns
-    -------
-    array of shape (models, values)
-        Logits after the last step.
+    secrets: index of the last character in each canary, shape (models,), in 0 .. values - 1.
+    start: initial logits, shape (values,), as of a pretrained model. None: all 0.
+    Returns: shape (models, values): logits after the last step.
     """
     values = integer("values", values, low=2)
     numbers = np.asarray(secrets)
@@ -210,14 +174,7 @@ class TrainsOnSecrets(Protocol):
 class TrainedOnSecret:
     """The mechanism that releases a model trained on a secret character.
 
-    Parameters
-    ----------
-    training
-        Parameters of the training.
-    values
-        Number of characters.
-    start
-        Initial logits of all models, shape (values,); None: 0.
+    start: initial logits of all models, shape (values,); None: 0.
     """
 
     training: SecretTraining
@@ -327,19 +284,21 @@ class AskedTraining:
         return 0.0 if accounted is None else math.sqrt(self.steps) * self.apart / accounted.mu
 
     def chosen(self, made: Callable[[float], MadeT], chances: FloatArray) -> MadeT:
-        """Return the mechanism with the given learning rate, or the best of the grid."""
+        """Return the mechanism with the given learning rate, or the best of the grid.
+
+        That is the one with the least mean loss on simulated canaries, the same for every rate.
+        """
         if self.learning_rate is not None:
             return made(self.learning_rate)
-        rates = [10 * rate / self.steps for rate in RATES]
-        return min(map(made, rates), key=lambda one: self._loss(one, chances))
 
-    def _loss(self, mechanism: TrainsOnSecrets, chances: FloatArray) -> float:
-        """Return the mean loss of simulated canaries after training, the same for every rate."""
-        rng = child(0, self.steps, chances.size)
-        secrets = rng.choice(chances.size, size=_PILOTS, p=chances / chances.sum())
-        logits = mechanism.release(secrets, rng)
-        own = logits[np.arange(_PILOTS), secrets]
-        return float((special.logsumexp(logits, axis=1) - own).mean())
+        def loss(mechanism: TrainsOnSecrets) -> float:
+            rng = child(0, self.steps, chances.size)
+            secrets = rng.choice(chances.size, size=_PILOTS, p=chances / chances.sum())
+            logits = mechanism.release(secrets, rng)
+            own = logits[np.arange(_PILOTS), secrets]
+            return float((special.logsumexp(logits, axis=1) - own).mean())
+
+        return min((made(10 * rate / self.steps) for rate in RATES), key=loss)
 
 
 @dataclass(frozen=True)
@@ -480,12 +439,10 @@ class FineTune(AskedTraining):
 
     def trained_on(self, chances: FloatArray) -> FineTunedOnSecret:
         network = PublicNetwork.drawn(chances, self.documents, self.hidden)
-
-        def made(rate: float) -> FineTunedOnSecret:
-            training = NetworkTraining(self.noise, self.clip, self.steps, rate)
-            return FineTunedOnSecret(training, network)
-
-        return self.chosen(made, chances)
+        how = (self.noise, self.clip, self.steps)
+        return self.chosen(
+            lambda rate: FineTunedOnSecret(NetworkTraining(*how, rate), network), chances
+        )
 
 
 @dataclass(frozen=True)
@@ -536,10 +493,7 @@ class NgramDpSgd(AskedTraining):
         return np.log((drawn + 1.0) / (self.public + chances.size))
 
     def trained_on(self, chances: FloatArray) -> TrainedOnSecret:
-        start = self.start_of(chances)
-
-        def made(rate: float) -> TrainedOnSecret:
-            training = SecretTraining(self.noise, self.clip, self.steps, rate)
-            return TrainedOnSecret(training, chances.size, start)
-
-        return self.chosen(made, chances)
+        start, how = self.start_of(chances), (self.noise, self.clip, self.steps)
+        return self.chosen(
+            lambda rate: TrainedOnSecret(SecretTraining(*how, rate), chances.size, start), chances
+        )

@@ -1,13 +1,9 @@
-"""Secrets in n-gram models trained with DP-SGD, attacked by thousands: a game with two attackers.
+"""Secrets in models trained with DP-SGD, attacked by thousands: a game with two attackers.
 
 A secret is drawn from a prior, a model is trained on it (`TrainedOnSecret`), and the attackers name
-the secret from the model's logits.
+the secret from the model's logits, whose distribution given a secret they learn from shadow models.
 
 Source: Swanberg et al. 2025, section 5; Narcissus theory 4.6 and 10.
-
-The distribution of logits given a secret, learnt by an attacker from shadow models.
-
-Source: Narcissus theory 10.
 """
 
 from __future__ import annotations
@@ -275,23 +271,8 @@ def attack_secrets(
 ) -> SecretAttack:
     """Draw secrets from a prior, train a model on each, attack them all.
 
-    Parameters
-    ----------
-    prior
-        Distribution of the secret character, shape (values,).
-    training
-        Parameters of the training.
-    models
-        Number of models (the paper: 2,000).
-    shadow_models
-        Models that the prior-aware attacker trains to learn the likelihood.
-    confidence
-        Level of the limits.
-    rng
-        Draws secrets and noise.
+    shadow_models: models that the prior-aware attacker trains to learn the likelihood.
 
-    Examples
-    --------
     >>> found = attack_secrets([0.1] * 10, SecretTraining.private(10.0), models=200, rng=1)
     >>> found.published.value > found.prior
     True

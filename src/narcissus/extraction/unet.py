@@ -13,9 +13,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,16 @@ from narcissus._optional import optional
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError
-from narcissus.extraction.files import keep, trained_already
-from narcissus.extraction.image_models import ImageModelsUnderStudy
+from narcissus.extraction.files import trained_once
+from narcissus.extraction.image_models import HasImageModels, ImageModelsUnderStudy
 from narcissus.extraction.images import CaptionedImages
+from narcissus.extraction.language_models import descend, device_of
 from narcissus.observer import SILENT, Observer
 
 FloatArray = NDArray[np.float64]
 WEIGHTS, SETTINGS = "model.safetensors", "unet.json"
 _WAVES = 8  # frequencies by which the level of noise is told
+_PURPOSE = "Training a U-Net"
 _BATCH = 256  # images at a time
 _STEP, _PIXEL = 6e-3, 6e-9  # seconds of a step, and of a pixel at width 1, on one core
 
@@ -106,15 +108,7 @@ def _convolution(name: str, before: int, after: int, size: int = 3) -> dict[str,
 
 
 class UNet:
-    """A U-Net with its weights.
-
-    Parameters
-    ----------
-    settings
-        Its dimensions.
-    weights
-        Tensors of PyTorch by name.
-    """
+    """A U-Net with its weights."""
 
     def __init__(self, settings: UNetSettings, weights: Mapping[str, Any]) -> None:
         self.settings, self.weights = settings, dict(weights)
@@ -161,15 +155,9 @@ class UNet:
     def velocity(self, noisy: Any, angle: Any, words: Any) -> Any:
         """Predict ``cos(angle) noise - sin(angle) image``.
 
-        Parameters
-        ----------
-        noisy
-            ``cos(angle) image + sin(angle) noise``, shape (images, channels, height, width); pixels
-            of images in [-1, 1].
-        angle
-            From 0, no noise, to pi / 2, noise alone; shape (images,).
-        words
-            From `words_of`.
+        noisy: ``cos(angle) image + sin(angle) noise``, shape (images, channels, height, width);
+            pixels of images in [-1, 1].
+        angle: from 0, no noise, to pi / 2, noise alone; shape (images,).
         """
         f = self._torch.nn.functional
         told = self._told(angle, words)
@@ -261,8 +249,12 @@ def words_in(caption: str) -> list[str]:
     return caption.lower().split()
 
 
+def vocabulary(captions: Iterable[str]) -> list[str]:
+    return sorted({word for caption in set(captions) for word in words_in(caption)})
+
+
 @dataclass(frozen=True)
-class UNetTraining:
+class UNetTraining(HasImageModels):
     """A diffusion model with a small U-Net, trained here on a part of the images (extra `images`).
 
     Parameters
@@ -279,13 +271,6 @@ class UNetTraining:
         Steps from noise to an image.
     device
         "cpu", "cuda", ...; by default a GPU if there is one.
-
-    Raises
-    ------
-    InputError
-        A number is out of its range.
-    MissingExtraError
-        torch is not installed.
     """
 
     width: int = 16
@@ -295,14 +280,12 @@ class UNetTraining:
     steps: int = 20
     device: str | None = None
 
-    trains = True
-
     def __post_init__(self) -> None:
         for name in ("width", "epochs", "batch", "steps"):
             integer(name, getattr(self, name), low=1)
         positive("learning_rate", self.learning_rate)
         self.settings((4, 4, 1))
-        torch_of("Training a U-Net")
+        torch_of(_PURPOSE)
 
     def check(self, images: CaptionedImages) -> None:
         """Refuse images whose sides do not fit."""
@@ -319,11 +302,9 @@ class UNetTraining:
         )
 
     def seconds(self, images: CaptionedImages) -> float:
-        """Estimate the training time on one core of a CPU."""
         height, width, _ = images.shape
-        seen = int(images.copies.sum()) * self.epochs
         each = _STEP / self.batch + _PIXEL * self.width**2 * height * width
-        return seen * each
+        return int(images.copies.sum()) * self.epochs * each
 
     def models(
         self,
@@ -334,27 +315,22 @@ class UNetTraining:
         entropy: int,
         observer: Observer,
     ) -> ImageModelsUnderStudy:
-        """Train all, or take those of an earlier run of the same study."""
-        captions = {caption for one in (trained, *shadows) for caption in one.captions}
-        words = sorted({word for caption in captions for word in words_in(caption)})
+        every = (trained, *shadows)
+        words = vocabulary(caption for one in every for caption in one.captions)
         found: list[UNet] = []
-        for number, images in enumerate((trained, *shadows)):
+
+        def train(images: CaptionedImages, folder: Path, rng: RandomSource) -> None:
+            self.train(images, words=words, rng=rng, observer=observer).save(folder)
+
+        for number, images in enumerate(every):
             folder = place / ("model" if number == 0 else f"shadow-{number}")
+            rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
             said = {**asdict(self), "entropy": str(entropy), "images": _digest(images, words)}
-            if not trained_already(folder, said):
-                shutil.rmtree(folder, ignore_errors=True)
-                rng = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(number,)))
-                self.train(images, words=words, rng=rng, observer=observer).save(folder)
-                keep(folder, said)
-            found.append(UNet.load(folder, self._on()))
+            trained_once(folder, said, partial(train, images, folder, rng))
+            found.append(UNet.load(folder, device_of(torch_of(_PURPOSE), self.device)))
         return ImageModelsUnderStudy(
             found[0], tuple(found[1:]), found[0].parameters, place / "model"
         )
-
-    def _on(self) -> str:
-        if self.device:
-            return self.device
-        return "cuda" if torch_of("Training a U-Net").cuda.is_available() else "cpu"
 
     def train(
         self,
@@ -367,48 +343,31 @@ class UNetTraining:
         """Train on images, each repeated by its copies.
 
         The same seed gives the same numbers on the same machine with the same number of threads;
-        other machines round differently.
-
-        Parameters
-        ----------
-        images
-            Training images.
-        words
-            Vocabulary of the captions; None: the words in them.
-        rng
-            Draws the initial weights, the order of images, and noise.
-        observer
-            Receives every step.
+        other machines round differently. ``words`` is the vocabulary of the captions; None: the
+        words in them.
         """
-        torch, random = torch_of("Training a U-Net"), generator(rng)
-        if words is None:
-            words = sorted({word for caption in images.captions for word in words_in(caption)})
-        net = UNet.initial(self.settings(images.shape, words), random).to(self._on())
+        torch, random = torch_of(_PURPOSE), generator(rng)
+        known = vocabulary(images.captions) if words is None else words
+        net = UNet.initial(self.settings(images.shape, known), random).to(
+            device_of(torch, self.device)
+        )
         for tensor in net.weights.values():
             tensor.requires_grad_(True)
         pixels = torch.tensor(
             images.pixels.transpose(0, 3, 1, 2) * 2 - 1, dtype=torch.float32, device=net.device
         )
         told = net.words_of(images.captions)
-        order = np.repeat(np.arange(len(images)), images.copies)
-        batches = -(-len(order) // self.batch)
-        optimiser = torch.optim.Adam(net.weights.values(), lr=self.learning_rate)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
-            optimiser, batches * self.epochs, eta_min=self.learning_rate / 10
+        descend(
+            torch,
+            torch.optim.Adam(net.weights.values(), lr=self.learning_rate),
+            lambda some: _loss(torch, net, pixels[some], told[some], random),
+            np.repeat(np.arange(len(images)), images.copies),
+            "a diffusion model",
+            epochs=self.epochs,
+            batch=self.batch,
+            random=random,
+            observer=observer,
         )
-        observer.start("train a diffusion model", batches * self.epochs)
-        for _ in range(self.epochs):
-            shuffled = random.permutation(order)
-            for begin in range(0, len(order), self.batch):
-                chosen = shuffled[begin : begin + self.batch]
-                loss = _loss(torch, net, pixels[chosen], told[chosen], random)
-                optimiser.zero_grad()
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(net.weights.values(), 1.0)
-                optimiser.step()
-                schedule.step()
-                observer.advance()
-        observer.finish()
         for tensor in net.weights.values():
             tensor.requires_grad_(False)
         return net

@@ -3,26 +3,26 @@
 Each sees the string of a game with the mechanism `stretched` and names its kind. They are only some
 of the polynomially many verifiers: fooling one shows nothing about the others.
 
-Source: Cohen et al. 2024, Definition D.10, Lemma D.11, section D.4.2.
+* *Compressors.* Fewer than ``256^(m+1) / 255`` strings of ``n`` bits compress to at most ``m``
+  bytes, since each is decompressed from another: a share of ``2^(8(m+1) - n) / 255``. This p-value
+  assumes nothing about the compressor, and is why random strings are complex.
+* *Randomness tests*, with exact p-values.
+* *A learner*: logistic regression on counts of windows and of distant pairs of bits. It knows the
+  generator, as verifiers may, and trains on strings that it makes itself.
 
-Compressors as tests of randomness: few strings can be compressed, whatever the compressor.
+`prg_example` fools every verifier. Its program reads most of the data from the release and has
+memorised the rest. Random data make it a fine extraction. Data stretched from a short seed make it
+none at all: a shorter program prints them without the release. Without the seed nobody can
+distinguish the cases, which is a theorem and no defect of the estimate.
 
-Fewer than ``256^(m+1) / 255`` strings of ``n`` bits compress to at most ``m`` bytes, since each is
-decompressed from another: a share of ``2^(8(m+1) - n) / 255``. This p-value assumes nothing about
-the compressor, and is why random strings are complex.
-
-Source: Cohen et al. 2024, Lemma D.11 (3) and section D.4.2; Narcissus theory 7.
-
-A verifier that learns: logistic regression on counts of windows and of distant pairs of bits.
-
-It knows the generator, as verifiers may, and trains on strings that it makes itself.
-
-Source: Cohen et al. 2024, Definition D.10; Narcissus theory 7.
+Source: Cohen et al. 2024, Definition D.10, Lemma D.11, Algorithm D.12, footnote 8, section D.4.2;
+Narcissus theory 7.
 """
 
 from __future__ import annotations
 
 import bz2
+import hashlib
 import lzma
 import math
 import zlib
@@ -37,7 +37,8 @@ from scipy import special
 
 from narcissus._optional import optional
 from narcissus._options import FilledIn
-from narcissus._validation import did_you_mean, fraction, integer
+from narcissus._random import RandomSource, generator
+from narcissus._validation import between, did_you_mean, fraction, integer
 from narcissus.errors import InputError
 from narcissus.evidence.randomness import TESTS, WINDOW, disagreements, strings_of_bits, window_sums
 from narcissus.worlds.base import Array, Batch
@@ -56,10 +57,6 @@ def _zlib(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-def _lzma(data: bytes) -> bytes:
-    return lzma.compress(data, lzma.FORMAT_RAW, filters=_LZMA)
-
-
 def _zstd(data: bytes) -> bytes:
     zstd = optional("zstandard", extra="compress", purpose="Compressing by zstd")
     return zstd.ZstdCompressor(level=19, write_checksum=False).compress(data)
@@ -76,24 +73,20 @@ def _ppm(data: bytes) -> bytes:
     return coder.encode(data) + coder.flush()
 
 
-COMPRESS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
-    {
-        "zlib": _zlib,
-        "bz2": lambda data: bz2.compress(data, 9),
-        "lzma": _lzma,
-        "zstd": _zstd,
-        "brotli": _brotli,
-        "ppm": _ppm,
-    }
-)
+COMPRESS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType({
+    "zlib": _zlib,
+    "bz2": lambda data: bz2.compress(data, 9),
+    "lzma": lambda data: lzma.compress(data, lzma.FORMAT_RAW, filters=_LZMA),
+    "zstd": _zstd,
+    "brotli": _brotli,
+    "ppm": _ppm,
+})  # fmt: skip
 """Compressors by name; the last three need the extra ``compress``."""
 
 
 def share_as_short(size: int, bits: int) -> float:
     """Bound the share of all bit strings that one compressor brings to at most ``size`` bytes.
 
-    Examples
-    --------
     >>> share_as_short(98, 800) < 2**-15, share_as_short(100, 800)
     (True, 1.0)
     """
@@ -261,3 +254,93 @@ class LearnedVerifier:
         if self.weights is None:
             raise InputError("call `prepare` first: the attack learns from the game")
         return (features(strings_of_bits(release)) @ self.weights > 0).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class PrgExample:
+    """One outcome of Algorithm D.12, in hexadecimal digits or in bits."""
+
+    # data, release, program: the triple that the verifier sees; the program prints the data
+    # from the release
+    data: bytes
+    release: bytes
+    program: bytes
+    # A program that prints the data without the release; None if the data are random
+    short_program: bytes | None
+
+
+def _stretched(random: np.random.Generator, size: int) -> tuple[str, bytes]:
+    """Draw a seed in hexadecimal digits, and stretch it to so many bytes."""
+    seed = random.bytes(16).hex()
+    return seed, hashlib.shake_256(bytes.fromhex(seed)).digest(size)
+
+
+def prg_example(
+    *, pseudo_random: bool, length: int = 4096, by_heart: int = 128, rng: RandomSource = None
+) -> PrgExample:
+    """Make the triple of Algorithm D.12; SHAKE-256 stands in for the generator.
+
+    pseudo_random: True for ``b = 0`` (stretched from a seed of 16 bytes), False for ``b = 1``
+        (random).
+    length: bytes of data, printed as twice as many hexadecimal digits.
+    by_heart: bytes at the end memorised by the program, at least 48: longer than the short program.
+
+    >>> made = prg_example(pseudo_random=True, rng=1)
+    >>> len(made.short_program) < len(made.program) < len(made.data)
+    True
+    """
+    length = integer("length", length, low=64)
+    by_heart = integer("by_heart", by_heart, low=48, high=length)
+    random, short = generator(rng), None
+    if pseudo_random:
+        seed, raw = _stretched(random, length)
+        short = (
+            f"import hashlib as h;print(h.shake_256(bytes.fromhex('{seed}')).hexdigest({length}))"
+        ).encode()
+    else:
+        raw = random.bytes(length)
+    data, split = raw.hex(), 2 * (length - by_heart)
+    program = f"print(open(0).read()+'{data[split:]}')"
+    return PrgExample(data.encode(), data[:split].encode(), program.encode(), short)
+
+
+def approximate_prg_example(
+    *,
+    pseudo_random: bool,
+    advantage: float = 0.1,
+    bits: int = 8192,
+    by_heart: int = 1024,
+    rng: RandomSource = None,
+) -> PrgExample:
+    """Make the approximate example of footnote 8, for `HammingBall` with share ``1/2 - advantage``.
+
+    The release holds the first ``2 advantage bits - by_heart / 2`` bits; the program has memorised
+    the next ``by_heart`` and guesses the rest, half of which come out right. Departing from the
+    footnote, the release holds twice as much: with its ``advantage * bits`` known bits the guess
+    agrees in a share of ``1/2 + advantage / 2`` only **[new]**.
+
+    advantage: excess of the agreement over a half, in (0, 1/2).
+    bits: length of the data.
+    by_heart: bits memorised by the program; it needs some ten times the square root of ``bits``.
+    """
+    advantage = between("advantage", advantage, 0, 0.5, open_low=True, open_high=True)
+    bits = 8 * (integer("bits", bits, low=512) // 8)
+    by_heart = integer("by_heart", by_heart, low=1, high=int(2 * advantage * bits))
+    random, short = generator(rng), None
+    if pseudo_random:
+        seed, raw = _stretched(random, bits // 8)
+        short = (
+            "import hashlib as h;print(bin(int('1'+h.shake_256(bytes.fromhex("
+            f"'{seed}')).hexdigest({bits // 8}),16))[3:])"
+        ).encode()
+    else:
+        raw = random.bytes(bits // 8)
+    data = "".join(map(str, np.unpackbits(np.frombuffer(raw, np.uint8))))
+    known = int(2 * advantage * bits) - by_heart // 2
+    rest = bits - known - by_heart
+    digits = f"0x{int('1' + data[known : known + by_heart], 2):x}"
+    program = (
+        "import random\n"
+        f"print(open(0).read()+bin({digits})[3:]+f'{{random.getrandbits({rest}):0{rest}b}}')"
+    )
+    return PrgExample(data.encode(), data[:known].encode(), program.encode(), short)

@@ -7,8 +7,14 @@ from narcissus.membership.audit import (
     audit_membership,
     rates_across_models,
 )
-from narcissus.membership.coins import CoinDesign, coin_design
-from narcissus.membership.shadows import SCALES, ShadowScores, read_shadow_scores, shadow_scores
+from narcissus.membership.shadows import (
+    SCALES,
+    CoinDesign,
+    ShadowScores,
+    coin_design,
+    read_shadow_scores,
+    shadow_scores,
+)
 
 __all__ = [
     "ATTACKS",

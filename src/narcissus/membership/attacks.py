@@ -39,37 +39,19 @@ def rmia(
 ) -> FloatArray:
     """Score records by the share of other records that they beat by ``gamma``.
 
-    Parameters
-    ----------
-    targets
-        Probabilities that the models under attack give the records' labels, shape (targets,
+    targets: probabilities that the models under attack give the records' labels, shape (targets,
         records), in (0, 1].
-    shadows
-        Models that are none of these, with probabilities as scores.
-    offline
-        Use only shadows without the record, and correct for the others by ``a``.
-    gamma
-        Factor by which a record must beat another, above 0; the paper takes 1 or 2.
-    a
-        In [0, 1]: ``Pr(x) = ((1 + a) Pr_out(x) + 1 - a) / 2`` offline; the paper tunes it on
-        shadows and finds 0.2 to 0.6.
+    shadows: models that are none of these, with probabilities as scores.
+    offline: use only shadows without the record, and correct for the others by ``a``.
+    gamma: factor by which a record must beat another, above 0; the paper takes 1 or 2.
+    a: in [0, 1]: ``Pr(x) = ((1 + a) Pr_out(x) + 1 - a) / 2`` offline; the paper tunes it on shadows
+        and finds 0.2 to 0.6.
+    Returns: in [0, 1], shape (targets, records): the share of the others ``z`` with ``(Pr(x |
+        target) / Pr(x)) / (Pr(z | target) / Pr(z)) >= gamma``.
 
-    Returns
-    -------
-    FloatArray
-        In [0, 1], shape (targets, records): the share of the others ``z`` with
-        ``(Pr(x | target) / Pr(x)) / (Pr(z | target) / Pr(z)) >= gamma``.
-
-    Notes
-    -----
     The others are the outsiders, records that no model was trained on, as in the paper. Without
     any, they are all other records, whether or not the target was trained on them: leaving out its
     members would reveal the attack's target.
-
-    Raises
-    ------
-    InputError
-        A score is no probability.
     """
     least, over = positive("gamma", gamma), probability("a", a)
     for values in (targets, shadows.scores):
@@ -111,30 +93,16 @@ def lira(
 ) -> FloatArray:
     """Score records by a Gaussian likelihood ratio.
 
-    Parameters
-    ----------
-    targets
-        Scores of the models under attack, shape (targets, records); near Gaussian, so the logit
-        ``log(p / (1 - p))`` of a probability.
-    shadows
-        Models that are none of these.
-    offline
-        Use only shadows without the record.
-    variance
-        "per-record": separate for each record, which takes two shadows on each side used. "fixed":
-        one for all records with it and one for all without, which takes one; better with few
-        shadows.
+    targets: scores of the models under attack, shape (targets, records); near Gaussian, so the
+        logit ``log(p / (1 - p))`` of a probability.
+    variance: "per-record": separate for each record, which takes two shadows on each side used.
+        "fixed": one for all records with it and one for all without, which takes one; better with
+        few shadows.
+    Returns: shape (targets, records). Online: the log likelihood ratio. Offline: the score in
+        standard deviations above the mean without the record; the published ``1 - Pr[Z > score]``
+        is its normal distribution function and orders records in the same way. 0, no evidence, if
+        there are too few shadows.
 
-    Returns
-    -------
-    FloatArray
-        Shape (targets, records). Online: the log likelihood ratio. Offline: the score in standard
-        deviations above the mean without the record; the published ``1 - Pr[Z > score]`` is its
-        normal distribution function and orders records in the same way. 0, no evidence, if there
-        are too few shadows.
-
-    Notes
-    -----
     Departing from the published code: means instead of medians, as in the paper; sample variances
     (of ``n - 1``); the fixed variance is within records, while the code takes the variance of all
     scores together.

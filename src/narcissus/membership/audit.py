@@ -37,8 +37,7 @@ from narcissus.evidence import (
 from narcissus.evidence.intervals import confidence_of_each, p_value_of_half, refused_by_half
 from narcissus.evidence.roc import RocBand, roc_band
 from narcissus.membership.attacks import ATTACKS, attack_scores
-from narcissus.membership.coins import CoinDesign, coin_design
-from narcissus.membership.shadows import ShadowScores
+from narcissus.membership.shadows import CoinDesign, ShadowScores, coin_design
 from narcissus.results import Approximate, Estimate, Grade, NotAssessed, Result, plain
 
 FloatArray = NDArray[np.float64]
@@ -86,23 +85,8 @@ def rates_across_models(
 ) -> tuple[RateAcrossModels, ...]:
     """Estimate an attack's mean rates over models, with one target a trial.
 
-    Parameters
-    ----------
-    data
-        Scores of all models.
-    targets
-        At least two models that are nobody's shadows; independent of each other.
-    design
-        How the records were put into models.
-    attack
-        One of `ATTACKS`.
-    rates
-        Target false-positive rates of the thresholds.
-    confidence
-        Level of all limits together.
+    targets: at least two models that are nobody's shadows; independent of each other.
 
-    Notes
-    -----
     Given the shadows the targets are independent and alike, so the limits hold whatever dependence
     there is among a model's records. The rate of a target without members, or without others,
     counts as 0.
@@ -256,29 +240,13 @@ def audit_membership(
 ) -> MembershipAudit:
     """Attack models with shadow models; report the refuted epsilon and the attack's rates.
 
-    Parameters
-    ----------
-    data
-        Scores of all models, in an order independent of them.
-    attack
-        One of `ATTACKS`.
-    targets
-        With one fold: number of models, the last ones, that are attacked and are nobody's shadows;
-        default a quarter.
-    folds
-        1: held-out targets. More: every model is a target in one of the folds and a shadow in the
-        others; as many as models: the jackknife.
-    rates
-        False-positive rates at which the true-positive rate is bounded.
-    delta, confidence, claimed
-        As in `narcissus.evidence.refute`.
-    rng
-        As in `narcissus.evidence.refute_scores`.
-
-    Raises
-    ------
-    InputError
-        Invalid arguments, or coins that contradict the priors.
+    data: scores of all models, in an order independent of them.
+    targets: with one fold: number of models, the last ones, that are attacked and are nobody's
+        shadows; default a quarter.
+    folds: 1: held-out targets. More: every model is a target in one of the folds and a shadow in
+        the others; as many as models: the jackknife.
+    rates: false-positive rates at which the true-positive rate is bounded.
+    delta, confidence, claimed: as in `narcissus.evidence.refute`.
     """
     one_of("attack", attack, ATTACKS)
     level, source = fraction("confidence", confidence), generator(rng)
@@ -288,8 +256,18 @@ def audit_membership(
     each = confidence_of_each(level, len(parts))
     asked: dict[str, Any] = {"delta": delta, "confidence": each, "claimed": claimed}
     found = [canaries_of(data, part, design, attack=attack, rng=source) for part in parts]
-    tests = tuple(_refuted(one, asked, source) for one in found)
+    tests = tuple(
+        refute_scores(one.scores, one.members, rng=source, **asked)
+        if (one.priors == 0.5).all()
+        else refute_prior_scores(one.scores, one.members, one.priors, rng=source, **asked)
+        for one in found
+    )
     curve = _curve(found, level, attack)
+    missing = NotAssessed(
+        "rates over further models",
+        "every model was a shadow as well" if len(parts) > 1 else "there was one target",
+        "hold out some models as targets that are nobody's shadows",
+    )
     across: tuple[RateAcrossModels, ...] = ()
     if len(parts) == 1 and len(parts[0]) > 1:
         across = rates_across_models(
@@ -315,7 +293,7 @@ def audit_membership(
         rates=tuple(curve.tpr_at(rate) for rate in rates),
         across=across,
         assumptions=_assumed(design, tests, curve),
-        not_assessed=() if across else (_missing(len(parts)),),
+        not_assessed=() if across else (missing,),
         canaries=found[0],
     )
 
@@ -348,12 +326,6 @@ def _parts(models: int, design: CoinDesign, targets: int | None, folds: int) -> 
     return [part[:1] for part in parts] if design.kind == "fixed number" else parts
 
 
-def _refuted(found: Canaries, asked: dict[str, Any], source: np.random.Generator) -> Refutation:
-    if (found.priors == 0.5).all():
-        return refute_scores(found.scores, found.members, rng=source, **asked)
-    return refute_prior_scores(found.scores, found.members, found.priors, rng=source, **asked)
-
-
 def _curve(found: Sequence[Canaries], level: float, attack: str) -> RocBand:
     """Compute the ROC band of all folds.
 
@@ -378,12 +350,4 @@ def _assumed(design: CoinDesign, tests: Sequence[Refutation], curve: RocBand) ->
         _HELD_OUT if len(tests) == 1 else _FOLDS,
         *dict.fromkeys(said for one in tests for said in one.assumptions[1:]),
         _TAKEN if curve.taken_independent else _DRAWN,
-    )
-
-
-def _missing(folds: int) -> NotAssessed:
-    return NotAssessed(
-        "rates over further models",
-        "every model was a shadow as well" if folds > 1 else "there was one target",
-        "hold out some models as targets that are nobody's shadows",
     )

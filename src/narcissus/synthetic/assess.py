@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 import scipy
@@ -17,8 +18,7 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
-from narcissus.synthetic.files import GivenFiles, keys_of
-from narcissus.synthetic.risks import FileThreat, Risk
+from narcissus.synthetic.files import MOST_CODES, GivenFiles, keys_of
 from narcissus.tables import Table
 
 Subset = tuple[tuple[int, ...], bool]
@@ -40,6 +40,85 @@ ALIKE = 0.001
 """Error of the test of whether the control is of the same population."""
 NAMED = 10
 """Fewest people of a file whose value is named: the record is made to be shown."""
+
+
+RiskName = Literal["inference", "singling out", "linkability"]
+RISKS: tuple[RiskName, ...] = ("inference", "singling out", "linkability")
+"""The three risks that anonymisation must rule out (Article 29 Working Party 2014, Opinion 05)."""
+
+
+@dataclass(frozen=True)
+class FileThreat:
+    """The attacker's targets.
+
+    unknown: columns to guess, one by one and together; the attacker knows all other columns.
+    linked: two sets of columns to link; None tries random divisions of all columns.
+    people: most people to try from each file, drawn at random.
+    """
+
+    unknown: tuple[str, ...]
+    linked: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    people: int = 10_000
+
+    def secrets(self, files: GivenFiles) -> dict[str, tuple[int, ...]]:
+        """Return the columns of each secret by its name."""
+        table = files.table
+        columns = tuple(table.index(name) for name in self.unknown)
+        if not columns or len(set(columns)) < len(columns):
+            raise InputError("`unknown` must name at least one column, and none twice")
+        if len(columns) == table.columns:
+            raise InputError("`unknown` names every column: the attacker must know at least one")
+        for name, j in zip(self.unknown, columns, strict=True):
+            if table.sizes[j] > MOST_CODES:
+                raise InputError(
+                    f"the unknown column `{name}` has {table.sizes[j]:,} values, more than "
+                    f"{MOST_CODES}: to guess one of them exactly is not the question; give it bins"
+                )
+        secrets = {name: (j,) for name, j in zip(self.unknown, columns, strict=True)}
+        return secrets if len(columns) == 1 else {**secrets, " and ".join(self.unknown): columns}
+
+    def division(self, files: GivenFiles) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Return the positions of the two sets of columns to link."""
+        if self.linked is None:
+            return None
+        one, other = (tuple(files.table.index(name) for name in names) for names in self.linked)
+        if not one or not other or set(one) & set(other):
+            raise InputError("`linked` must be two sets of columns that share none, neither empty")
+        return one, other
+
+
+@dataclass(frozen=True)
+class Risk:
+    """One risk, and for whom it came true."""
+
+    risk: RiskName  # its name
+    secret: str  # the guessed secret; empty if nothing is guessed
+    attack: str  # the chosen attack
+    # for each attack, its success on the people that it was chosen on, of the real data and
+    # of the control; None without a control
+    tried: Mapping[str, tuple[float, float | None]]
+    # real, control: whether it succeeded, for each scored person; ``control`` is None without
+    # a control
+    real: Wins
+    control: Wins | None
+    guess: str = ""  # the best guess without the release; empty if nothing is guessed
+    # guessed_real, guessed_control: whether that was right, for each scored person
+    guessed_real: Wins | None = None
+    guessed_control: Wins | None = None
+    # numbers about the attack, by their meaning
+    facts: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def counts(self, real: Wins | None = None, control: Wins | None = None) -> TwoSamples | None:
+        """Return the successes of both sides, within the masks if given; None if one side has
+        nobody.
+        """
+        if self.control is None:
+            return None
+        ours = self.real if real is None else self.real[real]
+        theirs = self.control if control is None else self.control[control]
+        if not ours.size or not theirs.size:
+            return None
+        return TwoSamples(int(ours.sum()), ours.size, int(theirs.sum()), theirs.size)
 
 
 @dataclass(frozen=True)
@@ -338,22 +417,6 @@ def assess_file(
     scored. If the synthetic file was made without the people of ``real`` (or carries no information
     about them in particular), the scored ones are exchangeable with the control's, given the file,
     the choice and its people. So a test of exchangeability keeps its level.
-
-    Parameters
-    ----------
-    files
-        The files.
-    threat
-        The attacker's targets.
-    entropy
-        The seed.
-    observer
-        Receives each risk.
-
-    Raises
-    ------
-    InputError
-        The threat does not fit the columns, or a file has fewer than `FEWEST` rows.
     """
     secrets, division = threat.secrets(files), threat.division(files)
     halves = _halves(files, threat.people, child(entropy, 0))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -45,8 +46,6 @@ Raw: TypeAlias = "dict[str, RawColumn]"
 def keys_of(codes: ArrayLike) -> NDArray[np.int64]:
     """Return a number from 0 for each row of codes, equal for equal rows only; shape (rows,).
 
-    Examples
-    --------
     >>> keys_of([[1, 2], [0, 5], [1, 2]]).tolist()
     [1, 0, 1]
     """
@@ -113,26 +112,11 @@ def read_files(
     without a name is left out. Columns are sorted by name, and rows of each file by value, so draws
     from them depend on nothing else.
 
-    Parameters
-    ----------
-    real
-        The people that the synthetic file was made from: any source for `read_table`.
-    synthetic
-        The file that was made from them.
-    control
-        People of the same population who are not in the data; None if there are none.
-    columns, drop, bins, missing, read_as
-        As for `read_table`; ``drop`` may name a column of only one file. A column in ``read_as`` is
-        not checked for overlapping values.
+    real: the people that the synthetic file was made from: any source for `read_table`.
+    control: people of the same population who are not in the data; None if there are none.
+    columns, drop, bins, missing, read_as: as for `read_table`; ``drop`` may name a column of only
+        one file. A column in ``read_as`` is not checked for overlapping values.
 
-    Raises
-    ------
-    InputError
-        A file cannot be used, the files differ in their columns, the values of a column hardly
-        overlap, or the control is the real data.
-
-    Examples
-    --------
     >>> real = pd.DataFrame({"age": [30, 40, 50], "ill": ["no", "yes", "no"]})
     >>> read_files(real, real[::-1]).table.labels
     (('30', '40', '50'), ('no', 'yes'))
@@ -191,32 +175,37 @@ def _opened(
     return {name: {c: raw[c] for c in order} for name, raw in found.items()}, left_out
 
 
+@contextmanager
+def _named(name: str) -> Generator[None]:
+    """Name the file in errors."""
+    try:
+        yield
+    except InputError as error:
+        raise type(error)(f"the {name} file: {error}") from error
+
+
 def _names(name: str, source: Source) -> list[str]:
     """Return the names of a file's columns; unreadable files are refused later."""
     if isinstance(source, Table):
         return list(source.names)
     if not (is_frame(source) or isinstance(source, str | Path)):
         return []
-    try:
+    with _named(name):
         return column_names(source)
-    except InputError as error:
-        raise type(error)(f"the {name} file: {error}") from error
 
 
 def _raw(
     name: str, source: Source, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[RawColumn]:
     """Read a file unconverted."""
-    try:
-        if isinstance(source, Table):
-            kept = source.select(c for c in columns or source.names if c not in drop)
-            return [
-                RawColumn(n, list(labels), codes.astype(np.int64))
-                for n, labels, codes in zip(kept.names, kept.labels, kept.codes.T, strict=True)
-            ]
-        return open_source(source, columns, drop, MOST_ROWS)[1]
-    except InputError as error:
-        raise type(error)(f"the {name} file: {error}") from error
+    with _named(name):
+        if not isinstance(source, Table):
+            return open_source(source, columns, drop, MOST_ROWS)[1]
+        kept = source.select(c for c in columns or source.names if c not in drop)
+        return [
+            RawColumn(n, list(labels), codes.astype(np.int64))
+            for n, labels, codes in zip(kept.names, kept.labels, kept.codes.T, strict=True)
+        ]
 
 
 def _together(
@@ -235,10 +224,8 @@ def _together(
     for name, raw in raws.items():
         tally = ValueTally(column)
         tally.add(raw[column])
-        try:
+        with _named(name):
             found = spelled(column, tally.values, read_as, like=like, kind=kind)
-        except InputError as error:
-            raise InputError(f"the {name} file: {error}") from error
         readings[name] = reading_of(tally, found)
         meant = tally.meaning(list(found.values)).merged()
         people[name] = dict(zip(meant.values, meant.counts, strict=True))

@@ -17,7 +17,7 @@ from narcissus.study.results.synthetic import (
     SignedLimits,
     SyntheticResults,
 )
-from narcissus.synthetic.risks import RISKS, RiskName
+from narcissus.synthetic.assess import RISKS, RiskName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure

@@ -21,7 +21,7 @@ from narcissus.evidence import each_confidence
 from narcissus.extraction.classifier import DenseNet
 from narcissus.extraction.images import nearest_points
 from narcissus.extraction.kkt import KktSearch, informed_reconstruct
-from narcissus.extraction.ranking import lead_over_shadows
+from narcissus.extraction.ngram import lead_over_shadows
 from narcissus.extraction.recovered import recovered_documents
 from narcissus.extraction.relations import normalised
 from narcissus.observer import Observer

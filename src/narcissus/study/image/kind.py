@@ -20,22 +20,20 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
 from narcissus.extraction.image_models import (
-    CaptionedGenerator,
-    HasImageModels,
-    ImageModelsUnderStudy,
-)
-from narcissus.extraction.images import CaptionedImages, DividedImages
-from narcissus.extraction.recovered import recovered_documents
-from narcissus.extraction.reproduced import (
     Attempts,
     BoolArray,
+    CaptionedGenerator,
     CloseUnlike,
     FloatArray,
+    HasImageModels,
+    ImageModelsUnderStudy,
     attempts_of,
     nearest_attempt,
     unlike_others,
     unlike_trained,
 )
+from narcissus.extraction.images import CaptionedImages, DividedImages
+from narcissus.extraction.recovered import recovered_documents
 from narcissus.observer import Observer
 from narcissus.results import Estimate, NotAssessed
 from narcissus.study.image.schema import ImageStudy

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from narcissus.errors import InputError
-from narcissus.extraction.image_models import HasImageModels
+from narcissus.extraction.image_models import CloseUnlike, HasImageModels
 from narcissus.extraction.images import (
     CaptionedImages,
     DividedImages,
@@ -20,7 +20,6 @@ from narcissus.extraction.images import (
     duplicated,
     read_images,
 )
-from narcissus.extraction.reproduced import CloseUnlike
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
 from narcissus.study.sections import Approval, FileSection, GroupsByCopies, SeededRun

@@ -15,7 +15,7 @@ from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.language_models import HasModels, LanguageModel, ModelsUnderStudy
-from narcissus.extraction.ranking import RankedSamples, rank_samples
+from narcissus.extraction.ngram import RankedSamples, rank_samples
 from narcissus.extraction.recovered import (
     BoolArray,
     Division,

@@ -19,7 +19,7 @@ from narcissus.study.results.base import (
     Signed,
     require_order,
 )
-from narcissus.synthetic.risks import RISKS
+from narcissus.synthetic.assess import RISKS
 
 RiskVerdict = Literal["exceeded", "not shown", "not assessed"]
 

@@ -16,7 +16,7 @@ from narcissus.study.sections import (
     without_default_least_group,
 )
 from narcissus.study.table.schema import BinsSpec, Strictly
-from narcissus.synthetic.risks import RiskName
+from narcissus.synthetic.assess import RiskName
 from narcissus.tables.spelling import ReadAs
 
 Columns = Annotated[list[str], Field(min_length=1)]

@@ -1,0 +1,189 @@
+"""The walk-throughs of models, executed: their commands, their Python, their study files."""
+
+import re
+import shlex
+import shutil
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import narcissus
+from narcissus.cli.main import main
+from narcissus.errors import InputError
+from narcissus.extraction.images import read_images
+from narcissus.study import read_record
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES, LANGUAGE = (ROOT / "examples" / name for name in ("image-models", "language-models"))
+
+
+def blocks(examples, kind):
+    page = (ROOT / "docs" / f"{examples.name}.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{kind}\n(.*?)```", page, flags=re.S)
+
+
+def walk(folder, examples):
+    """Run the command of a page, from the folder of the project as a reader does."""
+    (folder / "examples").symlink_to(ROOT / "examples")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        (command,) = blocks(examples, "console")
+        with pytest.raises(SystemExit) as ended:
+            main([*shlex.split(command)[1:], "--quiet"])
+    return folder, ended.value.code
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory):
+    return walk(tmp_path_factory.mktemp("images"), IMAGES)
+
+
+@pytest.fixture(scope="module")
+def language(tmp_path_factory):
+    return walk(tmp_path_factory.mktemp("language"), LANGUAGE)
+
+
+@pytest.mark.models
+def test_the_study_of_images_finds_what_came_often(images):
+    folder, code = images
+    record = read_record(folder / "results" / "images" / "record.json")
+    results = record.results
+    assert (code, record.status) == (1, "exceeded")
+    assert [group.copies for group in results.groups] == [0, 1, 5, 20]
+    often, once = results.groups[3], results.groups[1]
+    assert often.reproduced == often.images
+    assert often.gain.low > 0.8
+    assert once.share < 0.1
+    assert all(group.fresh.value < 0.1 for group in results.groups)
+    assert all(group.shadows.value < 0.1 for group in results.groups)
+    shown = [one for one in results.pictures if one.copies == 20]
+    assert all(one.to_trained < results.close < one.to_fresh for one in shown)
+    model = folder / "results" / "images" / "model"
+    assert {path.name for path in model.iterdir()} >= {"model.safetensors", "unet.json"}
+    picture, report = '<img src="data:image/png', folder / "results" / "images" / "report.html"
+    assert picture not in report.read_text()  # the page that is shown
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(report.parent), "--internal"])
+    assert ended.value.code == 0
+    assert picture in report.read_text()
+
+
+@pytest.mark.models
+def test_the_python_of_images_runs(images, monkeypatch, capsys):
+    folder, _ = images
+    monkeypatch.chdir(folder)
+    (code,) = blocks(IMAGES, "python")
+    exec(compile(code, "docs/image-models.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("all ")
+
+
+def test_the_example_that_needs_no_extra_is_played():
+    results = narcissus.run(narcissus.load_study(IMAGES / "mixture.toml")).record.results
+    assert results.status == "exceeded"
+    assert results.groups[-1].reproduced == results.groups[-1].images
+    assert results.whole.fresh.value == 0
+
+
+def test_the_studies_of_images_are_those_of_the_examples(tmp_path):
+    first, second = map(tomllib.loads, blocks(IMAGES, "toml"))
+    quick = tomllib.loads((IMAGES / "quick.toml").read_text())
+    for name in ("data", "duplicates", "relation"):
+        assert quick[name] == first[name]
+    assert first["model"].items() <= quick["model"].items()
+    for name in ("trained_on", "held_out"):
+        np.save(tmp_path / f"{name}.npy", np.zeros((1, 4, 4)))
+        (tmp_path / f"{name}.txt").write_text("a caption\n")
+    with pytest.raises(InputError, match="no such model folder"):  # all else is accepted
+        narcissus.load_study(second, folder=tmp_path)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("name", ["quick.toml", "pictures.toml"])
+def test_examples_of_images_are_studies(name):
+    assert narcissus.load_study(IMAGES / name).kind == "image-model"
+
+
+@pytest.mark.parametrize(("name", "count", "side"), [("few", 180, 8), ("pictures", 600, 16)])
+def test_the_pictures_are_as_the_page_says(name, count, side):
+    found = read_images(IMAGES / f"{name}.npy", IMAGES / f"{name}.txt")
+    assert (len(found), found.shape) == (count, (side, side, 1))
+    assert found.copies.max() == 1
+
+
+@pytest.mark.models
+def test_the_study_of_the_page_finds_what_was_learnt_by_heart(language):
+    folder, code = language
+    record = read_record(folder / "results" / "quick" / "record.json")
+    results = record.results
+    assert (code, record.status) == (1, "exceeded")
+    assert results.program_exceeds
+    for attack in results.attacks:
+        often = attack.groups[-1]
+        assert (often.copies, often.recovered) == (25, often.documents)
+        assert attack.whole.fresh.value == 0
+    (canaries,) = results.canaries
+    assert canaries.named > canaries.by_chance
+    assert all(one.above.value > 0.9 for one in results.membership if one.score != "lower")
+    assert {path.name for path in (folder / "results" / "quick" / "model").iterdir()} >= {
+        "config.json", "model.safetensors", "tokenizer.json",
+    }  # fmt: skip
+    assert (folder / "results" / "quick" / "report.html").is_file()
+
+
+@pytest.mark.models
+def test_the_program_of_the_page_extracts_and_only_from_this_model(language):
+    folder, _ = language
+    program = read_record(folder / "results" / "quick" / "record.json").results.program
+    assert program.verdict == "extraction"
+    assert program.success.value == 1
+    assert program.success_without_release.value == 0
+    assert program.success_on_shadow.value == 0
+    assert program.quality > 0.2
+    assert program.endings == {"finished": 10}
+
+
+@pytest.mark.models
+def test_the_python_of_the_page_runs(language, monkeypatch, capsys):
+    folder, _ = language
+    monkeypatch.chdir(folder)
+    code, shown = blocks(LANGUAGE, "python")
+    exec(compile(code, "docs/language-models.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "completion all" in printed
+    assert shown.strip() == (LANGUAGE / "ask.py").read_text().strip()
+
+
+@pytest.mark.models
+def test_the_released_folder_is_a_checkpoint_like_any_other(language, tmp_path):
+    """The second study of the page, with the model that the first one has left."""
+    folder, _ = language
+    lines = (LANGUAGE / "few.txt").read_text().splitlines()
+    unique = list(dict.fromkeys(lines))
+    (tmp_path / "trained_on.txt").write_text("\n".join(unique[:20]))
+    (tmp_path / "held_out.txt").write_text("\n".join(unique[20:40]))
+    (tmp_path / "checkpoint").symlink_to(folder / "results" / "quick" / "model")
+    (tmp_path / "other").symlink_to(folder / "results" / "quick" / "reference")
+    study = tomllib.loads(blocks(LANGUAGE, "toml")[1])
+    shutil.copytree(folder / "results" / "quick" / "reference", tmp_path / "shadow")
+    study["model"]["shadows"] = ["shadow"]
+    study |= {"generation": {"samples": 20, "top": 5}, "run": {"seed": 1}}
+    record = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record
+    assert not record.results.by_chance
+    assert record.results.has_reference
+    assert any("was not trained on them" in one for one in record.assumptions)
+    assert any(one.startswith("shadow models") for one in record.assumptions)
+    completion = record.results.attacks[1].whole
+    assert completion.shadows.mean.value == completion.reference.value  # it is the same model
+    study["model"]["shadows"] = ["other"]
+    with pytest.raises(InputError, match="must be different folders"):
+        narcissus.load_study(study, folder=tmp_path).settings.model.build()
+
+
+@pytest.mark.parametrize("name", ["quick.toml", "letters.toml", "ngram.toml"])
+@pytest.mark.models
+def test_examples_are_studies(name):
+    assert narcissus.load_study(LANGUAGE / name).kind == "language-model"
+    keys = tomllib.loads(blocks(LANGUAGE, "toml")[0]).keys()
+    assert keys <= {"kind", *type(narcissus.load_study(LANGUAGE / name).settings).model_fields}
