@@ -10,7 +10,7 @@ import pytest
 
 from narcissus.study import load_study
 from narcissus.study.table.propose import draft, named, propose, summary
-from narcissus.tables.sketch import sketch_table
+from narcissus.tables.parts import sketch_table
 
 RNG = np.random.default_rng(3)
 ROWS = 400

@@ -11,7 +11,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.study.table.propose import MOST_CELLS, propose, propose_column
-from narcissus.tables.sketch import sketch_table
+from narcissus.tables.parts import sketch_table
 
 
 def sketch(people=300, **columns):
