@@ -195,27 +195,6 @@ def test_values_that_nobody_has_change_nothing():
 
 
 @HERE
-def test_it_is_never_worse_than_the_best_common_point():
-    rng = np.random.default_rng(0)
-    gained = 0.0
-    for _ in range(8):
-        rows = rng.dirichlet(np.ones(4), 3)
-        repeats = rng.integers(1, 9, 3)
-        guarantee = GaussianDP(float(rng.uniform(0.3, 2)))
-        points = guarantee.tangents(20)
-        who = np.repeat(np.arange(3), repeats)
-        v = int(rng.integers(1, who.size + 1))
-        common = 1.0
-        for epsilon in points:
-            _, _, o, c = target_multipliers(rows, guarantee, float(epsilon))
-            common = min(common, interpolation_tails(o[who], c[who])[v])
-        found = interpolation(rows, guarantee, v, repeats=repeats, epsilons=points).value
-        assert found <= common + 1e-12
-        gained = max(gained, common - found)
-    assert gained > 1e-3  # by points of their own, and by coins
-
-
-@HERE
 def test_many_equal_targets_are_those_one_by_one():
     guarantee = ApproximateDP(1.0, 1e-4)
     one = interpolation([[0.6, 0.4]], guarantee, 75, repeats=[100]).value

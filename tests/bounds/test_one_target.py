@@ -342,3 +342,5 @@ def test_the_theorem_is_about_columns_alone():
     lacking = THEOREMS["one-target"].bound(danger, PureDP(1.0))
     assert "a question about the success" in lacking.reason
     assert "a question about the columns" in theorem.bound(threat(prior=0.5), PureDP(1.0)).reason
+    with pytest.raises(InputError, match="mean share"):
+        Question(danger, PureDP(1.0), 2)

@@ -264,14 +264,6 @@ def test_bad_fit_arguments(arguments, message):
         fit_bayesian_network(as_table(planted(), 50, 1), **arguments)
 
 
-def test_sizes_that_nobody_has_stay_possible():
-    codes = np.array([[0, 0], [2, 1], [0, 1], [2, 0]])
-    table = Table(("x", "y"), (("a", "b", "c"), ("0", "1")), (False, True), codes)
-    network = fit_bayesian_network(table)
-    assert network.sizes == (3, 2)
-    assert np.isfinite(network.log_probability(np.array([[1, 0]]))).all()
-
-
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(2, 4), most=st.integers(0, 3))
 @settings(max_examples=25, deadline=None)
 def test_exact_search_is_the_best_of_all_graphs(seed, d, most):

@@ -15,7 +15,6 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import GaussianDP, PureDP
 from narcissus.priors import elimination
 from narcissus.priors import elimination as module
-from narcissus.priors.best_guess import right_columns
 from narcissus.priors.elimination import (
     Step,
     chains,
@@ -80,25 +79,6 @@ def test_draws_follow_the_joint_distribution(draw_factors, all_values, within, s
         counts = np.bincount(number[person], minlength=len(values))
         for count, chance in zip(counts, chances[person], strict=True):
             assert within(int(count), 4000, float(chance))
-
-
-@given(seeds)
-@settings(max_examples=20)
-def test_the_maximised_chain_says_what_the_best_completion_is_worth(draw_factors, all_values, seed):
-    factors = draw_factors(seed)
-    values, chances = all_values(factors)
-    ((_, chain),) = chains(factors, "max")
-    scale = log_partition(factors)
-    row = factors.rows
-    for value in values[:: max(1, len(values) // 7)]:
-        score = (chain.total - scale)[row]
-        drawn = np.ones(len(values), dtype=bool)
-        for number, step in enumerate(chain.steps):
-            at = tuple(value[list(step.clique)])
-            score = score + chain.table(number, row)[(slice(None), *at)]
-            drawn &= values[:, step.column] == value[step.column]
-            truth = chances[:, drawn].max(axis=1)
-            np.testing.assert_allclose(np.exp(score), truth, rtol=1e-11)
 
 
 def test_a_ring_of_two_hundred_columns_has_the_trace_of_its_matrix():
@@ -197,48 +177,6 @@ def test_what_is_tied_too_closely_is_refused_with_its_size(monkeypatch):
         elimination_order(shape, scopes)
 
 
-@given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
-def test_every_order_gives_the_same_answers(draw_factors, all_values, seed):
-    factors = draw_factors(seed, most=4)
-    rng = np.random.default_rng(seed)
-    values, chances = all_values(factors)
-    guess = np.stack([rng.integers(0, size, factors.people) for size in factors.shape], axis=1)
-    right = (values == guess[:, None]).sum(axis=2)
-    columns = len(factors.shape)
-    orders = [rng.permutation(columns).tolist() for _ in range(3)]
-    for order in [None, *orders]:
-        with pytest.MonkeyPatch.context() as patch:
-            if order is not None:
-                steps = some_order(factors.shape, factors.scopes, order)
-                patch.setattr(elimination, "elimination_order", lambda *_, steps=steps: steps)
-            for c, found in enumerate(elimination.marginals(factors)):
-                expected = [
-                    [own[values[:, c] == v].sum() for v in range(factors.shape[c])]
-                    for own in chances
-                ]
-                np.testing.assert_allclose(found[factors.rows], expected, atol=1e-12)
-            best = elimination.most_likely(factors)[factors.rows]
-            found = np.exp(elimination.log_probability(factors, best))
-            np.testing.assert_allclose(found, chances.max(axis=1), atol=1e-12)
-            law = right_columns(factors, guess)
-            expected = [[(own * (right[i] == k)).sum() for k in range(columns + 1)]
-                        for i, own in enumerate(chances)]  # fmt: skip
-            np.testing.assert_allclose(law, expected, atol=1e-12)
-            listed = likeliest(factors, 3)
-            for row in range(len(listed.unlisted)):
-                own = np.exp(listed.log_probabilities[listed.starts[row] : listed.starts[row + 1]])
-                person = int(np.argmax(factors.rows == row))
-                expected = np.sort(chances[person])[::-1]
-                expected = expected[expected > 0]
-                np.testing.assert_allclose(own, expected[:3], atol=1e-12)
-                rest = expected[3] if expected.size > 3 else 0.0
-                assert np.exp(listed.unlisted[row]) == pytest.approx(rest, abs=1e-12)
-            drawn = elimination.sample(factors, 20, rng=1)
-            each = [np.exp(elimination.log_probability(factors, drawn[:, k])) for k in range(20)]
-            assert np.min(each) > 0  # nothing impossible is drawn
-
-
 def triangulated(rng, columns):
     """Draw a graph in which some order adds no link, as its largest cliques, and these."""
     cliques = [(0,)]
@@ -260,26 +198,6 @@ def test_where_an_order_adds_no_link_none_is_added(seed):
     shape = (3,) * columns
     steps = elimination_order(shape, scopes)
     assert max(len(step.clique) for step in steps) == max(map(len, scopes))
-
-
-def test_the_cheapest_of_the_three_orders_is_taken():
-    rng, won = np.random.default_rng(0), set()
-    for _ in range(300):
-        columns = 8
-        shape = tuple(int(s) for s in rng.integers(2, 12, columns))
-        pairs = list(itertools.combinations(range(columns), 2))
-        chosen = rng.choice(len(pairs), int(rng.integers(8, 16)), replace=False)
-        scopes = [pairs[i] for i in chosen]
-        graph = {c: {b for s in scopes if c in s for b in s if b != c} for c in range(columns)}
-        sums = {
-            score.__name__: sum(s.cells(shape) for s in module._greedy(graph, shape, score))
-            for score in (module._fill, module._weighted_fill, module._size)
-        }
-        least = min(sums.values())
-        assert sum(s.cells(shape) for s in elimination_order(shape, scopes)) == least
-        alone = [*sums.values()].count(least) == 1
-        won |= {name for name, own in sums.items() if alone and own == least}
-    assert won == {"_fill", "_weighted_fill", "_size"}
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from([0.0, 0.02, 0.1, 0.4]))

@@ -1,8 +1,8 @@
-"""Bounds on the number of targets that fall: from above with a confidence, and from below.
+"""Bounds on the number of targets, or people with priors of their own, that fall.
 
-The lower bounds are attained by some mechanism with the guarantee.
+From above with a confidence, and from below: attained by some mechanism with the guarantee.
 
-Source: Narcissus theory 4, "Which bound?", and 4.10.
+Source: Narcissus theory 4, "Which bound?", and 4.10; of people 4.6 for one, 4.4 for the count.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ STEPS = 400
 """Strengths of the mechanism among which a Gaussian one is shared out."""
 
 _WHAT = "the count that some mechanism reaches"
+_NO_PRIOR = "it takes the prior of the targets' values, and guesses that name the very value"
 _SMALL = 1024  # targets up to which all strengths are summed in one go
 _RARE = (2.0, 9.0)  # log odds of the shares of strengths where tails are made
 
@@ -204,24 +205,22 @@ def reached_of_threat(threat: Threat, guarantee: Guarantee, at_least: int) -> fl
 
     If only the best guess is known it is for the worst prior that fits.
     """
-    if threat.values is None or not threat.exact_match or threat.guesses == 0:
-        return _unknown_prior()
-    return reached(threat.values, guarantee, at_least, repeats=[threat.guesses])
+    if not _has_prior(threat):
+        return NotAssessed(_WHAT, _NO_PRIOR)
+    return reached(threat.values or (), guarantee, at_least, repeats=[threat.guesses])
 
 
 def reached_number_of_threat(
     threat: Threat, guarantee: Guarantee, confidence: float
 ) -> int | NotAssessed:
     """Return `reached_number` for the guessed targets of a threat; exact match."""
-    if threat.values is None or not threat.exact_match or threat.guesses == 0:
-        return _unknown_prior()
-    return reached_number(threat.values, guarantee, confidence, repeats=[threat.guesses])
+    if not _has_prior(threat):
+        return NotAssessed(_WHAT, _NO_PRIOR)
+    return reached_number(threat.values or (), guarantee, confidence, repeats=[threat.guesses])
 
 
-def _unknown_prior() -> NotAssessed:
-    return NotAssessed(
-        _WHAT, "it takes the prior of the targets' values, and guesses that name the very value"
-    )
+def _has_prior(threat: Threat) -> bool:
+    return threat.values is not None and threat.exact_match and threat.guesses > 0
 
 
 def _none(guarantee: Guarantee) -> NotAssessed:

@@ -15,7 +15,7 @@ from scipy import sparse, special
 from narcissus._validation import integer, non_negative
 from narcissus.bounds.binomial import PoissonBinomial, upper_tail
 from narcissus.bounds.exact import constraints, maximise
-from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
+from narcissus.bounds.theorem import Needs, Theorem, points_of
 from narcissus.bounds.threat import likeliest_first, prior_rows, success_matrix
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
@@ -286,20 +286,13 @@ def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:
 _LARGEST_CONVOLUTION = 10**7  # most targets for computing the distribution of their sum
 
 
-def _of_threat(q: Question) -> float:
-    threat = q.threat
-    return domination(
-        np.array(threat.values), q.guarantee, q.v, threat.success, repeats=[q.n]
-    ).value
-
-
 DOMINATION = Theorem(
     id="domination",
     source="Narcissus theory 4.4",
     title="domination",
     says="A tail for any priors and any success; the exact optimum under pure DP.",
     about=("tail",),
-    limit=_of_threat,
+    limit=lambda q: domination(*q.of_values, repeats=[q.n]).value,
     needs=Needs(values=True, most_targets=_LARGEST_CONVOLUTION),
     own=True,
 )

@@ -1,6 +1,9 @@
-"""The exact optimum of small worlds: a linear program over all mechanisms and all attackers.
+"""Linear programs with proved values, and by one of them the exact optimum of small worlds.
 
-It is the reference for every bound of this package; see `certify`.
+The optimum over all mechanisms and all attackers is the reference for every bound of this package;
+see `certify`. A solver stops within a tolerance of its optimum, on either side. By weak duality
+*any* non-negative multipliers of the constraints yield an upper bound; so its tolerance costs
+sharpness, never validity.
 
 Source: Narcissus theory 4.5.
 """
@@ -96,8 +99,8 @@ def exact_optimum(
     points = guarantee.tangents() if epsilons is None else np.atleast_1d(np.asarray(epsilons))
     attempts = _attempts(n, matrix.shape[1], made, shared)
     worlds = list(product(*[np.flatnonzero(row > 0).tolist() for row in rows]))
-    pairs = sum(sum(a != b for a, b in zip(x, y, strict=True)) == 1 for x in worlds for y in worlds)
-    size = len(worlds) * len(attempts) + pairs * points.size * len(attempts)
+    pairs = len(worlds) * int(((rows > 0).sum(axis=1) - 1).sum())
+    size = (len(worlds) + pairs * points.size) * len(attempts)
     if size > _LARGEST:
         raise TooLargeError(
             f"`priors` make a program of {size:,} variables, at most {_LARGEST:,} are solved; "
@@ -134,13 +137,8 @@ def _solve(
     worlds: list[tuple[int, ...]], gain: FloatArray, points: FloatArray, deltas: FloatArray
 ) -> Maximum:
     """Build and solve the program; variables ``P`` (worlds x attempts), then the slacks."""
-    near = [
-        (i, j)
-        for i, x in enumerate(worlds)
-        for j, y in enumerate(worlds)
-        if sum(a != b for a, b in zip(x, y, strict=True)) == 1
-    ]
-    pairs = np.array(near, dtype=np.int64).reshape(-1, 2)
+    codes = np.array(worlds)
+    pairs = np.argwhere((codes[:, None] != codes[None]).sum(axis=2) == 1)
     cell = np.arange(gain.size).reshape(gain.shape)
     row = np.arange(points.size * len(pairs) * gain.shape[1])
     row = row.reshape(points.size, len(pairs), gain.shape[1])

@@ -26,7 +26,7 @@ from narcissus._validation import fraction, integer, probabilities
 from narcissus.bounds.binomial import PoissonBinomial, mass, upper_tail
 from narcissus.bounds.domination import dominate_point
 from narcissus.bounds.one_target import profile_multipliers
-from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
+from narcissus.bounds.theorem import Needs, Theorem, points_of
 from narcissus.bounds.threat import prior_kinds, prior_rows
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
@@ -517,12 +517,6 @@ def interpolation(
     )
 
 
-def _of_threat(q: Question) -> float:
-    threat = q.threat
-    values = np.array(threat.values)
-    return interpolation(values, q.guarantee, q.v, threat.success, repeats=[q.n]).value
-
-
 LARGEST = 100_000
 """Targets up to which a question is answered by it: each point takes a sum over all counts."""
 
@@ -532,7 +526,7 @@ INTERPOLATION = Theorem(
     title="interpolation",
     says="A tail for any priors and any success, paying for leaks only near the count.",
     about=("tail",),
-    limit=_of_threat,
+    limit=lambda q: interpolation(*q.of_values, repeats=[q.n]).value,
     needs=Needs(values=True, not_pure=True, most_targets=LARGEST),
     own=True,
 )

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from narcissus.bounds.domination import dominate_point, optimum_of_heads
 from narcissus.bounds.exact import Sparse, constraints, maximise
-from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.theorem import Needs, Theorem
 from narcissus.bounds.threat import likeliest_first, prior_rows, success_matrix
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP, require_replace_one
@@ -519,10 +519,6 @@ def column_shares(columns: Sequence[ArrayLike], guarantee: Guarantee) -> FloatAr
     return np.mean([optimum(rows, guarantee) for rows in columns], axis=0)
 
 
-def _of_threat(q: Question) -> float:
-    return float(column_shares(q.threat.columns or (), q.guarantee)[0])
-
-
 COLUMNS = Theorem(
     id="column-shares",
     source="Narcissus theory 4.6",
@@ -532,6 +528,6 @@ COLUMNS = Theorem(
         "however they depend on one another; nothing is said of the chance of many at once."
     ),
     about=("columns",),
-    limit=_of_threat,
+    limit=lambda q: float(column_shares(q.threat.columns or (), q.guarantee)[0]),
     own=True,
 )

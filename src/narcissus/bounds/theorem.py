@@ -123,6 +123,11 @@ class Question:
         return log_odds(self.p) + self.epsilon
 
     @property
+    def of_values(self) -> tuple[FloatArray, Guarantee, int, ArrayLike | None]:
+        """The prior, guarantee, count and success of bounds that take them; see `Needs.values`."""
+        return np.array(self.threat.values), self.guarantee, self.v, self.threat.success
+
+    @property
     def quantity(self) -> str:
         """The bounded quantity, in words."""
         if self.threat.columns is not None:

@@ -1,4 +1,4 @@
-"""The rows of a table as a record prior: an attacker who has seen the whole population."""
+"""Simple priors: the rows of a table, independent columns, and one prior a person from a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables read in parts, with a few of their many rows in memory at a time."""
+"""Tables read in parts, a few of their many rows at a time, and sketches of their columns."""
 
 from __future__ import annotations
 
