@@ -5,6 +5,8 @@ from itertools import product
 
 import numpy as np
 
+from narcissus.guarantees import ApproximateDP, PureDP
+
 
 def cover(rng: np.random.Generator, values: int) -> np.ndarray:
     """A random 0/1 matrix without an empty or a full guess; exact match every third time."""
@@ -24,3 +26,10 @@ def tail(chances: list, v: int):
         for outcome in product((0, 1), repeat=len(chances))
         if sum(outcome) >= v
     )
+
+
+def draw_guarantee(rng: np.random.Generator) -> ApproximateDP | PureDP:
+    """Pure or approximate DP, from no information to nearly all."""
+    epsilon = float(rng.choice([0.0, 0.1, 0.5, 1.0, 2.0, 4.0]) * rng.uniform(0.5, 1))
+    delta = float(rng.choice([0.0, 0.001, 0.02, 0.2]) * rng.uniform(0.5, 1))
+    return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from narcissus.bounds import THEOREMS, best, bounds_on, compare, comparison, threat
+from narcissus.bounds import THEOREMS, bounds_on, compare, comparison, threat
 from narcissus.guarantees import (
     ApproximateDP,
     BayesSecurity,
@@ -16,33 +16,19 @@ from narcissus.guarantees import (
 )
 
 
-def test_the_picture_against_the_prior_means_the_same_success():
-    guarantee = GaussianDP(1.0)
-    for exact, tight in [(True, 0.6915), (False, 0.7931)]:
-        found = compare(threat(prior=0.5, exact_match=exact), guarantee)
-        assert found.best.value == pytest.approx(tight, abs=1e-4)
-        grid, lines = found._against_prior()
-        assert best(lines[int(np.abs(grid - 0.5).argmin())]).value == pytest.approx(tight, abs=1e-2)
-
-
-def test_the_table_puts_the_tightest_first_and_what_does_not_hold_last():
-    found = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
-    frame = found.to_frame()
-    good = frame[frame["valid"]]
-    assert good["value"].is_monotonic_increasing
-    assert good["bound"].iloc[0] == found.best.theorem
-    assert not frame["valid"].iloc[len(good) :].any()
-    assert str(found).count("not a bound") == len(frame) - len(good) == 3
-
-
 def test_lines_differ_by_theorem_and_are_dashed_where_it_does_not_hold():
-    axes = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1).plot()
-    lines = {line.get_label(): line for line in axes.get_lines()}
-    invalid = THEOREMS["swanberg-3.5"].statement + " (not a bound)"
-    assert lines[invalid].get_linestyle() == "--"
-    assert lines[THEOREMS["swap"].statement].get_linestyle() == "-"
-    named = [line for label, line in lines.items() if not label.startswith("_")]
-    assert len({line.get_color() for line in named}) == len(named)
+    axes = Figure().subplots()
+    found = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
+    assert found.plot(axes) is axes
+    drawn = lines(axes)
+    assert drawn[THEOREMS["swanberg-3.5"].statement + " (not a bound)"].get_linestyle() == "--"
+    assert drawn[THEOREMS["swap"].statement].get_linestyle() == "-"
+    assert len({line.get_color() for line in drawn.values()}) == len(drawn)
+    for label, line in drawn.items():
+        (theorem,) = (t for t in THEOREMS.values() if label.startswith(t.statement) and t.about)
+        assert line.get_linewidth() == (2.2 if theorem.own else 1.2)
+    assert not axes.spines["top"].get_visible()
+    assert axes.spines["left"].get_visible()
 
 
 def lines(axes) -> dict:
@@ -123,7 +109,6 @@ def test_a_guarantee_without_a_single_parameter_says_so():
 
 
 def test_no_program_is_solved_for_a_picture():
-    """Forty points of it would take minutes; the table has the programs."""
     danger = threat(prior=0.5, targets=4, inseparable=0.5)
     found = compare(danger, GaussianDP(1.0), 2)
     assert "swap-program" in {b.id for b in found.bounds}
@@ -131,34 +116,22 @@ def test_no_program_is_solved_for_a_picture():
         assert THEOREMS["swap-program"].statement not in lines(axes)
 
 
-def test_own_theorems_are_drawn_thick_and_on_the_axes_that_are_given():
-    from matplotlib.figure import Figure
-
-    axes = Figure().subplots()
-    found = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
-    assert found.plot(axes) is axes
-    for label, line in lines(axes).items():
-        (theorem,) = (t for t in THEOREMS.values() if label.startswith(t.statement) and t.about)
-        assert line.get_linewidth() == (2.2 if theorem.own else 1.2)
-    assert not axes.spines["top"].get_visible()
-    assert axes.spines["left"].get_visible()
-
-
 def test_the_result_says_what_it_is_about():
-    guarantee = GaussianDP(1.0)
-    found = compare(threat(prior=0.5, targets=3), guarantee, 2)
+    found = compare(threat(prior=0.5, targets=3), GaussianDP(1.0), 2)
     assert found.grade == "proved"
     said = found.to_dict()
-    assert said["at_least"] == 2
-    assert said["guarantee"] == guarantee.describe()
+    assert (said["at_least"], said["guarantee"]) == (2, GaussianDP(1.0).describe())
     assert [b["theorem"] for b in said["bounds"]] == [b.theorem for b in found.bounds]
     assert str(found).startswith("probability that at least 2 of 3 targets fall, Gaussian DP")
-    assert len(found.to_frame()) == len(found.bounds)
-    # one bound that is no bound is marked, the others not
+    # the tightest comes first, and what is no bound last, marked
     worse = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
-    for line, (_, row) in zip(
-        str(worse).splitlines()[1:], worse.to_frame().iterrows(), strict=True
-    ):
+    frame = worse.to_frame()
+    good = frame[frame["valid"]]
+    assert len(frame) == len(worse.bounds) == len(good) + 3
+    assert good["value"].is_monotonic_increasing
+    assert good["bound"].iloc[0] == worse.best.theorem
+    assert not frame["valid"].iloc[len(good) :].any()
+    for line, (_, row) in zip(str(worse).splitlines()[1:], frame.iterrows(), strict=True):
         assert row["bound"] in line
         assert ("not a bound" in line) is not row["valid"]
 

@@ -56,7 +56,6 @@ def test_the_swap_bound_is_exact_where_all_is_symmetric(n):
 )
 @pytest.mark.parametrize("guarantee", [GaussianDP(1.0), ApproximateDP(0.5, 0.02), GaussianDP(0.2)])
 def test_the_program_is_the_largest_tail_under_its_constraints(n, r, p, kappa, guarantee):
-    """Written out densely, undivided, with points on both sides of 0."""
     points = np.array([-1.0, -0.2, 0.0, 0.5, 1.5])
     k, size = points.size, r + 1
     for v in range(1, r + 1):
@@ -80,12 +79,7 @@ def test_the_program_is_the_largest_tail_under_its_constraints(n, r, p, kappa, g
         closed = swap_tail(n, p, points, guarantee.profile(points), v, guesses=r, inseparable=kappa)
         assert ours == pytest.approx(min(1.0, -found.fun, closed.min()), abs=1e-7)
         # by itself it takes more points, above 0 only, and is a bound all the same
-        assert swap_program(danger, guarantee, v) >= _binomial(r, p, v) - 1e-12
-
-
-def _binomial(r: int, p: float, v: int) -> float:
-    """Give the tail without a release."""
-    return float(stats.binom.sf(v - 1, r, p))
+        assert swap_program(danger, guarantee, v) >= stats.binom.sf(v - 1, r, p) - 1e-12
 
 
 @pytest.mark.states("Narcissus theory", "4.3")
@@ -120,7 +114,6 @@ def test_counts_at_the_ends_and_certain_guesses():
 
 
 def test_some_without_delta_and_some_with():
-    """In one call, with what is never told apart among them."""
     found = swap_tail(4, 0.5, 0.3, [0.0, 0.01, 0.01], 2, inseparable=[0.0, 0.5, 1.0])
     alone = [
         float(swap_tail(4, 0.5, 0.3, d, 2, inseparable=k))
@@ -144,7 +137,6 @@ def test_the_program_gives_up_safely(monkeypatch):
 
 @pytest.mark.states("Narcissus theory", "4.6")
 def test_one_target_from_the_best_guess_alone():
-    """Bayes security adds its advantage; a fair bit under Gaussian DP is the best test."""
     fair = threat(prior=0.5, inseparable=0.5)
     theorem = THEOREMS["one-target"]
     for mu in (0.3, 1.0, 2.5):
@@ -170,20 +162,14 @@ def test_one_target_from_the_best_guess_alone():
 
 def test_each_is_asked_about_what_it_can_answer():
     curve = ProfileCurve((0.5, 1.0), (0.1, 0.01))
-    for theorem, counts in (("swap", (1, 5)), ("swap-program", (1, 5)), ("one-target", (None,))):
+    for name, counts in (("swap", (1, 5)), ("swap-program", (1, 5)), ("one-target", (None,))):
         for guarantee in (PureDP(1.0), ApproximateDP(1.0, 0.1), GaussianDP(1.0), curve):
+            alone = name == "swap-program" and isinstance(guarantee, PureDP | ApproximateDP)
             for count in (None, 1, 5):
-                lack = THEOREMS[theorem].lacks(
+                lack = THEOREMS[name].lacks(
                     Question(threat(prior=0.3, targets=5), guarantee, count)
                 )
-                one_point = isinstance(guarantee, PureDP | ApproximateDP)
-                answered = count in counts and not (theorem == "swap-program" and one_point)
-                assert (lack is None) is answered
-    program = THEOREMS["swap-program"]
+                assert (lack is None) is (count in counts and not alone)
     for guesses, answered in ((1000, True), (1001, False)):
         danger = threat(prior=0.3, targets=5000, guesses=guesses)
-        assert (program.lacks(Question(danger, curve, 1)) is None) is answered
-    ours = [THEOREMS[name] for name in ("swap", "swap-program", "one-target")]
-    assert [t.dear for t in ours] == [False, True, False]
-    assert [t.audits for t in ours] == [True, True, False]
-    assert all(t.own and t.inseparable and t.title for t in ours)
+        assert (THEOREMS["swap-program"].lacks(Question(danger, curve, 1)) is None) is answered

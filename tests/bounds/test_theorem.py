@@ -1,6 +1,4 @@
-"""Odds multiplied by a guarantee, against arithmetic in many digits.
-Theorems as objects: what a question asks, what is lacking, what is claimed and assumed.
-"""
+"""Odds multiplied by a guarantee, against arithmetic in many digits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""From sampled people to their population: fair games and tails by enumeration.
-Limits between envelopes: against a plain loop, at their ends, nearer than without them.
-Priors known from samples only: the formula, the required family, coverage against the rarest.
-"""
+"""From sampled people to their population: fair games and tails by enumeration."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ from narcissus.evidence import (
     PeopleSums,
     enclosed_limits,
     estimated_tail,
-    mean_limits,
     narrowest_limits,
     population_mean_upper,
     population_tail,
@@ -54,7 +50,6 @@ def upper(trials, confidence=0.95):
 
 
 def test_the_inequality_behind_the_limit():
-    """Fan, Grama and Liu 2015: exp(s y - psi(s) y^2) <= 1 + s y for y of at least -1."""
     y, s = np.meshgrid(np.linspace(-1, 1, 2001), np.linspace(0, 0.9, 91))
     assert (np.exp(s * y - (-np.log1p(-s) - s) * y**2) <= 1 + s * y + 1e-12).all()
 
@@ -66,7 +61,6 @@ def test_the_inequality_behind_the_limit():
     "population", [[0.0, 0.1, 0.9, 1.0], [0.2, 0.2, 0.3, 0.9], [0.0, 0.0, 0.0, 1.0]]
 )
 def test_the_mean_of_the_population_is_no_better_than_a_fair_game(population, hurdle, replace):
-    """All ways of drawing two trials of two of four people: the mean capital is at most one."""
     mean = float(np.mean(population))
     pairs = [p for p in itertools.product(range(4), repeat=2) if replace or p[0] != p[1]]
     capitals = [
@@ -92,21 +86,10 @@ def test_the_upper_limit_is_where_the_capital_meets_the_hurdle(trials):
         assert at[0] < math.log(10)
 
 
-def test_many_people_make_it_near():
-    """Within 1.6 of the normal limit, where shares of 100 trials would be ten times as far."""
-    normal, reach = 1.645 * 0.2 / 100, []
-    for seed in range(20):
-        values = np.random.default_rng(seed).beta(2, 3, (100, 100))
-        reach.append(upper(values).high - values.mean())
-    assert normal < np.mean(reach) < 1.6 * normal
-    assert upper([[0.3]]).high == 1
-
-
 @pytest.mark.states("Hoeffding 1956", "Theorem 4")
 @given(st.lists(UNIT, min_size=2, max_size=5), st.integers(1, 4))
 @settings(max_examples=60, deadline=None)
 def test_the_tail_of_a_population_by_enumeration(population, people):
-    """The people's own tails, averaged over all ways of drawing them, are never above."""
     limit = population_tail(float(np.mean(population)), people)
     for draw in (itertools.product, itertools.permutations):
         repeat = {"repeat": people} if draw is itertools.product else {"r": people}
@@ -127,8 +110,9 @@ def test_independent_people_make_it_binomial():
     assert population_tail(0.0, 3).tolist() == [1, 0, 0, 0, 0]
 
 
-def test_bad_input_is_refused():
-    for bad, name in (
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
         ({"sums": [[1.0]]}, "one number a trial"),
         ({"squares": [0.5, 0.5]}, "one number a trial"),
         ({"counts": [2, 2]}, "one number a trial"),
@@ -143,15 +127,20 @@ def test_bad_input_is_refused():
         ({"squares": [0.4]}, "squares"),
         ({"squares": [1.1]}, "squares"),
         ({"confidence": 1.0}, "confidence"),
-    ):
+    ],
+)
+def test_bad_input_is_refused(bad, said):
+    with pytest.raises(InputError, match=said):
+        population_mean_upper(**{"sums": [1.0], "squares": [0.7], "counts": 2, **bad})
+    for wrong, name in (((1.5, 3), "mean"), ((0.5, 0), "people")):
         with pytest.raises(InputError, match=name):
-            population_mean_upper(**{"sums": [1.0], "squares": [0.7], "counts": 2, **bad})
-    with pytest.raises(InputError, match="mean"):
-        population_tail(1.5, 3)
-    with pytest.raises(InputError, match="people"):
-        population_tail(0.5, 0)
+            population_tail(*wrong)
     with pytest.raises(InputError, match="spent"):
         population_tail(0.5, 3, spent=-0.1)
+    with pytest.raises(TypeError, match="attempts"):  # there is no default
+        upper_priors([3], 50, error=0.05)  # pyright: ignore[reportCallIssue]
+    assert Envelope(np.arange(60.0)).cut(7).trials.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert upper([[0.3]]).high == 1
 
 
 RNG = np.random.default_rng(5)
@@ -229,16 +218,7 @@ def test_the_upper_side_is_the_lower_one_of_the_opposite():
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
 
 
-def test_near_an_envelope_limits_are_far_nearer_than_those_of_a_share():
-    """100 trials at .72 that are never below .7: no valid limit of a share is above .6939."""
-    values = np.full(100, 0.72)
-    found = enclosed_limits(values, Envelope(np.full(100, 0.7)), Envelope(np.ones(100)), people=100)
-    assert found.low > 0.719 > narrowest_limits(0.72, 100)[0] + 0.02
-    assert found.high <= mean_limits(values, people=100).high
-
-
 def test_no_more_is_claimed_than_any_valid_method_could():
-    """Trials alike, envelopes known: the floor is that of values in [0, 1], scaled."""
     for n in (5, 30, 200):
         found = enclosed_limits(np.full(n, 0.6), Envelope(np.full(n, 0.5)), Envelope(np.ones(n)))
         low, high = narrowest_limits(0.2, n)
@@ -268,47 +248,34 @@ def test_what_cannot_be_is_refused(values, says):
         enclosed_limits(values, Envelope(np.full(2, 0.1)), Envelope(np.full(2, 0.5)))
 
 
-def test_a_cut_envelope_knows_all_people():
-    people = sums_of(X)
-    cut = Envelope(np.arange(60.0), people).cut(7)
-    assert cut.trials.tolist() == [0, 1, 2, 3, 4, 5, 6]
-    assert cut.people is people
-
-
 def test_estimated_priors_use_all_limits_at_once():
     limits = upper_priors([3, 0, 50], 50, error=0.03, attempts=1)
-    assert limits[0] == pytest.approx(stats.beta.isf(0.01, 4, 47), rel=1e-9)
-    assert limits[1] == pytest.approx(1 - 0.01 ** (1 / 50), rel=1e-9)
-    assert limits[2] == 1
+    assert limits == pytest.approx([stats.beta.isf(0.01, 4, 47), 1 - 0.01 ** (1 / 50), 1], rel=1e-9)
     several = upper_priors([3, 0, 50], 50, error=0.03, attempts=5)
     assert several[0] == pytest.approx(stats.beta.isf(0.002, 4, 47), rel=1e-9)
-    bound = estimated_tail([3] * 20, 50, 1.0, 0.0, 15, error=0.01, attempts=1)
-    at_limits = stats.beta.isf(0.01 / 20, 4, 47)
-    fall = math.e * at_limits / (1 + (math.e - 1) * at_limits)
-    assert bound.value == pytest.approx(stats.binom.sf(14, 20, fall) + 0.01, rel=1e-9)
-    spent = estimated_tail([3] * 20, 50, 1.0, 1e-4, 15, error=0.01, attempts=1).value
-    assert spent == pytest.approx(bound.value + 20e-4, rel=1e-9)
-    wider = estimated_tail([3] * 20, 50, 1.0, 0.0, 15, error=0.01, attempts=9)
-    assert wider.value > bound.value
-    assert estimated_tail([3] * 20, 50, 1.0, 0.0, 21, error=0.01, attempts=1).value == 0
-    for hits, samples in [([60], 50), ([2.5], 50), ([2], 50.5), ([-1], 50), ([0], 0), ([[1]], 50)]:
-        with pytest.raises(InputError, match="hits"):
-            upper_priors(hits, samples, error=0.05, attempts=1)
     assert upper_priors([0, 1], 1, error=0.1, attempts=1).tolist() == pytest.approx([0.95, 1.0])
 
+    def tail(delta, v, attempts):
+        return estimated_tail([3] * 20, 50, 1.0, delta, v, error=0.01, attempts=attempts).value
 
-def test_the_number_of_attempts_has_no_default():
-    """With a default of 1, limits made from the sample that chose the attempt covered .40."""
-    with pytest.raises(TypeError, match="attempts"):
-        upper_priors([3], 50, error=0.05)  # pyright: ignore[reportCallIssue]
-    with pytest.raises(TypeError, match="attempts"):
-        estimated_tail([3], 50, 1.0, 0.0, 1, error=0.05)  # pyright: ignore[reportCallIssue]
+    at_limits = stats.beta.isf(0.01 / 20, 4, 47)
+    fall = math.e * at_limits / (1 + (math.e - 1) * at_limits)
+    truth = stats.binom.sf(14, 20, fall) + 0.01
+    assert tail(0.0, 15, 1) == pytest.approx(truth, rel=1e-9)
+    assert tail(1e-4, 15, 1) == pytest.approx(truth + 20e-4, rel=1e-9)
+    assert tail(0.0, 15, 9) > truth
+    assert tail(0.0, 21, 1) == 0
+    for hits, samples in [
+        ([60], 50), ([2.5], 50), ([2], 50.5), ([-1], 50), ([0], 0), ([[1]], 50),
+        ([1, 11], [10, 10]), ([1, 0.5], 10), ([0, 0], [1, 0]),
+    ]:  # fmt: skip
+        with pytest.raises(InputError, match="hits"):
+            upper_priors(hits, samples, error=0.05, attempts=1)
 
 
 @pytest.mark.coverage_claim
 @pytest.mark.parametrize(("values", "samples"), [(10, 30), (10, 100), (4, 20)])
 def test_limits_for_every_attempt_survive_an_attacker_who_picks_the_rarest(values, samples):
-    """Equally likely values; the attacker names the one seen least. False-alarm rate 1e-6."""
     rng = np.random.default_rng(31)
     repeats, error = 4000, 0.05
     counts = rng.multinomial(samples, np.full(values, 1 / values), repeats).min(axis=1)
@@ -319,13 +286,3 @@ def test_limits_for_every_attempt_survive_an_attacker_who_picks_the_rarest(value
     )
     assert (several[counts] < 1 / values).sum() <= stats.binom.isf(1e-6, repeats, error)
     assert (one[counts] < 1 / values).mean() > 2 * error  # the test has power
-
-
-@pytest.mark.parametrize("hits", [[1, 11], [1, -1], [1, 0.5], [[1, 2]]])
-def test_one_impossible_count_among_good_ones_is_refused(hits):
-    for samples in (10, [10, 10]):
-        with pytest.raises(InputError, match="hits"):
-            upper_priors(hits, samples, error=0.05, attempts=3)
-    with pytest.raises(InputError, match="hits"):
-        upper_priors([0, 0], [1, 0], error=0.05, attempts=3)
-    assert upper_priors([0, 10], 10, error=0.05, attempts=3)[1] == 1

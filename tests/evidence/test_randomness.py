@@ -1,6 +1,4 @@
-"""Each p-value against the law of all strings, or of all that is counted; and what it catches.
-Linear complexity, by trying all registers, and its law, by all strings.
-"""
+"""Each p-value against the law of all strings, or of all that is counted; and what it catches."""
 
 from itertools import pairwise, product
 
@@ -62,7 +60,6 @@ def test_blocks_are_those_of_all_strings(monkeypatch):
 
 
 def test_sums_of_windows_are_fair_and_counted():
-    """For every mask the number of odd windows has the law of fair and independent bits."""
     odd, windows = window_sums(ALL, 4)
     assert windows == 9
     fair = np.bincount(ALL[:, :9].sum(axis=1, dtype=np.int64), minlength=10)
@@ -169,14 +166,7 @@ def test_all_short_strings(n):
 
 
 def test_words_carry():
-    """A register longer than a word of 64 bits: a one after 180 noughts."""
     string = np.zeros((2, 240), np.uint8)
     string[0, 180] = 1
     string[1, ::70] = 1  # of period 70
     assert linear_complexity(string).tolist() == [181, 70]
-
-
-def test_the_law_is_one_of_long_strings_too():
-    law = law_of_linear_complexity(1500)
-    assert law.sum() == pytest.approx(1)
-    assert law.argmax() == 750

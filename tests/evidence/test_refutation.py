@@ -1,6 +1,4 @@
-"""Refutation from counts: exactness, bad input, coverage; priors known from samples.
-Many runs with a secret each: exact levels, against a bound that is computed here.
-"""
+"""Refutation from counts: exactness, bad input, coverage; priors known from samples."""
 
 from __future__ import annotations
 
@@ -22,16 +20,9 @@ from narcissus.bounds import (
 from narcissus.errors import InputError
 from narcissus.evidence import refute
 from narcissus.evidence.refutation import _tests, closed_p_value, largest_refuted, refuted_by_runs
-from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP
+from narcissus.guarantees import ApproximateDP, GaussianDP
 
 FALSE_ALARM = 1e-6
-
-
-def test_under_pure_dp_the_exact_method_is_the_binomial_test():
-    found = refute(200, 150, 120)
-    q = float(special.expit(found.epsilon))
-    assert stats.binom.sf(119, 150, q) == pytest.approx(0.05, abs=1e-6)
-    assert found.p_value == pytest.approx(stats.binom.sf(119, 150, 0.5), rel=1e-9, abs=0)
 
 
 def test_ours_refutes_more_than_the_published_methods():
@@ -53,12 +44,6 @@ def test_the_refuted_epsilon_is_where_the_bound_crosses_the_level():
     assert at <= 0.01 < above
 
 
-def test_the_program_over_a_profile_refutes_a_larger_mu():
-    found = refute(100, 100, 80)
-    assert found.mu > 0.5
-    assert found.noise == pytest.approx(2 / found.mu)
-
-
 def test_guesses_chosen_after_the_release_are_tested_at_half_the_level():
     before = refute(1000, 100, 75, delta=1e-4)
     after = refute(1000, 100, 75, delta=1e-4, guesses_chosen="after")
@@ -71,8 +56,6 @@ def test_guesses_chosen_after_the_release_are_tested_at_half_the_level():
     pure = refute(1000, 100, 75, guesses_chosen="after")
     assert pure.epsilon == refute(1000, 100, 75).epsilon
     assert 0 < pure.mu < refute(1000, 100, 75).mu
-    with pytest.raises(InputError, match="guesses_chosen"):
-        refute(10, 10, 8, guesses_chosen="later")
 
 
 def late_choice(counts: list[tuple[int, int]], m: int, epsilon: float, delta: float) -> float:
@@ -134,31 +117,28 @@ def test_nothing_is_refuted_by_chance_results():
     assert refute(10, 0, 0).epsilon == 0
 
 
-def test_values_change_what_chance_is():
-    assert refute(100, 100, 52, values=10).epsilon > 1.5
-
-
 @pytest.mark.parametrize(
-    ("arguments", "name"),
+    ("arguments", "options", "name"),
     [
-        ((10, 20, 5), "guesses"),
-        ((10, 5, 6), "correct"),
-        ((0, 0, 0), "canaries"),
-        ((10, 5, -1), "correct"),
-        ((10, 5.5, 1), "guesses"),
+        ((10, 20, 5), {}, "guesses"),
+        ((10, 5, 6), {}, "correct"),
+        ((0, 0, 0), {}, "canaries"),
+        ((10, 5, -1), {}, "correct"),
+        ((10, 5.5, 1), {}, "guesses"),
+        ((10, 10, 8), {"delta": 1.0}, "delta"),
+        ((10, 10, 8), {"delta": -1}, "delta"),
+        ((10, 10, 8), {"confidence": 1.0}, "confidence"),
+        ((10, 10, 8), {"values": 1}, "values"),
+        ((10, 10, 8), {"claimed": -1}, "claimed"),
+        ((10, 10, 8), {"guesses_chosen": "later"}, "guesses_chosen"),
     ],
 )
-def test_impossible_counts_are_refused(arguments, name):
+def test_impossible_counts_are_refused(arguments, options, name):
     with pytest.raises(InputError, match=name):
-        refute(*arguments)
-
-
-@pytest.mark.parametrize(
-    "options", [{"delta": 1.0}, {"confidence": 1.0}, {"values": 1}, {"claimed": -1}, {"delta": -1}]
-)
-def test_bad_options_are_refused(options):
-    with pytest.raises(InputError, match=next(iter(options))):
-        refute(10, 10, 8, **options)
+        refute(*arguments, **options)
+    for runs in ((PRIOR, 0, 0), (PRIOR, 10, 11), ([0.5, 0.4], 10, 5)):
+        with pytest.raises(InputError):
+            refuted_by_runs(*runs)
 
 
 def at_most_alpha(misses: int, trials: int, alpha: float) -> bool:
@@ -186,23 +166,12 @@ def test_what_holds_is_refuted_at_most_at_the_level(epsilon, delta):
 
 
 def test_the_search_returns_the_refuted_end():
-    assert largest_refuted(lambda e: e / 10, 0.05, 1e-9) == pytest.approx(0.5, abs=1e-8)
-    assert largest_refuted(lambda e: e / 10, 0.05, 1e-9) <= 0.5
     assert largest_refuted(lambda _: 1.0, 0.05, 1e-9) == 0
     assert largest_refuted(lambda _: 0.0, 0.05, 1e-9, largest=100) == 100
 
 
-def test_pure_dp_counts_of_a_true_mechanism():
-    # the p-value of the true epsilon is the exact tail of randomised response
-    q = float(special.expit(PureDP(1.0).epsilon))
-    assert closed_p_value(50, 50, 40, 1.0, 0.0) == pytest.approx(
-        stats.binom.sf(39, 50, q), rel=1e-9
-    )
-
-
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
 def test_a_late_choice_refutes_mu_by_one_point_of_its_profile(delta):
-    """At the delta given, else at ``(1 - confidence) / (2 canaries)``, and at half the level."""
     found = refute(1000, 100, 75, delta=delta, confidence=0.9, guesses_chosen="after")
     point = delta or 0.1 / 2000
     for mu, refuted in ((found.mu * (1 - 1e-5), True), (found.mu * (1 + 1e-5), False)):
@@ -276,7 +245,6 @@ def test_the_search_ends_within_its_tolerance(edge, tolerance):
 
 
 def test_a_theorem_that_does_not_hold_refutes_nothing(monkeypatch):
-    """It is shown beside the others."""
     before = refute(40, 40, 30)
     wrong = Theorem(
         id="wrong",
@@ -333,7 +301,6 @@ def test_mu_of_two_even_values_is_the_gaussian_test():
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_a_mechanism_that_keeps_epsilon_is_refuted_no_more_often_than_allowed(epsilon):
-    """Exactly, over all counts, for an attacker who reaches the bound."""
     runs, share = 60, most(epsilon)
     first = next(k for k in range(runs + 1) if stats.binom.sf(k - 1, runs, share) <= 0.05)
     assert stats.binom.sf(first - 1, runs, share) > 0.005
@@ -347,18 +314,3 @@ def test_the_prior_itself_refutes_nothing():
     assert refuted_by_runs(PRIOR, 1000, 0).epsilon == 0
     # an even secret that is named as often refutes much
     assert refuted_by_runs(np.full(4, 0.25), 1000, 400).epsilon > 0.5
-
-
-def test_delta_refutes_less():
-    assert (
-        refuted_by_runs(PRIOR, 100, 90, delta=0.05).epsilon
-        < refuted_by_runs(PRIOR, 100, 90).epsilon
-    )
-
-
-@pytest.mark.parametrize(
-    "arguments", [(PRIOR, 0, 0), (PRIOR, 10, 11), ([0.5, 0.4], 10, 5)], ids=str
-)
-def test_what_is_refused(arguments):
-    with pytest.raises(InputError):
-        refuted_by_runs(*arguments)

@@ -72,21 +72,7 @@ def test_guesses_may_cover_several_values(draw_factors, all_values, seed):
         assert (loose >= truth - 1e-12).all()
 
 
-def test_twenty_independent_columns_are_a_binomial():
-    columns = 20
-    table = np.log([[0.3, 0.7]])
-    factors = Factors(
-        (2,) * columns, tuple((c,) for c in range(columns)), (table,) * columns, np.zeros(1, int)
-    )
-    for least in (1, 10, 20):
-        found = best_guess(factors, least, rounds=0)
-        truth = stats.binom.sf(least - 1, columns, 0.7)
-        assert found.chance[0] == pytest.approx(truth, rel=1e-12)
-        assert found.limit[0] == pytest.approx(truth, abs=2e-9)
-
-
 def test_the_best_guess_need_not_be_the_likeliest_of_each_column():
-    """Two columns that agree on a value that is the likeliest of neither."""
     joint = np.zeros((3, 3))
     joint[0, 1] = joint[0, 0] = joint[1, 0] = 0.22
     joint[2, 2] = 0.34
@@ -158,24 +144,22 @@ def test_it_is_the_law_over_the_listed_joint(draw_factors, all_values, seed):
         np.testing.assert_allclose(at_least_right(factors, guesses, k), tail, rtol=1e-11)
 
 
-def test_forty_independent_columns_are_binomial_far_into_the_tail():
-    columns = 40
-    table = np.log([[0.2, 0.8]])
-    factors = Factors(
-        (2,) * columns,
-        tuple((c,) for c in range(columns)),
-        (table,) * columns,
-        np.zeros(2, dtype=np.intp),
-    )
-    guesses = np.array([[0] * columns, [0, 1] * (columns // 2)])
-    law = right_columns(factors, guesses)
-    np.testing.assert_allclose(
-        law[0], stats.binom.pmf(np.arange(columns + 1), columns, 0.2), rtol=1e-11
-    )
-    assert law[0, -1] == pytest.approx(0.2**40, rel=1e-11)
+def coins(columns: int, chance: float) -> Factors:
+    table = np.log([[1 - chance, chance]])
+    return Factors((2,) * columns, tuple((c,) for c in range(columns)), (table,) * columns,
+                   np.zeros(2, dtype=np.intp))  # fmt: skip
+
+
+def test_independent_columns_are_binomial_far_into_the_tail():
+    for least in (1, 10, 20):
+        found = best_guess(coins(20, 0.7), least, rounds=0)
+        truth = stats.binom.sf(least - 1, 20, 0.7)
+        assert found.chance[0] == pytest.approx(truth, rel=1e-12)
+        assert found.limit[0] == pytest.approx(truth, abs=2e-9)
+    law = right_columns(coins(40, 0.8), np.array([[0] * 40, [0, 1] * 20]))
+    np.testing.assert_allclose(law[0], stats.binom.pmf(np.arange(41), 40, 0.2), rtol=1e-11)
     # half of the guesses are right with .2 and half with .8
-    mean = law[1] @ np.arange(columns + 1)
-    assert mean == pytest.approx(20.0, rel=1e-12)
+    assert law[1] @ np.arange(41) == pytest.approx(20.0, rel=1e-12)
 
 
 def test_guesses_and_counts_that_are_not_there_are_refused():

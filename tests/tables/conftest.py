@@ -25,3 +25,12 @@ def write(tmp_path):
         return path
 
     return write
+
+
+GOOD = "age,sex,town\n31,f,Ulm\n42,m,Bonn\n9,f,Bonn\n31,m,Ulm\n"
+
+
+def decoded(table):
+    return [
+        tuple(table.labels[j][code] for j, code in enumerate(row)) for row in table.codes.tolist()
+    ]

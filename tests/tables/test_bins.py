@@ -16,47 +16,27 @@ def binned(numbers, **how):
     return codes.tolist(), list(labels)
 
 
-def test_width():
-    codes, labels = binned([30, 39, 40, 65], width=10)
-    assert codes == [0, 0, 1, 3]
-    assert labels == ["30 to 39", "40 to 49", "50 to 59", "60 to 69"]
-
-
-def test_width_of_fractions():
-    codes, labels = binned([0.1, 0.2, 0.3, 0.35], width=0.1)
-    assert codes == [0, 1, 2, 2]
-    assert labels == ["0.1 to under 0.2", "0.2 to under 0.3", "0.3 to under 0.4"]
-
-
-def test_width_below_zero():
-    codes, labels = binned([-5, -1, 0, 4], width=5)
-    assert codes == [0, 0, 1, 1]
-    assert labels == ["-5 to -1", "0 to 4"]
-
-
-def test_width_one():
-    assert binned([2, 3], width=1) == ([0, 1], ["2", "3"])
-
-
-def test_edges():
-    codes, labels = binned([3, 17, 18, 64, 65, 90], edges=[18, 65])
-    assert codes == [0, 0, 1, 1, 2, 2]
-    assert labels == ["under 18", "18 to 64", "65 and above"]
-
-
-def test_outer_bins_only_where_somebody_is():
-    codes, labels = binned([20, 30, 70], edges=[0, 18, 65, 100])
-    assert codes == [1, 1, 2]
-    assert labels == ["0 to 17", "18 to 64", "65 to 99"]
-
-
-def test_edges_between_fractions():
-    assert binned([0.5, 2], edges=[1])[1] == ["under 1", "1 and above"]
-    assert binned([0.5, 1, 2], edges=[0, 1.5, 3])[1] == ["0 to under 1.5", "1.5 to under 3"]
-
-
-def test_above():
-    assert binned([0, 0.1, 3], above=0) == ([0, 1, 1], ["at most 0", "above 0"])
+@pytest.mark.parametrize(
+    ("numbers", "how", "codes", "labels"),
+    [
+        ([30, 39, 40, 65], {"width": 10}, [0, 0, 1, 3],
+         ["30 to 39", "40 to 49", "50 to 59", "60 to 69"]),
+        ([0.1, 0.2, 0.3, 0.35], {"width": 0.1}, [0, 1, 2, 2],
+         ["0.1 to under 0.2", "0.2 to under 0.3", "0.3 to under 0.4"]),
+        ([-5, -1, 0, 4], {"width": 5}, [0, 0, 1, 1], ["-5 to -1", "0 to 4"]),
+        ([2, 3], {"width": 1}, [0, 1], ["2", "3"]),
+        ([3, 17, 18, 64, 65, 90], {"edges": [18, 65]}, [0, 0, 1, 1, 2, 2],
+         ["under 18", "18 to 64", "65 and above"]),
+        # outer bins only where somebody is
+        ([20, 30, 70], {"edges": [0, 18, 65, 100]}, [1, 1, 2],
+         ["0 to 17", "18 to 64", "65 to 99"]),
+        ([0.5, 2], {"edges": [1]}, [0, 1], ["under 1", "1 and above"]),
+        ([0.5, 1, 2], {"edges": [0, 1.5, 3]}, [0, 0, 1], ["0 to under 1.5", "1.5 to under 3"]),
+        ([0, 0.1, 3], {"above": 0}, [0, 1, 1], ["at most 0", "above 0"]),
+    ],
+)  # fmt: skip
+def test_bins_and_their_labels(numbers, how, codes, labels):
+    assert binned(numbers, **how) == (codes, labels)
 
 
 def test_quantiles_make_groups_of_equal_size():

@@ -70,14 +70,6 @@ def test_codes_stay_beside_the_bins_however_they_are_written():
     assert coding_of(values, Bins(width=10, codes=["N", "-9"]), 200).labels == coding.labels
 
 
-def test_a_code_that_nobody_has_changes_nothing():
-    values = tally(("30", 5), ("41", 1))
-    plain = coding_of(values, Bins(width=10), 200)
-    coded = coding_of(values, Bins(width=10, codes=["N"]), 200)
-    assert coded.labels == plain.labels
-    assert coded.values.tolist() == plain.values.tolist()
-
-
 def test_codes_have_labels_of_their_own_and_leave_numbers():
     inside = coding_of(tally(("1", 1), ("2", 1), ("3", 1)), Bins(width=1, codes=[2]), 200)
     assert inside.labels == ("1", "2", "3", "(2)")

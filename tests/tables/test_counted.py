@@ -134,6 +134,8 @@ def both(source, **how):
 CELLS = st.sampled_from(
     ["1", "2", "1.0", "01", " 3", "4.5", "-2", "1e1", "0.1", "a", "b ", "", "NA", "x", "inf"]
 )
+
+
 BINS = st.sampled_from([
     None, Bins(width=2), Bins(width=0.1), Bins(edges=[0, 2, 4]), Bins(quantiles=3), Bins(above=2)
 ])  # fmt: skip
@@ -190,21 +192,6 @@ def test_parquet_and_frames_of_every_kind(tmp_path, missing, group):
         whole, parts = both(source, missing=missing, **chosen)
         assert whole == parts
         assert whole[0] == ("day", "small")
-
-
-def test_missing_cells_are_named_by_their_rows(write):
-    text = "a,b\n" + "".join(f"{i % 3 or ''},{i % 2}\n" for i in range(40))
-    [whole, parts] = both(write(text))
-    assert whole == parts
-    assert "14 in `a` (row 1, 4, 7, ...)" in whole[1]
-
-
-def test_an_index_of_pandas_is_no_column_either_way(tmp_path):
-    frame = pd.DataFrame({"a": [1, 2] * 20, "b": list("xyzw") * 10}, index=range(5, 45))
-    frame.index.name = "id"
-    frame.to_parquet(tmp_path / "t.parquet")
-    whole, parts = both(tmp_path / "t.parquet")
-    assert whole == parts
 
 
 def test_columns_are_refused_alike(tmp_path, write):
@@ -332,13 +319,6 @@ def test_keys_go_back_to_their_records_and_keep_their_order(sizes):
     by_key = np.lexsort(keys.T[::-1])
     by_record = np.lexsort(codes.T[::-1])
     np.testing.assert_array_equal(codes[by_key], codes[by_record])
-
-
-def test_as_many_columns_as_fit_are_in_a_word():
-    assert Packing((2**32, 2**32)).words == [range(2)]
-    assert Packing((2**32, 2**32, 2)).words == [range(2), range(2, 3)]
-    assert len(Packing((200,) * 8).words) == 1
-    assert len(Packing((200,) * 16).words) == 3
 
 
 @pytest.mark.parametrize("sizes", SIZES)

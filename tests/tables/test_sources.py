@@ -11,13 +11,7 @@ from narcissus.tables import read_table
 from narcissus.tables import sources as module
 from narcissus.tables.sources import has_index, open_source, text_parts
 
-GOOD = "age,sex,town\n31,f,Ulm\n42,m,Bonn\n9,f,Bonn\n31,m,Ulm\n"
-
-
-def decoded(table):
-    return [
-        tuple(table.labels[j][code] for j, code in enumerate(row)) for row in table.codes.tolist()
-    ]
+from .conftest import GOOD
 
 
 def test_missing_file_names_the_nearest(write, tmp_path):
@@ -47,7 +41,6 @@ def test_files_that_are_something_else(write):
 
 
 def test_what_is_too_large_to_be_held_is_told(write, monkeypatch):
-    """`read_table` counts it then; who needs its rows hears of it."""
     path = write(GOOD)
     assert len(open_source(path, None, (), 4)[1]) == 3
     with pytest.raises(TooLargeError, match="more rows; at most 3"):
@@ -157,7 +150,6 @@ def test_binary_data_far_into_a_file(write):
 
 
 def test_rows_much_wider_than_the_header(write):
-    """Told at the first of them: a thousand such rows would not fit into memory."""
     content = "a,b\n1,2\n" + ("0," * 400_000 + "0\n") * 20
     with pytest.raises(InputError, match="line 3 has 400001 cells where the header has 2"):
         read_table(write(content, "people.csv.gz"))

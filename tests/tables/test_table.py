@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narcissus.errors import InputError
+from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import Table, read_table
+from narcissus.tables import tally as module
+from narcissus.tables.tally import RawColumn, ValueTally
 
-GOOD = "age,sex,town\n31,f,Ulm\n42,m,Bonn\n9,f,Bonn\n31,m,Ulm\n"
-
-
-def decoded(table):
-    return [
-        tuple(table.labels[j][code] for j, code in enumerate(row)) for row in table.codes.tolist()
-    ]
+from .conftest import GOOD, decoded
 
 
 def test_digest_changes_with_every_part(write):
@@ -52,3 +48,61 @@ def test_a_table_by_hand_is_checked():
     ]:
         with pytest.raises(InputError, match=message):
             Table(*arguments)
+
+
+def part(cells, distinct=None):
+    """Number some cells, by the order of ``distinct`` where it is given."""
+    distinct = list(dict.fromkeys(cells)) if distinct is None else distinct
+    return RawColumn("x", distinct, np.array([distinct.index(c) for c in cells], dtype=np.int64))
+
+
+def test_parts_are_tallied_as_the_whole():
+    cells = ["b", None, "a", "b", "c", None, "a", "a", None, "d", None]
+    parts, whole = ValueTally("x"), ValueTally("x")
+    for cut in (cells[:1], cells[1:5], cells[5:]):
+        parts.add(part(cut, ["c", "b", None, "a", "d"]))
+    whole.add(part(cells))
+    for one in (parts, whole):
+        found = dict(zip(one.values, zip(one.counts, one.first, strict=True), strict=True))
+        assert found == {"b": (2, 0), "a": (3, 2), "c": (1, 4), "d": (1, 9)}
+        assert (one.missing, one.gaps, one.rows) == (4, [1, 5, 8], 11)
+
+
+def test_a_value_that_nobody_has_any_more_is_none():
+    tally = ValueTally("x")
+    tally.add(part(["a", "a"], ["z", "a", None]))
+    assert (tally.values, tally.missing) == (["a"], 0)
+    assert tally.places(part(["a"], [None, "z", "a"])).tolist()[2] == 0
+    with pytest.raises(KeyError):
+        tally.places(part(["z"]))
+
+
+def test_values_that_are_equal_are_one():
+    tally = ValueTally("x")
+    tally.add(part([1, 2]))
+    tally.add(part([1.0, 3.5]))
+    assert tally.values == [1, 2, 3.5]
+    assert tally.places(part([2.0, 3.5, 1])).tolist() == [1, 2, 0]
+
+
+def test_gaps_of_a_part():
+    assert part(["a", None, "a"]).gaps.tolist() == [False, True, False]
+    assert part(["a", "b"], ["a", "b", None]).gaps.tolist() == [False, False]
+    assert part(["a", "b"]).gaps.tolist() == [False, False]
+
+
+def test_room_for_values_and_for_their_letters(monkeypatch):
+    tally = ValueTally("x")
+    tally.add(part(["a" * 50, "b" * 51]))
+    monkeypatch.setattr(module, "MOST_TEXT", 101)
+    tally.require_room()
+    monkeypatch.setattr(module, "MOST_TEXT", 100)
+    said = (
+        r"column `x` has 2 different values of 101 letters in the first 2 rows; .*drop = \[\"x\"\]"
+    )
+    with pytest.raises(TooLargeError, match=said):
+        tally.require_room()
+    monkeypatch.setattr(module, "MOST_TEXT", 101)
+    monkeypatch.setattr(module, "MOST_VALUES", 1)
+    with pytest.raises(TooLargeError, match="at most 1 of"):
+        tally.require_room()

@@ -3,6 +3,7 @@ family.
 """
 
 from narcissus.bounds.at_most import (
+    ThreatToPeople,
     at_most,
     reached,
     reached_number,
@@ -42,7 +43,6 @@ from narcissus.bounds.listed import (
     ranked_tails,
 )
 from narcissus.bounds.one_target import column_shares, optimum, optimum_program
-from narcissus.bounds.people import ThreatToPeople
 from narcissus.bounds.published import (
     cherubin,
     f_dp_one_run_p_value,

@@ -1,14 +1,16 @@
-"""Bounds on the number of targets that fall: from above with a confidence, and from below.
+"""Bounds on the number of targets, or people with priors of their own, that fall.
 
-The lower bounds are attained by some mechanism with the guarantee.
+From above with a confidence, and from below: attained by some mechanism with the guarantee.
 
-Source: Narcissus theory 4, "Which bound?", and 4.10.
+Source: Narcissus theory 4, "Which bound?", and 4.10; of people 4.6 for one, 4.4 for the count.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +19,19 @@ from scipy import special
 
 from narcissus._validation import between, integer
 from narcissus.bounds.binomial import PoissonBinomial, upper_tail
-from narcissus.bounds.domination import optimum_of_heads
+from narcissus.bounds.domination import DOMINATION, optimum_of_heads
+from narcissus.bounds.interpolation import (
+    INTERPOLATION,
+    LARGEST,
+    interpolation,
+    interpolation_tails,
+)
+from narcissus.bounds.one_target import OPTIMUM, profile_cost
 from narcissus.bounds.swap import LARGEST_PROGRAM, PROGRAM_POINTS, SWAP_PROGRAM, swap_program
-from narcissus.bounds.theorem import Question
-from narcissus.bounds.theorems import best, bounds_on
-from narcissus.bounds.threat import Threat, prior_kinds
+from narcissus.bounds.theorem import Question, Theorem, points_of
+from narcissus.bounds.theorems import best, bounds_on, each_success
+from narcissus.bounds.threat import Threat, prior_kinds, prior_rows, threat
+from narcissus.errors import TooLargeError
 from narcissus.guarantees import (
     ApproximateDP,
     GaussianDP,
@@ -48,15 +58,9 @@ def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
     def closed(v: int) -> Bound:
         return best(bounds_on(threat, guarantee, v, dear=False))
 
-    low, high = -1, threat.guesses
-    chosen: Bound | None = None
-    while high - low > 1:
-        middle = (low + high) // 2
-        bound = closed(middle + 1)
-        if bound.value <= allowed:
-            high, chosen = middle, bound
-        else:
-            low = middle
+    counts = range(threat.guesses)
+    high = bisect_left(counts, True, key=lambda v: closed(v + 1).value <= allowed)
+    chosen = closed(high + 1) if high < threat.guesses else None
     # The closed forms say no more. The program is sharper and dear, so every third point of the
     # profile, which is cheaper and never below all of them, first comes near the answer.
     for points in _program_points(threat, guarantee):
@@ -72,7 +76,6 @@ def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
 
 
 def _program_points(threat: Threat, guarantee: Guarantee) -> list[FloatArray]:
-    """Points for the swap program, few first; none if the program cannot improve the bound."""
     points = guarantee.tangents(PROGRAM_POINTS)
     several = guarantee.tangents(2).size > 1
     return [points[::3], points] if several and threat.guesses <= LARGEST_PROGRAM else []
@@ -96,6 +99,7 @@ STEPS = 400
 """Strengths of the mechanism among which a Gaussian one is shared out."""
 
 _WHAT = "the count that some mechanism reaches"
+_NO_PRIOR = "it takes the prior of the targets' values, and guesses that name the very value"
 _SMALL = 1024  # targets up to which all strengths are summed in one go
 _RARE = (2.0, 9.0)  # log odds of the shares of strengths where tails are made
 
@@ -117,32 +121,15 @@ def reached_tails(
 ) -> FloatArray | NotAssessed:
     """Compute ``Pr[at least v fall]`` under some mechanism with the guarantee, exact match.
 
-    Returns an array for ``v = 0 .. n + 1``, or the reason why there is none.
+    Returns an array for ``v = 0 .. n + 1``, or the reason why there is none: such a mechanism is
+    known for pure, approximate, Gaussian, zero-concentrated and Renyi DP. ``priors`` has one
+    distribution per row, shape (m, V), for ``repeats`` independent targets each; ``steps``
+    strengths, an even number, discretise a Gaussian mechanism, and more only raise the tails.
 
-    Parameters
-    ----------
-    priors
-        One distribution per target, shape (m, V) or (V,); zeros pad. Targets are independent.
-    guarantee
-        About replace-one neighbours: pure, approximate, Gaussian, zero-concentrated or Renyi DP;
-        for others no such mechanism is known here.
-    repeats
-        Number of targets per row, shape (m,); default one each.
-    steps
-        Even number of strengths that discretise a Gaussian mechanism; more only raise the tails.
+    Source: Narcissus theory 4.10. Gaussian DP with ``mu``: publish ``|Lambda|``, ``Lambda ~ N(mu^2
+    / 2, mu^2)``, then run the pure mechanism of that epsilon for all targets. Its tail rises with
+    ``|Lambda|``, which is rounded down, so the number never exceeds the tail attained.
 
-    Notes
-    -----
-    Source: Narcissus theory 4.10. Pure DP: the best mechanism for one target, run on each
-    separately. Approximate DP: everything is revealed with probability delta, else the same.
-    Gaussian DP with ``mu``: publish ``|Lambda|``, ``Lambda ~ N(mu^2 / 2, mu^2)``, then run the pure
-    mechanism of that epsilon, with one ``Lambda`` for all targets. Its tail rises with
-    ``|Lambda|``, which is rounded down, so the number never exceeds the tail attained. It is no
-    less private than the Gaussian mechanism, whose Renyi divergence of order a is ``a mu^2 / 2``;
-    zero-concentrated and Renyi DP use the ``mu`` of that.
-
-    Examples
-    --------
     >>> from narcissus.guarantees import PureDP
     >>> round(float(reached_tails([[0.7, 0.3]] * 12, PureDP(1.0))[9]), 6)
     0.589582
@@ -161,10 +148,7 @@ def reached_tails(
 def reached(
     priors: ArrayLike, guarantee: Guarantee, at_least: int, *, repeats: ArrayLike | None = None
 ) -> float | NotAssessed:
-    """Return one of `reached_tails`: the probability of at least ``at_least``.
-
-    If all targets are alike their number is unlimited.
-    """
+    """Return one of `reached_tails`; if all targets are alike their number is unlimited."""
     v = integer("at_least", at_least)
     rows, many = prior_kinds(priors, repeats)
     n = int(many.sum())
@@ -174,9 +158,11 @@ def reached(
     mixture = _mixture(guarantee, STEPS)
     if mixture is None:
         return _none(guarantee)
-    if v <= 0 or v > n:
-        return float(v <= 0)
-    odds = special.logit(_chances(rows, mixture)[:, 0])
+    return float(v <= 0) if v <= 0 or v > n else _reached(rows, n, mixture, v)
+
+
+def _reached(row: FloatArray, n: int, mixture: _Strengths, v: int) -> float:
+    odds = special.logit(_chances(row, mixture)[:, 0])
     tail = min(1.0, float(upper_tail(n, v, odds) @ mixture.weights))
     return mixture.told + (1.0 - mixture.told) * tail
 
@@ -204,14 +190,14 @@ def reached_number(
         if isinstance(tails, NotAssessed):
             return tails
         return int(np.argmax(tails[1:] <= 1.0 - level))
-    low, high = -1, int(many.sum())
-    while high - low > 1:
-        middle = (low + high) // 2
-        tail = reached(rows, guarantee, middle + 1, repeats=many)
-        if isinstance(tail, NotAssessed):
-            return tail
-        low, high = (low, middle) if tail <= 1.0 - level else (middle, high)
-    return high
+    mixture = _mixture(guarantee, STEPS)
+    if mixture is None:
+        return _none(guarantee)
+
+    def rare(v: int) -> bool:
+        return _reached(rows, int(many.sum()), mixture, v + 1) <= 1.0 - level
+
+    return bisect_left(range(int(many.sum())), True, key=rare)
 
 
 def reached_of_threat(threat: Threat, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
@@ -219,24 +205,22 @@ def reached_of_threat(threat: Threat, guarantee: Guarantee, at_least: int) -> fl
 
     If only the best guess is known it is for the worst prior that fits.
     """
-    if threat.values is None or not threat.exact_match or threat.guesses == 0:
-        return _unknown_prior()
-    return reached(threat.values, guarantee, at_least, repeats=[threat.guesses])
+    if not _has_prior(threat):
+        return NotAssessed(_WHAT, _NO_PRIOR)
+    return reached(threat.values or (), guarantee, at_least, repeats=[threat.guesses])
 
 
 def reached_number_of_threat(
     threat: Threat, guarantee: Guarantee, confidence: float
 ) -> int | NotAssessed:
     """Return `reached_number` for the guessed targets of a threat; exact match."""
-    if threat.values is None or not threat.exact_match or threat.guesses == 0:
-        return _unknown_prior()
-    return reached_number(threat.values, guarantee, confidence, repeats=[threat.guesses])
+    if not _has_prior(threat):
+        return NotAssessed(_WHAT, _NO_PRIOR)
+    return reached_number(threat.values or (), guarantee, confidence, repeats=[threat.guesses])
 
 
-def _unknown_prior() -> NotAssessed:
-    return NotAssessed(
-        _WHAT, "it takes the prior of the targets' values, and guesses that name the very value"
-    )
+def _has_prior(threat: Threat) -> bool:
+    return threat.values is not None and threat.exact_match and threat.guesses > 0
 
 
 def _none(guarantee: Guarantee) -> NotAssessed:
@@ -300,3 +284,214 @@ def _tails(chances: FloatArray, weights: FloatArray) -> FloatArray:
             law[: i + 1] -= fallen
             law[1 : i + 2] += fallen
     return np.cumsum(law.sum(axis=1)[::-1])[::-1]
+
+
+MOST_PEOPLE = 1_000_000
+"""Most people whose count is bounded: each point of a profile costs a sum over all counts."""
+
+MOST_REACHED = 2_000
+"""Most people for the bound from below: some seconds."""
+
+_CELLS = 2**22  # prior probabilities per block
+_FEW = 1000  # most people for trying every point of the profile
+_OWN = 200  # most people for one point of the profile per person
+_FEW_PRIORS = 20  # most distinct priors for applying every theorem to each
+_BEST = 3  # points tried above `_FEW` people, the most promising ones
+
+
+class ThreatToPeople:
+    """People with a prior each, all of whom are attacked; a guess must name the exact value.
+
+    ``priors`` has one distribution per person, shape (n, V); zeros pad. Equal ones are stored once.
+
+    >>> from narcissus.guarantees import PureDP
+    >>> people = ThreatToPeople([[0.5, 0.5], [0.9, 0.1]])
+    >>> people.success(PureDP(1.0)).round(6)
+    array([0.731059, 0.9     ])
+    """
+
+    def __init__(self, priors: ArrayLike) -> None:
+        rows = prior_rows("priors", priors)
+        if len(rows) > MOST_PEOPLE:
+            raise TooLargeError(
+                f"`priors` are of {len(rows):,} people, at most {MOST_PEOPLE:,} are counted; "
+                "take a part of them"
+            )
+        # Values have no order where a guess must name one.
+        rows = -np.sort(-rows / rows.sum(axis=1, keepdims=True), axis=1)
+        self._rows, back, self._repeats = np.unique(
+            rows, axis=0, return_inverse=True, return_counts=True
+        )
+        self._who = np.ravel(back)
+        self._last: tuple[Guarantee, FloatArray] | None = None
+
+    @property
+    def n(self) -> int:
+        return self._who.size
+
+    @property
+    def values(self) -> int:
+        return self._rows.shape[1]
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """Success of the best guess about each person without the release, shape (n,)."""
+        return self._rows.max(axis=1)[self._who]
+
+    @cached_property
+    def alike(self) -> Threat | None:
+        """The same threat with a single prior, if all people have the same."""
+        if len(self._rows) > 1 or self.n > LARGEST:
+            return None
+        return threat(values=self._rows[0], targets=self.n)
+
+    @cached_property
+    def _no_likelier(self) -> Threat:
+        """A dominating threat: all people as vulnerable as the one with the likeliest guess."""
+        kappa = float((self._rows**2).sum(axis=1).min())
+        most = float(self._rows[:, 0].max())
+        return threat(prior=most, inseparable=min(kappa, 1.0), targets=self.n)
+
+    def success(self, guarantee: Guarantee) -> FloatArray:
+        """Bound the chance that each person falls, shape (n,); the mean bounds the mean share."""
+        if self._last is None or self._last[0] != guarantee:
+            if len(self._rows) <= _FEW_PRIORS:
+                each = [best(bounds_on(threat(values=row), guarantee)).value for row in self._rows]
+            else:
+                each = np.concatenate([each_success(rows, guarantee) for rows in self._blocks()])
+            found = np.maximum(np.asarray(each)[self._who], self.prior)
+            self._last = guarantee, found
+        return self._last[1].copy()
+
+    def advantage(self, guarantee: Guarantee) -> FloatArray:
+        """Bound each person's advantage, ``(success - prior) / (1 - prior)``, shape (n,)."""
+        left = 1.0 - self.prior
+        gained = self.success(guarantee) - self.prior
+        # A success equal to the prior up to rounding is no advantage.
+        gained[gained <= 4 * np.finfo(float).eps] = 0.0
+        return np.divide(gained, left, out=np.zeros(self.n), where=left > 0)
+
+    def mean(self, guarantee: Guarantee) -> Bound:
+        """Bound the mean share of people who fall."""
+        value = math.fsum(self.success(guarantee)) / self.n
+        return OPTIMUM.claim(
+            value, f"mean share of {self.n} people that fall", self._assumptions(guarantee)
+        )
+
+    def tails(self, guarantee: Guarantee, about: float = 0.05) -> FloatArray:
+        """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+
+        With many people the table is sharpest near a probability of ``about``.
+
+        Source: Narcissus theory 4.10; several points of the profile yield a valid table each, and
+        so does their minimum. Under pure DP it is the exact optimum.
+        """
+        require_replace_one(guarantee)
+        if isinstance(guarantee, PureDP):
+            o, _ = self._numbers(guarantee, guarantee.epsilon)
+            return interpolation_tails(o[self._who], np.zeros(self.n))
+        points = points_of(guarantee)
+        if self.n > _FEW:
+            reach = [self._reach(guarantee, float(e), about) for e in points]
+            points = points[np.argsort(reach, kind="stable")[:_BEST]]
+        least = np.ones(self.n + 2)
+        for epsilon in points:
+            o, cost = self._numbers(guarantee, float(epsilon))
+            least = np.minimum(least, interpolation_tails(o[self._who], cost[self._who]))
+        return least
+
+    def tail(self, guarantee: Guarantee, at_least: int) -> Bound:
+        """Bound the chance that at least ``at_least`` people fall."""
+        v = integer("at_least", at_least)
+        if self.alike is not None:
+            return best(bounds_on(self.alike, guarantee, v))
+        value = float(v <= 0)
+        if 0 < v <= self.n:
+            # each of these tables is valid; with many people it is sharp near one chance
+            value = min(float(self.tails(guarantee, about)[v]) for about in (0.5, 0.05, 1e-6))
+            value = min(value, self._own(guarantee, v))
+        claim = self._theorem(guarantee).claim(
+            value,
+            f"probability that at least {v} of {self.n} people fall",
+            self._assumptions(guarantee, many=True),
+        )
+        few = self.n <= _OWN
+        return best([claim, *bounds_on(self._no_likelier, guarantee, v, dear=few)])
+
+    def at_most(self, guarantee: Guarantee, confidence: float) -> Bound:
+        """Bound the number of people who fall, with a confidence in [0, 1)."""
+        if self.alike is not None:
+            return at_most(self.alike, guarantee, confidence)
+        allowed = 1.0 - between("confidence", confidence, 0, 1, open_high=True)
+        # the last entry is 0: no more than all can fall
+        number = int(np.argmax(self.tails(guarantee, allowed) <= allowed)) - 1
+        while number > 0 and self._own(guarantee, number) <= allowed:
+            number -= 1
+        claim = self._theorem(guarantee).claim(
+            float(number),
+            f"number of {self.n} people that fall, with confidence {confidence:g}",
+            self._assumptions(guarantee, many=True),
+        )
+        if self.n <= _OWN:
+            claim = min(
+                (claim, at_most(self._no_likelier, guarantee, confidence)), key=lambda b: b.value
+            )
+        return claim if claim.value < self.n else replace(claim, theorem="every one may fall")
+
+    def reached(self, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
+        """Return the chance of at least ``at_least`` under some mechanism with the guarantee."""
+        if self.n > MOST_REACHED:
+            return self._too_many()
+        return reached(self._rows, guarantee, at_least, repeats=self._repeats)
+
+    def reached_number(self, guarantee: Guarantee, confidence: float) -> int | NotAssessed:
+        """Return the number that some mechanism stays below with at most ``confidence``."""
+        if self.n > MOST_REACHED:
+            return self._too_many()
+        return reached_number(self._rows, guarantee, confidence, repeats=self._repeats)
+
+    def _too_many(self) -> NotAssessed:
+        return NotAssessed(
+            "the count that some mechanism reaches",
+            f"it is computed for up to {MOST_REACHED:,} people with priors of their own",
+        )
+
+    def _own(self, guarantee: Guarantee, v: int) -> float:
+        """Bound the chance of at least ``v``, one point per person; 1 for many people."""
+        if self.n > _OWN or isinstance(guarantee, PureDP):
+            return 1.0
+        return interpolation(self._rows, guarantee, v, repeats=self._repeats).value
+
+    def _blocks(self) -> list[FloatArray]:
+        size = max(1, _CELLS // self._rows.shape[1])
+        return [self._rows[start : start + size] for start in range(0, len(self._rows), size)]
+
+    def _numbers(self, guarantee: Guarantee, epsilon: float) -> tuple[FloatArray, FloatArray]:
+        """Return ``o`` and the cost of each distinct prior at one point of the profile."""
+        found = [profile_cost(rows, guarantee, epsilon) for rows in self._blocks()]
+        return np.concatenate([o for o, _ in found]), np.concatenate([c for _, c in found])
+
+    def _reach(self, guarantee: Guarantee, epsilon: float, about: float) -> float:
+        """Estimate the number exceeded with chance ``about``; used to choose points only."""
+        some = np.linspace(0, self.n - 1, _FEW).astype(np.intp)
+        o, cost = profile_cost(self._rows[self._who[some]], guarantee, epsilon)
+        scale = self.n / _FEW
+        deviation = max(float(np.sqrt(scale * (o * (1 - o)).sum())), 1e-9)
+        centre, spent = scale * float(o.sum()), scale * float(cost.sum())
+        # At a distance of d the chance is about the normal one and spent / (1 + d).
+        distance = np.geomspace(1.0, self.n + 1.0, 400)
+        chance = special.ndtr(-distance / deviation) + spent / (1.0 + distance)
+        return (
+            centre
+            + float(distance[min(int(np.argmax(chance <= about)), 399)])
+            + (0.0 if chance[-1] <= about else self.n + spent)
+        )
+
+    def _theorem(self, guarantee: Guarantee) -> Theorem:
+        return DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
+
+    def _assumptions(self, guarantee: Guarantee, *, many: bool = False) -> tuple[str, ...]:
+        said = [guarantee.describe()]
+        if many:
+            said.append("the targets' values are independent given what the attacker knows")
+        return (*said, f"the priors of {self.n:,} people are as given")

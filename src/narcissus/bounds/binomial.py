@@ -18,6 +18,7 @@ continued fraction is the incomplete beta function's (modified Lentz); Narcissus
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,10 +40,10 @@ _SERIES = 16  # from here on Stirling's series is right to the last digit
 
 
 def upper_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
-    """Return ``Pr[Bin(r, p) >= v]`` for ``v`` in [0, r + 1].
+    """Return ``Pr[Bin(r, p) >= v]`` for ``v`` in [0, r + 1]; arguments broadcast.
 
-    All arguments broadcast; ``log_odds`` is ``log(p / (1 - p))``, possibly infinite, which keeps
-    the digits of both ``p`` and ``1 - p``.
+    ``log_odds``, ``log(p / (1 - p))``, possibly infinite, keeps the digits of both ``p`` and ``1 -
+    p``.
 
     >>> upper_tail(2, [0, 1, 2, 3], 0.0).tolist()
     [1.0, 0.75, 0.25, 0.0]
@@ -64,11 +65,7 @@ def upper_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
 
 
 def lower_tail(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
-    """Return ``Pr[Bin(r, p) <= v]`` for ``v`` in [-1, r]; see `upper_tail`.
-
-    >>> lower_tail(2, [-1, 0, 1, 2], 0.0).tolist()
-    [0.0, 0.25, 0.75, 1.0]
-    """
+    """Return ``Pr[Bin(r, p) <= v]`` for ``v`` in [-1, r]; see `upper_tail`."""
     return upper_tail(r, r - np.asarray(v), -np.asarray(log_odds, dtype=np.float64))
 
 
@@ -141,8 +138,8 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 def tail_over_mass(r: int, v: ArrayLike, log_odds: ArrayLike) -> FloatArray:
     """Return ``Pr[Bin(r, p) >= v] / Pr[Bin(r, p) = v]`` for ``1 <= v <= r`` above the mean.
 
-    The prefactor of the continued fraction is the mass itself, so the ratio is right even where
-    both underflow.
+    The prefactor of the continued fraction is the mass: the ratio is right even where both
+    underflow.
     """
     count, odds = np.broadcast_arrays(
         np.asarray(v, dtype=np.float64), np.asarray(log_odds, dtype=np.float64)
@@ -191,8 +188,7 @@ def convolve(p: FloatArray, q: FloatArray) -> tuple[int, FloatArray]:
     """Compute first count and mass of a sum of independent trials on the window that carries it.
 
     Blocks of trials are summed by the recurrence and then joined two by two; each block keeps only
-    the counts around its mean that can carry more than exp(-52) of its mass (Bernstein). ``p`` and
-    ``q`` are success and failure probabilities in any order, shape (n,).
+    the counts around its mean that can carry more than exp(-52) of its mass (Bernstein).
     """
     n = p.size
     blocks = -(-n // _LEAF)
@@ -305,19 +301,12 @@ class _Trials:
 
 
 class PoissonBinomial:
-    """Distribution of a sum of independent Bernoulli variables with given probabilities.
+    """Distribution of a sum of independent Bernoulli variables, from their probabilities (n,).
 
     Source: Narcissus theory 4.9. `tail`, `sf` and `cdf` have a relative error of about 1e-12
     wherever the result is a normal float, for ``n`` up to 10^6; `tails` and `pmf` of more than 512
     trials have one of 1e-10 where two stretches meet.
 
-    Parameters
-    ----------
-    probabilities_
-        Success probability of each trial, shape (n,), each in [0, 1].
-
-    Examples
-    --------
     >>> PoissonBinomial([0.5, 0.5, 0.2]).tail(3)
     0.05
     """
@@ -367,15 +356,9 @@ class PoissonBinomial:
     def quantile(self, confidence: float) -> int:
         """Return the smallest count not exceeded with probability ``confidence``, in [0, 1]."""
         level = between("confidence", confidence, 0.0, 1.0)
-        low, high = self._certain - 1, self._certain + self._trials.n
+        counts = range(self._certain, self._certain + self._trials.n)
         # Compare the tail, which keeps its digits where the confidence is near 1.
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.sf(middle) <= 1.0 - level:
-                high = middle
-            else:
-                low = middle
-        return high
+        return self._certain + bisect_left(counts, True, key=lambda v: self.sf(v) <= 1.0 - level)
 
     def tails(self, least: float = 0.0) -> FloatArray:
         """Return ``Pr[sum >= v]`` for ``v = 0, ..., n + 1``, shape (n + 2,).
@@ -399,7 +382,6 @@ class PoissonBinomial:
 
     @cached_property
     def _mass(self) -> FloatArray:
-        """The mass of the sum of the uncertain trials, shape (n' + 1,)."""
         if self._trials.n <= _SMALL:
             return recurrence(np.exp(self._trials.log_p), np.exp(self._trials.log_q))
         return _stitched(self._trials)
@@ -411,7 +393,6 @@ class PoissonBinomial:
 
 
 def _cumulated(mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return upper tails, shape (n + 2,), and lower tails, shape (n + 1,), of a mass."""
     above = np.cumsum(mass[::-1])[::-1]
     below = np.cumsum(mass)
     # From the mean on outwards the sums are small parts of 1; on the other side use the rest.

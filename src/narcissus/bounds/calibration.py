@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from narcissus._validation import between, distribution, integer, probability
-from narcissus.bounds.people import ThreatToPeople
+from narcissus.bounds.at_most import ThreatToPeople
 from narcissus.bounds.theorems import advantage, best, bounds_on
 from narcissus.bounds.threat import Threat, threat
 from narcissus.errors import InputError
@@ -45,12 +45,8 @@ def true_positive_rate(guarantee: Guarantee, fpr: float) -> Bound:
 
     ``guarantee`` must be for the question asked; see `narcissus.guarantees.as_asked`.
 
-    Notes
-    -----
-    ``1 - f(fpr)``, ``f`` the trade-off function. Source: Dong, Roth and Su 2022, Definition 2.3.
+    Source: Dong, Roth and Su 2022, Definition 2.3: ``1 - f(fpr)``, ``f`` the trade-off function.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import GaussianDP
     >>> round(true_positive_rate(GaussianDP(1.0), 0.01).value, 6)  # Phi(Phi^-1(0.01) + 1)
     0.092362
@@ -67,25 +63,14 @@ def true_positive_rate(guarantee: Guarantee, fpr: float) -> Bound:
 
 
 def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
-    """Bound the precision of any attack with at least the given recall.
+    """Bound the precision of any attack with at least the given recall, in (0, 1).
 
-    Parameters
-    ----------
-    guarantee
-        See `true_positive_rate`.
-    recall
-        Share of members found, in (0, 1); attacks that find fewer may be more precise.
-    base_rate
-        Share of members among the records in question, in (0, 1).
+    ``base_rate`` is the share of members among the records in question, in (0, 1). With ``a`` the
+    least false-positive rate at that recall it is ``base_rate recall / (base_rate recall + (1 -
+    base_rate) a)``. ``recall / a`` falls with the recall, since the trade-off function is convex.
 
-    Notes
-    -----
-    With ``a`` the least false-positive rate at that recall it is ``base_rate recall / (base_rate
-    recall + (1 - base_rate) a)``. ``recall / a`` falls with the recall, since the trade-off
-    function is convex. Source: Narcissus theory 4.8.
+    Source: Narcissus theory 4.8.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import GaussianDP
     >>> round(precision(GaussianDP(1.0), 0.1, 0.5).value, 6)
     0.898812
@@ -236,24 +221,9 @@ def largest_epsilon(
 ) -> float:
     """Return the largest epsilon of (epsilon, delta)-DP that keeps the limit; at most 10^4.
 
-    Parameters
-    ----------
-    danger, limit
-        The threat and the limit on it.
-    delta
-        Delta of the guarantee.
-    adjacency
-        Neighbours of the guarantee, which is converted to the question asked.
-    secret
-        What the attacker asks; see `narcissus.guarantees.as_asked`.
+    ``adjacency`` is the guarantee's, which is converted to the question asked about ``secret`` (see
+    `narcissus.guarantees.as_asked`). Raises `InputError` if not even epsilon 0 keeps the limit.
 
-    Raises
-    ------
-    InputError
-        Not even epsilon 0 keeps it.
-
-    Examples
-    --------
     >>> round(largest_epsilon(threat(prior=0.00543), Limit(advantage=0.05), delta=1e-5), 3)
     2.369
     """
@@ -327,25 +297,9 @@ def smallest_noise(
     """Return the smallest noise multiplier of DP-SGD that keeps the limit, to ``digits`` digits.
 
     The number is rounded up to that many digits and the rounded decimal itself is checked: the
-    profile of `narcissus.guarantees.dp_sgd` keeps the limit there, and fails it at a slightly
-    smaller decimal, up to the accountant's discretisation.
-
-    Parameters
-    ----------
-    danger, limit
-        The threat and the limit on it.
-    rate, steps, interval
-        See `narcissus.guarantees.dp_sgd`: the profile is dp-accounting's (the extra
-        ``accounting``).
-    secret
-        The value of a replaced record, or the membership of an added or removed one.
-    digits
-        Significant digits.
-
-    Raises
-    ------
-    InputError
-        No noise keeps the limit, or none above 10^-3 is needed.
+    profile of `narcissus.guarantees.dp_sgd` (extra ``accounting``) keeps the limit there, and fails
+    it at a slightly smaller decimal, up to the accountant's discretisation, ``interval``. Raises
+    `InputError` where no noise keeps the limit, or none above 10^-3 is needed.
     """
 
     def kept(noise: Decimal) -> bool:
@@ -388,8 +342,7 @@ class ByValue:
 def typical_priors(values: ArrayLike) -> ByValue:
     """Return the prior mass of the least likely, the median and the most likely value.
 
-    The median value is reached when values are counted by mass from the least likely: half of all
-    targets have a likelier one.
+    At the median, half of all targets have a likelier value.
 
     Source: Swanberg et al. 2025, Figure 2.
     """

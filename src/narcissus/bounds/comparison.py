@@ -43,12 +43,10 @@ class Comparison(Result):
 
     @property
     def grade(self) -> Grade:
-        """Always 'proved': the best one is a valid bound."""
         return "proved"
 
     @property
     def best(self) -> Bound:
-        """The tightest valid bound."""
         return best(list(self.bounds))
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,8 +158,7 @@ def compare(danger: Threat, guarantee: Guarantee, at_least: int | None = None) -
     ``at_least`` the bounds are on the success on one target.
 
     >>> from narcissus.guarantees import ApproximateDP
-    >>> found = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
-    >>> found.best.theorem
+    >>> compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1).best.theorem
     'Narcissus theory 4.3 (swap bound)'
     """
     found = bounds_on(danger, guarantee, at_least)
@@ -200,7 +197,6 @@ def _figure(panels: int) -> Figure:
 def _draw(
     axes: Axes, grid: np.ndarray, lines: list[list[Bound]], about: About, *, label: str
 ) -> None:
-    """Draw one line per theorem, dashed if it is not a valid bound."""
     curves: dict[str, list[tuple[float, Bound]]] = {}
     for x, bounds in zip(grid, lines, strict=True):
         for bound in bounds:

@@ -14,8 +14,8 @@ from scipy import sparse, special
 
 from narcissus._validation import integer, non_negative
 from narcissus.bounds.binomial import PoissonBinomial, upper_tail
-from narcissus.bounds.linear_program import maximise
-from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
+from narcissus.bounds.exact import constraints, maximise
+from narcissus.bounds.theorem import Needs, Theorem, points_of
 from narcissus.bounds.threat import likeliest_first, prior_rows, success_matrix
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
@@ -32,9 +32,9 @@ def dominate(
     """Find a feasible ``(mu, theta)`` of small ``sum mu + rate * sum_k delta_k Theta_k``.
 
     ``prior`` has shape (V,), ``success`` is a 0/1 matrix (V, Z), the profile's points have shape
-    (K,), and ``rate`` is the price of the work. Returned are ``o = sum mu`` and the work ``sum_k
-    delta_k Theta_k`` of one pair that is feasible within rounding, whatever the solver's tolerance:
-    its flows are repaired and ``mu`` recomputed.
+    (K,), and ``rate`` is the price of the work. Returned are ``o = sum mu`` and the work of one
+    pair that is feasible within rounding, whatever the solver's tolerance: its flows are repaired
+    and ``mu`` recomputed.
     """
     inside = prior > 0
     prior, success = prior[inside], np.unique(success[inside], axis=1)
@@ -86,15 +86,13 @@ def _flows(
         (shared, flow, 1.0),
         (within, mu, 1.0),
     ]
-    each = [[part.ravel() for part in np.broadcast_arrays(*entry)] for entry in entries]
-    row, column, entry = (np.concatenate(parts) for parts in zip(*each, strict=True))
     size = values + k * count + k * count * guesses
     gain = np.zeros(size)
     gain[:values] = -1.0
     gain[values : values + k * count] = -rate * np.repeat(deltas * np.exp(-epsilons), count)
     found = maximise(
         gain,
-        sparse.csr_array((entry, (row, column)), shape=(need.size + flow.size + values, size)),
+        constraints(entries, (need.size + flow.size + values, size)),
         np.concatenate([-(prior[:, None] * success).ravel(), np.zeros(flow.size), prior]),
         sparse.csr_array((0, size)),
         np.zeros(0),
@@ -138,24 +136,13 @@ def exact_match_optimum(
 ) -> FloatArray:
     """Return the success of the best attacker on the best epsilon-DP mechanism, exact match.
 
-    ``o = max_k e^eps S_k / (e^eps + k - 1)`` with ``S_k`` the mass of the ``k`` likeliest values;
-    shape (m,), each in [largest prior mass, 1].
+    ``max_k e^eps S_k / (e^eps + k - 1)`` with ``S_k`` the mass of the ``k`` likeliest values: one
+    number for each row of ``priors``, shape (m, V); ``epsilon`` may be infinite. ``counts``, shaped
+    alike, is the number of values with each probability, not necessarily whole.
 
     Source: Narcissus theory 4.4 and 4.6. The number of successes among independent targets is
     stochastically at most a sum of Bernoulli(o_i).
 
-    Parameters
-    ----------
-    priors
-        One distribution per row, shape (m, V) or (V,); zeros pad shorter rows.
-    epsilon
-        Pure DP for a replaced record; at least 0, infinite allowed.
-    counts
-        Number of values with each probability, shaped as ``priors``, default one; need not be
-        whole, see `narcissus.bounds.listed`.
-
-    Examples
-    --------
     >>> exact_match_optimum([0.7, 0.2, 0.1], 3.0).round(5)
     array([0.90944])
     """
@@ -200,16 +187,10 @@ def domination(
     Parameters
     ----------
     priors
-        One distribution per target, shape (n, V); zeros pad shorter rows.
-    guarantee
-        About replace-one neighbours.
-    at_least
-        The count ``v``.
+        One distribution per row, shape (m, V), for ``repeats`` targets each; zeros pad.
     success
         None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
         value ``x``, the same for all targets. Costs one linear program per distinct prior.
-    repeats
-        Number of targets per row, shape (n,); default one each.
     epsilons
         Points of the profile; default the guarantee's tangents. Exact match uses the best single
         one in closed form; the linear program shares the work among several (at most 8, for up to 6
@@ -305,20 +286,13 @@ def _few(points: FloatArray, guarantee: Guarantee, n: int) -> FloatArray:
 _LARGEST_CONVOLUTION = 10**7  # most targets for computing the distribution of their sum
 
 
-def _of_threat(q: Question) -> float:
-    threat = q.threat
-    return domination(
-        np.array(threat.values), q.guarantee, q.v, threat.success, repeats=[q.n]
-    ).value
-
-
 DOMINATION = Theorem(
     id="domination",
     source="Narcissus theory 4.4",
     title="domination",
     says="A tail for any priors and any success; the exact optimum under pure DP.",
     about=("tail",),
-    limit=_of_threat,
+    limit=lambda q: domination(*q.of_values, repeats=[q.n]).value,
     needs=Needs(values=True, most_targets=_LARGEST_CONVOLUTION),
     own=True,
 )
@@ -334,21 +308,12 @@ def dominate_point(
 
     ``priors`` has shape (m, V) or (V,), ``success`` is a 0/1 matrix (V, Z), and ``epsilon`` may be
     infinite. Returned are ``mu`` (m, V), ``mu_x`` in ``[0, D(x)]`` with sum ``o``, and the work
-    ``Theta`` (m,), to be multiplied by ``delta(epsilon)``. Both are feasible within rounding,
-    whatever the solver's tolerance.
+    ``Theta`` (m,), to be multiplied by ``delta(epsilon)``; feasible within rounding.
 
-    Notes
-    -----
-    Source: Narcissus theory 4.4. *Proof.* Every ``x`` in a success set ``S`` needs an inflow of
-    ``D(x) - mu_x``, every ``y`` outside can give ``e^-eps mu_y``. Flows exist if and only if
+    Source: Narcissus theory 4.4, with the proof: ``D(S) - mu(S) <= e^-eps mu(not S)`` for every
+    success set ``S``; the flows ``(D(x) - mu_x) mu_y / mu(not S)`` meet it, and ``theta_xy`` is the
+    largest of them over the sets that hold ``x`` and not ``y``.
 
-        D(S) - mu(S)  <=  e^-eps mu(not S)        for every success set S,
-
-    which are the program's constraints; ``(D(x) - mu_x) mu_y / mu(not S)`` are such flows, and
-    ``theta_xy`` is the largest of them over the sets that hold ``x`` and not ``y``.
-
-    Examples
-    --------
     >>> mu, theta = dominate_point([0.7, 0.3], np.eye(2), 1.0)
     >>> float(mu.sum().round(6)), float(theta[0].round(6))
     (0.731059, 0.268941)

@@ -1,21 +1,25 @@
-"""The exact optimum of small worlds: a linear program over all mechanisms and all attackers.
+"""Linear programs with proved values, and by one of them the exact optimum of small worlds.
 
-It is the reference for every bound of this package; see `certify`.
+The optimum over all mechanisms and all attackers is the reference for every bound of this package;
+see `certify`. A solver stops within a tolerance of its optimum, on either side. By weak duality
+*any* non-negative multipliers of the constraints yield an upper bound; so its tolerance costs
+sharpness, never validity.
 
 Source: Narcissus theory 4.5.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+from scipy import optimize, sparse
 
 from narcissus._validation import integer
-from narcissus.bounds.linear_program import Maximum, maximise
 from narcissus.bounds.threat import prior_rows, success_matrix
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import Guarantee, require_replace_one
@@ -70,10 +74,6 @@ def exact_optimum(
     ----------
     priors
         One distribution per target, shape (n, V) or (V,); zeros pad.
-    guarantee
-        About replace-one neighbours.
-    at_least
-        Number of targets that must fall.
     success
         None for exact match, else a 0/1 matrix of shape (V, Z), the same for all targets.
     guesses
@@ -99,8 +99,8 @@ def exact_optimum(
     points = guarantee.tangents() if epsilons is None else np.atleast_1d(np.asarray(epsilons))
     attempts = _attempts(n, matrix.shape[1], made, shared)
     worlds = list(product(*[np.flatnonzero(row > 0).tolist() for row in rows]))
-    pairs = sum(sum(a != b for a, b in zip(x, y, strict=True)) == 1 for x in worlds for y in worlds)
-    size = len(worlds) * len(attempts) + pairs * points.size * len(attempts)
+    pairs = len(worlds) * int(((rows > 0).sum(axis=1) - 1).sum())
+    size = (len(worlds) + pairs * points.size) * len(attempts)
     if size > _LARGEST:
         raise TooLargeError(
             f"`priors` make a program of {size:,} variables, at most {_LARGEST:,} are solved; "
@@ -137,48 +137,26 @@ def _solve(
     worlds: list[tuple[int, ...]], gain: FloatArray, points: FloatArray, deltas: FloatArray
 ) -> Maximum:
     """Build and solve the program; variables ``P`` (worlds x attempts), then the slacks."""
-    count, width = gain.shape
-    pairs = [
-        (i, j)
-        for i, x in enumerate(worlds)
-        for j, y in enumerate(worlds)
-        if sum(a != b for a, b in zip(x, y, strict=True)) == 1
-    ]
-    first = np.repeat([i for i, _ in pairs], width) * width + np.tile(np.arange(width), len(pairs))
-    second = np.repeat([j for _, j in pairs], width) * width + np.tile(np.arange(width), len(pairs))
-    rows = np.arange(first.size)
+    codes = np.array(worlds)
+    pairs = np.argwhere((codes[:, None] != codes[None]).sum(axis=2) == 1)
+    cell = np.arange(gain.size).reshape(gain.shape)
+    row = np.arange(points.size * len(pairs) * gain.shape[1])
+    row = row.reshape(points.size, len(pairs), gain.shape[1])
+    total = row.size + np.arange(points.size * len(pairs)).reshape(points.size, -1, 1)
     # Divided by exp(eps), so that no number exceeds 1; a slack is the deficit of Q_x'.
-    blocks = [
-        sparse.csr_array(
-            (
-                np.concatenate([np.full(first.size, np.exp(-e)), -np.ones(first.size)]),
-                (np.concatenate([rows, rows]), np.concatenate([first, second])),
-            ),
-            shape=(first.size, count * width),
-        )
-        for e in points
+    entries = [
+        (row, cell[pairs[:, 0]], np.exp(-points)[:, None, None]),
+        (row, cell[pairs[:, 1]], -1.0),
+        (row, gain.size + row, -1.0),
+        (total, gain.size + row, 1.0),
     ]
-    slacks = points.size * first.size
-    upper = sparse.vstack(
-        [
-            sparse.hstack([sparse.vstack(blocks), -sparse.eye_array(slacks)]),
-            sparse.hstack(
-                [
-                    sparse.csr_array((points.size * len(pairs), count * width)),
-                    sparse.kron(sparse.eye_array(points.size * len(pairs)), np.ones((1, width))),
-                ]
-            ),
-        ]
-    )
-    limits = np.concatenate([np.zeros(slacks), np.repeat(deltas * np.exp(-points), len(pairs))])
-    sums = sparse.hstack(
-        [
-            sparse.kron(sparse.eye_array(count), np.ones((1, width))),
-            sparse.csr_array((count, slacks)),
-        ]
-    )
+    size = gain.size + row.size
     found = maximise(
-        np.concatenate([gain.ravel(), np.zeros(slacks)]), upper, limits, sums, np.ones(count)
+        np.concatenate([gain.ravel(), np.zeros(row.size)]),
+        constraints(entries, (row.size + total.size, size)),
+        np.concatenate([np.zeros(row.size), np.repeat(deltas * np.exp(-points), len(pairs))]),
+        constraints([(np.arange(len(worlds))[:, None], cell, 1.0)], (len(worlds), size)),
+        np.ones(len(worlds)),
     )
     if found is None:
         raise InputError("`priors` make a program that the solver could not solve")
@@ -196,10 +174,9 @@ def certify(
     shared: bool = False,
     epsilons: ArrayLike | None = None,
 ) -> Certificate:
-    """Compare a bound with the exact optimum of a small world.
+    """Compare a bound, or a number that claims to be one, with the exact optimum of a small world.
 
-    ``bound`` is a `Bound`, or a number that claims to bound ``Pr[at least v successes]``; the other
-    arguments are those of `exact_optimum`.
+    The other arguments are those of `exact_optimum`.
 
     >>> from narcissus.guarantees import ApproximateDP
     >>> print(certify(0.778868, [[0.5, 0.5]] * 2, ApproximateDP(0.1, 0.01), 1))
@@ -219,3 +196,58 @@ def certify(
     return Certificate(
         holds, holds and claimed <= found.bound + _TOLERANCE, claimed, found.value, found.bound
     )
+
+
+Sparse = Any  # the stubs have no type that covers every sparse array and its product
+
+
+def constraints(
+    entries: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]], shape: tuple[int, int]
+) -> Sparse:
+    """Build a sparse array from rows, columns and values, which broadcast in each entry."""
+    each = [[part.ravel() for part in np.broadcast_arrays(*entry)] for entry in entries]
+    row, column, value = (np.concatenate(parts) for parts in zip(*each, strict=True))
+    return sparse.csr_array((value, (row, column)), shape=shape)
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """Largest value of a linear program."""
+
+    bound: float  # proved upper bound, from the multipliers
+    value: float  # value of the solver's point
+    x: FloatArray  # the solver's point; it may violate the constraints by the solver's tolerance
+    # prices: raising a limit by ``t`` raises the maximum by at most ``t`` times
+    upper_multipliers: FloatArray
+    equal_multipliers: FloatArray  # prices of the equalities
+
+
+def maximise(
+    gain: FloatArray,
+    upper: Sparse,
+    limits: FloatArray,
+    equal: Sparse,
+    sums: FloatArray,
+) -> Maximum | None:
+    """Maximise ``gain @ x`` over ``0 <= x <= 1``, ``upper @ x <= limits``, ``equal @ x = sums``.
+
+    None if the solver fails.
+    """
+    # The stubs know dense matrices only, the function takes sparse ones as documented.
+    solve: Any = optimize.linprog
+    found = solve(
+        -gain,
+        A_ub=sparse.csr_array(upper),
+        b_ub=limits,
+        A_eq=sparse.csr_array(equal),
+        b_eq=sums,
+        bounds=(0.0, 1.0),
+        method="highs",
+    )
+    if not found.success:
+        return None
+    y = np.maximum(-np.asarray(found.ineqlin.marginals, dtype=np.float64), 0.0)
+    z = -np.asarray(found.eqlin.marginals, dtype=np.float64)
+    left = gain - upper.T @ y - equal.T @ z
+    bound = float(y @ limits + z @ sums + np.maximum(left, 0.0).sum())
+    return Maximum(bound, -float(found.fun), np.asarray(found.x, dtype=np.float64), y, z)

@@ -26,7 +26,7 @@ from narcissus._validation import fraction, integer, probabilities
 from narcissus.bounds.binomial import PoissonBinomial, mass, upper_tail
 from narcissus.bounds.domination import dominate_point
 from narcissus.bounds.one_target import profile_multipliers
-from narcissus.bounds.theorem import Needs, Question, Theorem, points_of
+from narcissus.bounds.theorem import Needs, Theorem, points_of
 from narcissus.bounds.threat import prior_kinds, prior_rows
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee, require_replace_one
@@ -45,16 +45,12 @@ _LOST = 1e-280  # masses below it have lost digits
 
 
 def split_chances(priors: FloatArray, mu: FloatArray, q: float) -> tuple[FloatArray, FloatArray]:
-    """Split each target's chances ``mu / D`` into the share of coins and the share of ones.
+    """Split each target's chances ``mu / D`` into shares of coins and of ones, shapes (m,).
 
     ``priors`` and ``mu`` have shape (m, V), ``0 <= mu <= D``; a coin has chance ``q`` in (0, 1).
-
-    Returns
-    -------
-    coins, ones
-        Shapes (m,): ``E[m / q if m <= q else (1 - m) / (1 - q)]`` and ``E[(m - q)+ / (1 - q)]``
-        over the target's values; ``q coins + ones`` is the target's ``o``. They are cut to [0, 1]
-        together: an ulp outside would make any law of them nonsense.
+    ``E[m / q if m <= q else (1 - m) / (1 - q)]`` and ``E[(m - q)+ / (1 - q)]`` over the target's
+    values; ``q coins + ones`` is the target's ``o``. They are cut to [0, 1] together: an ulp
+    outside would make any law of them nonsense.
     """
     chance = np.divide(mu, priors, out=np.zeros_like(mu), where=priors > 0).clip(0.0, 1.0)
     coin = np.where(chance <= q, chance / q, (1.0 - chance) / (1.0 - q))
@@ -94,27 +90,10 @@ def coin_spent(
 ) -> FloatArray:
     """Compute the leaks' addition to ``Pr[sum_i Bernoulli(o_i) >= v]``, ``v = 1 .. n`` or one.
 
-    ``sum_i c_i E F_q(h, D)``, with ``h`` the coins and ``D`` the ones among the other targets. The
-    result has shape (n,), or (1,) with ``at_least``.
-
-    Parameters
-    ----------
-    costs
-        Upper bound on the cost of each target's leak, shape (m,); see
-        `narcissus.bounds.interpolation_tails`.
-    coins, ones
-        From `split_chances`, shape (m,).
-    q
-        Chance of a coin, in (0, 1).
-    repeats
-        Number of targets per entry, shape (m,); default one each.
-    at_least
-        A single ``v``; default all.
-
-    Raises
-    ------
-    InputError
-        Shapes differ, numbers are missing or out of range, or there are too many targets.
+    ``sum_i c_i E F_q(h, D)``, with ``h`` the coins and ``D`` the ones among the other targets,
+    shape (n,), or (1,) with ``at_least``. ``costs`` are those of `interpolation_tails`, ``coins``
+    and ``ones`` those of `split_chances`, shape (m,), each for ``repeats`` targets. Raises
+    `InputError` for shapes that differ, numbers missing or out of range, and too many targets.
     """
     level = fraction("q", q)
     c = np.asarray(costs, dtype=np.float64)
@@ -172,7 +151,6 @@ def _few_others(
 
 
 def _drawn(law: FloatArray, coin: float, one: float) -> FloatArray:
-    """Return the law of the counts with one more target."""
     found = (1.0 - coin - one) * law
     found[1:] += coin * law[:-1]
     found[:, 1:] += one * law[:, :-1]
@@ -219,8 +197,6 @@ def occupation(q: float, coins: tuple[int, int], needed: tuple[int, int]) -> Flo
     ``coins`` is first and last ``h``; ``needed`` first and last ``e``, the count in question minus
     the ones. The shape is (last h - first h + 1, last e - first e + 1).
 
-    Notes
-    -----
     Source: Narcissus theory 4.10. Three regimes; with ``b`` the mass of Bin(h + 1, q) at e + 1:
 
         e < 0:        int_0^1 (1 - q s)^h (1 - s)^|e| ds
@@ -291,7 +267,6 @@ class Search:
 
     @cached_property
     def _numbers(self) -> tuple[FloatArray, FloatArray]:
-        """Each kind's ``o`` and cost at every point, shapes (points, m)."""
         each = [self.at(k)[2:] for k in range(self.points)]
         return np.array([o for o, _ in each]), np.array([c for _, c in each])
 
@@ -324,7 +299,6 @@ class Search:
         return o[chosen, self._own], c[chosen, self._own]
 
     def _tail(self, o: FloatArray) -> float:
-        """Return the chance of at least ``v`` if targets fall independently with chances ``o``."""
         if (o == o[0]).all():
             return float(upper_tail(int(self.repeats.sum()), self.at_least, special.logit(o[0])))
         return PoissonBinomial(np.repeat(o, self.repeats)).tail(self.at_least)
@@ -394,22 +368,13 @@ def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
     """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
     ``Pr[R >= v] + sum_i costs_i E[1 / (1 + |R_-i - (v - 1)|)]``, ``R`` the sum of independent
-    Bernoulli(``optima_i``) and ``R_-i`` the same without target ``i``.
+    Bernoulli(``optima_i``) and ``R_-i`` the same without target ``i``. ``costs`` are upper bounds
+    on the cost of each target's leak, shape (n,): ``delta Theta`` at one point of the profile, or
+    the sum over a whole profile.
 
     Source: Narcissus theory 4.10. Larger numbers are valid too: for targets drawn independently
     from a population, upper bounds on both means suffice.
 
-    Parameters
-    ----------
-    optima
-        Each target's ``o``, shape (n,), in [0, 1].
-    costs
-        Upper bound on the cost of each target's leak, at least 0, shape (n,): ``delta Theta`` at
-        one point of the profile, or the sum over a whole profile; see
-        `narcissus.bounds.interpolation`.
-
-    Examples
-    --------
     >>> interpolation_tails([0.731, 0.731], [0.003, 0.003]).round(3)[1:3]
     array([0.931, 0.54 ])
     """
@@ -515,16 +480,8 @@ def interpolation(
 
     Parameters
     ----------
-    priors
-        One distribution per target, shape (n, V); zeros pad shorter rows.
-    guarantee
-        About replace-one neighbours.
-    at_least
-        The count ``v``.
-    success
-        None for exact match; else a 0/1 matrix, shape (V, Z), the same for all targets.
-    repeats
-        Number of targets per row, shape (n,); default one each.
+    priors, success, repeats
+        As of `narcissus.bounds.domination`.
     epsilons
         Points of the profile; default the guarantee's tangents, and larger ones if it has only one.
         After the best common point each target may use its own.
@@ -560,12 +517,6 @@ def interpolation(
     )
 
 
-def _of_threat(q: Question) -> float:
-    threat = q.threat
-    values = np.array(threat.values)
-    return interpolation(values, q.guarantee, q.v, threat.success, repeats=[q.n]).value
-
-
 LARGEST = 100_000
 """Targets up to which a question is answered by it: each point takes a sum over all counts."""
 
@@ -575,7 +526,7 @@ INTERPOLATION = Theorem(
     title="interpolation",
     says="A tail for any priors and any success, paying for leaks only near the count.",
     about=("tail",),
-    limit=_of_threat,
+    limit=lambda q: interpolation(*q.of_values, repeats=[q.n]).value,
     needs=Needs(values=True, not_pure=True, most_targets=LARGEST),
     own=True,
 )

@@ -11,6 +11,7 @@ Source: Narcissus theory 4.6 and 4.11.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,29 +46,16 @@ def listed_optimum(priors: ListedPriors, guarantee: Guarantee) -> FloatArray:
 
     The result has shape (m,); each entry is at least `narcissus.bounds.optimum` of the whole prior.
 
-    Notes
-    -----
-    Source: Narcissus theory 4.6. *Proof.* Let ``h(A, B) = sup_a [A g(a) - B a]`` be the term of a
-    guess in the proof of `narcissus.bounds.optimum`, convex in (A, B) and 0 at A = 0. With
-    multipliers ``lambda`` of sum ``Lambda`` the bound is
+    Source: Narcissus theory 4.6. *Proof.* With multipliers ``lambda`` of sum ``Lambda`` the bound
+    is ``Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z)``, ``h`` convex and 0 at (0, B) (see
+    `narcissus.bounds.optimum`). Assign ``t lambda_tau`` to an unlisted value of mass ``t tau``: its
+    term is at most ``t h(tau - lambda_tau, Lambda - lambda_tau)``, and the shares ``t`` sum to ``R
+    / tau``. So the bound for ``R / tau`` values of mass ``tau``, whole or not, holds for the actual
+    ones.
 
-        Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z).
-
-    Assign the multiplier ``t lambda_tau`` to an unlisted value of mass ``t tau``. Its term is at
-    most ``t h(tau - lambda_tau, Lambda - lambda_tau)``: its arguments are the share ``t`` of these
-    plus the rest of (0, Lambda). The shares ``t`` sum to ``R / tau``. So the bound for ``R / tau``
-    values of mass ``tau``, a whole number or not, holds for the actual values. Under pure DP it
-    reads, with ``S_k`` the mass of the ``k`` likeliest,
-
-        max( max_{k <= K} e^eps S_k / (e^eps + k - 1),  e^eps / (e^eps + K + R / tau - 1) ).
-
-    Examples
-    --------
     >>> from narcissus.guarantees import PureDP
     >>> listed_optimum(ListedPriors([[0.5, 0.3]], [0.1]), PureDP(1.0)).round(6)
     array([0.584847])
-    >>> listed_optimum(ListedPriors([[0.5, 0.3]], [0.1]), PureDP(3.0)).round(6)
-    array([0.870049])
     """
     return optimum(*_as_asked(priors.with_rest(priors.unlisted), guarantee))
 
@@ -105,12 +93,6 @@ def optimum_by_listing(
 
     Parameters
     ----------
-    listing
-        Lists the likeliest values; see `Listing`.
-    targets
-        Number of targets.
-    guarantee
-        About replace-one neighbours.
     most
         Largest number of values listed per target; if reached, the bound holds but is looser.
     tolerance
@@ -179,22 +161,9 @@ def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
 
     Source: Narcissus theory 4.6 and 4.11.
 
-    Parameters
-    ----------
-    prior
-        Prior of the secret, such as `narcissus.priors.Zipf`.
-    guarantee
-        About replace-one neighbours.
-
-    Examples
-    --------
     >>> from narcissus.priors import Zipf
     >>> round(ranked_optimum(Zipf(1.2, 10**9), ApproximateDP(3.0, 1e-5)), 10)
     0.3143734043
-    >>> from narcissus.guarantees import GaussianDP
-    >>> curve = GaussianDP.from_epsilon_delta(10.0, 1e-5)
-    >>> round(ranked_optimum(Zipf(1.1, 10**9), curve), 9)
-    0.2028339
     """
     require_replace_one(guarantee)
     if not isinstance(guarantee, PureDP | ApproximateDP):
@@ -203,17 +172,12 @@ def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
     delta = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
     shrink = math.exp(-guarantee.epsilon)
 
-    def rises(k: int) -> bool:
-        if k == prior.n:
-            return False
+    def falls(k: int) -> bool:
         # divided by e^eps, so that nothing overflows
-        return shrink * prior.head(k) < prior.probability(k + 1) * (1.0 + shrink * (k - 1))
+        return shrink * prior.head(k) >= prior.probability(k + 1) * (1.0 + shrink * (k - 1))
 
-    low, high = 0, prior.n  # it rises at `low` (or it is 0), and not at `high`
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if rises(middle) else (low, middle)
-    pure = prior.head(high) / (1.0 + (high - 1) * shrink)
+    k = 1 + bisect_left(range(1, prior.n), True, key=falls)
+    pure = prior.head(k) / (1.0 + (k - 1) * shrink)
     return min(1.0, delta + (1.0 - delta) * pure)
 
 

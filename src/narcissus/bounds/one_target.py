@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from narcissus.bounds.domination import dominate_point, optimum_of_heads
-from narcissus.bounds.linear_program import Sparse, maximise
-from narcissus.bounds.theorem import Needs, Question, Theorem
+from narcissus.bounds.exact import Sparse, constraints, maximise
+from narcissus.bounds.theorem import Needs, Theorem
 from narcissus.bounds.threat import likeliest_first, prior_rows, success_matrix
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import ApproximateDP, Guarantee, PureDP, require_replace_one
@@ -30,7 +30,6 @@ _BLOCK = 2000  # entries of the success matrices in one program
 
 
 def relaxed_optimum(priors: ArrayLike, guarantee: Guarantee, success: ArrayLike) -> FloatArray:
-    """Bound the success on one target; see `narcissus.bounds.one_target.optimum`."""
     rows = prior_rows("priors", priors)
     matrix = success_matrix(success, rows.shape[1])
     different, back = np.unique(rows, axis=0, return_inverse=True)
@@ -51,8 +50,7 @@ def optimum_at_points(
     """Bound the success on one target by multipliers that are optimal under pure DP.
 
     A few hundredths above `relaxed_optimum`, and much faster with many values or targets: it tries
-    the multipliers of at most ``count`` epsilons (Narcissus theory 4.6 does the same for exact
-    match, in closed form).
+    the multipliers of at most ``count`` epsilons.
     """
     rows = prior_rows("priors", priors)
     matrix = success_matrix(success, rows.shape[1])
@@ -120,34 +118,24 @@ def single_guess_constraints(
     probability, joined by the tangents ``high <= delta_k + e^eps_k low``. Rows of ``Q`` sum to 1.
     """
     cells = values * guesses
-    each = sparse.eye_array(cells)
-    of_guess = sparse.kron(np.ones((values, 1)), sparse.eye_array(guesses))
-    per_guess = sparse.eye_array(guesses)
+    q = np.arange(cells).reshape(values, guesses)
+    high, low = cells + np.arange(guesses), cells + guesses + np.arange(guesses)
+    tangent = 2 * cells + np.arange(points.size * guesses).reshape(points.size, guesses)
     # Steep tangents are divided by their slope, so that no coefficient exceeds 1.
     weight = np.exp(-np.maximum(points, 0.0))
     slope = np.exp(np.minimum(points, 0.0))
-    tangents = sparse.hstack(
-        [
-            sparse.csr_array((guesses * points.size, cells)),
-            sparse.kron(weight[:, None], per_guess),
-            sparse.kron(-slope[:, None], per_guess),
-        ]
-    )
-    upper = sparse.vstack(
-        [
-            sparse.hstack([each, -of_guess, sparse.csr_array((cells, guesses))]),
-            sparse.hstack([-each, sparse.csr_array((cells, guesses)), of_guess]),
-            tangents,
-        ]
-    )
+    entries = [
+        (q, q, 1.0),
+        (q, high, -1.0),
+        (cells + q, q, -1.0),
+        (cells + q, low, 1.0),
+        (tangent, high, weight[:, None]),
+        (tangent, low, -slope[:, None]),
+    ]
+    size = cells + 2 * guesses
     limits = np.concatenate([np.zeros(2 * cells), np.repeat(weight * deltas, guesses)])
-    sums = sparse.hstack(
-        [
-            sparse.kron(sparse.eye_array(values), np.ones((1, guesses))),
-            sparse.csr_array((values, 2 * guesses)),
-        ]
-    )
-    return sparse.csr_array(upper), limits, sparse.csr_array(sums)
+    sums = constraints([(np.arange(values)[:, None], q, 1.0)], (values, size))
+    return constraints(entries, (2 * cells + tangent.size, size)), limits, sums
 
 
 _GRID = 2048  # points of the profile read by the search for the best epsilon
@@ -171,8 +159,6 @@ def optimum(
     ----------
     priors
         The target's distribution, one per row, shape (m, V) or (V,); zeros pad shorter rows.
-    guarantee
-        About replace-one neighbours.
     success
         None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
         value ``x``. Costs small linear programs, many priors in one.
@@ -193,13 +179,10 @@ def optimum(
     ``A_z`` and ``B_z`` the sums over ``x`` of the positive and negative parts of ``D(x) l(x, z) -
     lambda_x``. The supremum is ``A_z delta(log(B_z / A_z))``, ``delta`` the profile. For exact
     match take the multipliers optimal under pure DP at some ``e``, with ``o`` that optimum,
-    ``lambda_x = max(0, (e^e D(x) - o) / (e^e - 1))``. This yields
-
-        o + sum_z (D(z) - lambda_z) delta(max(e, log(o / D(z)))),
-
-    a bound for every ``e``, which is minimised. It equals the optimum of the whole linear program
-    (`optimum_program`) under pure DP, for two values under every guarantee, and wherever events of
-    several guesses do not bind.
+    ``lambda_x = max(0, (e^e D(x) - o) / (e^e - 1))``: ``o + sum_z (D(z) - lambda_z) delta(max(e,
+    log(o / D(z))))``, a bound for every ``e``, which is minimised. It equals the optimum of the
+    whole linear program (`optimum_program`) under pure DP, for two values under every guarantee,
+    and wherever events of several guesses do not bind.
     """
     require_replace_one(guarantee)
     if success is not None:
@@ -228,8 +211,7 @@ def profile_multipliers(
 
     Priors and multipliers have shape (m, V), each row from the likeliest value on; ``o``, the sum
     of the multipliers, and the cost that the profile adds have shape (m,). Their sum is a bound for
-    every epsilon of at least 0, and `optimum` is at most the least of them. The cost is at most
-    ``delta(epsilon) (1 - o)``.
+    every epsilon of at least 0. The cost is at most ``delta(epsilon) (1 - o)``.
     """
     rows = prior_rows("priors", priors)
     values = _Values(*likeliest_first(rows, None))
@@ -280,7 +262,6 @@ class _Values:
         return mass, np.maximum(level, epsilon[:, None]), base
 
     def parts(self, epsilon: FloatArray, guarantee: Guarantee) -> tuple[FloatArray, FloatArray]:
-        """Return the two parts of the bound, one epsilon per row, shapes (m,)."""
         mass, level, base = self.terms(epsilon)
         return base, (mass * guarantee.profile(level)).sum(axis=1)
 
@@ -370,23 +351,11 @@ def optimum_program(
     ``sum_z max(0, Q_x(z) - e^eps Q_x'(z)) <= delta(eps)`` for all pairs and all points. Events are
     added when violated, so 20 values with 40 points stay small, and the events of one prior are
     reused for the next. Each of the (m,) results is a valid bound at every tolerance of the solver,
-    exact for the points used within 1e-6.
+    exact for the points used (``epsilons``, by default 100 tangents) within 1e-6. ``priors`` and
+    ``success`` are those of `narcissus.bounds.optimum`, nearly as sharp and far faster.
 
-    Source: Narcissus theory 4.6. `narcissus.bounds.optimum` is nearly as sharp and far faster.
+    Source: Narcissus theory 4.6.
 
-    Parameters
-    ----------
-    priors
-        The target's distribution, one per row, shape (m, V) or (V,).
-    guarantee
-        About replace-one neighbours.
-    success
-        None for exact match, else a 0/1 matrix of shape (V, Z).
-    epsilons
-        Points of the profile; default 100 tangents. Finitely many can only raise the optimum.
-
-    Examples
-    --------
     >>> from narcissus.guarantees import PureDP
     >>> optimum_program([0.7, 0.2, 0.1], PureDP(3.0)).round(5)
     array([0.90944])
@@ -416,8 +385,7 @@ class _Program:
 
     It starts from the constraints on single guesses, nearly always sufficient, and adds events of
     several guesses. Separation at corners alone converges slowly; each round therefore also looks
-    half-way to the best known channel with the guarantee, which is a lower bound on the optimum
-    too.
+    half-way to the best known channel with the guarantee, a lower bound on the optimum.
     """
 
     def __init__(self, success: FloatArray, points: FloatArray, deltas: FloatArray) -> None:
@@ -534,28 +502,14 @@ def column_shares(columns: Sequence[ArrayLike], guarantee: Guarantee) -> FloatAr
     """Bound any attacker's mean share of correctly guessed unknown columns, for many targets.
 
     The bound is on the *mean* share, over the secret, the release and the attacker's coins; not on
-    the chance that many columns are right: a release may reveal all columns or none.
+    the chance that many columns are right: a release may reveal all columns or none. ``columns``
+    holds for each unknown column the targets' distributions of it, given the attacker's prior
+    knowledge of them, shape (m, size of the column).
 
-    Parameters
-    ----------
-    columns
-        For each unknown column the targets' distributions of it, given the attacker's prior
-        knowledge of them, shape (m, size of the column).
-    guarantee
-        About replace-one neighbours.
+    Source: Narcissus theory 4.6, with the proof: given one column the release is drawn from a
+    mixture over the others, the hockey-stick divergence is jointly convex, and so the release has
+    the guarantee for each column alone, however the columns depend on each other.
 
-    Notes
-    -----
-    Source: Narcissus theory 4.6. *Proof.* Let the attacker use all columns, with any dependence
-    between them. With column ``c`` equal to ``a``, the release is drawn from the mixture of ``M(a,
-    u)`` over the other columns' ``u`` given ``a``. Two such mixtures differ by at most the
-    difference of their components (the hockey-stick divergence is jointly convex), and each pair of
-    components differs in one record. So the release has the guarantee for column ``c`` alone, and
-    the attempt at it succeeds at most as often as the optimum of that column's marginal. The share
-    is the mean over the columns.
-
-    Examples
-    --------
     >>> from narcissus.guarantees import PureDP
     >>> column_shares([[[0.7, 0.3]], [[0.5, 0.5]]], PureDP(1.0)).round(6)
     array([0.731059])
@@ -563,10 +517,6 @@ def column_shares(columns: Sequence[ArrayLike], guarantee: Guarantee) -> FloatAr
     if not columns:
         raise InputError("`columns` must hold at least one column's distributions")
     return np.mean([optimum(rows, guarantee) for rows in columns], axis=0)
-
-
-def _of_threat(q: Question) -> float:
-    return float(column_shares(q.threat.columns or (), q.guarantee)[0])
 
 
 COLUMNS = Theorem(
@@ -578,6 +528,6 @@ COLUMNS = Theorem(
         "however they depend on one another; nothing is said of the chance of many at once."
     ),
     about=("columns",),
-    limit=_of_threat,
+    limit=lambda q: float(column_shares(q.threat.columns or (), q.guarantee)[0]),
     own=True,
 )

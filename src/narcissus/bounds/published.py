@@ -66,14 +66,12 @@ def _tails(q: Question) -> FloatArray:
 
 
 def _renyi(q: Question) -> float:
-    """Return the largest rate within the divergence."""
     assert isinstance(q.guarantee, RenyiDP)
     alpha, gamma = q.guarantee.alpha, q.guarantee.gamma
     return float(largest_rate(np.asarray(q.p), alpha, gamma, both=False))
 
 
 def _stock(q: Question) -> float:
-    """``(p e^gamma)^((alpha - 1) / alpha)``"""
     assert isinstance(q.guarantee, RenyiDP)
     alpha = q.guarantee.alpha
     log_p = math.log(q.p) if q.p > 0 else -math.inf
@@ -81,7 +79,6 @@ def _stock(q: Question) -> float:
 
 
 def _bayes_risk(q: Question) -> float:
-    """``1 - beta* (1 - p)``"""
     assert isinstance(q.guarantee, BayesSecurity)
     return 1.0 - q.guarantee.beta_star * (1.0 - q.p)
 
@@ -249,17 +246,10 @@ _INDEPENDENT = "the targets' values are independent given what the attacker know
 def given_output(prior_success: ArrayLike, epsilon: float, at_least: int) -> Bound:
     """Bound the tail *given the observed release*, under pure DP.
 
-    Source: Swanberg et al. 2025, Theorem 3.2 (Narcissus theory 4.1). Averaged over releases,
+    ``prior_success`` is that of the attempt on each target, shape (n,). Averaged over releases,
     `narcissus.bounds.domination` is never worse and often far sharper.
 
-    Parameters
-    ----------
-    prior_success
-        Prior success of the attempt on each target, shape (n,).
-    epsilon
-        Pure DP for a replaced record.
-    at_least
-        The count.
+    Source: Swanberg et al. 2025, Theorem 3.2 (Narcissus theory 4.1).
     """
     e, v = non_negative("epsilon", epsilon), integer("at_least", at_least)
     beta = np.atleast_1d(posterior(probabilities("prior_success", prior_success), e))
@@ -276,9 +266,6 @@ def leaked_bits(epsilon: float, confidence: float) -> Bound:
     ``log2(e^epsilon (1/alpha - 1) + 1)`` with ``alpha = 1 - confidence``.
 
     Source: Swanberg et al. 2025, section 3 (Narcissus theory 4.1).
-
-    >>> round(leaked_bits(1.0, 0.95).value, 4)
-    5.7183
     """
     e = non_negative("epsilon", epsilon)
     level = between("confidence", confidence, 0, 1, open_high=True)
@@ -327,15 +314,9 @@ def follow_attempts(
     prior_success
         Prior success of each attempt on each target, shape (attempts, n): one row per run of the
         attack, or (with ``worst``) per joint attempt available to it.
-    epsilon, delta
-        For a replaced record.
-    at_least
-        The count.
     least
         ``p_i^min``, the smallest prior success available to the attack on target ``i``; 0 is always
-        valid. Broadcasts to (n,).
-    inseparable
-        ``kappa_i``; 0 is always valid. Broadcasts to (n,).
+        valid, as for ``inseparable``, ``kappa_i``. Both broadcast to (n,).
     worst
         Use the largest tail over the rows, not their mean. A mean over finitely many runs is only
         an estimate; the maximum over all attempts is not.
@@ -413,11 +394,10 @@ def one_run_p_value(
 def f_dp_one_run_p_value(
     canaries: int, guesses: int, correct: int, guarantee: Guarantee, values: int = 2
 ) -> float:
-    """Compute the published p-value of f-DP auditing in one run.
+    """Compute the published p-value of f-DP auditing in one run; exact match on uniform values.
 
-    Exact match on ``values`` equally likely values. The recursion over correct guesses runs for
-    many levels at once; the p-value is the largest level not rejected, to four digits and rounded
-    up.
+    The recursion over correct guesses runs for many levels at once; the p-value is the largest
+    level not rejected, to four digits and rounded up.
 
     Source: Mahloujifar, Melis and Chaudhuri 2024, as in Narcissus theory 4.7. The linear program
     of 4.3 is sharper.

@@ -9,11 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from narcissus._validation import integer, probabilities
 from narcissus.bounds.binomial import mass, tail_over_mass, upper_tail
-from narcissus.bounds.linear_program import maximise
+from narcissus.bounds.exact import constraints, maximise
 from narcissus.bounds.theorem import Needs, Question, Theorem, log_odds
 from narcissus.bounds.threat import Threat
 from narcissus.guarantees import Guarantee, require_replace_one
@@ -40,25 +39,19 @@ def swap_tail(
 
     ``B + c (n delta / v) B (1 - B) / b`` with ``B`` and ``b`` the tail and the mass at ``v`` of
     binomial(r, beta), ``beta = expit(logit p + epsilon)``, ``c = (1 - kappa) / (1 - p)``; 1 where
-    ``c (n delta / v) B / b`` exceeds 1.
+    ``c (n delta / v) B / b`` exceeds 1. Prior, epsilon, delta and kappa broadcast.
 
     Source: Narcissus theory 4.3.
 
     Parameters
     ----------
-    n
-        Number of targets.
     prior
-        Upper bound on the prior success of every possible attempt; broadcasts.
-    epsilon, delta
-        For a replaced record; broadcast.
-    at_least
-        The count ``v``.
+        Upper bound on the prior success of every possible attempt.
     guesses
         Number of guesses ``r``, fixed before the release is seen; the rest abstain. Default ``n``.
     inseparable
         ``kappa``: probability that no guess separates two independent draws of a target (at least
-        the collision probability); 0 is always valid. Broadcasts.
+        the collision probability); 0 is always valid.
 
     Examples
     --------
@@ -96,20 +89,10 @@ def swap_program(
     """Bound the tail under many points of a profile at once, by a linear program.
 
     Maximises ``sum_{j >= v} w_j`` over distributions ``w`` of the count with, for every point,
-    ``sum_j max(0, (1-p)(j+1) w_{j+1} - e^eps p (r-j) w_j) <= n (1-kappa) delta``.
+    ``sum_j max(0, (1-p)(j+1) w_{j+1} - e^eps p (r-j) w_j) <= n (1-kappa) delta``. Of the threat its
+    prior success, targets, guesses and ``kappa`` are used; the points are by default 40 tangents.
 
     Source: Narcissus theory 4.3.
-
-    Parameters
-    ----------
-    threat
-        Its prior success, targets, guesses and ``kappa`` are used.
-    guarantee
-        About replace-one neighbours.
-    at_least
-        The count ``v``.
-    epsilons
-        Points of the profile; default 40 tangents. More only tighten.
     """
     require_replace_one(guarantee)
     n, r, p, kappa = threat.targets, threat.guesses, threat.prior, threat.inseparable
@@ -133,45 +116,31 @@ def _solve(
 ) -> float:
     """Solve the program; rows are divided by ``n``, and by ``exp(eps)`` if it exceeds 1."""
     where = np.array(points)
-    k = where.size
-    j = np.arange(r)
+    k, j = where.size, np.arange(r)
     shrink = np.exp(-np.maximum(where, 0.0))
-    up = np.outer(shrink, (1 - p) * (j + 1) / n)
-    down = np.outer(np.exp(np.minimum(where, 0.0)), p * (r - j) / n)
-    rows = np.arange(k * r)
-    column = np.tile(j, k)
-    counts = sparse.csr_array(
-        (
-            np.concatenate([up.ravel(), -down.ravel()]),
-            (np.concatenate([rows, rows]), np.concatenate([column + 1, column])),
-        ),
-        shape=(k * r, r + 1),
+    row = np.arange(k * r).reshape(k, r)
+    entries = [
+        (row, j + 1, np.outer(shrink, (1 - p) * (j + 1) / n)),
+        (row, j, -np.outer(np.exp(np.minimum(where, 0.0)), p * (r - j) / n)),
+        (row, r + 1 + row, -1.0),
+        (row.size + np.arange(k)[:, None], r + 1 + row, 1.0),
+    ]
+    size = r + 1 + row.size
+    found = maximise(
+        np.concatenate([(np.arange(r + 1) >= v).astype(float), np.zeros(row.size)]),
+        constraints(entries, (row.size + k, size)),
+        np.concatenate([np.zeros(row.size), np.array(limits) * shrink]),
+        constraints([(0, np.arange(r + 1), 1.0)], (1, size)),
+        np.ones(1),
     )
-    upper = sparse.vstack(
-        [
-            sparse.hstack([counts, -sparse.eye_array(k * r)]),
-            sparse.hstack(
-                [
-                    sparse.csr_array((k, r + 1)),
-                    sparse.kron(sparse.eye_array(k), np.ones((1, r))),
-                ]
-            ),
-        ]
-    )
-    most = np.concatenate([np.zeros(k * r), np.array(limits) * shrink])
-    gain = np.concatenate([(np.arange(r + 1) >= v).astype(float), np.zeros(k * r)])
-    one = sparse.csr_array(np.concatenate([np.ones(r + 1), np.zeros(k * r)])[None, :])
-    found = maximise(gain, upper, most, one, np.ones(1))
     return 1.0 if found is None else found.bound
 
 
 def _closed(q: Question) -> float:
-    """Use the best single point of the profile."""
     return _least(q, q.guarantee.tangents(_POINTS))
 
 
 def _one_target(q: Question) -> float:
-    """Use the best point of the profile, including negative epsilons."""
     points = q.guarantee.tangents(2 * _POINTS)
     return _least(q, np.concatenate([-points[::-1], points]))
 

@@ -82,7 +82,6 @@ class Question:
 
     @property
     def about(self) -> About:
-        """The kind of bound wanted."""
         if self.at_least is not None:
             return "tail"
         return "success" if self.threat.columns is None else "columns"
@@ -109,20 +108,24 @@ class Question:
 
     @property
     def epsilon(self) -> float:
-        """The guarantee's epsilon; for `ONE_POINT`."""
+        """The guarantee's epsilon; for `ONE_POINT`, like `delta` and `odds`."""
         assert isinstance(self.guarantee, ONE_POINT)
         return self.guarantee.epsilon
 
     @property
     def delta(self) -> float:
-        """The guarantee's delta; for `ONE_POINT`."""
         assert isinstance(self.guarantee, ONE_POINT)
         return self.guarantee.delta if isinstance(self.guarantee, ApproximateDP) else 0.0
 
     @cached_property
     def odds(self) -> FloatArray:
-        """Log of the prior odds times ``exp(epsilon)``; for `ONE_POINT`."""
+        """Log of the prior odds times ``exp(epsilon)``."""
         return log_odds(self.p) + self.epsilon
+
+    @property
+    def of_values(self) -> tuple[FloatArray, Guarantee, int, ArrayLike | None]:
+        """The prior, guarantee, count and success of bounds that take them; see `Needs.values`."""
+        return np.array(self.threat.values), self.guarantee, self.v, self.threat.success
 
     @property
     def quantity(self) -> str:
@@ -273,21 +276,10 @@ class Theorem:
     def bound(
         self, threat: Threat, guarantee: Guarantee, at_least: int | None = None
     ) -> Bound | NotAssessed:
-        """Return the bound with its assumptions, or the unmet need.
-
-        Parameters
-        ----------
-        threat
-            See `narcissus.bounds.threat`.
-        guarantee
-            About replace-one neighbours.
-        at_least
-            The count, or None for the success on one target.
-        """
+        """Return the bound with its assumptions, or the unmet need; see `Question`."""
         return self.answer(Question(threat, guarantee, at_least))
 
     def answer(self, q: Question) -> Bound | NotAssessed:
-        """Return the bound with its assumptions, or the unmet need."""
         lacking = self.lacks(q)
         if lacking is not None:
             return NotAssessed(q.quantity, f"{self.statement} needs {lacking}")
@@ -300,7 +292,6 @@ class Theorem:
         return Bound(value, quantity, self.statement, assumptions, valid, self.id)
 
     def assumptions(self, q: Question) -> tuple[str, ...]:
-        """List the assumptions of the bound."""
         said = [q.guarantee.describe()]
         if q.about == "tail" and self.independent:
             said.append("the targets' values are independent given what the attacker knows")

@@ -113,16 +113,8 @@ def bounds_on(
 ) -> list[Bound]:
     """List the bounds of all theorems that apply, in the order of the registry.
 
-    Parameters
-    ----------
-    threat
-        See `narcissus.bounds.threat`.
-    guarantee
-        About replace-one neighbours.
-    at_least
-        The count, or None for the success on one target.
-    dear
-        False leaves out theorems that cost linear programs or long recursions.
+    ``at_least`` is the count, or None for the success on one target; without ``dear`` theorems
+    those that cost linear programs or long recursions are left out.
     """
     q = Question(threat, guarantee, at_least)
     asked = [t.answer(q) for t in THEOREMS.values() if dear or not t.dear]
@@ -169,18 +161,10 @@ def _valid_under(guarantee: Guarantee) -> list[Theorem]:
 def each_success(
     priors: ArrayLike, guarantee: Guarantee, success: ArrayLike | None = None
 ) -> FloatArray:
-    """Bound the success on each of many people by the minimum over all theorems.
+    """Bound the success on each of many people by the minimum over all theorems, shape (m,).
 
-    The result has shape (m,); each entry depends on that person's prior alone.
-
-    Parameters
-    ----------
-    priors
-        One distribution per person, shape (m, V); zeros pad.
-    guarantee
-        About replace-one neighbours.
-    success
-        None for exact match; else a 0/1 matrix, shape (V, Z).
+    ``priors`` has one distribution per person, shape (m, V); ``success`` is None for exact match,
+    or a 0/1 matrix, shape (V, Z).
     """
     limits = [t.each(priors, guarantee, success) for t in for_each(guarantee) if t.each]
     return np.minimum.reduce(limits)

@@ -24,8 +24,7 @@ FloatArray = NDArray[np.float64]
 def prior_rows(name: str, priors: ArrayLike, counts: ArrayLike | None = None) -> FloatArray:
     """Convert ``priors`` to an array of shape (m, V) whose rows are distributions.
 
-    A vector is one row; zeros pad shorter rows. With ``counts`` each entry stands for that many
-    values.
+    A vector is one row; zeros pad. With ``counts`` each entry stands for that many values.
     """
     rows = np.atleast_2d(probabilities(name, priors))
     if rows.ndim != 2 or rows.size == 0:
@@ -96,11 +95,8 @@ def success_matrix(success: ArrayLike, values: int) -> FloatArray:
 class ListedPriors:
     """The likeliest values of several targets' priors, and an upper bound on all others.
 
-    Raises
-    ------
-    InputError
-        Shapes do not match, a mass sum exceeds 1 or falls short of it although all values are
-        listed, or an unlisted value may be likelier than a listed one.
+    Raises `InputError` if shapes do not match, a mass sum exceeds 1 or falls short of it although
+    all values are listed, or an unlisted value may be likelier than a listed one.
     """
 
     masses: FloatArray  # prior probabilities of the listed values, shape (m, K); zeros pad
@@ -181,14 +177,11 @@ def spread(prior: RankedPrior) -> tuple[FloatArray, FloatArray]:
     get the mass of rank ``a`` and the others the mass of ``b``, in numbers that preserve the
     group's mass. The counts need not be whole, as in `narcissus.bounds.optimum`.
 
-    Notes
-    -----
-    Source: Narcissus theory 4.11. *Proof.* With multipliers ``lambda`` of sum ``Lambda`` the bound
-    on the success is ``Lambda + sum_z h(D_z - lambda_z, Lambda - lambda_z)``, ``h`` jointly convex
-    (`narcissus.bounds.listed_optimum`). A value of mass ``t p_a + (1-t) p_b`` gets the multiplier
-    ``t lambda_a + (1-t) lambda_b``: its term is at most ``t`` times the term of ``p_a`` plus
-    ``1-t`` times the term of ``p_b``. So any bound for the spread prior by its multipliers, on one
-    target or on a count, holds for the prior itself.
+    Source: Narcissus theory 4.11. *Proof.* The bound on the success by multipliers is ``Lambda +
+    sum_z h(D_z - lambda_z, Lambda - lambda_z)``, ``h`` jointly convex. A value of mass ``t p_a +
+    (1-t) p_b`` gets the multiplier ``t lambda_a + (1-t) lambda_b``: its term is at most ``t`` times
+    the term of ``p_a`` plus ``1-t`` times the term of ``p_b``. So any bound for the spread prior by
+    its multipliers, on one target or on a count, holds for the prior itself.
     """
     ends = _ends(prior.n)
     heads = [prior.head(end) for end in ends]
@@ -297,20 +290,14 @@ def threat(
     success
         With ``values``: 0/1 matrix, shape (V, Z); None for exact match.
     within
-        With ``values``: largest distance in places of a right guess from the value; 0 is exact
-        match.
+        With ``values``: largest distance in places of a right guess from the value.
     targets, guesses, inseparable
         See `Threat`; ``inseparable`` is computed from ``values`` or for exact match, else 0.
     exact_match
-        With ``prior``: success means naming the exact value, as in membership. With ``values`` it
-        follows from ``success`` and ``within``.
-
-    Notes
-    -----
-    *Exact match from the best guess alone.* For each mechanism and attacker the success is linear
-    in each target's prior, so its maximum over mechanisms and attackers is convex. Among the priors
-    without a value above ``p`` it is therefore largest at a corner: as many values of mass ``p`` as
-    fit, and one with the rest. A bound for that prior holds for all of them.
+        With ``prior``: success means naming the exact value, as in membership. The success is
+        convex in each target's prior, so largest at a corner of those without a value above ``p``:
+        as many values of mass ``p`` as fit, and one with the rest. A bound for that prior holds for
+        all.
 
     Examples
     --------
@@ -342,20 +329,11 @@ def threat(
 
 
 def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
-    """Describe a threat with too many values to list.
+    """Describe a threat with too many values to list; a guess must name the exact value.
 
-    Parameters
-    ----------
-    priors
-        The likeliest values of one target; the others are alike. A guess must name the exact value.
-    targets
-        Number of independent targets.
-
-    Notes
-    -----
     The priors that fit have the corners "the listed values, as many as fit of the largest unlisted
     probability, and one with the rest", in any arrangement: a bound for that prior holds for all of
-    them, as for `threat`'s exact match.
+    them, as for `threat`'s exact match. ``priors`` are of one target; the others are alike.
     """
     if len(priors.masses) != 1:
         raise InputError(f"`priors` must be of one target, got {len(priors.masses)}")
@@ -384,13 +362,7 @@ def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:
 def threat_of_ranked(prior: RankedPrior, *, targets: int = 1, guesses: int | None = None) -> Threat:
     """Describe a threat to a secret whose masses by rank follow a formula, such as Zipf's law.
 
-    Parameters
-    ----------
-    prior
-        Prior of each target, such as `narcissus.priors.Zipf`; up to a thousand values are listed. A
-        guess must name the exact value.
-    targets, guesses
-        See `Threat`.
+    A guess must name the exact value; up to a thousand values are listed.
     """
     if prior.n <= _MOST_VALUES:
         heads = np.array([prior.probability(k) for k in range(1, prior.n + 1)])
@@ -408,11 +380,8 @@ def threat_of_ranked(prior: RankedPrior, *, targets: int = 1, guesses: int | Non
 def threat_of_columns(columns: Sequence[ArrayLike]) -> Threat:
     """Describe a threat to several columns of one target; success is the share guessed correctly.
 
-    Parameters
-    ----------
-    columns
-        Each unknown column's distribution given the attacker's prior knowledge; the columns may
-        depend on each other in any way.
+    ``columns`` holds each unknown column's distribution given the attacker's prior knowledge; the
+    columns may depend on each other in any way.
     """
     if not columns:
         raise InputError("`columns` must hold at least one distribution")

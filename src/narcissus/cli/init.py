@@ -17,7 +17,7 @@ from narcissus.errors import InputError, NarcissusError
 if TYPE_CHECKING:
     from narcissus.observer import Observer
     from narcissus.study.table.propose import Proposal
-    from narcissus.tables.sketch import TableSketch
+    from narcissus.tables.parts import TableSketch
 
 HELP = """Look at TABLE and write a study of it that can be played as it is: FILE, commented.
 
@@ -144,8 +144,7 @@ def command(
     from narcissus._files import put
     from narcissus.cli.progress import progress
     from narcissus.study.table.propose import EPSILON, draft, propose, summary
-    from narcissus.tables.parts import column_names
-    from narcissus.tables.sketch import ROWS, sketch_table
+    from narcissus.tables.parts import ROWS, column_names, sketch_table
 
     is_printed = str(out) == "-"
     target = Path(f"{Path(table.rpartition(':')[2]).name.partition('.')[0]}.toml")

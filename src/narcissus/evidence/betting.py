@@ -35,10 +35,7 @@ LADDER = 0.98 * 2.0 ** -np.arange(14)
 class Bets:
     """Capital of a gambler who bets that the mean of a sequence is above 0.
 
-    Parameters
-    ----------
-    lowest
-        The smallest possible value, below 0; known before the first trial.
+    ``lowest`` is the smallest possible value, below 0; known before the first trial.
     """
 
     def __init__(self, lowest: float) -> None:
@@ -75,7 +72,6 @@ def log_mean(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def compress(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the distinct values and their counts."""
     kept, counts = np.unique(values, return_counts=True)
     return kept, counts.astype(np.int64)
 
@@ -84,19 +80,9 @@ def anytime_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str
     """Compute limits on the mean of independent values in [0, 1], valid at any stopping time.
 
     The run may be inspected after every trial and stopped for any reason in the past. Wider than
-    `narcissus.mean_limits`, which needs the number of trials fixed beforehand.
+    `narcissus.mean_limits`, which needs the number of trials fixed beforehand. ``confidence`` is
+    the level of both limits together.
 
-    Parameters
-    ----------
-    values
-        One value per trial, shape (trials,), each in [0, 1].
-    confidence
-        Level in (0, 1) of both limits together.
-    quantity
-        The averaged quantity, in words.
-
-    Examples
-    --------
     >>> anytime_limits([0.0, 1.0] * 200).low < 0.5 < anytime_limits([0.0, 1.0] * 200).high
     True
     """
@@ -170,10 +156,7 @@ class Gamblers:
     hurdle: float  # log of the total capital at which a claim is rejected: ``-log(error)``
 
     def refuse(self, payoffs: FloatArray, loss: float | FloatArray) -> bool:
-        """Test a claim by the payoffs per unit, shape (trials,), and their largest ``loss``.
-
-        ``loss`` is a number, or one per trial.
-        """
+        """Test a claim by the payoffs per unit, shape (trials,), and their largest ``loss``."""
         with np.errstate(divide="ignore"):
             bets = np.minimum(self.stakes, self.boldness / loss)
         grown = np.cumsum(np.log1p(bets * payoffs), axis=1)
@@ -270,8 +253,6 @@ def mean_limits(
         Level in (0, 1) of both limits together.
     people
         Number of independent targets averaged per trial. Any is valid; the right one is sharpest.
-    quantity
-        The averaged quantity, in words.
 
     Examples
     --------
@@ -305,15 +286,6 @@ def difference_limits(
 
     The differences are mapped to [0, 1] for `mean_limits`; the same must be fixed beforehand.
 
-    Parameters
-    ----------
-    shares, others
-        One value per trial, shape (trials,), each in [0, 1].
-    confidence, people, quantity
-        As for `mean_limits`.
-
-    Examples
-    --------
     >>> found = difference_limits([0.6] * 200, [0.4] * 200, people=100)
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (0.2, 0.177, 0.216)
@@ -347,26 +319,9 @@ def advantage_limits(
     and dividing by its estimate invalidates the limits. The advantage ``a`` solves ``E[share -
     baseline - a (1 - baseline)] = 0``: gamblers bet against each ``a``, and the limits enclose
     those not rejected. As ``baseline`` is at most 1, the payoff falls with ``a``, so the accepted
-    set is an interval. An advantage below -1 counts as -1.
+    set is an interval. An advantage below -1 counts as -1. ``baselines`` are of the same trials,
+    exact chances or counts; the rest is as for `mean_limits`.
 
-    The number of trials, the confidence and ``people`` must be fixed beforehand, as for
-    `mean_limits`.
-
-    Parameters
-    ----------
-    shares
-        Recovered share per trial in [0, 1], shape (trials,).
-    baselines
-        Baseline of the same trials (the same people), in [0, 1]; an exact chance, or a count.
-    confidence
-        Level in (0, 1) of both limits together.
-    people
-        Number of independent targets averaged per trial; see `mean_limits`.
-    quantity
-        The estimated quantity, in words.
-
-    Examples
-    --------
     >>> found = advantage_limits([0.9, 0.5] * 100, [0.8, 0.0] * 100)
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (0.5, 0.465, 0.518)

@@ -17,6 +17,7 @@ independent, or pooling their trials, may reject true claims far too often.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -45,19 +46,10 @@ FloatArray = NDArray[np.float64]
 def clopper_pearson(
     successes: int, trials: int, *, confidence: float = 0.95, quantity: str = ""
 ) -> Estimate:
-    """Compute exact limits on a success probability (Clopper and Pearson 1934).
+    """Compute exact limits on a success probability; each side gets half of the error.
 
-    Parameters
-    ----------
-    successes, trials
-        ``0 <= successes <= trials``.
-    confidence
-        Level in (0, 1); each side gets half of the error.
-    quantity
-        The event, in words.
+    Source: Clopper and Pearson 1934.
 
-    Examples
-    --------
     >>> round(clopper_pearson(0, 100).high, 4)
     0.0362
     """
@@ -82,24 +74,8 @@ def median_limits(values: ArrayLike, *, confidence: float = 0.95, quantity: str 
     Two order statistics (Thompson 1936): the number of values at most the median is stochastically
     at least binomial with chance 1/2. So the limits hold for every median if there are several, and
     with ties. With few trials they are far narrower than valid limits on the mean, since outliers
-    do not affect a median.
+    do not affect a median. There are none for too few values: at level .95 six are needed.
 
-    Parameters
-    ----------
-    values
-        One value per trial, shape (trials,), trials independent and alike.
-    confidence
-        Level in (0, 1) of both limits together.
-    quantity
-        The quantity, in words.
-
-    Returns
-    -------
-    Estimate
-        Without limits if there are too few values: at level .95 six are needed.
-
-    Examples
-    --------
     >>> found = median_limits(range(1, 21))
     >>> found.value, found.low, found.high
     (10.5, 6.0, 15.0)
@@ -128,22 +104,6 @@ def narrowest_limits(mean: float, trials: int, *, confidence: float = 0.95) -> t
     ``1 - (error / 2)^(1 / trials)``, else ``mean``, look the same with chance ``error / 2``, so no
     method may reject their mean. The same above, with 1 for 0.
 
-    Parameters
-    ----------
-    mean
-        Mean of the values, in [0, 1].
-    trials
-        Independent trials, at least 1.
-    confidence
-        Level in (0, 1) of both limits together.
-
-    Returns
-    -------
-    tuple
-        The highest lower limit and the lowest upper limit.
-
-    Examples
-    --------
     >>> low, high = narrowest_limits(0.87, 100)
     >>> round(0.87 - low, 4), round(high - 0.87, 4)
     (0.0315, 0.0047)
@@ -159,28 +119,14 @@ def trials_for(
 ) -> int:
     """Estimate the trials needed for a limit on a mean within ``distance``; never a claim.
 
-    The minimum for any valid limit if all values are equal (see `narrowest_limits`), plus
-    ``2 log(2 / error) variance / distance^2`` for their spread. To decide whether a mean is below a
-    threshold, ``distance`` is the gap between the estimate and the threshold.
+    The minimum for any valid limit if all values are equal (see `narrowest_limits`), plus ``2 log(2
+    / error) variance / distance^2`` for their spread. To decide whether a mean is below a
+    threshold, ``distance`` is the gap between the estimate and the threshold. ``room`` is the
+    distance of the mean from the end of the range on the side of the limit: ``1 - mean`` for an
+    upper limit, ``mean`` for a lower one, 1 if unknown.
 
-    Parameters
-    ----------
-    distance
-        Between the estimate and its limit, above 0.
-    variance
-        Variance of one trial's value.
-    room
-        Distance of the mean from the end of the range on the side of the limit: ``1 - mean`` for an
-        upper limit, ``mean`` for a lower one, 1 if unknown.
-    confidence
-        Level in (0, 1) of both limits together.
-
-    Examples
-    --------
     >>> trials_for(0.0315, 0.0, room=0.87)
     101
-    >>> trials_for(0.01, 0.25)
-    18812
     """
     reach, room = positive("distance", distance), positive("room", room)
     spread = non_negative("variance", variance)
@@ -207,14 +153,9 @@ def each_confidence(confidence: float, family: int) -> float:
 def first_in_sequence(passed: Iterable[bool]) -> int:
     """Count the leading claims of a sequence that pass; all hold at the level of one.
 
-    Parameters
-    ----------
-    passed
-        Whether each claim passes its test at the full level, in an order fixed before the trials
-        were seen: settings from most noise to least.
+    ``passed`` is whether each claim passes its test at the full level, in an order fixed before the
+    trials were seen: settings from most noise to least.
 
-    Examples
-    --------
     >>> first_in_sequence([True, True, False, True])
     2
     """
@@ -227,32 +168,20 @@ def half_of(tests: int) -> int:
 
 
 def confidence_of_each(confidence: float, tests: int) -> float:
-    """Return the level of each test at which half of them reject wrongly with the error of one.
-
-    >>> confidence_of_each(0.95, 1), round(confidence_of_each(0.95, 8), 6)
-    (0.95, 0.975)
-    """
+    """Return the level of each test at which half of them reject wrongly with the error of one."""
     level = fraction("confidence", confidence)
     return 1 - (1 - level) * half_of(tests) / tests
 
 
 def refused_by_half(limits: Sequence[float]) -> float:
-    """Return the largest lower limit supported by half of the tests, at `confidence_of_each`.
-
-    >>> refused_by_half([0.1, 3.0, 0.5, 0.4])
-    0.5
-    """
+    """Return the largest lower limit supported by half of the tests, at `confidence_of_each`."""
     if not limits:
         raise InputError("`limits` must hold at least one")
     return sorted(limits, reverse=True)[half_of(len(limits)) - 1]
 
 
 def p_value_of_half(p_values: Sequence[float]) -> float:
-    """Combine arbitrarily dependent p-values: about twice their median.
-
-    >>> p_value_of_half([0.01, 0.2, 0.03, 0.9])
-    0.06
-    """
+    """Combine arbitrarily dependent p-values: about twice their median."""
     if not p_values:
         raise InputError("`p_values` must hold at least one")
     count, need = len(p_values), half_of(len(p_values))
@@ -271,31 +200,16 @@ def studentised_limits(
 ) -> Approximate:
     """Compute Student's t limits on a mean over trials, with an optional control variate.
 
-    The level is exact for normal values, and close for means over many people. A control variate
-    removes the luck that the values share with a quantity of known mean: the hits of the best guess
-    without the release, minus their exact chance, on the same people. The mean is then the
-    intercept of the regression of the values on the surprises, with one degree of freedom less.
-    Valid limits gain nothing from it: values minus their luck have a wider range, and with trials
-    of 100 people the range, not the spread, determines valid limits up to some thousands of trials
-    (with the control 1.3 to 2 times as wide at 20 to 400 trials).
+    The level is exact for normal values, and close for means over many people. A control variate,
+    ``surprises`` of mean 0, removes the luck that the values share with a quantity of known mean:
+    the hits of the best guess without the release, minus their exact chance, on the same people.
+    The mean is then the intercept of the regression of the values on the surprises, with one degree
+    of freedom less. Valid limits gain nothing from it: values minus their luck have a wider range,
+    and with trials of 100 people the range, not the spread, determines them up to some thousands of
+    trials.
 
-    Parameters
-    ----------
-    values
-        One value per trial, shape (trials,), at least two; with ``surprises`` at least three.
-    surprises
-        The control's outcome in each trial minus its known mean, shape (trials,).
-    confidence
-        Nominal level in (0, 1).
-    quantity
-        The averaged quantity, in words.
-
-    Examples
-    --------
     >>> round(studentised_limits([1.0, 2.0, 3.0]).low, 9)
     -0.484137712
-    >>> studentised_limits([1.1, 0.9, 1.6, 1.4], [0.1, -0.1, 0.6, 0.4]).value
-    1.0
     """
     array = _vector("values", values, 2)
     plain = _student(float(array.mean()), array - array.mean(), 1, confidence, quantity)
@@ -375,7 +289,6 @@ class TwoSamples:
 
     @property
     def reversed(self) -> TwoSamples:
-        """The same with the samples exchanged."""
         return TwoSamples(self.others, self.other_trials, self.successes, self.trials)
 
     @property
@@ -456,7 +369,6 @@ class TwoSamples:
         )
 
     def _lower(self, error: float) -> float:
-        """Return the largest excess rejected at this error, at least -1."""
         kept = NUISANCE * error
         chances = self._chances(kept)
 
@@ -476,16 +388,13 @@ class TwoSamples:
 
         In (-1, 1]; None if not even success of all would have been rejected.
         """
-        low, high = 0, self.trials
-        if not self._with(high).refuses(excess, error=error):
+
+        def refused(successes: int) -> bool:
+            return self._with(successes).refuses(excess, error=error)
+
+        if not refused(self.trials):
             return None
-        while low < high:
-            middle = (low + high) // 2
-            if self._with(middle).refuses(excess, error=error):
-                high = middle
-            else:
-                low = middle + 1
-        return self._with(high).difference
+        return self._with(bisect_left(range(self.trials), True, key=refused)).difference
 
     def _with(self, successes: int) -> TwoSamples:
         return TwoSamples(successes, self.trials, self.others, self.other_trials)
@@ -502,11 +411,7 @@ def _masses(counts: np.ndarray, trials: int, chance: np.ndarray) -> np.ndarray:
 
 
 def standard_score(found: TwoSamples) -> float:
-    """Return the difference in standard errors under equality: to select by, never to decide.
-
-    >>> round(standard_score(TwoSamples(60, 100, 50, 100)), 3)
-    1.421
-    """
+    """Return the difference in standard errors under equality: to select by, never to decide."""
     pooled = (found.successes + found.others) / (found.trials + found.other_trials)
     spread = math.sqrt(pooled * (1 - pooled) * (1 / found.trials + 1 / found.other_trials))
     return found.difference / spread if spread > 0 else 0.0

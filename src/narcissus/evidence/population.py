@@ -60,13 +60,6 @@ def population_mean_upper(
     confidence
         Level in (0, 1) of the upper limit, the only one; like the number of trials fixed
         beforehand.
-    quantity
-        The averaged quantity, in words.
-
-    Returns
-    -------
-    Estimate
-        Without a lower limit; ``trials`` counts people.
 
     Examples
     --------
@@ -98,7 +91,7 @@ def population_mean_upper(
 
 
 def population_tail(mean: float, people: int, *, spent: float = 0.0) -> FloatArray:
-    """Bound ``Pr[at least v]`` over people drawn from a population, from the mean alone.
+    """Bound ``Pr[at least v]`` over people drawn from a population, ``v = 0 .. people + 1``.
 
     Given the people, a theorem states ``Pr[at least v] <= Pr[sum of Bernoulli(o_i) >= v] + spent``,
     person ``i`` having the number ``o_i``. For people drawn independently the sum is binomial, with
@@ -108,23 +101,10 @@ def population_tail(mean: float, people: int, *, spent: float = 0.0) -> FloatArr
     1956, Theorem 4, its tail is at most the binomial one from one above the expected count. Below
     that the bound is 1.
 
-    Parameters
-    ----------
-    mean
-        The population's mean of ``o``, in [0, 1], or an upper limit on it such as
-        `population_mean_upper`: then all entries hold at once, at its level.
-    people
-        Number of people drawn.
-    spent
-        Upper bound on the theorem's addition (failures that delta allows), averaged over people.
+    ``mean`` may be an upper limit on the population's mean of ``o``, such as
+    `population_mean_upper`: then all entries hold at once, at its level. ``spent`` is an upper
+    bound on the theorem's addition (failures that delta allows), averaged over people.
 
-    Returns
-    -------
-    ndarray
-        For ``v = 0 .. people + 1``, non-increasing, shape (people + 2,).
-
-    Examples
-    --------
     >>> tails = population_tail(0.5, 100)
     >>> round(float(tails[60]), 4), float(tails[50]), float(tails[101])
     (0.0284, 1.0, 0.0)
@@ -138,7 +118,6 @@ def population_tail(mean: float, people: int, *, spent: float = 0.0) -> FloatArr
 
 
 def _before(values: FloatArray) -> FloatArray:
-    """Return the sum over the trials before each trial."""
     return np.concatenate([[0.0], np.cumsum(values)[:-1]])
 
 
@@ -200,12 +179,10 @@ class PeopleSums:
 
     @property
     def mean(self) -> float:
-        """Mean over the people of all trials."""
         return float(self.totals.sum() / np.broadcast_to(self.counts, self.totals.shape).sum())
 
     @property
     def variance(self) -> float:
-        """Variance over the people of all trials."""
         people = float(np.broadcast_to(self.counts, self.totals.shape).sum())
         return max(0.0, float(self.squares.sum()) / people - self.mean**2)
 
@@ -221,7 +198,6 @@ class PeopleSums:
 
     @property
     def opposite(self) -> PeopleSums:
-        """The sums of the negated numbers."""
         return PeopleSums(-self.totals, self.squares, self.counts, -self.high, -self.low)
 
     def lower(self, error: float) -> float:
@@ -240,7 +216,6 @@ class Envelope:
 
     @property
     def opposite(self) -> Envelope:
-        """The negated envelope."""
         return Envelope(-self.trials, self.people and self.people.opposite)
 
     def cut(self, trials: int) -> Envelope:
@@ -266,28 +241,10 @@ def enclosed_limits(
     small. The sum fails only if one of the terms does, so the side's error holds under any
     dependence between them; the upper limit is the lower limit of the negated values.
 
-    The number of trials, the confidence and ``people`` must be fixed before the first trial.
+    The number of trials, the confidence and ``people``, those averaged per trial, which set the
+    spread that gamblers expect, must be fixed before the first trial; trials are independent and
+    alike. Raises `InputError` for a value outside its envelope.
 
-    Parameters
-    ----------
-    values
-        One value per trial, shape (trials,), trials independent and alike, in the order of play.
-    below, above
-        Lower and upper envelope of the same trials.
-    confidence
-        Level in (0, 1) of both limits together.
-    people
-        Number of targets averaged per trial, which sets the spread gamblers expect; any is valid.
-    quantity
-        The averaged quantity, in words.
-
-    Raises
-    ------
-    InputError
-        A value is outside its envelope.
-
-    Examples
-    --------
     >>> all_right = Envelope(np.ones(100))
     >>> small = Envelope(np.full(100, 0.7))
     >>> found = enclosed_limits(np.full(100, 0.72), small, all_right, people=100)
@@ -383,19 +340,11 @@ def estimated_tail(
 ) -> Bound:
     """Bound the tail when each target's prior success is known from samples only.
 
-    The tail at the upper limits, plus ``n delta``, plus ``error`` for limits that fail.
+    The tail at the upper limits (see `upper_priors`), plus ``n delta``, plus ``error`` for limits
+    that fail.
 
     Source: Narcissus theory 4.4; the tail is Swanberg et al. 2025, Corollary 3.4, which leaves
     estimated priors to future work.
-
-    Parameters
-    ----------
-    hits, samples, error, attempts
-        See `upper_priors`.
-    epsilon, delta
-        For a replaced record.
-    at_least
-        The count.
     """
     e, d = non_negative("epsilon", epsilon), probability("delta", delta)
     v = integer("at_least", at_least)

@@ -65,11 +65,7 @@ def _shifted(table: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def law_of_linear_complexity(n: int) -> NDArray[np.float64]:
-    """Return the chance that the linear complexity of ``n`` random bits is 0, 1, .., n.
-
-    >>> law_of_linear_complexity(2).tolist()
-    [0.25, 0.5, 0.25]
-    """
+    """Return the chance that the linear complexity of ``n`` random bits is 0, 1, .., n."""
     length: NDArray[Any] = np.arange(1, n + 1)
     chance = 2.0 ** (np.minimum(2 * n - 2 * length, 2 * length - 1) - n)
     return np.concatenate([[2.0**-n], chance])
@@ -100,7 +96,6 @@ def fair_sum(ones: ArrayLike, bits: int) -> Floats:
 
 
 def _two_sided(values: NDArray[Any], law: Floats) -> Floats:
-    """Return the two-sided p-value of values 0, 1, .. of a law."""
     below, above = np.cumsum(law), np.cumsum(law[::-1])[::-1]
     return np.minimum(1.0, 2 * np.minimum(below, above)[values])
 
@@ -301,20 +296,8 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def randomness_tests(bits: ArrayLike) -> RandomnessTests:
-    """Test whether a string of bits is random.
+    """Test whether at least 128 zeros and ones are random; for a file: ``np.unpackbits``.
 
-    Parameters
-    ----------
-    bits
-        Zeros and ones, shape (n,), at least 128; for a file: ``np.unpackbits``.
-
-    Raises
-    ------
-    InputError
-        There are fewer, or values other than zeros and ones.
-
-    Examples
-    --------
     >>> randomness_tests([0, 1] * 100).p_values["runs"] < 1e-50
     True
     """

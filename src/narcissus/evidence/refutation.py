@@ -137,8 +137,6 @@ PValue = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Claimed:
-    """A claim about a mechanism, checked, and the tests of it."""
-
     delta: float
     level: float
     claimed: float
@@ -227,16 +225,8 @@ def refute(
     canaries
         Number of records with a secret value, drawn uniformly and independently; for membership, in
         or out by a fair coin: then `Refutation.asked` of the result is the refutation.
-    guesses
-        Number of canaries guessed; see ``guesses_chosen``.
-    correct
-        Number of right guesses.
     values
         Number of values of a secret; 2 for membership, and for pairs of which one is in.
-    delta
-        The delta of the claim, in [0, 1).
-    confidence
-        Level in (0, 1).
     claimed
         The epsilon of the p-values; default 0, "the release reveals nothing".
     guesses_chosen
@@ -245,8 +235,7 @@ def refute(
 
     Examples
     --------
-    >>> found = refute(1000, 100, 75, delta=1e-4)
-    >>> round(found.epsilon, 3)
+    >>> round(refute(1000, 100, 75, delta=1e-4).epsilon, 3)
     0.695
     """
     m, r, v, k = counts(canaries, guesses, correct, values)
@@ -361,8 +350,6 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
 
 
 def mu_at_one_point(m: int, r: int, v: int, k: int, alpha: float, *, delta: float) -> float:
-    """Find the largest mu refuted by the single point of its profile at ``delta``."""
-
     def p_value(mu: float) -> float:
         epsilon = GaussianDP(mu).epsilon_beyond(delta)
         return closed_p_value(m, r, v, epsilon, delta, values=k)

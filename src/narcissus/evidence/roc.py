@@ -84,20 +84,11 @@ def roc_band(
 ) -> RocBand:
     """Compute simultaneous limits on both rates of an attack at all thresholds.
 
-    Parameters
-    ----------
-    inside, outside
-        Scores of members and of non-members, vectors; larger means more likely in. Each independent
-        and identically distributed.
-    confidence
-        Level in (0, 1) of all limits together.
-    members_known
-        Whether ``inside`` is the whole population of the true-positive rate, which is then known.
-    taken_independent
-        Whether independence is only assumed; the result is then graded approximate.
+    Scores of members and of non-members are each independent and identically distributed; larger
+    means more likely in. With ``members_known`` the members are the whole population of the
+    true-positive rate, which is then known. Independence that is only assumed
+    (``taken_independent``) makes the result approximate.
 
-    Examples
-    --------
     >>> found = roc_band(range(500, 1500), range(1000))
     >>> rate = found.tpr_at(0.1)
     >>> round(rate.value, 3), round(rate.low, 3), round(rate.high, 3)
@@ -131,14 +122,11 @@ def roc_band(
 def exceedance_limits(count: int, error: float) -> tuple[FloatArray, FloatArray]:
     """Compute limits on the chance of a value above a threshold, by the number of values there.
 
-    The limits, shape (count + 1,) each, fail with chance ``error`` at any threshold together.
-
-    Notes
-    -----
-    The k-th largest of ``count`` values is exceeded with a chance distributed like the k-th
-    smallest of ``count`` uniform numbers, beta(k, count - k + 1); with ties it is reached with at
-    least, and exceeded with at most, such a chance. Both limits of each rank get their share of the
-    error, so all hold at once; a number between two ranks uses the nearer safe one.
+    The limits, shape (count + 1,) each, fail with chance ``error`` at any threshold together. The
+    k-th largest of ``count`` values is exceeded with a chance distributed like the k-th smallest of
+    ``count`` uniform numbers, beta(k, count - k + 1); with ties it is reached with at least, and
+    exceeded with at most, such a chance. Both limits of each rank get their share of the error, so
+    all hold at once; a number between two ranks uses the nearer safe one.
     """
     n, left = integer("count", count, low=1), fraction("error", error)
     ranks = _ranks(n)

@@ -101,11 +101,10 @@ def refute_scores(
     Source: Narcissus theory 4.3 and 5. Given the release and the coins of the first part, the coins
     of the second are still fair and independent a priori, and the mechanism has the guarantee for
     each of them; an attacker who knows the first part's coins may make this choice. It is made
-    after the release was seen, so with a delta above 0 the test is at half the level (see
-    `narcissus.evidence.refute`). Trying many thresholds on the same canaries would cost a factor in
-    ``delta``, not only in the level, because the failures that delta allows may all coincide; hence
-    tools that correct for it get worse with more canaries. As ``m`` grows the result rises towards
-    the epsilon of the profile at ``2 delta / (1 - confidence)``, the most that one run can refute.
+    after the release was seen, so with a delta above 0 the test is at half the level. Trying many
+    thresholds on the same canaries would cost a factor in ``delta``, not only in the level, because
+    the failures that delta allows may all coincide. As ``m`` grows the result rises towards the
+    epsilon of the profile at ``2 delta / (1 - confidence)``, the most that one run can refute.
     """
     score, inside = checked_scores(scores, members)
     allowed = between("delta", delta, 0, 1, open_high=True)
@@ -148,7 +147,6 @@ def held_out_counts(
 def _count(
     score: FloatArray, inside: BoolArray, share: tuple[float, float]
 ) -> tuple[int, int, int]:
-    """Guess these shares in and out, and count: canaries, guesses, right guesses."""
     _, right = _guessed(score, inside, np.full(score.size, 0.5), share)
     return score.size, right.size, int(right.sum())
 
@@ -292,17 +290,9 @@ def refute_priors(
     count alone refutes more. Also the swap bound of 4.3 with all canaries as the one guessed best:
     sharper if all are near uniform. Both bound the same chance, and share the level.
 
-    Parameters
-    ----------
-    priors
-        The distribution of each canary's value, shape (m, V); zeros pad. A guess must name it.
-    correct
-        Number of right guesses.
-    delta, confidence, claimed
-        As in `narcissus.evidence.refute`.
+    ``priors`` are the distributions of each canary's value, shape (m, V), which a guess must name;
+    the rest is as in `narcissus.evidence.refute`.
 
-    Examples
-    --------
     >>> found = refute_priors([[0.7, 0.3]] * 60 + [[0.5, 0.5]] * 60, 105, delta=1e-5)
     >>> round(found.epsilon, 2)
     1.48
@@ -360,17 +350,11 @@ def refute_guesses(
     chances
         The prior chance of each guess made, shape (r,). Which canaries are guessed, and their
         guessed values, may be chosen after the release was seen.
-    correct
-        Number of right guesses.
     differ
         For all canaries, guessed or not, the chance that two independent draws of the value differ,
         ``1 - sum_x D(x)^2``, shape (m,); used if ``delta`` is above 0.
-    values
-        Number of values of a canary.
     best
         Upper bound on the prior chance of every possible guess; default 1.
-    delta, confidence, claimed
-        As in `narcissus.evidence.refute`.
 
     Notes
     -----
@@ -435,21 +419,9 @@ def refute_prior_scores(
 ) -> Refutation:
     """Find the largest epsilon refuted by scores of canaries included by unequal coins.
 
-    As `narcissus.evidence.refute_scores`: the canaries are shuffled, a part of them determines the
-    numbers of highest scores guessed in and of lowest scores guessed out, and only the others are
-    counted, each guess by its prior chance.
-
-    Parameters
-    ----------
-    priors
-        The chance with which each canary was in, by an independent coin, shape (m,).
-    scores, members, delta, confidence, claimed, rng
-        As in `narcissus.evidence.refute_scores`.
-
-    Raises
-    ------
-    InputError
-        Among others if such coins cannot have produced the members: too many or too few are in.
+    As `narcissus.evidence.refute_scores`, except that each canary was in with its own chance,
+    ``priors``, shape (m,), and each guess counts by its prior chance. Raises `InputError` among
+    others if such coins cannot have produced the members: too many or too few are in.
     """
     score, inside = checked_scores(scores, members)
     coins = probabilities("priors", priors)

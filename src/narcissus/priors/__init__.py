@@ -2,10 +2,14 @@
 
 from narcissus.priors.base import RecordPrior
 from narcissus.priors.bayesian_network import BayesianNetwork, fit_bayesian_network
-from narcissus.priors.empirical import EmpiricalRows, fit_empirical
+from narcissus.priors.empirical import (
+    EmpiricalRows,
+    IndependentColumns,
+    fit_empirical,
+    fit_independent,
+    read_priors,
+)
 from narcissus.priors.factors import Factored, Factors
-from narcissus.priors.files import read_priors
-from narcissus.priors.independent import IndependentColumns, fit_independent
 from narcissus.priors.secrets import Zipf
 
 __all__ = [

@@ -30,33 +30,21 @@ class RecordPrior(Protocol):
     """
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        ...
+    def names(self) -> tuple[str, ...]: ...
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of values of each column."""
-        ...
+    def sizes(self) -> tuple[int, ...]: ...
 
     def sample(self, n: int, *, rng: RandomSource = None) -> Codes:
         """Draw ``n`` independent records: codes, shape (n, d)."""
         ...
 
     def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
-        """Compute the exact probabilities of the unknown columns given the others.
+        """Compute the exact probabilities of the unknown columns given the others, shape (n, V).
 
-        Parameters
-        ----------
-        codes
-            Shape (n, d); the unknown columns are ignored.
-        unknown
-            Positions of the unknown columns, all different.
-
-        Returns
-        -------
-        Shape (n, V), rows sum to one; V is the product of the unknown columns' sizes, their joint
-        values in C order of ``unknown`` (the last one changes fastest).
+        ``codes`` has shape (n, d); the unknown columns, all different, are ignored. V is the
+        product of their sizes, their joint values in C order of ``unknown`` (the last one changes
+        fastest).
         """
         ...
 
@@ -70,11 +58,7 @@ class RecordPrior(Protocol):
 
 
 def check_codes(codes: ArrayLike, sizes: Sequence[int], ignore: Sequence[int] = ()) -> Codes:
-    """Check records and return them as an int32 array of shape (n, d), with zeros in ``ignore``.
-
-    Columns in ``ignore`` may hold anything. Raises `InputError` for a wrong shape or a code out of
-    its column's range.
-    """
+    """Check records and return them as an int32 array of shape (n, d), with zeros in ``ignore``."""
     given = np.asarray(codes)
     if given.ndim != 2 or given.shape[1] != len(sizes):
         raise InputError(f"`codes` must have shape (n, {len(sizes)}), got {given.shape}")
@@ -121,10 +105,7 @@ def check_unknown(unknown: Sequence[int], sizes: Sequence[int]) -> tuple[int, ..
 def check_question(
     codes: ArrayLike, unknown: Sequence[int], sizes: Sequence[int]
 ) -> tuple[Codes, tuple[int, ...]]:
-    """Check the arguments of `RecordPrior.conditional`, and that the answer needs at most 2 GB.
-
-    Returns the records, with zeros in the unknown columns, and the unknown columns.
-    """
+    """Check the arguments of `RecordPrior.conditional`, and that the answer needs at most 2 GB."""
     columns = check_unknown(unknown, sizes)
     checked = check_codes(codes, sizes, ignore=columns)
     joint = math.prod(sizes[u] for u in columns)

@@ -44,8 +44,6 @@ def best_structure(d: int, max_parents: int, score: Score) -> Parents:
     of columns is the best over the set without its last one, and that one's best parents in the
     rest. Time and memory grow as ``d * 2**d``.
 
-    Notes
-    -----
     Source: Silander and Myllymaki 2006, "A simple approach for finding the globally optimal
     Bayesian network structure".
     """
@@ -88,7 +86,6 @@ def _families(
 
 
 def _best_within(d: int, families: list[tuple[int, tuple[int, ...], float]]) -> NDArray[np.float64]:
-    """Compute the best score of a column's parents within every set of columns, by bit mask."""
     best = np.full(2**d, -np.inf)
     for mask, _, value in families:
         best[mask] = value
@@ -111,9 +108,8 @@ def _choose(families: list[tuple[int, tuple[int, ...], float]], allowed: int) ->
 def climb_structure(d: int, max_parents: int, score: Score) -> Parents:
     """Repeat the best addition, removal or reversal of an edge, starting without edges.
 
-    ``score`` rates a column given its parents (rising positions); higher is better. The walk never
-    returns to a graph it has seen; where no step raises the score it takes the one that loses
-    least, until ``d`` steps in a row have brought nothing new. It is deterministic.
+    The walk never returns to a graph it has seen; where no step raises the score it takes the one
+    that loses least, until ``d`` steps in a row have brought nothing new. It is deterministic.
     """
     current: Parents = tuple(() for _ in range(d))
     level = best_level = 0.0  # scores are counted from the graph without edges
@@ -123,7 +119,7 @@ def climb_structure(d: int, max_parents: int, score: Score) -> Parents:
     while idle <= d:
         for step in _moves(current, max_parents, score):
             following = _moved(current, *step[1:])
-            if following not in seen and _acyclic(following):
+            if following not in seen and len(_ordered(following)) == d:
                 break
         else:
             break
@@ -172,14 +168,14 @@ def _without(parents: tuple[int, ...], old: int) -> tuple[int, ...]:
     return tuple(p for p in parents if p != old)
 
 
-def _acyclic(parents: Sequence[tuple[int, ...]]) -> bool:
-    """Check for an order of the columns with every parent before its children."""
-    placed: set[int] = set()
-    waiting = set(range(len(parents)))
-    while ready := {j for j in waiting if placed.issuperset(parents[j])}:
-        placed |= ready
-        waiting -= ready
-    return not waiting
+def _ordered(parents: Parents) -> tuple[int, ...]:
+    """List columns, parents before their children; where there is a cycle, some are missing."""
+    placed: dict[int, None] = {}
+    waiting = list(range(len(parents)))
+    while ready := [j for j in waiting if placed.keys() >= set(parents[j])]:
+        placed.update(dict.fromkeys(ready))
+        waiting = [j for j in waiting if j not in placed]
+    return tuple(placed)
 
 
 Counts = Callable[[int, tuple[int, ...]], NDArray[np.float64]]
@@ -200,9 +196,8 @@ def search_structure(
 ) -> tuple[Parents, Counts]:
     """Find parents for every column; return them and the function that counts a family.
 
-    The exact optimum where it is within reach (at most 18 columns and 100,000 families of a column
-    with its parents, fewer in very long tables; some 20 seconds), hill climbing otherwise.
-    ``people`` is how many people have each record, if all are different; None: one each.
+    The exact optimum where it is within reach, hill climbing otherwise. ``people`` is how many
+    people have each record, if all are different; None: one each.
     """
     families = _Families(codes, sizes, score, people)
     d = len(sizes)
@@ -304,7 +299,6 @@ def _bic(counts: NDArray[np.float64], rows: int) -> float:
 
 
 def _bic_penalty(configurations: int, values: int, rows: int) -> float:
-    """Half the number of free parameters times log rows."""
     return 0.5 * math.log(rows) * configurations * (values - 1)
 
 
@@ -326,13 +320,7 @@ _CHUNK_BYTES = 32 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class BayesianNetwork:
-    """A distribution of records that factors along a directed acyclic graph.
-
-    Raises
-    ------
-    InputError
-        A table has the wrong shape or does not hold distributions, or the graph has a cycle.
-    """
+    """A distribution of records that factors along a directed acyclic graph."""
 
     names: tuple[str, ...]
     parents: Parents  # for each column the positions of its parents
@@ -374,13 +362,7 @@ class BayesianNetwork:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Columns, parents before their children; where there is a cycle, some are missing."""
-        order: list[int] = []
-        waiting = list(range(len(self.parents)))
-        while ready := [j for j in waiting if set(self.parents[j]) <= set(order)]:
-            order += ready
-            waiting = [j for j in waiting if j not in ready]
-        return tuple(order)
+        return _ordered(self.parents)
 
     @cached_property
     def _log_tables(self) -> tuple[Floats, ...]:
@@ -431,15 +413,8 @@ class BayesianNetwork:
     def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
         """Compute the exact probabilities of the unknown columns; see `RecordPrior.conditional`.
 
-        Only the factors that hold an unknown column matter: those of the columns themselves and
-        of their children. All other factors cancel.
-
-        Raises
-        ------
-        InputError
-            Codes or columns are wrong, or a known part is impossible under the network.
-        TooLargeError
-            V is above 100,000, or the answer would need more than 2 GB.
+        Only the factors that hold an unknown column matter: those of the columns themselves and of
+        their children. All other factors cancel.
         """
         checked, columns = check_question(codes, unknown, self.sizes)
         factors, blanket = self._blanket(columns)
@@ -504,10 +479,7 @@ class BayesianNetwork:
     def _factor_sums(
         self, codes: Codes, columns: tuple[int, ...], factors: Sequence[int]
     ) -> dict[tuple[int, ...], Floats]:
-        """Add up the factors that hold the same unknown columns, keyed by ascending positions.
-
-        Each sum has shape (rows, size of each column ...).
-        """
+        """Add up the factors that hold the same unknown columns, keyed by ascending positions."""
         sums: dict[tuple[int, ...], Floats] = {}
         for j in factors:
             axes = (*self.parents[j], j)

@@ -7,7 +7,7 @@ the best is found column by column, and bounds every guess.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -19,6 +19,7 @@ from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.priors.elimination import (
     Chain,
+    Step,
     chains,
     check_values,
     elimination_order,
@@ -34,17 +35,12 @@ def right_columns(factors: Factors, guesses: ArrayLike, last: ArrayLike | None =
 
     ``guesses`` are value numbers of the unknown columns, shape (n, columns). Where a guess covers
     several values, it is the first and ``last`` the last of them in each column; any of these is
-    right.
-
-    Notes
-    -----
-    The columns are eliminated with the count as one more axis of every table. All terms are
+    right. The columns are eliminated with the count as one more axis of every table; all terms are
     positive, so that small chances are as accurate as large ones.
     """
     split = check_values(factors, guesses)
     ends = split if last is None else check_values(factors, last)
     columns = len(factors.shape)
-    answer = np.zeros((factors.people, columns + 1))
     # People with the same known columns and the same guess have the same law.
     keys = np.column_stack([factors.rows, split, ends])
     different, back = np.unique(keys, axis=0, return_inverse=True)
@@ -57,48 +53,43 @@ def right_columns(factors: Factors, guesses: ArrayLike, last: ArrayLike | None =
             some = mine[start : start + each]
             row, covered = different[some, 0] - part.start, different[some, 1:]
             laws[some] = _law(chain, row, covered[:, :columns], covered[:, columns:])
-    answer[:] = laws[np.ravel(back)]
-    return answer
+    return laws[np.ravel(back)]
 
 
 def at_least_right(
     factors: Factors, guesses: ArrayLike, at_least: int, last: ArrayLike | None = None
 ) -> Floats:
-    """Compute the chance of at least ``at_least`` right columns of each guess, shape (n,).
-
-    See `right_columns`.
-    """
+    """Compute the chance of at least ``at_least`` right columns of each guess, shape (n,)."""
     least = integer("at_least", at_least, low=0, high=len(factors.shape))
     return np.minimum(right_columns(factors, guesses, last)[:, least:].sum(axis=1), 1.0)
 
 
 def _law(chain: Chain, rows: np.ndarray, guesses: np.ndarray, last: np.ndarray) -> Floats:
-    # Messages by the columns that they depend on; the number of right columns is their last axis.
-    waiting: list[tuple[tuple[int, ...], Floats]] = []
-    for number in reversed(range(len(chain.steps))):
-        step = chain.steps[number]
-        law = np.exp(chain.table(number, rows))[..., None]
-        for given, message in [w for w in waiting if step.column in w[0]]:
-            law = sum_law(law, widen(message, given, step.clique))
-        waiting = [w for w in waiting if step.column not in w[0]]
+    def message(step: Step, law: Floats) -> Floats:
         size = law.shape[-2]
         every, low, high = np.arange(size), guesses[:, step.column], last[:, step.column]
         hit = ((every >= low[:, None]) & (every <= high[:, None])).astype(np.float64)
         hit = hit.reshape(len(rows), *(1,) * len(step.given), size, 1)
         right, wrong = (law * hit).sum(axis=-2), (law * (1.0 - hit)).sum(axis=-2)
-        message = np.zeros((*right.shape[:-1], right.shape[-1] + 1))
-        message[..., :-1] = wrong
-        message[..., 1:] += right
-        waiting.append((step.given, message))
-    total = np.ones((len(rows), 1))
-    for _, message in waiting:
-        total = sum_law(total, message)
-    return total
+        found = np.zeros((*right.shape[:-1], right.shape[-1] + 1))
+        found[..., :-1] = wrong
+        found[..., 1:] += right
+        return found
+
+    return _counted(chain, rows, message)
 
 
-def widen(message: Floats, given: tuple[int, ...], onto: tuple[int, ...]) -> Floats:
-    """Lay a message along the axes of more columns; the counts stay last."""
-    return spread(message, (*given, -1), (*onto, -1))
+def _counted(chain: Chain, rows: np.ndarray, message: Callable[[Step, Floats], Floats]) -> Floats:
+    """Eliminate all columns with the number of right ones as the last axis of every message."""
+    waiting: list[tuple[tuple[int, ...], Floats]] = []
+    for number in reversed(range(len(chain.steps))):
+        step = chain.steps[number]
+        law = np.exp(chain.table(number, rows))[..., None]
+        for given, found in [w for w in waiting if step.column in w[0]]:
+            law = sum_law(law, spread(found, (*given, -1), (*step.clique, -1)))
+        waiting = [w for w in waiting if step.column not in w[0]]
+        waiting.append((step.given, message(step, law)))
+    return reduce(sum_law, (found for _, found in waiting), np.ones((len(rows), 1)))
 
 
 def sum_law(a: Floats, b: Floats) -> Floats:
@@ -128,7 +119,6 @@ class BestGuess:
 
     @property
     def is_best(self) -> NDArray[np.bool_]:
-        """Whether the guess is optimal up to rounding, shape (rows,)."""
         return self.limit <= self.chance + 2 * _SURE
 
 
@@ -317,14 +307,9 @@ class _Search:
         return np.concatenate([np.empty(0), *map(self._limits, some)])
 
     def _limits(self, nodes: _Nodes) -> Floats:
-        waiting: list[tuple[tuple[int, ...], Floats]] = []
         rows = self.rows[nodes.row]
-        for number in reversed(range(len(self.chain.steps))):
-            step = self.chain.steps[number]
-            law = np.exp(self.chain.table(number, rows))[..., None]
-            for given, message in [w for w in waiting if step.column in w[0]]:
-                law = sum_law(law, widen(message, given, step.clique))
-            waiting = [w for w in waiting if step.column not in w[0]]
+
+        def message(step: Step, law: Floats) -> Floats:
             # Right with the guess, and exactly so many others: (rows, given ..., counts, guesses).
             right = np.moveaxis(law, -2, -1) @ self.sets[step.column]
             barred = ~nodes.allowed[step.column].reshape(len(rows), *(1,) * (right.ndim - 2), -1)
@@ -335,10 +320,9 @@ class _Search:
             tail[..., 1:] += gain
             own = tail.copy()
             own[..., :-1] -= tail[..., 1:]
-            waiting.append((step.given, np.maximum(own, 0.0)))
-        total = np.ones((len(rows), 1))
-        for _, message in waiting:
-            total = sum_law(total, message)
+            return np.maximum(own, 0.0)
+
+        total = _counted(self.chain, rows, message)
         return np.minimum(total[:, self.least :].sum(axis=1), 1.0)
 
 

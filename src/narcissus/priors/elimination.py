@@ -48,7 +48,6 @@ class Step:
         return (*self.given, self.column)
 
     def cells(self, shape: Sequence[int]) -> int:
-        """Count the joint values of the step."""
         return prod(shape[c] for c in self.clique)
 
 
@@ -60,8 +59,6 @@ def elimination_order(shape: Sequence[int], scopes: Iterable[Sequence[int]]) -> 
     order of all is hard to find (NP-hard). ``scopes`` are the columns of each factor. Raises
     `TooLargeError` if a step of the best order found has more than `MAX_CLIQUE` joint values.
 
-    Notes
-    -----
     Source: Koller and Friedman 2009, Probabilistic Graphical Models, section 9.4.3.
     """
     graph: _Graph = {c: set() for c in range(len(shape))}
@@ -327,9 +324,7 @@ def likeliest(
     """List the joint values of probability at least ``least``, at most the ``most`` likeliest.
 
     ``least`` is a number for each of ``rows``, or one for all; ``rows`` are by default all rows of
-    the factors. Errors are those of `narcissus.priors.elimination.chains`.
-
-    Notes ----- The chain of the maximised columns has for every beginning of a joint value the
+    the factors. The chain of the maximised columns has for every beginning of a joint value the
     probability of its best completion. So a beginning below ``least`` is left out with all that
     follows. Of more than ``most`` beginnings only the best ``most`` are followed, since each of
     these leads to a value of its own that is at least as likely as all that the others lead to. No
@@ -374,8 +369,6 @@ def listing(factors: Factors) -> Listing:
 
 @dataclass
 class _Beginnings:
-    """Beginnings of joint values: rows, values, and the probability of the best completion."""
-
     row: NDArray[np.intp]
     values: Codes
     score: Floats
@@ -415,10 +408,7 @@ def _search(
 
 
 def _best(some: _Beginnings, most: int, floor: Floats, unlisted: Floats) -> _Beginnings:
-    """Keep each row's ``most`` best; whatever is below the last of them need not be followed.
-
-    The rows are in ascending order.
-    """
+    """Keep each row's ``most`` best; whatever is below the last of them need not be followed."""
     counts = np.bincount(some.row, minlength=floor.size)
     if counts.max(initial=0) <= most:
         return some

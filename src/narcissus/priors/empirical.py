@@ -1,26 +1,29 @@
-"""The rows of a table as a record prior: an attacker who has seen the whole population."""
+"""Simple priors: the rows of a table, independent columns, and one prior a person from a file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from narcissus._number_table import read_number_table
 from narcissus._random import RandomSource, generator
-from narcissus._validation import distribution, integer, probability
+from narcissus._validation import distribution, integer, non_negative, probability
 from narcissus.errors import InputError, TooLargeError
 from narcissus.priors.base import (
     Codes,
     Floats,
     check_codes,
+    check_columns,
     check_question,
     check_sizes,
     row_keys,
 )
-from narcissus.priors.independent import IndependentColumns, joint_of
+from narcissus.priors.factors import Factors
 from narcissus.tables import Table
 
 MOST_CELLS = 250_000_000
@@ -34,11 +37,6 @@ class EmpiricalRows:
     A record is one of ``records`` with probability ``1 - smoothing``, and has every column drawn
     independently with probability ``smoothing``. Without smoothing, `conditional` refuses a known
     part that no record has; with smoothing, the unknown columns then follow their marginals.
-
-    Raises
-    ------
-    InputError
-        The parts do not fit together.
     """
 
     names: tuple[str, ...]
@@ -62,7 +60,6 @@ class EmpiricalRows:
 
     @cached_property
     def independent(self) -> IndependentColumns:
-        """The independent columns that the records are mixed with."""
         marginals = [
             np.bincount(self.records[:, j], weights=self.weights, minlength=size)
             for j, size in enumerate(self.sizes)
@@ -80,15 +77,6 @@ class EmpiricalRows:
         return codes
 
     def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
-        """Compute the exact probabilities of the unknown columns; see `RecordPrior.conditional`.
-
-        Raises
-        ------
-        InputError
-            Codes or columns are wrong, or, without smoothing, no record has a known part.
-        TooLargeError
-            There are too many joint values, or the answer would be too large.
-        """
         rows, columns = check_question(codes, unknown, self.sizes)
         known = [j for j in range(len(self.sizes)) if j not in columns]
         values = int(np.prod([self.sizes[u] for u in columns]))
@@ -128,7 +116,6 @@ class EmpiricalRows:
         return joint if np.array_equal(place, np.arange(len(rows))) else joint[place]
 
     def _log_known(self, codes: Codes, known: Sequence[int]) -> NDArray[np.float64]:
-        """Compute the log probability of the known columns under independence, shape (n,)."""
         with np.errstate(divide="ignore"):
             parts = [np.log(self.independent.marginals[j])[codes[:, j]] for j in known]
         return np.sum(parts, axis=0) if parts else np.zeros(len(codes))
@@ -165,18 +152,8 @@ class EmpiricalRows:
 def fit_empirical(table: Table, *, smoothing: float = 0.01) -> EmpiricalRows:
     """Take the rows of a table as the prior.
 
-    Parameters
-    ----------
-    table
-        The people.
-    smoothing
-        Share of independent columns in the mixture, in [0, 1]; at 0 only the table's rows are
-        possible.
-
-    Raises
-    ------
-    TooLargeError
-        The table has too many distinct records.
+    ``smoothing`` is the share of independent columns in the mixture, in [0, 1]; at 0 only the
+    table's rows are possible. Raises `TooLargeError` for too many distinct records.
     """
     share = probability("smoothing", smoothing)
     records, times = table.records, table.counts
@@ -193,3 +170,117 @@ def fit_empirical(table: Table, *, smoothing: float = 0.01) -> EmpiricalRows:
     return EmpiricalRows(
         table.names, table.sizes, records.astype(np.int32), times / table.rows, smoothing=share
     )
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentColumns:
+    """A distribution of records whose columns are independent."""
+
+    names: tuple[str, ...]
+    marginals: tuple[Floats, ...]  # for each column the probabilities of its values, summing to one
+
+    def __post_init__(self) -> None:
+        marginals = tuple(distribution("marginals", m).copy() for m in self.marginals)
+        for marginal in marginals:
+            marginal.setflags(write=False)
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "marginals", marginals)
+        check_sizes(self.names, self.sizes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(len(marginal) for marginal in self.marginals)
+
+    def sample(self, n: int, *, rng: RandomSource = None) -> Codes:
+        count = integer("n", n, low=0)
+        random = generator(rng)
+        codes = np.empty((count, len(self.sizes)), dtype=np.int32)
+        for j, marginal in enumerate(self.marginals):
+            levels = np.cumsum(marginal)[:-1]
+            codes[:, j] = np.searchsorted(levels, random.random(count), side="right")
+        return codes
+
+    def conditional(self, codes: ArrayLike, unknown: Sequence[int]) -> Floats:
+        checked, columns = check_question(codes, unknown, self.sizes)
+        joint = joint_of([self.marginals[u] for u in columns])
+        return np.tile(joint, (len(checked), 1))
+
+    def factors(self, codes: ArrayLike, unknown: Sequence[int]) -> Factors:
+        columns = check_columns(unknown, self.sizes)
+        people = len(check_codes(codes, self.sizes, ignore=columns))
+        with np.errstate(divide="ignore"):
+            tables = tuple(np.log(self.marginals[u])[None] for u in columns)
+        scopes = tuple((place,) for place in range(len(columns)))
+        shape = tuple(self.sizes[u] for u in columns)
+        return Factors(shape, scopes, tables, np.zeros(people, dtype=np.intp))
+
+    def log_probability(self, codes: ArrayLike) -> Floats:
+        checked = check_codes(codes, self.sizes)
+        with np.errstate(divide="ignore"):
+            parts = [np.log(m)[checked[:, j]] for j, m in enumerate(self.marginals)]
+        return np.sum(parts, axis=0)
+
+    def describe(self) -> str:
+        width = max(len(name) for name in self.names)
+        lines = [
+            f"Independent columns, {len(self.names)} of them; values, and the likeliest's share:"
+        ]
+        lines += [
+            f"  {name:<{width}} {len(m):>6,}  {m.max():.3f}"
+            for name, m in zip(self.names, self.marginals, strict=True)
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"IndependentColumns({len(self.names)} columns)"
+
+
+def joint_of(marginals: Sequence[Floats]) -> Floats:
+    """Compute the joint probabilities of independent columns in C order, shape (V,)."""
+    return reduce(np.multiply.outer, marginals).ravel()
+
+
+def fit_independent(table: Table, *, smoothing: float = 0.0) -> IndependentColumns:
+    """Fit independent columns to a table; ``smoothing`` is a pseudo-count added to every value."""
+    pseudo = non_negative("smoothing", smoothing)
+    marginals: list[Floats] = []
+    for j, size in enumerate(table.sizes):
+        people = np.bincount(table.records[:, j], weights=table.counts, minlength=size)
+        weights = people + pseudo
+        marginals.append(weights / weights.sum())
+    return IndependentColumns(table.names, tuple(marginals))
+
+
+_ROUNDED = 1e-9  # how far a row's sum may be from 1
+
+
+def read_priors(path: Path | str) -> NDArray[np.float64]:
+    """Read one prior a person: a row a person, a column a value, shape (people, values).
+
+    CSV, with or without names of the values in its first line, or JSON (a list of lists), by the
+    suffix. Empty cells and short rows are values that a person cannot have; rows must sum to 1
+    within 1e-9. The message of an `InputError` names the row, and the column where there is one.
+    """
+    table = read_number_table(Path(path))
+    empty = np.flatnonzero(np.isnan(table.values).all(axis=1))
+    if empty.size:
+        raise InputError(f"{table.place(int(empty[0]))}, is empty; drop it")
+    values = np.where(np.isnan(table.values), 0.0, table.values)
+    wrong = np.argwhere(~((values >= 0) & (values <= 1)))
+    if wrong.size:
+        row, column = (int(i) for i in wrong[0])
+        raise InputError(
+            f"{table.place(row, column)}, must be a probability in [0, 1], "
+            f"got {values[row, column]:g}; a row is one person's prior, a column a value: leave "
+            "numbers of rows and other columns out"
+        )
+    sums = values.sum(axis=1)
+    off = np.flatnonzero(np.abs(sums - 1) > _ROUNDED)
+    if off.size:
+        row = int(off[0])
+        more = f" ({off.size:,} rows do not)" if off.size > 1 else ""
+        raise InputError(
+            f"{table.place(row)}, must sum to 1 within {_ROUNDED:g}, got {sums[row]:.12g}{more}; "
+            "write more digits, or divide each row by its sum if that is what you mean"
+        )
+    return values

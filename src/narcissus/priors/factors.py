@@ -45,10 +45,7 @@ class Factors:
         return Factors(self.shape, self.scopes, tables, np.arange(count))
 
     def log_weights(self, split: NDArray[np.integer]) -> Floats:
-        """Compute everybody's unnormalised logarithm of one joint value each, shape (n,).
-
-        ``split`` has the value numbers of the unknown columns, shape (n, columns).
-        """
+        """Compute everybody's unnormalised logarithm of one joint value each, shape (n,)."""
         total = np.zeros(self.people)
         for scope, table in zip(self.scopes, self.tables, strict=True):
             total += table[(self.rows, *(split[:, c] for c in scope))]
@@ -60,18 +57,5 @@ class Factored(Protocol):
     """A record prior that can describe many unknown columns without their joint distribution."""
 
     def factors(self, codes: ArrayLike, unknown: Sequence[int]) -> Factors:
-        """Compute the factors of the unknown columns given the others.
-
-        Parameters
-        ----------
-        codes
-            Shape (n, d); the unknown columns are ignored.
-        unknown
-            Positions of the unknown columns, all different, in the order of `Factors.shape`.
-
-        Raises
-        ------
-        InputError
-            Codes or columns are wrong.
-        """
+        """Compute the factors of the unknown columns, all different, given the others."""
         ...

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,15 +39,8 @@ def harmonic(n: int, s: float) -> float:
 
     Both arguments are at least 0, and ``s = 1`` is allowed.
 
-    Notes
-    -----
     Source: Narcissus theory 4.11. ``x^-s`` is completely monotone, so the error of the formula of
     Euler and Maclaurin is at most its first omitted term, below 4e-23 from 24 on.
-
-    Examples
-    --------
-    >>> round(harmonic(10**9, 1.1), 12)
-    9.32552305322
     """
     first = math.fsum(k**-s for k in range(1, min(n, _SUMMED - 1) + 1))
     if n < _SUMMED:
@@ -70,17 +64,9 @@ def harmonic(n: int, s: float) -> float:
 class Zipf:
     """The law in which the value of rank ``k`` has probability ``k^-s / sum_j j^-s``.
 
-    Parameters
-    ----------
-    s
-        Exponent, at least 0; 0 is uniform.
-    n
-        Number of values, from 1 to 10^15.
+    ``s`` is at least 0, and 0 is uniform; ``n`` is from 1 to 10^15.
 
-    Examples
-    --------
-    >>> passwords = Zipf(1.1, 10**9)
-    >>> round(passwords.probability(1), 9)
+    >>> round(Zipf(1.1, 10**9).probability(1), 9)
     0.107232591
     """
 
@@ -119,11 +105,7 @@ class Zipf:
     def rank_at(self, share: float) -> int:
         """Find the least ``k`` whose `head` is at least a share in (0, 1]: the quantile by mass."""
         wanted = between("share", share, 0, 1, open_low=True)
-        low, high = 0, self.n
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.head(middle) >= wanted else (middle, high)
-        return high
+        return 1 + bisect_left(range(1, self.n), True, key=lambda k: self.head(k) >= wanted)
 
     def percentile(self, share: float) -> int:
         """Find the rank such that a share of the *values* is at most as likely.
@@ -167,7 +149,6 @@ class SecretPrior:
 
     @property
     def weights(self) -> FloatArray:
-        """The probabilities as an array, shape (values,)."""
         return np.asarray(self.chances, dtype=np.float64)
 
     @property

@@ -17,7 +17,6 @@ from narcissus.errors import InputError
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
-from narcissus.tables.overlap import require_overlap
 from narcissus.tables.parts import column_names
 from narcissus.tables.read import MissingPolicy, checked_bins, held
 from narcissus.tables.sources import has_index, open_source
@@ -28,6 +27,7 @@ from narcissus.tables.spelling import (
     Spelled,
     Value,
     described,
+    require_overlap,
     respellings,
     spelled,
 )

@@ -92,18 +92,9 @@ class Bins:
     def apply(
         self, numbers: NDArray[np.float64], counts: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-        """Bin finite numbers, in any way except `common`, which does not treat them as numbers.
+        """Bin finite numbers in any way except `common`; return each one's bin, and the labels.
 
-        Parameters
-        ----------
-        numbers
-            Shape (rows,), not empty.
-        counts
-            People with each number, shape (rows,), for quantiles. None: one each.
-
-        Returns
-        -------
-        The bin of each number, shape (rows,), counted from zero, and the bins' labels.
+        ``counts`` are the people with each number, for quantiles. None: one each.
         """
         settled = self.settled(numbers, counts)
         return settled.place(numbers), settled.labels
@@ -187,7 +178,6 @@ def number_label(number: float) -> str:
 
 
 def _between(low: float, high: float, whole: bool) -> str:
-    """Label ``[low, high)``; of whole numbers by the last one inside."""
     if whole and low == np.floor(low) and high == np.floor(high):
         if high - low == 1:
             return number_label(low)

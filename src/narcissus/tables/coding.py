@@ -30,8 +30,6 @@ OTHER_LABEL = "(other)"
 
 @dataclass(frozen=True)
 class Coding:
-    """The codes, labels and bins of a column."""
-
     labels: tuple[str, ...]  # in their natural order
     # shape (values + 1,): code of each tallied value, last of the missing one (-1 if none)
     codes: NDArray[np.int32]
@@ -141,7 +139,6 @@ def codes_by_labels(
 
 
 def _another(label: str, labels: Sequence[str]) -> str:
-    """Return a label not in use, put into as many parentheses as it takes."""
     while label in labels:
         label = f"({label})"
     return label
@@ -179,7 +176,6 @@ def _coded_with_codes(tally: ValueTally, bins: Bins, max_values: int) -> Coding:
 
 
 def _coded_common(tally: ValueTally, common: int, max_values: int) -> Coding:
-    """Keep the commonest values, and merge all others."""
     people: Counter[Value] = Counter()
     for value, times in zip(tally.values, tally.counts, strict=True):
         people[value] += times
@@ -246,7 +242,6 @@ def _order(value: Value) -> tuple[bool, Value]:
 
 
 def label_of(value: Value) -> str:
-    """Return the label of a value that is read: a text is its own."""
     return value if isinstance(value, str) else number_label(value)
 
 

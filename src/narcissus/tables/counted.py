@@ -22,7 +22,7 @@ from narcissus.tables.bins import Bins
 from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
 from narcissus.tables.parts import Parts
 from narcissus.tables.spelling import LABELS, ColumnReading, ReadAs
-from narcissus.tables.table import Table, unknown_column
+from narcissus.tables.table import Heads, Table, unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
 MOST_BYTES = 2**30
@@ -64,7 +64,6 @@ class Packing:
         return keys
 
     def unpack(self, keys: Keys) -> NDArray[np.unsignedinteger]:
-        """Restore the records of keys, shape (n, columns), in the smallest type that holds them."""
         kind = np.min_scalar_type(max(self.sizes) - 1)
         codes = np.empty((len(keys), len(self.sizes)), dtype=kind, order="F")
         for word, own in zip(keys.T, self.words, strict=True):
@@ -106,7 +105,6 @@ def tallied(keys: Keys, counts: Counts | None = None) -> tuple[Keys, Counts]:
 def tallied_columns(
     columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], counts: Counts
 ) -> tuple[NDArray[np.unsignedinteger], Counts]:
-    """Return the distinct records of some columns, and how often each comes."""
     packing = Packing(tuple(sizes))
     keys, totals = tallied(packing.pack(columns), counts)
     return packing.unpack(keys), totals
@@ -127,7 +125,6 @@ class Distinct:
         self._waiting = 0
 
     def add(self, columns: Sequence[NDArray[np.integer]]) -> None:
-        """Count further records: codes of each column, each of shape (n,)."""
         if not len(columns[0]):
             return
         keys, counts = tallied(self.packing.pack(columns))
@@ -165,21 +162,8 @@ class CountedTable(Table):
     """A table without row order: distinct records, and how many people have each.
 
     It can replace any `Table`. Code that uses `records` and `counts` needs no more memory than
-    these; `codes` writes all rows out, if they are not too many.
-
-    Parameters
-    ----------
-    names, labels, ordered, values, notes, readings
-        As of a `Table`.
-    records
-        Shape (records, columns), all different; cell (i, j) is a position in ``labels[j]``.
-    counts
-        People with each record, shape (records,), above 0.
-
-    Raises
-    ------
-    InputError
-        The parts do not fit together.
+    these; `codes` writes all rows out, if they are not too many. Cell (i, j) of ``records``, which
+    are all different, is a position in ``labels[j]``.
     """
 
     def __init__(
@@ -223,12 +207,10 @@ class CountedTable(Table):
 
     @property
     def records(self) -> NDArray[np.integer]:
-        """The distinct records, shape (records, columns), in the smallest type that holds them."""
         return self._records
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Number of people with each record, shape (records,)."""
         return self._counts
 
     @property
@@ -237,12 +219,8 @@ class CountedTable(Table):
 
     @property
     def codes(self) -> NDArray[np.int32]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """All rows, shape (rows, columns), by the order of the records.
-
-        Raises
-        ------
-        TooLargeError
-            They are too many to be written out.
+        """All rows, shape (rows, columns), by the order of the records; `TooLargeError` for too
+        many.
         """
         if self.rows * self.columns > MOST_CELLS:
             raise TooLargeError(
@@ -271,15 +249,8 @@ class CountedTable(Table):
         records, counts = tallied_columns(
             [self._records[:, j] for j in keep], [self.sizes[j] for j in keep], self._counts
         )
-        return CountedTable(
-            tuple(self.names[j] for j in keep),
-            tuple(self.labels[j] for j in keep),
-            tuple(self.ordered[j] for j in keep),
-            records,
-            counts,
-            tuple(self.values[j] for j in keep),
-            *self._told_of(keep),
-        )
+        heads = self._heads(keep)
+        return CountedTable(*heads[:3], records, counts, *heads[3:])
 
     def __repr__(self) -> str:
         return (
@@ -319,13 +290,21 @@ class Reading:
             for name in (tally.name,)
         ]
 
-    def notes(self, tallies: Sequence[ValueTally], codings: Sequence[Coding]) -> dict[str, str]:
-        """Return the warnings about columns mostly of numbers that are read as text, by name."""
-        found = {
+    def heads(self, tallies: Sequence[ValueTally], codings: Sequence[Coding]) -> Heads:
+        """Return what a table holds of its columns, warnings of mixed ones included."""
+        both = list(zip(tallies, codings, strict=True))
+        notes = {
             t.name: mixed(t, c, self.bins.get(t.name), of_files=self.read_as.get(t.name) == LABELS)
-            for t, c in zip(tallies, codings, strict=True)
+            for t, c in both
         }
-        return {name: text for name, text in found.items() if text}
+        return (
+            tuple(t.name for t in tallies),
+            tuple(c.labels for c in codings),
+            tuple(c.values is not None for c in codings),
+            tuple(c.values for c in codings),
+            {name: text for name, text in notes.items() if text},
+            {t.name: reading_of(t, c.spelled, c.settled) for t, c in both},
+        )
 
 
 def complete(part: Sequence[RawColumn]) -> list[RawColumn]:
@@ -335,11 +314,7 @@ def complete(part: Sequence[RawColumn]) -> list[RawColumn]:
 
 
 def count_records(parts: Parts, reading: Reading, observer: Observer) -> CountedTable:
-    """Read a table twice: its values, column by column, then its records.
-
-    Raises `InputError` as for a table held whole, or where the file changed in between, and
-    `TooLargeError` for too many different values or records.
-    """
+    """Read a table twice: its values, column by column, then its records."""
     tallies: list[ValueTally] = []
     for part in _told(parts, reading, parts.rows, "values", observer):
         if not tallies:
@@ -364,19 +339,8 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
         raise _changed(parts.name)
     records, counts = distinct.records()
     observer.note(f"{parts.name}: {distinct.rows:,} rows, {len(records):,} distinct records")
-    return CountedTable(
-        names=tuple(tally.name for tally in tallies),
-        labels=tuple(coding.labels for coding in codings),
-        ordered=tuple(coding.values is not None for coding in codings),
-        records=records,
-        counts=counts,
-        values=tuple(coding.values for coding in codings),
-        notes=reading.notes(tallies, codings),
-        readings={
-            t.name: reading_of(t, c.spelled, c.settled)
-            for t, c in zip(tallies, codings, strict=True)
-        },
-    )
+    heads = reading.heads(tallies, codings)
+    return CountedTable(*heads[:3], records, counts, *heads[3:])
 
 
 def _told(

@@ -70,5 +70,4 @@ def words(name: str) -> list[str]:
 
 
 def says(name: str, meaning: frozenset[str]) -> bool:
-    """Check whether a word of a column's name is one of these."""
     return not meaning.isdisjoint(words(name))

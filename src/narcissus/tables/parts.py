@@ -1,4 +1,4 @@
-"""Tables read in parts, with a few of their many rows in memory at a time."""
+"""Tables read in parts, a few of their many rows at a time, and sketches of their columns."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from narcissus._files import WORTH, file_size
 from narcissus._pandas import is_frame, pd
 from narcissus._parquet import parquet_parts, read_footer
+from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
+from narcissus.observer import SILENT, Observer
 from narcissus.tables.sources import (
     MAX_BYTES,
     chooser,
     factorized,
     frame_columns,
     is_parquet,
-    packaged,
+    located,
     parquet_columns,
     text_parts,
     too_many_rows,
 )
-from narcissus.tables.tally import RawColumn
+from narcissus.tables.tally import RawColumn, ValueTally
 
 CELLS_A_ROW = 20
 """Most cells that are read, for each row that may be."""
@@ -43,32 +47,24 @@ class Parts:
 def open_parts(
     source: Any, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
 ) -> Parts:
-    """Open a source that `open_source` found too large to be held.
-
-    Raises `TooLargeError` for more than ``max_rows`` rows (before reading, where their number is
-    known), too many cells, or too much memory at a time.
-    """
-    if isinstance(source, str) and source.startswith("statsmodels:"):
-        return _of_frame(source, packaged(source), choose, drop, max_rows)
-    if is_frame(source):
-        return _of_frame("the data frame", source, choose, drop, max_rows)
-    path = Path(source)
+    """Open a source that `open_source` found too large to be held."""
+    name, path = located(source)
+    if not isinstance(path, Path):
+        return _of_frame(name, path, choose, drop, max_rows)
     if is_parquet(path):
         return _of_parquet(path, choose, drop, max_rows)
     is_packed = path.name.lower().endswith(".gz")
     size = file_size(path, largest=2**63)
     largest = max(MAX_BYTES, WORTH * size) if is_packed else max(MAX_BYTES, size)
-    read = partial(text_parts, path, chooser(str(path), choose, drop), largest=largest)
-    return Parts(str(path), None, partial(_limited, str(path), read, max_rows))
+    read = partial(text_parts, path, chooser(name, choose, drop), largest=largest)
+    return Parts(name, None, partial(_limited, name, read, max_rows))
 
 
 def column_names(source: Any) -> list[str]:
     """Return the names of all columns of a source of `read_table`, empty ones included."""
-    if isinstance(source, str) and source.startswith("statsmodels:"):
-        source = packaged(source)
-    if is_frame(source):
-        return [str(column) for column in source.columns]
-    path = Path(source)
+    _, path = located(source)
+    if not isinstance(path, Path):
+        return [str(column) for column in path.columns]
     if is_parquet(path):
         return list(read_footer(path).names)
     found: list[str] = []
@@ -86,7 +82,6 @@ def column_names(source: Any) -> list[str]:
 def _limited(
     name: str, read: Callable[[], Iterator[list[RawColumn]]], max_rows: int
 ) -> Iterator[list[RawColumn]]:
-    """Read parts until there are too many rows."""
     rows = 0
     for part in read():
         rows += len(part[0].codes)
@@ -142,3 +137,89 @@ def _of_parquet(
             yield factorized(name, frame, parquet_columns(name, frame, kept, choose))
 
     return Parts(name, footer.rows, read)
+
+
+ROWS = 1_000_000
+"""Most rows that are looked at, unless more are asked for."""
+REMEMBERED = 100_000
+"""Different values of a column from which on no further ones are looked for."""
+LARGEST_TABLE = 200_000_000
+"""Most rows that `read_table` reads, unless more are asked for."""
+
+
+class ColumnSketch:
+    """The tally of a column over the rows examined."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tally = ValueTally(name)
+        self.is_whole = True  # else too many values: the tally ends early, at its ``rows``
+
+    def add(self, part: RawColumn) -> None:
+        if len(self.tally.values) < REMEMBERED:
+            self.tally.add(part)
+        else:
+            self.is_whole = False
+
+    @property
+    def people(self) -> int:
+        """Number of people examined that have a value."""
+        return self.tally.rows - self.tally.missing
+
+
+@dataclass(frozen=True)
+class TableSketch:
+    source: str  # a path or a packaged table's name; "" for a data frame
+    rows: int  # number of rows examined, the first ones
+    all_rows: int | None  # None where there are more than ``rows``, of unknown number
+    # those with a name that were not left out, in the table's order
+    columns: tuple[ColumnSketch, ...]
+    left_out: tuple[str, ...]  # columns skipped on request
+    unnamed: int  # number of columns without a name
+
+    @property
+    def is_whole(self) -> bool:
+        return self.rows == self.all_rows
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+
+def sketch_table(
+    source: Path | str | pd.DataFrame,
+    *,
+    drop: Sequence[str] = (),
+    rows: int = ROWS,
+    observer: Observer = SILENT,
+) -> TableSketch:
+    """Examine the values of every column of a table, in at most the first ``rows`` rows.
+
+    ``source`` is as for `read_table`. A part that was begun is examined whole.
+    """
+    most = integer("rows", rows, low=1)
+    names = column_names(source)
+    unnamed = names.count("")
+    left_out = [*drop, *[""] * (unnamed > 0)]
+    parts = open_parts(source, None, left_out, LARGEST_TABLE)
+    observer.note(f"looking at the columns of {parts.name}")
+    columns: list[ColumnSketch] = []
+    seen, ended = 0, True
+    with closing(cast(Any, parts.read())) as read:
+        for part in cast("Iterator[list[RawColumn]]", read):
+            if seen >= most:
+                ended = False
+                break
+            columns = columns or [ColumnSketch(column.name) for column in part]
+            for column, found in zip(columns, part, strict=True):
+                column.add(found)
+            seen += len(part[0].codes)
+            observer.note(f"{seen:,} rows") if seen % 2**20 == 0 else None
+    name = "" if is_frame(source) else str(source)
+    return TableSketch(
+        name, seen, seen if ended else parts.rows, tuple(columns), tuple(drop), unnamed
+    )
+
+
+def share_of_most(counts: Sequence[int]) -> float:
+    return float(np.max(counts) / np.sum(counts))

@@ -13,7 +13,6 @@ from narcissus._validation import integer, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
-from narcissus.tables.coding import reading_of
 from narcissus.tables.counted import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
 from narcissus.tables.sources import kept_columns, open_source
@@ -114,24 +113,14 @@ def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
         tally.add(column)
     codings = reading.codings(name, tallies)
     coded = zip(codings, tallies, raw, strict=True)
-    return Table(
-        names=tuple(column.name for column in raw),
-        labels=tuple(c.labels for c in codings),
-        ordered=tuple(c.values is not None for c in codings),
-        codes=np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded]),
-        values=tuple(c.values for c in codings),
-        notes=reading.notes(tallies, codings),
-        readings={
-            t.name: reading_of(t, c.spelled, c.settled)
-            for t, c in zip(tallies, codings, strict=True)
-        },
-    )
+    codes = np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded])
+    heads = reading.heads(tallies, codings)
+    return Table(*heads[:3], codes, *heads[3:])
 
 
 def _selected(
     table: Table, chosen: list[str] | None, dropped: list[str], ways: Mapping[str, object]
 ) -> Table:
-    """Return the kept columns of a table that was read before."""
     if ways:
         raise InputError(
             "`bins` and `read_as` say how to read a file: a Table has its values in bins already"

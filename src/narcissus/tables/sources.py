@@ -42,7 +42,7 @@ def text_parts(
 
     ``choose`` maps the names of all columns to the positions to keep, or raises. A file that ends
     in .gz is unpacked; ``largest`` limits its unpacked bytes. An `InputError` names the line at
-    fault, a `TooLargeError` is for more bytes, or for a line longer than any table has.
+    fault.
     """
     with _readable(path), open_text(path, largest=largest) as stream:
         yield from _parse(str(path), stream, choose)
@@ -50,7 +50,6 @@ def text_parts(
 
 @contextmanager
 def _readable(path: Path) -> Generator[None]:
-    """Turn the exceptions of reading a text file into one message."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -63,13 +62,6 @@ def _readable(path: Path) -> Generator[None]:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _delimiter(name: str, header: str) -> str:
-    """Return the delimiter by the file's suffix, or the one that the header uses."""
-    if name.lower().removesuffix(".gz").endswith(".tsv"):
-        return "\t"
-    return next((mark for mark in ",;\t" if mark in header), ",")
-
-
 def _parse(
     name: str, stream: Iterator[str], choose: Callable[[list[str]], Sequence[int]]
 ) -> Generator[list[RawColumn]]:
@@ -77,7 +69,9 @@ def _parse(
     first = blank.pop() if blank else ""
     if not first.strip():
         raise InputError(f"{name} is empty")
-    delimiter = _delimiter(name, first)
+    # by the file's suffix, or the one that the header uses
+    marks = "\t" if name.lower().removesuffix(".gz").endswith(".tsv") else ",;\t"
+    delimiter = next((mark for mark in marks if mark in first), marks[0])
     lines = _quoted_well(name, chain(blank, [first], stream), delimiter)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     rows = _well_formed(name, reader)
@@ -145,7 +139,6 @@ def _chunks(name: str, reader: Any, width: int) -> Iterator[list[list[str]]]:
 
 
 def _well_formed(name: str, reader: Any) -> Iterator[list[str]]:
-    """Yield rows; name the malformed line."""
     try:
         yield from reader
     except csv.Error as error:
@@ -185,19 +178,25 @@ def open_source(
     max_rows: int,
 ) -> tuple[str, list[RawColumn]]:
     """Read the kept columns of a source; return its name for messages, and the columns."""
+    name, found = located(source)
+    if not isinstance(found, Path):
+        return name, _from_frame(name, found, choose, drop, max_rows)
+    read = _from_parquet if is_parquet(found) else _from_text
+    return name, read(found, choose, drop, max_rows)
+
+
+def located(source: Any) -> tuple[str, pd.DataFrame | Path]:
+    """Return the name of a source for messages, and its data frame or path."""
     if is_frame(source):
-        return "the data frame", _from_frame("the data frame", source, choose, drop, max_rows)
+        return "the data frame", source
     if isinstance(source, str) and source.startswith("statsmodels:"):
-        return source, _from_frame(source, packaged(source), choose, drop, max_rows)
+        return source, packaged(source)
     if not isinstance(source, str | Path):
         raise InputError(
             "`source` must be a path, 'statsmodels:NAME' or a pandas data frame, "
             f"got {type(source).__name__}"
         )
-    path = Path(source)
-    if is_parquet(path):
-        return str(path), _from_parquet(path, choose, drop, max_rows)
-    return str(path), _from_text(path, choose, drop, max_rows)
+    return str(Path(source)), Path(source)
 
 
 def is_parquet(path: Path) -> bool:
@@ -408,7 +407,6 @@ def parquet_columns(
 
 
 def packaged(source: str) -> pd.DataFrame:
-    """Load a table that statsmodels carries."""
     datasets = optional("statsmodels.datasets", extra="examples", purpose=f"The table {source}")
     name = source.partition(":")[2]
     public = (n for n in sorted(dir(datasets)) if not n.startswith("_"))

@@ -16,6 +16,16 @@ from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.tables.spelling import ColumnReading
 
+Heads = tuple[
+    tuple[str, ...],
+    tuple[tuple[str, ...], ...],
+    tuple[bool, ...],
+    tuple[NDArray[np.float64] | None, ...],
+    dict[str, str],
+    dict[str, ColumnReading],
+]
+"""Names, labels, ordered, values, notes and readings of columns, as of a `Table`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -63,7 +73,6 @@ class Table:
         object.__setattr__(self, "codes", codes)
 
     def _settle(self, given: NDArray[Any], what: str) -> None:
-        """Check that the parts fit together; keep all except the cells."""
         names = tuple(self.names)
         labels = tuple(tuple(column) for column in self.labels)
         ordered = tuple(bool(o) for o in self.ordered)
@@ -144,7 +153,6 @@ class Table:
         return content.hexdigest()
 
     def index(self, name: str) -> int:
-        """Return the position of a column; the error for an unknown one names the nearest."""
         if name in self.names:
             return self.names.index(name)
         raise InputError(unknown_column(name, self.names))
@@ -154,19 +162,19 @@ class Table:
         keep = [self.index(name) for name in columns]
         if not keep:
             raise InputError("`columns` must name at least one column")
-        return Table(
-            tuple(self.names[j] for j in keep),
-            tuple(self.labels[j] for j in keep),
-            tuple(self.ordered[j] for j in keep),
-            self.codes[:, keep],
-            tuple(self.values[j] for j in keep),
-            *self._told_of(keep),
-        )
+        heads = self._heads(keep)
+        return Table(*heads[:3], self.codes[:, keep], *heads[3:])
 
-    def _told_of(self, columns: Sequence[int]) -> tuple[dict[str, str], dict[str, ColumnReading]]:
-        names = [self.names[j] for j in columns]
-        notes = {name: self.notes[name] for name in names if name in self.notes}
-        return notes, {name: self.readings[name] for name in names if name in self.readings}
+    def _heads(self, columns: Sequence[int]) -> Heads:
+        names = tuple(self.names[j] for j in columns)
+        return (
+            names,
+            tuple(self.labels[j] for j in columns),
+            tuple(self.ordered[j] for j in columns),
+            tuple(self.values[j] for j in columns),
+            {name: self.notes[name] for name in names if name in self.notes},
+            {name: self.readings[name] for name in names if name in self.readings},
+        )
 
     def __repr__(self) -> str:
         return f"Table({self.rows:,} rows, {self.columns} columns: {', '.join(self.names)})"

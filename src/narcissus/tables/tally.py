@@ -21,8 +21,6 @@ _SHOWN = 3  # rows without a value that are named
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A raw column, or a part of one."""
-
     name: str
     # different values: strings from a text file, Python objects from a data frame, None where
     # missing
@@ -74,7 +72,6 @@ class ValueTally:
         self.rows += len(part.codes)
 
     def only(self, places: Sequence[int]) -> ValueTally:
-        """Return the tally of some values (positions in ``values``), of as many rows."""
         found = ValueTally(self.name)
         found.values = [self.values[i] for i in places]
         found.counts = [self.counts[i] for i in places]
@@ -119,7 +116,6 @@ class ValueTally:
 
 
 def _first_rows(part: RawColumn) -> NDArray[np.int64]:
-    """Return the first row of each value, shape (values,)."""
     first = np.zeros(len(part.distinct), dtype=np.int64)
     first[part.codes[::-1]] = np.arange(len(part.codes) - 1, -1, -1)  # the last that is written
     return first

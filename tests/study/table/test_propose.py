@@ -13,7 +13,7 @@ import pytest
 from narcissus.errors import InputError
 from narcissus.study import load_study
 from narcissus.study.table.propose import MOST_CELLS, draft, named, propose, propose_column, summary
-from narcissus.tables.sketch import sketch_table
+from narcissus.tables.parts import sketch_table
 
 
 def sketch(people=300, **columns):

@@ -25,7 +25,7 @@ from narcissus.tables import Bins
 from narcissus.tables import names as said
 from narcissus.tables.bins import number_label
 from narcissus.tables.coding import coding_of, round_width
-from narcissus.tables.sketch import ColumnSketch, TableSketch, share_of_most
+from narcissus.tables.parts import ColumnSketch, TableSketch, share_of_most
 from narcissus.tables.spelling import spelled
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import ValueTally
