@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard, runtime_checkable
@@ -9,7 +10,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from narcissus.worlds.base import Batch
+from narcissus.worlds.base import Array, Batch
 from narcissus.worlds.batches import distinct
 
 
@@ -79,6 +80,13 @@ class ReleaseChannel:
     releases: Batch
     matrix: sparse.csr_array
 
+    @classmethod
+    def of(cls, releases: Batch, rows: Any, chances: Any, data_sets: int) -> ReleaseChannel:
+        """Add up the chances of equal releases, each of the data set that ``rows`` names."""
+        kept, inverse = distinct(releases)
+        shape = (data_sets, len(kept))
+        return cls(kept, sparse.coo_array((chances, (rows, inverse)), shape=shape).tocsr())
+
 
 def deterministic(releases: Batch) -> ReleaseChannel:
     """Return the channel of a mechanism that is a function: one release for each data set."""
@@ -88,3 +96,13 @@ def deterministic(releases: Batch) -> ReleaseChannel:
         (np.ones(count), inverse, np.arange(count + 1)), shape=(count, len(kept))
     )
     return ReleaseChannel(kept, matrix)
+
+
+class WithoutCoins(ABC):
+    """Base of the mechanisms that are functions of the data."""
+
+    @abstractmethod
+    def release(self, data: Array, rng: np.random.Generator) -> Array: ...
+
+    def channel(self, data: Array) -> ReleaseChannel:
+        return deterministic(self.release(data, np.random.default_rng(0)))

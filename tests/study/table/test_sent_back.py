@@ -9,7 +9,7 @@ import narcissus as package
 from narcissus.errors import StoreError
 from narcissus.game.executor import Serial
 from narcissus.mechanisms import Shelf
-from narcissus.mechanisms.table import shelf as module
+from narcissus.mechanisms.table import kept as module
 from narcissus.study.table.kind import ReleasesSentBack
 
 OWN = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.mechanisms import CountQueries, SparseVector
-from narcissus.mechanisms.geometric_noise import TwoSidedGeometric
+from narcissus.mechanisms.noise import TwoSidedGeometric
 from narcissus.profiles.conversations import Tree
 from narcissus_papers.cohen import protocols
 

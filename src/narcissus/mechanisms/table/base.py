@@ -1,21 +1,182 @@
-"""What a mechanism of a table study offers: a plan, made ready for the columns of a table."""
+"""What a mechanism of a table study is told, what it offers, and what it releases.
+
+`narcissus.mechanisms.Counts` are cells with independent noise. `ProtectedCounts` are cells that
+were rounded or withheld. `Microdata` are rows; they can be counted. Anything else is an object
+that only the user's own attacks can read.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
+from narcissus._pandas import pd
+from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.noise import Noise
-from narcissus.mechanisms.queries import TableQueries
-from narcissus.mechanisms.table.columns import Columns
+from narcissus.mechanisms.queries import Codes, Floats, MarginalQueries, TableQueries
+from narcissus.tables.coding import codes_by_labels
+from narcissus.tables.sources import has_index
 
 DEFAULT_DELTA = 1e-5
 HIGHEST_EPSILON = 1e9
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table, which everybody knows.
+
+    Attributes
+    ----------
+    names
+        Names of the columns, all different.
+    labels
+        Labels of each column's values.
+    ordered
+        Whether a column's values have an order.
+    unknown
+        Positions of the columns that the attacker does not know.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    ordered: tuple[bool, ...]
+    unknown: tuple[int, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each column has."""
+        return tuple(len(labels) for labels in self.labels)
+
+    def k_way(self, k: int) -> MarginalQueries:
+        """Lay out all tables of ``k`` columns that touch an unknown one; of fewer if need be."""
+        return MarginalQueries(self.sizes, self.unknown, min(k, len(self.names)))
+
+    def frame(self, codes: NDArray[np.integer]) -> pd.DataFrame:
+        """Return people, shape (n, d), as a frame of labels, one categorical column each."""
+        parts = [
+            pd.Series(pd.Categorical(np.array(labels)[codes[:, c]], list(labels)), name=name)
+            for c, (name, labels) in enumerate(zip(self.names, self.labels, strict=True))
+        ]
+        return pd.concat(parts, axis=1)
+
+    def codes(self, frame: pd.DataFrame, *, of: str) -> Codes:
+        """Return the rows of a data frame as value numbers, shape (rows, d).
+
+        Parameters
+        ----------
+        frame
+            Must have every column, in any order, with values that are those of the labels, however
+            they are written (`narcissus.tables.spelling`); names are compared by their text. A
+            first column without a name is an index, and left out.
+        of
+            Whose rows these are, for errors: 'the release'.
+
+        Raises
+        ------
+        InputError
+            A column or value is missing in the table or in the frame; each is named.
+        """
+        found = [str(name) for name in frame.columns]
+        if has_index(found):
+            frame, found = frame.iloc[:, 1:], found[1:]
+        if missing := [name for name in self.names if name not in found]:
+            raise InputError(f"{of} lacks the columns {', '.join(map(repr, missing))}")
+        if strange := [name for name in found if name not in self.names]:
+            raise InputError(
+                f"{of} has columns that were not in the data: {', '.join(map(repr, strange))}"
+            )
+        if twice := sorted({name for name in found if found.count(name) > 1}):
+            raise InputError(f"{of} has the columns {', '.join(map(repr, twice))} twice")
+        named = frame.set_axis(found, axis=1)
+        return np.stack(
+            [self._column(named[name], c, of=of) for c, name in enumerate(self.names)], axis=1
+        )
+
+    def _column(self, values: pd.Series, column: int, *, of: str) -> Codes:
+        name, labels = self.names[column], self.labels[column]
+        place, distinct = pd.factorize(values)
+        found = np.append(codes_by_labels(name, list(distinct), labels), np.int32(-1))
+        numbers = found[place]  # the last is that of a missing value
+        if (numbers < 0).any():
+            strange: Sequence[str] = sorted({str(value) for value in values[numbers < 0]})
+            raise InputError(
+                f"column '{name}' of {of} has values that were not in the data: "
+                f"{', '.join(map(repr, strange[:5]))}" + (" ..." if len(strange) > 5 else "")
+            )
+        return numbers
+
+
+class CellRule(Protocol):
+    """How a published cell depends on its true count; everybody knows the rule."""
+
+    @property
+    def title(self) -> str:
+        """What was done to each cell, such as 'rounded to multiples of 5'."""
+        ...
+
+    def log_likelihood(self, cells: Floats, counts: Floats) -> Floats:
+        """Return the log chance of published values given true counts.
+
+        Parameters
+        ----------
+        cells
+            Published values; NaN is a cell that is withheld.
+        counts
+            True counts, whole numbers as floats, at least 0; broadcast with ``cells``.
+
+        Returns
+        -------
+        Floats
+            At most 0; minus infinity where the count cannot have led to the value.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ProtectedCounts:
+    """A release of counts, each cell changed by itself by a known rule, without added noise.
+
+    Attributes
+    ----------
+    queries
+        Which tables these are.
+    rule
+        How each cell depends on its count.
+    cells
+        The published values, shape (cells,); NaN where withheld; not to be written to.
+    cellwise
+        Whether the rule is the exact chance of each cell, independent of the others; otherwise it
+        only says which counts a cell may have.
+    """
+
+    queries: TableQueries
+    rule: CellRule
+    cells: Floats
+    cellwise: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """A release of rows, in the columns of the table.
+
+    Attributes
+    ----------
+    rows
+        Value numbers of every column, shape (m, d); not to be written to.
+    """
+
+    rows: Codes
+
+    def counts(self, queries: TableQueries, people: int) -> Floats:
+        """Return the cells of tables of so many people, counted from the rows, shape (cells,)."""
+        return queries.counts(self.rows) * (people / max(1, len(self.rows)))
 
 
 class Prepared(Protocol):
@@ -85,17 +246,32 @@ class TableMechanism(ABC):
 
     @abstractmethod
     def prepare(self, columns: Columns) -> Prepared:
-        """Return the mechanism for a table of these columns.
-
-        Raises
-        ------
-        InputError
-            It cannot release anything of such a table.
-        """
+        """Return the mechanism for a table of these columns; refuse what it cannot release."""
 
     def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
-        """Get one point (epsilon, delta) of the guarantee, to compare; None where it has none."""
+        """Return one point (epsilon, delta) of the guarantee, to compare; None if it has none."""
         return epsilon_at(guarantee, DEFAULT_DELTA), DEFAULT_DELTA
+
+
+class Named(TableMechanism):
+    """A mechanism whose names are templates of its options, and which one of them may order."""
+
+    names: ClassVar[tuple[str, str]]
+    """Label and title, formatted with the mechanism as ``self``."""
+    ordered_by: ClassVar[str] = ""
+    """The option that grows with protection."""
+
+    @property
+    def label(self) -> str:
+        return self.names[0].format(self=self)
+
+    @property
+    def title(self) -> str:
+        return self.names[1].format(self=self)
+
+    @property
+    def strength(self) -> float | None:
+        return float(getattr(self, self.ordered_by)) if self.ordered_by else None
 
 
 def epsilon_at(guarantee: Guarantee, delta: float) -> float | None:

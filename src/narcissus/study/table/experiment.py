@@ -30,7 +30,7 @@ from narcissus.game.block import Deal, Round, Seat, Turn, play_block
 from narcissus.game.scoring import score
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
 from narcissus.mechanisms import TableQueries
-from narcissus.mechanisms.marginals import Counts
+from narcissus.mechanisms.noise import Counts
 from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
 from narcissus.study.results.table import PrecisionResult

@@ -26,14 +26,14 @@ from narcissus._version import __version__
 from narcissus._visible import csv_text
 from narcissus.attacks.base import Answers
 from narcissus.attacks.table import MeanField, Targets
-from narcissus.attacks.table.eliminated import decides
+from narcissus.attacks.table.ceiling import decides
 from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError, StoreError
 from narcissus.game.block import Round
 from narcissus.game.executor import Ended, Executor, Job, in_order, soon
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Shelf
-from narcissus.mechanisms.table.shelf import BROUGHT, SENT_BACK
+from narcissus.mechanisms.table.kept import BROUGHT, SENT_BACK
 from narcissus.observer import SILENT, Observer
 from narcissus.results import NotAssessed
 from narcissus.study.engines import executor_of

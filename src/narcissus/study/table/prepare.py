@@ -13,10 +13,10 @@ from narcissus.attacks.table import (
     OwnTableAttack,
     TableAttack,
     Targets,
-    eliminated,
     factored_attack,
 )
-from narcissus.attacks.table.eliminated import EliminatedCeiling
+from narcissus.attacks.table import ceiling as eliminated
+from narcissus.attacks.table.ceiling import EliminatedCeiling
 from narcissus.errors import InputError, TooLargeError
 from narcissus.guarantees import Guarantee
 from narcissus.knowledge import FactoredTargets

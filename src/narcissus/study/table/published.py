@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from narcissus._files import file_size
 from narcissus.errors import InputError
 from narcissus.mechanisms import Counts, Microdata, ProtectedCounts, TableQueries
-from narcissus.mechanisms.table.releases import CellRule
-from narcissus.mechanisms.table.rounding import RoundedTo
+from narcissus.mechanisms.table.base import CellRule
+from narcissus.mechanisms.table.protected import RoundedTo
 from narcissus.study.table.experiment import Experiment
 from narcissus.study.table.schema import TableStudy
 from narcissus.tables import Table

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from narcissus.attacks.table import Ceiling, MeanField, TableAttack
-from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
+from narcissus.attacks.table.posterior import PAIRWISE_LIMIT
 from narcissus.errors import TooLargeError
 from narcissus.mechanisms import TableQueries
-from narcissus.mechanisms.marginals import Counts
+from narcissus.mechanisms.noise import Counts
 from narcissus.study.work import machine_memory
 from narcissus.success import ColumnsRight
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from narcissus.attacks.table import TableAttack
-from narcissus.attacks.table.training import Simulated, Trainable
+from narcissus.attacks.table.base import Simulated, Trainable
 from narcissus.game.executor import Executor, Serial, soon
 from narcissus.observer import Observer
 from narcissus.study.table.experiment import Experiment

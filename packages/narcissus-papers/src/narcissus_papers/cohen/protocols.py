@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from narcissus.attacks import Asks, ExhaustiveReconstruction, LinearReconstruction
-from narcissus.attacks.conversation import Conversation
+from narcissus.attacks.base import Conversation
 from narcissus.game import Game
 from narcissus.guarantees import PureDP, optimal_composition
 from narcissus.mechanisms import (
