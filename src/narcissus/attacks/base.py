@@ -185,21 +185,11 @@ class ToldMore(Protocol):
 
 @dataclass(frozen=True)
 class Failure:
-    """An attack that raised: where, with which seed, and what it said.
+    """An attack that raised: where, with which seed, and what it said."""
 
-    Attributes
-    ----------
-    trial
-        Number of the trial in the run, from 0.
-    seed
-        Seed of the generator that the attack was given.
-    error
-        Type and text of the exception.
-    """
-
-    trial: int
-    seed: int
-    error: str
+    trial: int  # Number of the trial in the run, from 0
+    seed: int  # Of the generator that the attack was given
+    error: str  # Type and text of the exception
 
 
 @dataclass(frozen=True)

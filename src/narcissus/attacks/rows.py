@@ -106,20 +106,28 @@ class Fingerprint:
         return ThresholdPredicates(weights, center + quantile * spread)
 
 
-def _require_candidates(game: Any, attack: str) -> None:
-    if not isinstance(game.side, Candidates):
-        raise InputError(
-            f"the attack `{attack}` needs the side information `candidates` (of the world `tardos`)"
-        )
+class _LargerOfTwo:
+    """Name the candidate with the larger score; the candidates are in random order."""
 
+    part: str
+    centre: float
 
-def _larger(known: Array, scores: NDArray[np.float64]) -> Array:
-    """Return the candidate with the larger score; the candidates are in random order."""
-    return known[np.arange(len(known)), first_largest(scores)]
+    def prepare(self, game: Any) -> Self:
+        if not isinstance(game.side, Candidates):
+            raise InputError(
+                f"the attack `{self.part}` needs the side information `candidates` (of the world "
+                "`tardos`)"
+            )
+        return self
+
+    def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
+        rows = known.astype(np.float64) - self.centre
+        scores = np.einsum("tcd,td->tc", rows, release - self.centre)
+        return known[np.arange(len(known)), first_largest(scores)]
 
 
 @dataclass(frozen=True)
-class TwoCandidates:
+class TwoCandidates(_LargerOfTwo):
     """Of two candidate rows, name the one with the larger inner product with the release.
 
     The attacker of Kaplan et al. 2025, section 4.2 (footnote 3). It wins more often than not once
@@ -129,29 +137,18 @@ class TwoCandidates:
     candidates and the release have in common are noise to it: see `TwoCandidatesCentred`.
     """
 
-    def prepare(self, game: Any) -> TwoCandidates:
-        _require_candidates(game, "two-candidates")
-        return self
-
-    def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
-        return _larger(known, np.einsum("tcd,td->tc", known.astype(np.float64), release))
+    part, centre = "two-candidates", 0.0
 
 
 @dataclass(frozen=True)
-class TwoCandidatesCentred:
+class TwoCandidatesCentred(_LargerOfTwo):
     """Of two candidate rows, name the one that correlates more with the release.
 
     Row and release are centred at 1/2 first, as in Dwork et al. 2015. The success is that of
     `TwoCandidates` with ``v = (n ** 2 + 2 n + 2) / 60``: larger, always.
     """
 
-    def prepare(self, game: Any) -> TwoCandidatesCentred:
-        _require_candidates(game, "two-candidates-centred")
-        return self
-
-    def attempt(self, release: Array, known: Array, rng: np.random.Generator) -> Array:
-        rows = known.astype(np.float64) - 0.5
-        return _larger(known, np.einsum("tcd,td->tc", rows, release - 0.5))
+    part, centre = "two-candidates-centred", 0.5
 
 
 def _require_told(game: Any, attack: str) -> None:

@@ -67,18 +67,10 @@ def is_interactive(mechanism: Any) -> TypeGuard[Interactive]:
 
 @dataclass(frozen=True)
 class ReleaseChannel:
-    """A mechanism written out for a list of data sets.
+    """A mechanism written out for a list of data sets."""
 
-    Attributes
-    ----------
-    releases
-        The possible releases, a batch of Y.
-    matrix
-        Probability of each release for each data set, sparse, shape (D, Y).
-    """
-
-    releases: Batch
-    matrix: sparse.csr_array
+    releases: Batch  # The possible releases, a batch of Y
+    matrix: sparse.csr_array  # Chance of each release for each data set, shape (D, Y)
 
     @classmethod
     def of(cls, releases: Batch, rows: Any, chances: Any, data_sets: int) -> ReleaseChannel:

@@ -135,21 +135,11 @@ class NoNoise:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """A release of counts: every cell with its noise.
-
-    Attributes
-    ----------
-    queries
-        Which tables these are.
-    noise
-        What was added to each cell, which everybody knows.
-    cells
-        The released values, shape (cells,), in counts; not to be written to.
-    """
+    """A release of counts: every cell with its noise."""
 
     queries: TableQueries
-    noise: Noise
-    cells: Floats
+    noise: Noise  # What was added to each cell, which everybody knows
+    cells: Floats  # The released values, shape (cells,), in counts; not to be written to
 
 
 @dataclass(frozen=True)

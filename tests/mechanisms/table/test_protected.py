@@ -56,20 +56,6 @@ def test_each_data_set_is_released_as_protected_counts_that_nobody_can_change():
         first.cells[0] = 1
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"k": 2, "sets": [["s"]]}, "instead of `k`"),
-        ({"sets": []}, "at least one table"),
-        ({"k": 0}, "`k` must be at least 1"),
-        ({"coarser": HALF}, "named by `sets`"),
-    ],
-)
-def test_two_ways_to_say_which_are_refused(options, said):
-    with pytest.raises(InputError, match=said):
-        Rounding(base=5, **options)
-
-
 COLUMNS_ROUNDING = Columns(("a", "s"), (("0", "1"), ("0", "1", "2")), (False,) * 2, (1,))
 
 
@@ -110,18 +96,6 @@ def test_released_are_rounded_counts():
     assert prepared.guarantee is None
 
 
-def test_it_is_named_and_ordered_by_its_base():
-    assert (Rounding(base=5.0).label, Rounding(base=5.0).strength) == ("base 5", 5.0)
-    assert Rounding(base=5.0, k=2).title == "Rounded 2-way tables"
-    assert RoundedTo(5).title == "rounded to multiples of 5"
-
-
-@pytest.mark.parametrize("base", [0, 2.5, -5])
-def test_a_base_that_is_no_whole_number_is_refused(base):
-    with pytest.raises(InputError, match="`base`"):
-        Rounding(base=base)
-
-
 COLUMNS_RANDOM_ROUNDING = Columns(("a", "s"), (("0", "1"), ("0", "1")), (False,) * 2, (1,))
 
 
@@ -160,18 +134,6 @@ def test_released_cells_have_these_chances():
     )
     assert prepared.cellwise
     assert prepared.guarantee is None
-
-
-def test_it_is_named_and_ordered_by_its_base_random_rounding():
-    planned = RandomRounding(base=3.0)
-    assert (planned.label, planned.strength) == ("base 3", 3.0)
-    assert planned.title == "Randomly rounded 3-way tables"
-    assert "without bias" in RandomlyRoundedTo(3).title
-
-
-def test_a_base_that_is_no_whole_number_is_refused_random_rounding():
-    with pytest.raises(InputError, match="`base`"):
-        RandomRounding(base=2.5)
 
 
 COLUMNS_SUPPRESSION = Columns(
@@ -266,18 +228,49 @@ def test_released_tables(secondary):
     assert prepared.guarantee is None
 
 
-def test_it_is_named_and_ordered_by_its_threshold():
-    planned = Suppression(threshold=10.0, k=2)
-    assert (planned.label, planned.strength) == ("threshold 10", 10.0)
-    assert planned.title == "2-way tables without small cells"
-    more = Suppression(threshold=10, sets=[["s"]], secondary=True)
-    assert more.title == "Tables without small cells and others that would tell them"
-    assert WithheldBelow(5).title == "withheld where counts are 1 to 4"
-    assert WithheldBelow(5, zeros=False, others=True).title == (
-        "withheld where counts are 0 to 4, and others so that they cannot be computed"
-    )
+@pytest.mark.parametrize(
+    ("planned", "label", "strength", "title"),
+    [
+        (Rounding(base=5.0), "base 5", 5.0, "Rounded 3-way tables"),
+        (Rounding(base=5.0, k=2), "base 5", 5.0, "Rounded 2-way tables"),
+        (RandomRounding(base=3.0), "base 3", 3.0, "Randomly rounded 3-way tables"),
+        (Suppression(threshold=9.0, k=2), "threshold 9", 9.0, "2-way tables without small cells"),
+        (Suppression(threshold=10, sets=[["s"]], secondary=True), "threshold 10", 10.0,
+         "Tables without small cells and others that would tell them"),
+    ],
+)  # fmt: skip
+def test_they_are_named_and_ordered_by_their_level(planned, label, strength, title):
+    assert (planned.label, planned.strength, planned.title) == (label, strength, title)
 
 
-def test_a_threshold_that_is_no_whole_number_is_refused():
-    with pytest.raises(InputError, match="`threshold`"):
-        Suppression(threshold=0.5)
+@pytest.mark.parametrize(
+    ("rule", "title"),
+    [
+        (RoundedTo(5), "rounded to multiples of 5"),
+        (RandomlyRoundedTo(3), "randomly rounded to multiples of 3, without bias"),
+        (WithheldBelow(5), "withheld where counts are 1 to 4"),
+        (WithheldBelow(5, zeros=False, others=True),
+         "withheld where counts are 0 to 4, and others so that they cannot be computed"),
+    ],
+)  # fmt: skip
+def test_rules_say_what_was_done(rule, title):
+    assert rule.title == title
+
+
+@pytest.mark.parametrize(
+    ("made", "options", "said"),
+    [
+        (Rounding, {"base": 0}, "`base`"),
+        (Rounding, {"base": 2.5}, "`base`"),
+        (Rounding, {"base": -5}, "`base`"),
+        (RandomRounding, {"base": 2.5}, "`base`"),
+        (Suppression, {"threshold": 0.5}, "`threshold`"),
+        (Rounding, {"base": 5, "k": 2, "sets": [["s"]]}, "instead of `k`"),
+        (Rounding, {"base": 5, "sets": []}, "at least one table"),
+        (Rounding, {"base": 5, "k": 0}, "`k` must be at least 1"),
+        (Rounding, {"base": 5, "coarser": HALF}, "named by `sets`"),
+    ],
+)
+def test_what_is_no_level_or_names_tables_twice_is_refused(made, options, said):
+    with pytest.raises(InputError, match=said):
+        made(**options)

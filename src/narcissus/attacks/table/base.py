@@ -27,21 +27,12 @@ Joint = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class View:
-    """Everything an attack may use.
+    """Everything an attack may use."""
 
-    Attributes
-    ----------
-    targets
-        The people as known beforehand.
-    noise
-        The noise on every cell, where there is such: the attacker knows the mechanism.
-    release
-        Of noisy counts the released cells, shape (cells,), in counts; of any other release the
-        release itself, such as `narcissus.mechanisms.Microdata`.
-    """
-
-    targets: Targets
-    noise: Noise | None
+    targets: Targets  # The people as known beforehand
+    noise: Noise | None  # On every cell, where there is such: the attacker knows the mechanism
+    # Of noisy counts the released cells, shape (cells,), in counts; of any other release the
+    # release itself, such as `narcissus.mechanisms.Microdata`
     release: Any
 
 
@@ -52,21 +43,14 @@ class Simulated:
     The attacker knows the mechanism and how likely people are, so they may play the release against
     people whom they made up, and learn how it gives secrets away. Nothing that is scored is ever
     learned from.
-
-    Attributes
-    ----------
-    targets
-        The people as the attacker would know them. Where joint values are too many for a list, an
-        own attack gets `FactoredTargets`.
-    release
-        What was released about them.
-    secrets
-        Everybody's joint value of the unknown columns, shape (n,); without such a list the
-        columns' values, shape (n, columns).
     """
 
+    # The people as the attacker would know them; where joint values are too many for a list, an
+    # own attack gets `FactoredTargets`
     targets: Targets
-    release: Any
+    release: Any  # What was released about them
+    # Everybody's joint value of the unknown columns, shape (n,); without such a list the columns'
+    # values, shape (n, columns)
     secrets: NDArray[np.int64]
 
 

@@ -30,24 +30,12 @@ HIGHEST_EPSILON = 1e9
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table, which everybody knows.
+    """The columns of a table, which everybody knows."""
 
-    Attributes
-    ----------
-    names
-        Names of the columns, all different.
-    labels
-        Labels of each column's values.
-    ordered
-        Whether a column's values have an order.
-    unknown
-        Positions of the columns that the attacker does not know.
-    """
-
-    names: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
-    ordered: tuple[bool, ...]
-    unknown: tuple[int, ...]
+    names: tuple[str, ...]  # All different
+    labels: tuple[tuple[str, ...], ...]  # Of each column's values
+    ordered: tuple[bool, ...]  # Whether a column's values have an order
+    unknown: tuple[int, ...]  # Positions of the columns that the attacker does not know
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -69,19 +57,10 @@ class Columns:
     def codes(self, frame: pd.DataFrame, *, of: str) -> Codes:
         """Return the rows of a data frame as value numbers, shape (rows, d).
 
-        Parameters
-        ----------
-        frame
-            Must have every column, in any order, with values that are those of the labels, however
-            they are written (`narcissus.tables.spelling`); names are compared by their text. A
-            first column without a name is an index, and left out.
-        of
-            Whose rows these are, for errors: 'the release'.
-
-        Raises
-        ------
-        InputError
-            A column or value is missing in the table or in the frame; each is named.
+        The frame must have every column, in any order, with values that are those of the labels,
+        however they are written (`narcissus.tables.spelling`); names are compared by their text. A
+        first column without a name is an index, and left out. Errors name what is missing in the
+        table or in the frame, and whose rows these are, ``of``: 'the release'.
         """
         found = [str(name) for name in frame.columns]
         if has_index(found):
@@ -122,57 +101,31 @@ class CellRule(Protocol):
         ...
 
     def log_likelihood(self, cells: Floats, counts: Floats) -> Floats:
-        """Return the log chance of published values given true counts.
+        """Return the log chance of published values given true counts, broadcast.
 
-        Parameters
-        ----------
-        cells
-            Published values; NaN is a cell that is withheld.
-        counts
-            True counts, whole numbers as floats, at least 0; broadcast with ``cells``.
-
-        Returns
-        -------
-        Floats
-            At most 0; minus infinity where the count cannot have led to the value.
+        Cells are NaN where withheld, counts whole numbers of at least 0. It is minus infinity
+        where the count cannot have led to the value.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ProtectedCounts:
-    """A release of counts, each cell changed by itself by a known rule, without added noise.
-
-    Attributes
-    ----------
-    queries
-        Which tables these are.
-    rule
-        How each cell depends on its count.
-    cells
-        The published values, shape (cells,); NaN where withheld; not to be written to.
-    cellwise
-        Whether the rule is the exact chance of each cell, independent of the others; otherwise it
-        only says which counts a cell may have.
-    """
+    """A release of counts, each cell changed by itself by a known rule, without added noise."""
 
     queries: TableQueries
-    rule: CellRule
-    cells: Floats
+    rule: CellRule  # How each cell depends on its count
+    cells: Floats  # The published values, shape (cells,); NaN where withheld; not to be written to
+    # Whether the rule is the exact chance of each cell, independent of the others; otherwise it
+    # only says which counts a cell may have
     cellwise: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Microdata:
-    """A release of rows, in the columns of the table.
+    """A release of rows, in the columns of the table."""
 
-    Attributes
-    ----------
-    rows
-        Value numbers of every column, shape (m, d); not to be written to.
-    """
-
-    rows: Codes
+    rows: Codes  # Value numbers of every column, shape (m, d); not to be written to
 
     def counts(self, queries: TableQueries, people: int) -> Floats:
         """Return the cells of tables of so many people, counted from the rows, shape (cells,)."""

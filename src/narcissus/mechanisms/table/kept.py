@@ -109,19 +109,11 @@ class KeptReleases:
     where no coin was drawn of the generator, one is, so that the next release is another.
 
     Whoever can write to the folder can change the numbers. A file that is damaged is made anew.
-
-    Attributes
-    ----------
-    prepared
-        The mechanism. Rows and counts are kept; other objects pass through.
-    shelf
-        Where they are kept.
-    identity
-        What else a release depends on, as text: the part with its options, digests of own code.
     """
 
-    prepared: Prepared
+    prepared: Prepared  # The mechanism; rows and counts are kept, other objects pass through
     shelf: Shelf
+    # What else a release depends on: the part with its options, digests of own code
     identity: str
 
     @property
@@ -230,17 +222,9 @@ def _state(rng: np.random.Generator) -> str:
 def require_varied(prepared: Prepared, codes: Codes, rng: np.random.Generator) -> None:
     """Refuse a generator of the user's that makes the same rows whatever the coins.
 
-    It is asked twice, with different coins, and once more where the rows were the same: a few
-    people's may be by chance. Mechanisms of this package are not asked.
-
-    Parameters
-    ----------
-    prepared
-        Its ``must_vary`` says whether it is to be asked.
-    codes
-        Value numbers of some people, shape (n, d).
-    rng
-        Source of the coins.
+    It is asked twice about some people, shape (n, d), with different coins, and once more where the
+    rows were the same: a few people's may be by chance. Mechanisms whose ``must_vary`` is false,
+    such as those of this package, are not asked.
 
     Raises
     ------
