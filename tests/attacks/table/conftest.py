@@ -48,6 +48,17 @@ def complete(targets, secrets):
     return codes
 
 
+def incidence(targets):
+    """Return which cell each value of each person falls into: (n, values, cells), 0, 1, 2 ..."""
+    n, values = targets.prior.shape
+    found = np.zeros((n, values, targets.queries.cells))
+    for value in range(values):
+        cells = targets.queries.cells_of(complete(targets, np.full(n, value)))
+        for person, own in enumerate(cells):
+            np.add.at(found[person, value], own, 1)
+    return found
+
+
 def release(targets, noise, secrets, rng):
     """Release the tables of these people."""
     [counts] = NoisyMarginals(targets.queries, noise).release(complete(targets, secrets)[None], rng)
@@ -201,6 +212,7 @@ def worlds():
         queries_of=queries_of,
         world=world,
         complete=complete,
+        incidence=incidence,
         release=release,
         assignments=assignments,
         log_density=log_density,

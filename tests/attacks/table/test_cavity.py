@@ -235,11 +235,7 @@ def test_beliefs_say_what_the_counts_are(worlds, sizes, unknown, k):
     """Prior times the exponential of what the cells say; counts and variances of independents."""
     targets, release, rng = problem(worlds, sizes, unknown, k)
     dual, share = dual_of(targets, release)
-    cells = np.zeros((targets.people, targets.queries.values, targets.queries.cells))
-    for value in range(targets.queries.values):
-        own = targets.queries.cells_of(worlds.complete(targets, np.full(targets.people, value)))
-        cells[np.arange(targets.people)[:, None], value, own] = 1
-    cells = cells[..., dual.shards.cells]
+    cells = worlds.incidence(targets)[..., dual.shards.cells]
     theta = 0.2 * rng.normal(size=len(dual.released))
     beliefs = targets.prior * np.exp(cells @ theta)
     beliefs /= beliefs.sum(axis=1, keepdims=True)
@@ -307,17 +303,9 @@ def believed(worlds, people, sizes, unknown, k, alike, scale=1.5, seed=5):
     if alike:
         prior = np.broadcast_to(targets.prior[0], targets.prior.shape).copy()
         targets = Targets(targets.queries, targets.codes, prior, targets.success)
-    gathers = CellIncidence(targets)
-    cells = np.zeros((people, targets.queries.values, targets.queries.cells))
-    for value in range(targets.queries.values):
-        own = targets.queries.cells_of(worlds.complete(targets, np.full(people, value)))
-        cells[np.arange(people)[:, None], value, own] = 1
-    cells = cells[gathers.types.first][..., gathers.cells]
-    variance = scale**2 * np.linspace(0.5, 2, len(gathers.cells))
-    share = Shard(gathers, targets.log_prior[gathers.types.first])
-    shares = ShardedPosterior(HeldHere([lambda: share]), people, share.log_prior.size)
-    dual = Dual(shares, np.zeros(len(variance)), variance)
-    return dual, dual.beliefs(0.3 * rng.normal(size=len(variance))), share, cells
+    dual, share = dual_of(targets, np.zeros(targets.queries.cells), scale)
+    cells = worlds.incidence(targets)[share.incidence.types.first][..., dual.shards.cells]
+    return dual, dual.beliefs(0.3 * rng.normal(size=cells.shape[2])), share, cells
 
 
 def covariances(beliefs, cells):

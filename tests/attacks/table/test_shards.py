@@ -46,20 +46,9 @@ def of_types(worlds, sizes, unknown, k, people=30, seed=1):
     return Targets(targets.queries, targets.codes, prior, targets.success), secrets, rng
 
 
-def incidence(worlds, targets):
-    """Return which cell each value of each person falls into: (n, values, cells), 0, 1, 2 ..."""
-    n, values = targets.prior.shape
-    found = np.zeros((n, values, targets.queries.cells))
-    for value in range(values):
-        cells = targets.queries.cells_of(worlds.complete(targets, np.full(n, value)))
-        for person, own in enumerate(cells):
-            np.add.at(found[person, value], own, 1)
-    return found
-
-
 def test_no_two_tables_share_a_cell(worlds):
     targets, _, _ = of_types(worlds, (2, 3, 3), (2,), LISTED)
-    assert incidence(worlds, targets).max() == 1
+    assert worlds.incidence(targets).max() == 1
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -68,7 +57,7 @@ def test_both_maps_against_cells_one_by_one(worlds, monkeypatch, sizes, unknown,
     for name, value in way.items():
         monkeypatch.setattr(room, name, value)
     targets, _, rng = of_types(worlds, sizes, unknown, k)
-    gathers, cells = CellIncidence(targets), incidence(worlds, targets)
+    gathers, cells = CellIncidence(targets), worlds.incidence(targets)
     assert gathers.types.number < 30
     np.testing.assert_array_equal(np.sort(gathers.cells), np.flatnonzero(cells.any(axis=(0, 1))))
 
