@@ -26,7 +26,7 @@ from narcissus.attacks.table import (
     MeanField,
     RelaxedProjection,
 )
-from narcissus.attacks.table.likelihood import CellLikelihood, PairwiseLikelihood
+from narcissus.attacks.table.posterior import CellLikelihood, PairwiseLikelihood
 from narcissus.knowledge.columns import Insider, Targets
 from narcissus.mechanisms import GaussianNoise, MarginalQueries, NoisyMarginals
 from narcissus.success import exact_match

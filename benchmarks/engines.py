@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from narcissus.attacks.table import Targets
 from narcissus.attacks.table.cavity import cavity_beliefs
-from narcissus.attacks.table.shares import holding, shares_of
+from narcissus.attacks.table.shards import holding, shares_of
 from narcissus.game.executor import Executor, HasPlaces, Serial
 from narcissus.mechanisms import GaussianNoise, MarginalQueries, NoisyMarginals
 from narcissus.study.engines import Dask, Processes

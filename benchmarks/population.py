@@ -21,9 +21,8 @@ from threadpoolctl import threadpool_limits
 from narcissus.attacks.table import GibbsSampling, MeanField
 from narcissus.attacks.table.base import View, view_of
 from narcissus.attacks.table.ceiling import insider_beliefs
-from narcissus.attacks.table.gathers import Gathers
-from narcissus.attacks.table.likelihood import likelihood
-from narcissus.attacks.table.posterior import mean_field
+from narcissus.attacks.table.posterior import likelihood, mean_field
+from narcissus.attacks.table.shards import CellIncidence
 from narcissus.knowledge.columns import Insider, Targets
 from narcissus.mechanisms import GaussianNoise, LaplaceNoise, MarginalQueries, NoisyMarginals
 from narcissus.priors import fit_bayesian_network
@@ -128,7 +127,7 @@ def limit(worlds: Worlds) -> None:
     """Print what a value costs that is read from the cells, or added to them."""
     for unknown in (ONE, MANY):
         targets, release, _ = worlds.draw(48_842, unknown, 10)
-        gathers = Gathers(targets)
+        gathers = CellIncidence(targets)
         raised = gathers.raised(release.cells[gathers.cells])
         sums = gathers.nothing()
 

@@ -1,14 +1,12 @@
 """Bits are reconstructed from counts with little noise, and not from counts with much."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
 
 from narcissus.attacks import AskEach, ExhaustiveReconstruction, LinearReconstruction
-from narcissus.attacks.conversation import Conversation
+from narcissus.attacks.base import Conversation
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.mechanisms import CountQueries, Identity, SparseVector
@@ -17,7 +15,7 @@ from narcissus.worlds import Bits
 
 
 def shares(mechanism, attack, n=64, trials=8, seed=1):
-    """Give the share of bits that are named rightly, for each trial."""
+    """Return the share of bits that are named rightly, for each trial."""
     rng = np.random.default_rng(seed)
     world = Bits(n)
     ready = attack.prepare(Game(world, mechanism, Hamming(0.05)))

@@ -1,12 +1,16 @@
-"""Generators: test vectors, recurrences stepped by hand, polynomials tried by their order."""
+"""Functions of strings against the standard library, test vectors and steps by hand."""
 
 import hashlib
 
 import numpy as np
 import pytest
 
-from narcissus.errors import InputError
-from narcissus.mechanisms import Stretched
+from narcissus.errors import InputError, TooLargeError
+from narcissus.mechanisms import (
+    MultiplyHash,
+    Sha256,
+    Stretched,
+)
 from narcissus.mechanisms.stretching import (
     GENERATORS,
     chacha20,
@@ -15,6 +19,20 @@ from narcissus.mechanisms.stretching import (
     sha_256,
     shift_register,
 )
+
+
+def test_hashes_against_the_standard_library():
+    bits = np.random.default_rng(2).integers(0, 2, (5, 20)).astype(np.uint8)
+    for row, image in zip(bits, Sha256(12).release(bits, np.random.default_rng(0)), strict=True):
+        digest = hashlib.sha256(np.packbits(row).tobytes()).digest()
+        assert image.tolist() == np.unpackbits(np.frombuffer(digest, np.uint8))[:12].tolist()
+    words = np.random.default_rng(3).integers(0, 2, (50, 64)).astype(np.uint8)
+    mechanism = MultiplyHash()
+    images = mechanism.release(words, np.random.default_rng(0))
+    assert (mechanism.invert(images) == words).all()
+    number = int("".join(map(str, words[0])), 2) * 0x9E3779B97F4A7C15 % 2**64
+    assert int("".join(map(str, images[0])), 2) == number
+
 
 RNG = np.random.default_rng(5)
 
@@ -95,3 +113,52 @@ def test_every_generator_stretches(name):
 def test_another_generator_is_refused():
     with pytest.raises(InputError, match="`generator` must be"):
         Stretched(8, 64, "dice")
+
+
+BITS = np.array([[0], [1]] * 200)
+
+
+def test_strings_are_those_of_shake_and_others_are_random():
+    rng, made = np.random.default_rng(1), Stretched(seed_bits=5, length=40)
+    strings = made.release(BITS, rng)
+    assert strings.shape == (400, 40)
+    by_hand = set()
+    for seed in range(32):
+        packed = bytes([seed << 3])
+        text = hashlib.shake_256(packed).digest(5)
+        by_hand.add(tuple(np.unpackbits(np.frombuffer(text, np.uint8))))
+    found = [tuple(row) in by_hand for row in strings]
+    assert found == (BITS[:, 0] == 1).tolist()
+    assert len({tuple(row) for row in strings[1::2]}) == 32
+    assert len({tuple(row) for row in strings[0::2]}) == 200
+
+
+def test_the_channel_is_the_law_of_what_is_released():
+    made = Stretched(seed_bits=3, length=6)
+    channel = made.channel(np.array([[1], [0]]))
+    chances = channel.matrix.toarray()
+    assert chances.sum(axis=1) == pytest.approx([1, 1])
+    assert (chances[1] == 1 / 64).all()
+    stretched = made.stretch((np.arange(8)[:, None] >> np.arange(3)[::-1]) & 1)
+    for string, chance in zip(channel.releases, chances[0], strict=True):
+        assert chance == (stretched == string).all(axis=1).sum() / 8
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"seed_bits": 0}, "seed_bits"),
+        ({"seed_bits": 257}, "seed_bits"),
+        ({"seed_bits": 8, "length": 8}, "`length` must be more than `seed_bits` \\(8\\), got 8"),
+    ],
+)
+def test_a_generator_stretches_a_seed(keys, said):
+    with pytest.raises(InputError, match=said):
+        Stretched(**keys)
+
+
+def test_what_is_no_bit_or_too_long_is_refused():
+    with pytest.raises(InputError, match="data sets of one bit"):
+        Stretched().release(np.array([[2]]), np.random.default_rng(0))
+    with pytest.raises(TooLargeError, match="2\\^512 releases"):
+        Stretched().channel(BITS)

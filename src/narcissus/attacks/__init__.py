@@ -1,27 +1,40 @@
 """Attacks: what the attacker does with a release."""
 
-from narcissus.attacks.average import Majority, Posterior
-from narcissus.attacks.base import Asks, Attack, Failure, OwnAttack
-from narcissus.attacks.bayes import BestPredicate, Lookup
-from narcissus.attacks.ciphers import KeySearch, Reencryption
-from narcissus.attacks.conversation import Conversation, ConversationOverError
-from narcissus.attacks.fingerprint import Fingerprint, TwoCandidates, TwoCandidatesCentred
-from narcissus.attacks.guess import FixedGuess, RareRow, ReleasedPlaces, ReleasedRow
-from narcissus.attacks.matching import (
-    ParityGuess,
-    ParityMembership,
-    Subtraction,
-    SupersetMatching,
+from narcissus.attacks.base import (
+    Asks,
+    Attack,
+    Conversation,
+    ConversationOverError,
+    Failure,
+    OwnAttack,
 )
-from narcissus.attacks.preimage import Inversion, TryInputs
+from narcissus.attacks.guess import (
+    BayesGuess,
+    BestPredicate,
+    FixedGuess,
+    Lookup,
+    Majority,
+    Posterior,
+    RareRow,
+    ReleasedPlaces,
+    ReleasedRow,
+)
 from narcissus.attacks.reconstruction import (
     AskEach,
     ExhaustiveReconstruction,
     LinearReconstruction,
 )
-from narcissus.attacks.secret import BayesGuess
-from narcissus.attacks.seeds import SeedSearch
-from narcissus.attacks.singling_out import BucketHashing
+from narcissus.attacks.rows import (
+    BucketHashing,
+    Fingerprint,
+    ParityGuess,
+    ParityMembership,
+    Subtraction,
+    SupersetMatching,
+    TwoCandidates,
+    TwoCandidatesCentred,
+)
+from narcissus.attacks.search import Inversion, KeySearch, Reencryption, SeedSearch, TryInputs
 
 __all__ = [
     "AskEach",

@@ -15,7 +15,7 @@ from scipy import optimize, sparse
 
 from narcissus._options import FilledIn
 from narcissus._validation import integer, one_of
-from narcissus.attacks.conversation import Conversation, ConversationOverError
+from narcissus.attacks.base import Conversation, ConversationOverError
 from narcissus.errors import InputError
 from narcissus.worlds.base import all_tuples
 
@@ -26,10 +26,7 @@ _LISTED = 14
 
 
 def _bits_of(game: Any, attack: str, option: str = "", asked: int = 0) -> int:
-    """Return how many bits a data set has.
-    Raises InputError: the mechanism answers no questions about bits, or fewer than an option asks
-        for.
-    """
+    """Return how many bits a data set has; refuse what cannot be asked so much about them."""
     n = getattr(game.world, "n", None)
     if n is None or not hasattr(game.mechanism, "answers"):
         raise InputError(
@@ -68,12 +65,10 @@ class LinearReconstruction:
         one_of("method", self.method, ("least-squares", "linear-program"))
 
     def prepare(self, game: Any) -> LinearReconstruction:
-        """Take the number of bits from the game."""
         asked = self.questions or 0
         return replace(self, n=_bits_of(game, "linear-reconstruction", "questions", asked))
 
     def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Bits:
-        """Name all bits, shape (n,)."""
         most = 16 * self.n if self.questions is None else self.questions
         if conversation.left is not None:
             most = min(most, conversation.left)
@@ -117,7 +112,6 @@ class ExhaustiveReconstruction:
     n: Annotated[int, FilledIn()] = 0
 
     def prepare(self, game: Any) -> ExhaustiveReconstruction:
-        """Take the number of bits from the game."""
         n = _bits_of(game, "exhaustive-reconstruction")
         if n > _LISTED:
             raise InputError(
@@ -127,7 +121,6 @@ class ExhaustiveReconstruction:
         return replace(self, n=n)
 
     def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Bits:
-        """Name all bits, shape (n,)."""
         every = all_tuples(2, self.n).astype(np.float64)  # BLAS is much faster
         subsets = every[1:]
         if conversation.left is not None and conversation.left < len(subsets):
@@ -161,7 +154,6 @@ class AskEach:
             integer("repeat", self.repeat, low=1)
 
     def prepare(self, game: Any) -> AskEach:
-        """Take the number of bits from the game."""
         n = _bits_of(game, "ask-each")
         return replace(self, n=_bits_of(game, "ask-each", "repeat", 2 * n * (self.repeat or 0)))
 

@@ -9,8 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Answers, Asks, one_by_one
-from narcissus.attacks.conversation import BrokenMechanismError, Conversation, Transcript
+from narcissus.attacks.base import (
+    Answers,
+    Asks,
+    BrokenMechanismError,
+    Conversation,
+    Transcript,
+    one_by_one,
+)
 from narcissus.errors import InputError, NarcissusError
 from narcissus.mechanisms.base import Interactive
 from narcissus.success.relations.base import Attempts, Weighted, take

@@ -20,8 +20,7 @@ from narcissus.channels import bayes_vulnerability, beta_star, channel, prior_fo
 from narcissus.errors import InputError
 from narcissus.game.loop import named_right
 from narcissus.game.rules import Game
-from narcissus.mechanisms.plain import Constant
-from narcissus.mechanisms.through_channel import ThroughChannel
+from narcissus.mechanisms.plain import Constant, ThroughChannel
 from narcissus.results import Estimate, Grade, Result
 from narcissus.success.relations.strings import NamesSecret
 from narcissus.worlds.secret import Secret

@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Failure
-from narcissus.attacks.conversation import Transcript
+from narcissus.attacks.base import Failure, Transcript
 from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
 from narcissus.game.block import Arrays, Round
 from narcissus.game.scoring import weight

@@ -1,31 +1,43 @@
 """Mechanisms: what is released."""
 
-from narcissus.mechanisms.adaptive_composition import AdaptiveComposition
-from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.base import Mechanism, ReleaseChannel
-from narcissus.mechanisms.chosen_plaintext import (
+from narcissus.mechanisms.ciphers import (
     ChosenPlaintext,
+    Cipher,
     EncryptionScheme,
+    PublicKey,
     StreamCipher,
     TextbookRsa,
 )
-from narcissus.mechanisms.ciphers import Cipher, PublicKey
-from narcissus.mechanisms.composition import Parallel
-from narcissus.mechanisms.count_queries import CountQueries
-from narcissus.mechanisms.counting import CountingQuery, published_cut
-from narcissus.mechanisms.generalization import KAnonymity
-from narcissus.mechanisms.generator import Stretched
-from narcissus.mechanisms.geometric_noise import TwoSidedGeometric
-from narcissus.mechanisms.marginals import Counts, MarginalQueries, NoisyMarginals
-from narcissus.mechanisms.noise import GaussianNoise, LaplaceNoise, Noise, NoNoise
-from narcissus.mechanisms.one_way import MultiplyHash, Sha256
-from narcissus.mechanisms.own import OwnMechanism
-from narcissus.mechanisms.parity import Parity, XorHalf
-from narcissus.mechanisms.patterns import Grouping
-from narcissus.mechanisms.plain import Constant, Identity, Subsample
-from narcissus.mechanisms.queries import ChosenQueries, TableQueries
-from narcissus.mechanisms.randomized_response import RandomizedResponse
-from narcissus.mechanisms.sparse_vector import SparseVector
+from narcissus.mechanisms.composition import AdaptiveComposition, Parallel
+from narcissus.mechanisms.count_queries import CountQueries, SparseVector
+from narcissus.mechanisms.noise import (
+    Counts,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyMarginals,
+    NoNoise,
+    TwoSidedGeometric,
+)
+from narcissus.mechanisms.plain import (
+    Constant,
+    CountingQuery,
+    ExactAverage,
+    Identity,
+    KAnonymity,
+    NoisyAverage,
+    OwnMechanism,
+    Parity,
+    RandomizedResponse,
+    Subsample,
+    ThroughChannel,
+    XorHalf,
+    published_cut,
+    through_channel,
+)
+from narcissus.mechanisms.queries import ChosenQueries, Grouping, MarginalQueries, TableQueries
+from narcissus.mechanisms.stretching import MultiplyHash, Sha256, Stretched
 from narcissus.mechanisms.table import (
     Bootstrap,
     CellRule,
@@ -52,7 +64,6 @@ from narcissus.mechanisms.table import (
     TreeSynthesizer,
     require_varied,
 )
-from narcissus.mechanisms.through_channel import ThroughChannel, through_channel
 
 __all__ = [
     "AdaptiveComposition",

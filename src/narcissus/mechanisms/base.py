@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard, runtime_checkable
@@ -9,7 +10,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from narcissus.worlds.base import Batch
+from narcissus.worlds.base import Array, Batch
 from narcissus.worlds.batches import distinct
 
 
@@ -66,18 +67,17 @@ def is_interactive(mechanism: Any) -> TypeGuard[Interactive]:
 
 @dataclass(frozen=True)
 class ReleaseChannel:
-    """A mechanism written out for a list of data sets.
+    """A mechanism written out for a list of data sets."""
 
-    Attributes
-    ----------
-    releases
-        The possible releases, a batch of Y.
-    matrix
-        Probability of each release for each data set, sparse, shape (D, Y).
-    """
+    releases: Batch  # The possible releases, a batch of Y
+    matrix: sparse.csr_array  # Chance of each release for each data set, shape (D, Y)
 
-    releases: Batch
-    matrix: sparse.csr_array
+    @classmethod
+    def of(cls, releases: Batch, rows: Any, chances: Any, data_sets: int) -> ReleaseChannel:
+        """Add up the chances of equal releases, each of the data set that ``rows`` names."""
+        kept, inverse = distinct(releases)
+        shape = (data_sets, len(kept))
+        return cls(kept, sparse.coo_array((chances, (rows, inverse)), shape=shape).tocsr())
 
 
 def deterministic(releases: Batch) -> ReleaseChannel:
@@ -88,3 +88,13 @@ def deterministic(releases: Batch) -> ReleaseChannel:
         (np.ones(count), inverse, np.arange(count + 1)), shape=(count, len(kept))
     )
     return ReleaseChannel(kept, matrix)
+
+
+class WithoutCoins(ABC):
+    """Base of the mechanisms that are functions of the data."""
+
+    @abstractmethod
+    def release(self, data: Array, rng: np.random.Generator) -> Array: ...
+
+    def channel(self, data: Array) -> ReleaseChannel:
+        return deterministic(self.release(data, np.random.default_rng(0)))

@@ -1,7 +1,7 @@
-"""Additive noise for counts: Gaussian, Laplace, or none.
+"""Additive noise for counts: Gaussian, Laplace, or none; two-sided geometric for single counts.
 
-Each noise says its guarantee for a release of ``marginals`` full tables, and how much more likely
-one cell becomes when a person is added to it: the only two facts that bounds and attacks need.
+The noise of tables has a guarantee for a release of ``marginals`` full tables, and the gain in
+likelihood of a cell when a person is added to it: the only two facts that bounds and attacks need.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from narcissus._random import RandomSource, generator
 from narcissus._validation import positive
 from narcissus.guarantees import GaussianDP, Guarantee, PureDP
-
-Floats = NDArray[np.float64]
+from narcissus.mechanisms.queries import Floats, TableQueries
 
 
 class Noise(Protocol):
@@ -61,7 +61,6 @@ class GaussianNoise:
     kind: str = "gaussian"
 
     def __post_init__(self) -> None:
-        """Refuse a scale that is not positive and finite."""
         positive("scale", self.scale)
 
     @classmethod
@@ -75,7 +74,6 @@ class GaussianNoise:
         return cls.for_mu(GaussianDP.from_epsilon_delta(epsilon, delta).mu, marginals)
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
-        """Draw independent normal values."""
         return rng.normal(0.0, self.scale, size)
 
     def gain(self, residual: Floats) -> Floats:
@@ -83,7 +81,6 @@ class GaussianNoise:
         return (residual - 0.5) / self.scale**2
 
     def guarantee(self, marginals: int) -> GaussianDP:
-        """Return the Gaussian DP of the whole release."""
         return GaussianDP(math.sqrt(2 * marginals) / self.scale)
 
 
@@ -99,7 +96,6 @@ class LaplaceNoise:
     kind: str = "laplace"
 
     def __post_init__(self) -> None:
-        """Refuse a scale that is not positive and finite."""
         positive("scale", self.scale)
 
     @classmethod
@@ -108,7 +104,6 @@ class LaplaceNoise:
         return cls(2 * marginals / positive("epsilon", epsilon))
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
-        """Draw independent Laplace values."""
         return rng.laplace(0.0, self.scale, size)
 
     def gain(self, residual: Floats) -> Floats:
@@ -116,7 +111,6 @@ class LaplaceNoise:
         return (np.abs(residual) - np.abs(residual - 1)) / self.scale
 
     def guarantee(self, marginals: int) -> PureDP:
-        """Return the pure DP of the whole release."""
         return PureDP(2 * marginals / self.scale)
 
 
@@ -136,4 +130,88 @@ class NoNoise:
         return np.where(np.abs(residual - 1) < 0.5, 0.0, -np.inf)
 
     def guarantee(self, marginals: int) -> None:
-        """Provide None: nothing is guaranteed."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """A release of counts: every cell with its noise."""
+
+    queries: TableQueries
+    noise: Noise  # What was added to each cell, which everybody knows
+    cells: Floats  # The released values, shape (cells,), in counts; not to be written to
+
+
+@dataclass(frozen=True)
+class NoisyMarginals:
+    """The mechanism: counts of every cell, with independent noise on each."""
+
+    queries: TableQueries
+    noise: Noise
+    releases = Counts
+    cellwise = True
+    assumes = ()
+    must_vary = False
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        """What the tables guarantee together when a person's record is replaced."""
+        return self.noise.guarantee(self.queries.tables)
+
+    def release(self, data: NDArray[np.integer], rng: RandomSource = None) -> list[Counts]:
+        """Release the tables of each data set, value numbers of shape (trials, n, d)."""
+        source = generator(rng)
+        released: list[Counts] = []
+        for codes in data:
+            noise = self.noise.sample(self.queries.cells, source)
+            cells = self.queries.counts(codes) + noise
+            cells.setflags(write=False)  # no attack may change what the next one sees
+            released.append(Counts(self.queries, self.noise, cells))
+        return released
+
+
+_LOST = 40.0  # of the noise beyond so many scales there is e^-40 = 4e-18: below all rounding
+
+
+@dataclass(frozen=True)
+class TwoSidedGeometric:
+    """Whole numbers ``z`` with weight ``e^(-|z| / scale)``; at scale 0, always 0.
+
+    Notes
+    -----
+    Source: Ghosh, Roughgarden and Sundararajan 2009. With scale ``D / epsilon`` a whole number that
+    changes by at most ``D`` is released with epsilon-differential privacy.
+    """
+
+    scale: float
+
+    def sample(self, rng: np.random.Generator) -> int:
+        if self.scale == 0:
+            return 0
+        stop = -math.expm1(-1 / self.scale)
+        return int(rng.geometric(stop) - rng.geometric(stop))
+
+    def at_least(self, value: ArrayLike) -> NDArray[np.float64]:
+        """Return the chance of ``value`` or more, both tails to the last digit; any shape."""
+        z = np.asarray(value, dtype=np.float64)
+        if self.scale == 0:
+            return np.where(z <= 0, 1.0, 0.0)
+        rate = 1 / self.scale
+        inner = 1 / (1 + math.exp(-rate))
+        with np.errstate(over="ignore"):
+            above = inner * np.exp(-rate * np.maximum(z, 0))
+            below = inner * np.exp(-rate * np.maximum(1 - z, 0))
+        return np.where(z > 0, above, 1 - below)
+
+    def at(self, value: ArrayLike) -> NDArray[np.float64]:
+        """Return the chance of ``value``; any shape."""
+        z = np.abs(np.asarray(value, dtype=np.float64))
+        if self.scale == 0:
+            return np.where(z == 0, 1.0, 0.0)
+        rate = 1 / self.scale
+        return np.exp(-rate * z) * -math.expm1(-rate) / (1 + math.exp(-rate))
+
+    @property
+    def reach(self) -> int:
+        """How far from 0 the noise goes, but for ``e^-40`` of it."""
+        return math.ceil(_LOST * self.scale)

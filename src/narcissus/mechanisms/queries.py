@@ -1,7 +1,8 @@
 """Which tables are released of a data set, and where a person falls in them.
 
-Tables are grouped by their **pattern**, the unknown columns in them. Tables without an unknown
-column are not laid out: an attacker who knows the other columns learns nothing from them.
+Tables are grouped by their **pattern**, the unknown columns in them: all tables of a pattern are
+indexed alike, so that one array operation serves them all. Tables without an unknown column are not
+laid out: an attacker who knows the other columns learns nothing from them.
 """
 
 from __future__ import annotations
@@ -10,18 +11,139 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import prod
+from itertools import combinations
+from math import comb, prod
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
-from narcissus.mechanisms.patterns import Cells, Floats, Grouping, Pattern
 
+Cells = NDArray[np.int64]
 Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Layout = Iterator[tuple[tuple[int, ...], Sequence[tuple[int, ...]]]]
+AnyT = TypeVar("AnyT", bound=np.generic)
 
 MAX_CELLS = 50_000_000  # 400 MB of counts
 BLOCK = 1 << 14  # people who are counted at a time: their columns stay in the cache
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A coarser version of a column: its values in groups.
+
+    Parameters
+    ----------
+    of
+        Position of the column.
+    groups
+        The group of each value of the column, numbered from 0.
+    """
+
+    of: int
+    groups: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return max(self.groups) + 1
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int32]:
+        return np.array(self.groups, dtype=np.int32)
+
+    @cached_property
+    def members(self) -> Floats:
+        """One where a value is in a group, zero elsewhere, shape (values, groups)."""
+        return (self.numbers[:, None] == np.arange(self.size)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The released tables that contain exactly these unknown columns."""
+
+    columns: tuple[int, ...]  # Positions within the unknown columns, ascending
+    # Sizes of those columns; of one that is released in groups, how many groups it has
+    shape: tuple[int, ...]
+    # The known columns of each table, shape (tables, known columns of a table)
+    knowns: NDArray[np.intp]
+    strides: Cells  # What one step in each known column adds to a cell's number; same shape
+    offsets: Cells  # Number of the first cell of each table, shape (tables,)
+    unknown_shape: tuple[int, ...]  # Sizes of all unknown columns
+    # For each of ``columns``, its groups; None where its own values are released
+    groupings: tuple[Grouping | None, ...]
+
+    @cached_property
+    def size(self) -> int:
+        """How many joint values the unknown columns of the pattern have."""
+        return prod(self.shape)
+
+    @property
+    def tables(self) -> int:
+        return len(self.offsets)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether its joint values are those of all unknown columns."""
+        return self.shape == self.unknown_shape and not any(self.groupings)
+
+    @cached_property
+    def _others(self) -> tuple[int, ...]:
+        return tuple(c for c in range(len(self.unknown_shape)) if c not in self.columns)
+
+    @cached_property
+    def _broadcast(self) -> tuple[int, ...]:
+        return tuple(s if c in self.columns else 1 for c, s in enumerate(self.unknown_shape))
+
+    def values(self, split: NDArray[np.integer]) -> Cells:
+        """Return joint values of the pattern, shape (people,), from `TableQueries.split`."""
+        axes = [
+            split[:, c] if grouping is None else grouping.numbers[split[:, c]]
+            for c, grouping in zip(self.columns, self.groupings, strict=True)
+        ]
+        return np.ravel_multi_index(tuple(axes), self.shape).astype(np.int64)
+
+    def parts(self, columns: NDArray[np.integer]) -> Iterator[Cells]:
+        """Yield where everybody's known part falls in each table, shape (people,).
+
+        Numbered from 0 in each: ``offsets + size * part`` is the first cell. ``columns`` are those
+        of `TableQueries.columns`.
+        """
+        steps = self.strides // self.size
+        for knowns, own in zip(self.knowns, steps, strict=True):
+            part = np.zeros(columns.shape[1], dtype=np.int64)
+            for column, step in zip(knowns, own, strict=True):
+                part += columns[column] * step
+            yield part
+
+    def sum_to(self, joint: Floats) -> Floats:
+        """Sum over joint values of all unknown columns: (..., values) -> (..., size)."""
+        if self.whole:
+            return joint
+        people = joint.shape[:-1]
+        lead = len(people)
+        table = joint.reshape(*people, *self.unknown_shape)
+        if self._others:
+            table = table.sum(axis=tuple(lead + c for c in self._others))
+        for axis, grouping in enumerate(self.groupings, lead):
+            if grouping is not None:
+                table = np.moveaxis(np.moveaxis(table, axis, -1) @ grouping.members, -1, axis)
+        return table.reshape(*people, self.size)  # not -1: there may be nobody
+
+    def spread(self, part: NDArray[AnyT]) -> NDArray[AnyT]:
+        """Repeat over the values of all unknown columns: (..., size) -> (..., *unknown_shape).
+
+        The columns that are not in the pattern have length one, to be broadcast.
+        """
+        people = part.shape[:-1]
+        if any(self.groupings):
+            part = part.reshape(*people, *self.shape)
+            for axis, grouping in enumerate(self.groupings, len(people)):
+                if grouping is not None:
+                    part = part.take(grouping.numbers, axis=axis)
+        return part.reshape(*people, *self._broadcast)
 
 
 @dataclass(frozen=True)
@@ -38,13 +160,6 @@ class TableQueries(ABC):
         Indices of the columns that the attacker does not know.
     coarse
         Coarser versions of columns, which tables name by numbers from ``len(sizes)`` on.
-
-    Raises
-    ------
-    InputError
-        No column is unknown, or one that is not there.
-    TooLargeError
-        The tables together have more than 50 million cells.
     """
 
     sizes: tuple[int, ...]
@@ -52,7 +167,6 @@ class TableQueries(ABC):
     coarse: tuple[Grouping, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        """Refuse impossible shapes before any table is laid out."""
         d = len(self.sizes)
         if not self.unknown:
             raise InputError("`unknown` must name at least one column that the attacker wants")
@@ -76,7 +190,7 @@ class TableQueries(ABC):
         """How many cells the tables that are laid out have together."""
 
     @abstractmethod
-    def _layout(self) -> Iterator[tuple[tuple[int, ...], Sequence[tuple[int, ...]]]]:
+    def _layout(self) -> Layout:
         """Yield the unknown and the known columns of the tables, pattern by pattern.
 
         The tables of a pattern have the same unknown columns, in the order of ``unknown``, and
@@ -85,7 +199,6 @@ class TableQueries(ABC):
 
     @property
     def known(self) -> tuple[int, ...]:
-        """The columns that the attacker knows."""
         return tuple(c for c in range(len(self.sizes)) if c not in self.unknown)
 
     @property
@@ -215,6 +328,84 @@ class TableQueries(ABC):
 
 
 @dataclass(frozen=True)
+class MarginalQueries(TableQueries):
+    """Every k-way table that touches an unknown column.
+
+    World and notation of Narcissus theory 9 (Swanberg et al. 2025, section 6).
+
+    Parameters
+    ----------
+    sizes
+        How many values each column has.
+    unknown
+        Indices of the columns that the attacker does not know.
+    k
+        Columns in each table, ``1 <= k <= len(sizes)``.
+
+    Raises
+    ------
+    InputError
+        ``k`` is out of range, or no column is unknown, or one that is not there.
+    TooLargeError
+        The tables together have more than 50 million cells.
+
+    Examples
+    --------
+    >>> queries = MarginalQueries((2, 3, 2), unknown=(2,), k=2)
+    >>> queries.tables, queries.cells
+    (2, 10)
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        integer("k", self.k, low=1, high=len(self.sizes))
+        super().__post_init__()
+
+    @property
+    def tables(self) -> int:
+        """How many tables are released: ``C(d, k) - C(d - d', k)``."""
+        return comb(len(self.sizes), self.k) - comb(len(self.known), self.k)
+
+    @cached_property
+    def cells(self) -> int:
+        # Sums of products over k-subsets are elementary symmetric polynomials, so that the number
+        # is known without listing the tables.
+        known = [self.sizes[c] for c in self.known]
+        return _symmetric(self.sizes, self.k) - _symmetric(known, self.k)
+
+    def _layout(self) -> Layout:
+        for count in range(1, min(self.k, len(self.unknown)) + 1):
+            if self.k - count <= len(self.known):
+                sets = list(combinations(self.known, self.k - count))
+                for axes in combinations(self.unknown, count):
+                    yield axes, sets
+
+    def shared(self, codes: Codes) -> tuple[NDArray[np.int32], ...]:
+        """Return for each pattern in how many tables two people share the known part, (n, n).
+
+        ``C(a, k - |P|)`` where they agree on ``a`` known columns (Narcissus theory 9).
+        """
+        agreements = np.zeros((len(codes), len(codes)), dtype=np.int64)
+        for column in self.known:
+            agreements += codes[:, column, None] == codes[:, column]
+        counts = range(len(self.known) + 1)
+        return tuple(
+            np.array([comb(a, p.knowns.shape[1]) for a in counts], dtype=np.int32)[agreements]
+            for p in self.patterns
+        )
+
+
+def _symmetric(sizes: Sequence[int], k: int) -> int:
+    """Return the elementary symmetric polynomial of degree ``k``."""
+    sums = [1] + [0] * k
+    for size in sizes:
+        for degree in range(k, 0, -1):
+            sums[degree] += size * sums[degree - 1]
+    return sums[k]
+
+
+@dataclass(frozen=True)
 class ChosenQueries(TableQueries):
     """A list of tables; one that is listed twice is released twice.
 
@@ -239,7 +430,6 @@ class ChosenQueries(TableQueries):
     coarse: tuple[Grouping, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse sets of columns that are no tables."""
         for grouping in self.coarse:
             size = self.sizes[grouping.of]
             if len(grouping.groups) != size or min(grouping.groups) < 0:
@@ -259,16 +449,14 @@ class ChosenQueries(TableQueries):
 
     @property
     def tables(self) -> int:
-        """How many tables are listed."""
         return len(self.sets)
 
     @cached_property
     def cells(self) -> int:
-        """How many cells the tables with an unknown column have together."""
         reached = (s for s in self.sets if any(self._column(c) in self.unknown for c in s))
         return sum(prod(self._widths[c] for c in one) for one in reached)
 
-    def _layout(self) -> Iterator[tuple[tuple[int, ...], Sequence[tuple[int, ...]]]]:
+    def _layout(self) -> Layout:
         place = {column: number for number, column in enumerate(self.unknown)}
         found: dict[tuple[int, tuple[tuple[int, int], ...], int], list[tuple[int, ...]]] = {}
         for one in self.sets:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus.attacks.bayes import BestQuestions, Plan
+from narcissus.attacks.guess import BestQuestions, Plan
 from narcissus.errors import TooLargeError
 from narcissus.mechanisms.base import ReleaseChannel, WritesConversations
 from narcissus.profiles.written import Best, Guesses, WrittenOut

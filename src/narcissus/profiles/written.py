@@ -14,7 +14,7 @@ from scipy import sparse
 
 from narcissus._arrays import TIE
 from narcissus._validation import non_negative, probability
-from narcissus.attacks.bayes import BestPredicate, Lookup
+from narcissus.attacks.guess import BestPredicate, Lookup
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.mechanisms.base import ReleaseChannel

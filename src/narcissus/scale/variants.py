@@ -18,8 +18,7 @@ from narcissus._validation import fraction, integer
 from narcissus.errors import InputError, NarcissusError, StudyError
 from narcissus.game import Game
 from narcissus.knowledge import Candidates
-from narcissus.mechanisms.average import ExactAverage, NoisyAverage
-from narcissus.mechanisms.parity import Parity
+from narcissus.mechanisms.plain import ExactAverage, NoisyAverage, Parity
 from narcissus.observer import Observer
 from narcissus.profiles.closed_forms.candidates import candidates_success
 from narcissus.profiles.closed_forms.parities import ParityRelease

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from narcissus.attacks.table import Targets
+from narcissus.attacks.table import Simulated, Targets
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import (
     ChosenQueries,
+    GaussianNoise,
     MarginalQueries,
+    Microdata,
     NoisyMarginals,
     ProtectedCounts,
 )
@@ -20,7 +22,7 @@ from narcissus.success import CodesRight, exact_match
 
 
 def queries_of(sizes, unknown, tables):
-    """Give all tables of so many columns, or the listed ones: (sets, coarser columns)."""
+    """Return all tables of so many columns, or the listed ones: (sets, coarser columns)."""
     if isinstance(tables, int):
         return MarginalQueries(tuple(sizes), tuple(unknown), tables)
     sets, coarse = tables
@@ -44,6 +46,17 @@ def complete(targets, secrets):
     codes = targets.codes.copy()
     codes[:, list(targets.queries.unknown)] = targets.queries.split(np.asarray(secrets))
     return codes
+
+
+def incidence(targets):
+    """Return which cell each value of each person falls into: (n, values, cells), 0, 1, 2 ..."""
+    n, values = targets.prior.shape
+    found = np.zeros((n, values, targets.queries.cells))
+    for value in range(values):
+        cells = targets.queries.cells_of(complete(targets, np.full(n, value)))
+        for person, own in enumerate(cells):
+            np.add.at(found[person, value], own, 1)
+    return found
 
 
 def release(targets, noise, secrets, rng):
@@ -151,25 +164,68 @@ def protected_posterior(targets, release):
     return found / found.sum(axis=1, keepdims=True)
 
 
+def swapped(rows, column, rng):
+    """Exchange a column of a fifth of the rows."""
+    rows = rows.copy()
+    moved = rng.permutation(len(rows))[: len(rows) // 5]
+    rows[moved, column] = rows[np.roll(moved, 1), column]
+    return rows
+
+
+def simulated(kind, number, seed, noise=2.0, **changes):
+    """Releases of a kind to learn from: counts, rows, swapped rows, or cells under a rule."""
+    rng = np.random.default_rng(seed)
+    people = {"people": 60, "sizes": (2, 3, 2, 3, 4), "unknown": (0,), "k": 3, **changes}
+    found = []
+    for _ in range(number):
+        targets, secrets = world(rng, concentration=2.0, **people)
+        if kind == "counts":
+            given = release(targets, GaussianNoise(noise), secrets, rng)
+        elif kind in ("rows", "swapped"):
+            rows = complete(targets, secrets)
+            given = Microdata(rows if kind == "rows" else swapped(rows, 0, rng))
+        else:
+            given = protect(targets, RULES[kind], secrets, rng)
+        found.append(Simulated(targets, given, secrets))
+    return found
+
+
+class Mine:
+    """An attack of one's own, which answers as it is told."""
+
+    title, uses, informed = "mine", "prior", False
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def guess(self, view, *, rng):
+        return self.answer(view, rng)
+
+
+RULES = {"rounded": Rounded(3), "random": RandomlyRounded(3), "withheld": Withheld(4)}
+
+
 @pytest.fixture
 def worlds():
-    """Give the helpers of this room's tests."""
+    """Return the helpers of this room's tests."""
     return SimpleNamespace(
         queries_of=queries_of,
         world=world,
         complete=complete,
+        incidence=incidence,
         release=release,
         assignments=assignments,
         log_density=log_density,
         posterior=posterior,
-        rules={"rounded": Rounded(3), "random": RandomlyRounded(3), "withheld": Withheld(4)},
+        rules=RULES,
+        simulated=simulated,
         protect=protect,
         protected_posterior=protected_posterior,
     )
 
 
 def factored_of(targets):
-    """Give the same people as if their joint values could not be listed: one factor of all."""
+    """Return the same people as if their joint values could not be listed: one factor of all."""
     shape = targets.queries.unknown_shape
     table = targets.log_prior.reshape(targets.people, *shape)
     factors = Factors(shape, (tuple(range(len(shape))),), (table,), np.arange(targets.people))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from narcissus.attacks.table import (
     Ceiling,
@@ -13,21 +13,35 @@ from narcissus.attacks.table import (
     MeanField,
     PriorGuess,
     RelaxedProjection,
+    Targets,
 )
-from narcissus.attacks.table.ceiling import insider_beliefs, insider_chances
-from narcissus.errors import InputError
+from narcissus.attacks.table import ceiling as room
+from narcissus.attacks.table.ceiling import (
+    EliminatedCeiling,
+    beliefs_alone,
+    insider_beliefs,
+    insider_chances,
+    posterior_factors,
+    work,
+)
+from narcissus.attacks.table.factored import FactoredCeiling
+from narcissus.errors import InputError, TooLargeError
 from narcissus.knowledge.columns import Insider
+from narcissus.knowledge.factored import FactoredInsider
 from narcissus.mechanisms import (
     Columns,
     GaussianNoise,
     Grouping,
     LaplaceNoise,
+    MarginalQueries,
     NoNoise,
     RandomRounding,
     Rounding,
     Suppression,
 )
-from narcissus.success import ColumnsRight
+from narcissus.success import ColumnShare, ColumnsRight
+
+from .conftest import factored_of, release, world
 
 TINY = [
     pytest.param(6, (2, 3, 2), (0,), 2, id="one unknown"),
@@ -40,6 +54,8 @@ LISTED = (
     ((0, 2), (3, 1), (2,), (2, 0), (3,), (1,), (0,), (4, 0)),
     (Grouping(2, (0, 1, 1)), Grouping(1, (0, 0, 1))),
 )
+
+
 INSIDE = [
     *TINY,
     pytest.param(9, (2, 3, 3), (2,), LISTED, id="one unknown, listed"),
@@ -53,7 +69,7 @@ def many(request, monkeypatch):
     if request.param:
         monkeypatch.setattr(sys.modules[insider_beliefs.__module__], "PAIRWISE_LIMIT", 0)
         monkeypatch.setattr(sys.modules[insider_beliefs.__module__], "BLOCK", 6)
-        monkeypatch.setattr(sys.modules["narcissus.attacks.table.gathers"], "BLOCK", 12)
+        monkeypatch.setattr(sys.modules["narcissus.attacks.table.shards"], "BLOCK", 12)
 
 
 @pytest.mark.usefixtures("many")
@@ -92,7 +108,7 @@ PROTECTED = [
 
 
 def rounded(base):
-    """Give the chance of a cell that is rounded half up, in whole numbers."""
+    """Return the chance of a cell that is rounded half up, in whole numbers."""
     return lambda cell, count: float(cell == (2 * count + base) // (2 * base) * base)
 
 
@@ -265,3 +281,170 @@ def test_no_attack_is_above_the_ceiling(worlds, unknown, success, noise):
     if success is None:  # where there is much to gain, it is gained
         assert gaps[:, 1].mean() < gaps[:, 0].mean()
         assert gaps[:, 2].mean() < gaps[:, 3].mean()
+
+
+SIZES, UNKNOWN, SHAPE = (3, 4, 3, 2), (1, 2, 3), (4, 3, 2)
+
+
+CRITERIA = [
+    ColumnsRight(SHAPE),
+    ColumnShare(SHAPE),
+    ColumnShare(SHAPE, (1.0, 0.0, 0.0)),
+]
+
+
+COARSE = ((0, 4), (0, 1), (2,), (0, 1, 3)), (Grouping(of=1, groups=(0, 1, 1, 0)),)
+
+
+NOISES = [GaussianNoise(1.0), LaplaceNoise(0.8), NoNoise()]
+
+
+def both(noise, success, tables, seed=0, people=30):
+    rng = np.random.default_rng(seed)
+    targets, secrets = world(
+        rng, people=people, sizes=SIZES, unknown=UNKNOWN, k=tables, success=success,
+        concentration=0.5,
+    )  # fmt: skip
+    counts = release(targets, noise, secrets, rng)
+    told = FactoredInsider(factored_of(targets), targets.queries.split(secrets))
+    return counts, Insider(targets, secrets), told
+
+
+@pytest.mark.parametrize("tables", [1, 3, COARSE])
+@pytest.mark.parametrize("noise", NOISES)
+def test_its_factors_are_the_posterior_of_joint_values(noise, tables, monkeypatch):
+    """For each person, every joint value; some people at a time."""
+    counts, insider, told = both(noise, ColumnsRight(SHAPE), tables)
+    expected = insider_beliefs(counts, insider)
+    monkeypatch.setattr(room, "HELD", 500)
+    parts = list(posterior_factors(counts, told))
+    assert len(parts) > 1
+    every = np.stack(np.unravel_index(np.arange(24), SHAPE), axis=1)
+    found = np.concatenate([
+        np.stack([f.log_weights(np.tile(x, (f.people, 1))) for x in every], axis=1)
+        for f in parts
+    ])  # fmt: skip
+    found = np.exp(found - found.max(axis=1, keepdims=True))
+    assert found / found.sum(axis=1, keepdims=True) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("success", CRITERIA)
+def test_nobody_who_knows_all_other_secrets_decides_better(noise, success):
+    """By the exact chances of all guesses; and sampling may fall short of it."""
+    counts, insider, told = both(noise, success, 2, seed=1)
+    chances = insider_chances(counts, insider)
+    rng = np.random.default_rng(2)
+    reached = []
+    for ceiling in (EliminatedCeiling(), FactoredCeiling(sweeps=3, chains=1)):
+        [guess] = ceiling.attempt([counts], [told], rng)
+        joint = np.ravel_multi_index(tuple(guess.T), success.guess_shape)
+        reached.append(chances[np.arange(30), joint])
+    assert reached[0] == pytest.approx(chances.max(axis=1), abs=1e-9)
+    if noise.scale > 0:
+        assert reached[1].mean() < reached[0].mean() - 1e-6
+
+
+def test_nobodys_own_secret_is_used():
+    """Another value of one person, counted as such: the release is all that tells."""
+    counts, _, told = both(GaussianNoise(1.0), ColumnsRight(SHAPE), 2)
+    other = told.secrets.copy()
+    other[0] = (other[0] + 1) % np.array(SHAPE)
+    [guess] = EliminatedCeiling().attempt([counts], [told], None)
+    [again] = EliminatedCeiling().attempt(
+        [counts], [FactoredInsider(told.targets, other.astype(np.int32))], None
+    )
+    assert (guess[0] == again[0]).all()
+    assert (guess != again).any()  # the others are told of it
+
+
+def test_a_prior_that_rules_out_exact_counts_gives_way_to_them():
+    counts, _, told = both(NoNoise(), ColumnsRight(SHAPE), 3)
+    table = told.targets.factors.tables[0].copy()
+    table[(np.arange(30), *told.secrets.T)] = -np.inf
+    factors = replace(told.targets.factors, tables=(table,))
+    wrong = replace(told, targets=replace(told.targets, factors=factors))
+    [guess] = EliminatedCeiling().attempt([counts], [wrong], None)
+    assert (guess == told.secrets).all()  # three-way tables tell everything but the order
+
+
+def test_work_is_that_of_the_widest_ties():
+    """One-way tables leave the prior's own ties; three-way tables tie all columns."""
+    _, _, told = both(GaussianNoise(1.0), ColumnsRight(SHAPE), 1)
+    tables = np.zeros((30, 4)), np.zeros((30, 3, 2))
+    loose = replace(told.targets.factors, scopes=((0,), (1, 2)), tables=tables)
+    targets = replace(told.targets, factors=loose)
+    assert work(targets) == 30 * (4 + 6 + 2)
+    assert work(told.targets) == 30 * (24 + 6 + 2)
+
+
+def test_too_wide_ties_are_refused(monkeypatch):
+    from narcissus.priors import elimination
+
+    _, _, told = both(GaussianNoise(1.0), ColumnsRight(SHAPE), 3)
+    monkeypatch.setattr(elimination, "MAX_CLIQUE", 23)
+    with pytest.raises(TooLargeError):
+        work(told.targets)
+
+
+SIZES_ALONE, UNKNOWN_ALONE = (2, 3, 2, 2), (2,)
+
+
+def targets_of(chance, people, sizes=SIZES_ALONE, unknown=UNKNOWN_ALONE):
+    """People of whom a value has the same chances each; two-way tables."""
+    queries = MarginalQueries(sizes, unknown, 2)
+    codes = np.zeros((people, len(sizes)), dtype=np.int32)
+    shape = tuple(sizes[c] for c in unknown)
+    return Targets(queries, codes, np.tile(chance, (people, 1)), ColumnsRight(shape))
+
+
+@pytest.mark.parametrize("scale", [0.7, 2.0, 6.0])
+def test_two_values_under_gaussian_noise_have_their_closed_form(scale):
+    """Three tables: two normal distributions sqrt(6) / scale apart; z-tests at 1e-6."""
+    p, people = 0.7, 40_000
+    found = beliefs_alone(targets_of([p, 1 - p], people), GaussianNoise(scale), rng(1))
+    d = np.sqrt(2 * 3) / scale
+    cut = np.log(p / (1 - p)) / d
+    right = p * stats.norm.cdf(d / 2 + cut) + (1 - p) * stats.norm.cdf(d / 2 - cut)
+    largest = found.max(axis=1)
+    assert abs(largest.mean() - right) < 4.9 * largest.std() / people**0.5
+    # the release moves a chance, but not on average
+    assert abs(found[:, 0].mean() - p) < 4.9 * found[:, 0].std() / people**0.5
+    assert found.sum(axis=1) == pytest.approx(1)
+
+
+def test_laplace_noise_moves_odds_no_further_than_its_epsilon():
+    noise = LaplaceNoise(2.0)
+    found = beliefs_alone(targets_of([0.5, 0.5], 3000), noise, rng(2))
+    odds = np.abs(special.logit(found[:, 0]))
+    assert odds.max() <= noise.guarantee(3).epsilon + 1e-9
+    assert odds.max() > 0.9 * noise.guarantee(3).epsilon
+
+
+def test_without_noise_everything_is_seen():
+    found = beliefs_alone(targets_of([0.2, 0.8], 2000), NoNoise(), rng(3))
+    assert (found.max(axis=1) == 1).all()
+    assert found[:, 0].mean() == pytest.approx(0.2, abs=0.045)  # 5 standard errors
+
+
+def test_several_unknown_columns_share_their_tables():
+    """Without noise each value is told from each: all tables with an unknown column are seen."""
+    chance = np.array([0.1, 0.2, 0.3, 0.4])
+    targets = targets_of(chance, 4000, unknown=(2, 3))
+    found = beliefs_alone(targets, NoNoise(), rng(4))
+    assert found.mean(axis=0) == pytest.approx(chance, abs=0.04)
+    noisy = beliefs_alone(targets, GaussianNoise(1.0), rng(5))
+    assert noisy.mean(axis=0) == pytest.approx(chance, abs=0.04)
+    assert 0.4 < noisy.max(axis=1).mean() < 1
+
+
+def test_people_with_the_same_knowns_have_noise_of_their_own():
+    """Sharing a release, such people would see the very same noise."""
+    found = beliefs_alone(targets_of([0.5, 0.5], 4000), GaussianNoise(1.0), rng(6))[:, 0]
+    pairs = np.corrcoef(found[::2], found[1::2])[0, 1]
+    assert abs(pairs) < 4.9 / 2000**0.5
+    assert len(np.unique(found)) == 4000
+
+
+def rng(seed):
+    return np.random.default_rng(seed)

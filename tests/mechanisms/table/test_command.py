@@ -1,4 +1,4 @@
-"""Programs: what they are told, what they may write, and that nothing of them stays behind."""
+"""Rows from a function or a program of the user's, with what is declared of them."""
 
 import json
 import os
@@ -10,15 +10,137 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from narcissus import _scratch
 from narcissus.errors import InputError
-from narcissus.guarantees import PureDP
-from narcissus.mechanisms import Columns, Command, Microdata
-from narcissus.mechanisms.table.command import command_name, named_files
+from narcissus.guarantees import ApproximateDP, PureDP
+from narcissus.mechanisms import Columns, Command, Microdata, OwnSynthesizer
+from narcissus.mechanisms.table.command import named_files
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs are run on Unix systems")
+
+def plan(**declared):
+    return OwnSynthesizer(lambda frame: frame, **declared)
+
+
+@pytest.mark.parametrize(
+    ("declared", "guarantee"),
+    [
+        ({}, None),
+        ({"epsilon": 2.0}, PureDP(2.0)),
+        ({"epsilon": 2.0, "delta": 0.0}, PureDP(2.0)),
+        ({"epsilon": 2.0, "delta": 1e-6}, ApproximateDP(2.0, 1e-6)),
+        ({"epsilon": 0.0, "delta": 0.1}, ApproximateDP(0.0, 0.1)),
+        ({"epsilon": 1.0, "adjacency": "add-remove"}, PureDP(2.0)),
+    ],
+)
+def test_it_is_taken_as_it_is_and_assumed(columns, declared, guarantee):
+    prepared = plan(**declared).prepare(columns)
+    assert prepared.guarantee == guarantee
+    assert len(prepared.assumes) == (guarantee is not None)
+    if guarantee is not None:
+        assert guarantee.describe().split(" neighbours")[0] in prepared.assumes[0]
+        assert prepared.assumes[0].startswith("the function `<lambda>` keeps")
+    assert prepared.must_vary
+
+
+def test_adding_and_removing_is_converted_with_its_delta(columns):
+    prepared = plan(epsilon=1.0, delta=1e-6, adjacency="add-remove").prepare(columns)
+    assert prepared.guarantee.epsilon == 2.0
+    assert prepared.guarantee.delta == pytest.approx(1e-6 * (1 + 2.718281828459045))
+    said = "from approximate DP with epsilon 1 and delta 1e-06 (add-remove neighbours)"
+    assert prepared.assumes[0].endswith(f"one removed and one added: {said})")
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ({"delta": 1e-5}, "give both or neither"),
+        ({"epsilon": -1.0}, "`epsilon` must be at least 0"),
+        ({"epsilon": float("inf")}, "finite"),
+        ({"epsilon": 1.0, "delta": 1.5}, "`delta` must be in"),
+        ({"epsilon": 1.0, "deterministic": True}, "leave one out"),
+        ({"epsilon": 1.0, "adjacency": "friends"}, "`adjacency` must be one of"),
+    ],
+)
+def test_a_declaration_that_cannot_be_meant_is_refused(columns, declared, said):
+    with pytest.raises(InputError, match=said):
+        plan(**declared).prepare(columns)
+
+
+def test_levels_are_ordered_by_protection():
+    assert plan().strength is None
+    assert [plan(epsilon=e).strength for e in (0.5, 2.0)] == [2.0, 0.5]
+    assert plan(epsilon=0.5).label == "ε = 0.5"
+
+
+def released(function, columns, people, seed=0):
+    prepared = OwnSynthesizer(function).prepare(columns)
+    return prepared.release(people[None], np.random.default_rng(seed))[0]
+
+
+def test_a_function_sees_labels_and_gives_rows(columns, people):
+    seen = []
+
+    def backwards(frame):
+        seen.append(frame)
+        return frame.iloc[::-1, ::-1]
+
+    release = released(backwards, columns, people)
+    assert isinstance(release, Microdata)
+    assert release.rows.tolist() == people[::-1].tolist()
+    assert list(seen[0].columns) == list(columns.names)
+    assert seen[0]["job"].tolist() == [columns.labels[1][c] for c in people[:, 1]]
+    assert list(seen[0]["job"].cat.categories) == list(columns.labels[1])
+    assert seen[0]["age"].cat.ordered is False
+
+
+def test_a_function_with_two_arguments_gets_the_coins(columns, people):
+    def some(frame, rng):
+        return frame.iloc[rng.integers(len(frame), size=7)]
+
+    one, two, other = (released(some, columns, people, seed).rows for seed in (1, 1, 2))
+    assert one.shape == (7, 3)
+    assert one.tolist() == two.tolist() != other.tolist()
+
+
+def test_numbers_are_read_by_their_text(columns, people):
+    def numbers(frame):
+        return pd.DataFrame({"job": [1, 1], "ill": ["no", "yes"], "age": ["young", "young"]})
+
+    assert released(numbers, columns, people).rows.tolist() == [[0, 1, 0], [0, 1, 1]]
+
+
+WRONG = {
+    "must give a data frame, got list": lambda frame: [1, 2],
+    "must give a data frame, got NoneType": lambda frame: None,
+    "has no rows": lambda frame: frame.iloc[:0],
+    "lacks the columns 'job', 'ill'": lambda frame: frame[["age"]],
+    "were not in the data: 'new'": lambda frame: frame.assign(new=1),
+    "columns 'age' twice": lambda frame: pd.concat([frame, frame[["age"]]], axis=1),
+    "column 'ill' of what the function `<lambda>` gives has values that were not in the data: "
+    "'maybe'": lambda frame: frame.assign(ill="maybe"),
+    "not in the data: 'maybe', 'nan'": lambda frame: frame.assign(
+        ill=[np.nan if value == "no" else "maybe" for value in frame["ill"]]
+    ),
+    "not in the data: 'None'": lambda frame: frame.assign(ill=None),
+    "raised ZeroDivisionError": lambda frame: 1 / 0,
+}
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_what_is_wrong_is_said_with_the_name(columns, people, said):
+    with pytest.raises(InputError, match=said) as caught:
+        released(WRONG[said], columns, people)
+    assert "`<lambda>`" in str(caught.value)
+
+
+def test_a_function_is_called_by_its_name():
+    plan = OwnSynthesizer(released)
+    assert plan.title == "Rows of the function `released`"
+    assert plan.label == "the function `released`"
+
 
 COPY = """
 import random, sys
@@ -31,7 +153,9 @@ open(written, 'w', encoding='utf-8', newline='').write(head + ''.join(rows))
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A temporary folder of our own."""
+    """A temporary folder of our own, for programs to run in."""
+    if os.name != "posix":
+        pytest.skip("programs are run on Unix systems")
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -54,7 +178,7 @@ def program(source, *more, **options):
     return Command([sys.executable, "-c", source, *files, *more], **options)
 
 
-def released(plan, columns, codes, seed=0):
+def released_command(plan, columns, codes, seed=0):
     return plan.prepare(columns).release(codes[None], np.random.default_rng(seed))[0]
 
 
@@ -65,14 +189,16 @@ def test_rows_come_back_with_every_strange_label(place, columns, people):
         .replace("random.Random(int(seed)).shuffle(rows)", "")
         .replace("head + ''.join(rows)", "all")
     )
-    release = released(program(source), columns, people)
+    release = released_command(program(source), columns, people)
     assert isinstance(release, Microdata)
     assert release.rows.tolist() == people.tolist()
     assert list(place.iterdir()) == []
 
 
 def test_the_seed_comes_from_the_coins(place, plain, rows):
-    found = [released(program(COPY), plain, rows, seed).rows.tolist() for seed in (1, 1, 2, 3)]
+    found = [
+        released_command(program(COPY), plain, rows, seed).rows.tolist() for seed in (1, 1, 2, 3)
+    ]
     assert found[0] == found[1]
     assert len({str(one) for one in found}) > 1
     assert sorted(found[0]) == sorted(rows.tolist())
@@ -86,7 +212,7 @@ sys.exit(json.dumps(told))
 """
     plan = program(source, "{epsilon}", "x{delta}y", "{other}", epsilon=0.5, delta=1e-6)
     with pytest.raises(InputError, match="ended with exit code 1") as caught:
-        released(plan, plain, rows)
+        released_command(plan, plain, rows)
     told = json.loads(str(caught.value).split("\n")[-1])
     assert Path(told[0]).parent == Path(told[2]).parent
     assert Path(told[0]).is_relative_to(place)
@@ -95,7 +221,9 @@ sys.exit(json.dumps(told))
 
 
 WRITES = "import sys; open(sys.argv[2], 'wb').write({!r})"
-WRONG = {
+
+
+WRONG_COMMAND = {
     "wrote no file {output}": "pass",
     "is empty": WRITES.format(b""),
     "has no rows": WRITES.format(b"a,b\n"),
@@ -113,10 +241,10 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("said", WRONG)
+@pytest.mark.parametrize("said", WRONG_COMMAND)
 def test_what_is_wrong_is_said_with_the_program(place, plain, rows, said):
     with pytest.raises(InputError) as caught:
-        released(program(WRONG[said]), plain, rows)
+        released_command(program(WRONG_COMMAND[said]), plain, rows)
     assert said in str(caught.value)
     assert "the program `" in str(caught.value)
     assert list(place.iterdir()) == []
@@ -127,18 +255,21 @@ def test_what_is_wrong_is_said_with_the_program(place, plain, rows, said):
     [b"a,b\nx,1\ny,2\n", b",a,b\n0,x,1.0\n1,y,02\n", b'\xef\xbb\xbf"b"," a"\n" 1", x\n2.00,"y"\n'],
 )
 def test_a_value_is_the_same_however_the_program_writes_it(place, plain, rows, written):
-    assert released(program(WRITES.format(written)), plain, rows).rows.tolist() == [[0, 1], [1, 2]]
+    assert released_command(program(WRITES.format(written)), plain, rows).rows.tolist() == [
+        [0, 1],
+        [1, 2],
+    ]
 
 
 def test_more_or_fewer_rows_in_another_order_of_columns_are_fine(place, plain, rows):
     source = WRITES.format(b'\xef\xbb\xbfb,a\r\n"2",x\r\n\r\n0,y\r\n')
-    assert released(program(source), plain, rows).rows.tolist() == [[0, 2], [1, 0]]
+    assert released_command(program(source), plain, rows).rows.tolist() == [[0, 2], [1, 0]]
 
 
 def test_only_the_last_lines_are_said(place, plain, rows):
     chatty = "print('x' * 10**6); print(*range(20), sep='\\n'); raise SystemExit('the end')"
     with pytest.raises(InputError) as caught:
-        released(program(chatty), plain, rows)
+        released_command(program(chatty), plain, rows)
     assert str(caught.value).split("\n  ")[1:] == ["16", "17", "18", "19", "the end"]
 
 
@@ -179,7 +310,7 @@ def test_the_time_limit_ends_it_with_all_that_it_has_started(place, plain, rows,
     plan = program(SLOW.format(mark=str(mark)), time_limit=3.0)
     begun = time.monotonic()
     with pytest.raises(InputError, match="did not end within 3 s: give it more with `time_limit`"):
-        released(plan, plain, rows)
+        released_command(plan, plain, rows)
     assert time.monotonic() - begun < 20
     assert mark.read_text() == "begun"
     assert nothing_left(mark, place) == ([], [])
@@ -233,13 +364,13 @@ def test_a_script_beside_the_study_is_run(place, plain, rows, tmp_path):
     (tmp_path / "synth.py").write_text(COPY)
     files = ["{input}", "{output}", "{seed}"]
     plan = Command([sys.executable, "synth.py", *files], folder=str(tmp_path))
-    assert sorted(released(plan, plain, rows).rows.tolist()) == sorted(rows.tolist())
+    assert sorted(released_command(plan, plain, rows).rows.tolist()) == sorted(rows.tolist())
     (tmp_path / "run").write_text(f"#!{sys.executable}\n{COPY}")
     plan = Command(["./run", *files], folder=str(tmp_path))
     with pytest.raises(InputError, match="cannot be started: Permission denied"):
-        released(plan, plain, rows)
+        released_command(plan, plain, rows)
     (tmp_path / "run").chmod(0o755)
-    assert sorted(released(plan, plain, rows).rows.tolist()) == sorted(rows.tolist())
+    assert sorted(released_command(plan, plain, rows).rows.tolist()) == sorted(rows.tolist())
 
 
 def test_what_is_declared_is_assumed_of_the_program(plain):
@@ -274,7 +405,7 @@ def test_a_command_that_cannot_work_is_refused_before_it_runs(command, options, 
 
 
 def test_commands_are_named_shortly():
-    assert command_name(["python", "synth.py", "{input}", "--seed={seed}"]) == (
-        "python synth.py --seed={seed}"
-    )
-    assert len(command_name(["x" * 100])) == 60
+    seeded = Command(["cat", "synth.py", "{input}", "{output}", "--seed={seed}"])
+    assert seeded.name == "the program `cat synth.py --seed={seed}`"
+    long = Command(["cat", "x" * 100, "{input}", "{output}"])
+    assert long.name == f"the program `cat {'x' * 53}...`"

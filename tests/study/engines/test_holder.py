@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from narcissus.attacks.table import shares
+from narcissus.attacks.table import shards as shares
 from narcissus.errors import NarcissusError
 from narcissus.game.executor import Serial
 from narcissus.observer import SilentObserver

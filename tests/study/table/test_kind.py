@@ -12,7 +12,8 @@ import pytest
 import narcissus
 import narcissus as library
 import narcissus as package
-from narcissus.attacks.table import eliminated, exact_columns
+from narcissus.attacks.table import ceiling as eliminated
+from narcissus.attacks.table import factored as exact_columns
 from narcissus.errors import InputError, NarcissusError
 from narcissus.game import executor
 from narcissus.game.executor import Serial

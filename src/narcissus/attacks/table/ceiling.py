@@ -3,31 +3,59 @@
 Its Bayes decision succeeds at least as often as any attacker can, for this mechanism and this
 prior: whatever another attacker knows, this one knows too (Narcissus theory 9, "Ceiling"). It is
 no attack that anyone could run, and it is sampled, not proved.
+
+**People alone.** To who is told everybody else's secrets, noisy counts are each person's own
+contribution and noise: the others are subtracted. So what is believed of each has the same
+distribution whether people share a release, and so its noise, or not; and if they do not, people
+are independent.
+
+**Without a list of joint values**, where few columns are tied together: given everybody else's
+secrets the release says of one person a sum over tables, each of its cell: factors like those of
+the prior, of the unknown columns that are in a table together. So what is believed is again a
+product of factors, and the best decision is found by eliminating one column after the other: the
+likeliest values of all columns by max, each column's own chances by sum. How many joint values that
+looks at follows from which columns are in a table together, not from what was released: it is known
+before anything is played.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import first_largest
-from narcissus.attacks.table.base import Floats, Joint, softmax
-from narcissus.attacks.table.gathers import BLOCK, Gathers
-from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT, chunks, likelihood
+from narcissus.attacks.table.base import Floats, Joint, OneByOne, softmax
+from narcissus.attacks.table.posterior import PAIRWISE_LIMIT, chunks, likelihood
+from narcissus.attacks.table.shards import BLOCK, CellIncidence
 from narcissus.errors import InputError
-from narcissus.knowledge.columns import Insider, OtherSecrets
+from narcissus.knowledge.columns import Insider, OtherSecrets, Targets
+from narcissus.knowledge.factored import FactoredInsider, FactoredTargets
 from narcissus.mechanisms import ProtectedCounts
-from narcissus.mechanisms.marginals import Counts
+from narcissus.mechanisms.noise import Counts, Noise
+from narcissus.priors.elimination import elimination_order, marginals, most_likely
+from narcissus.priors.factors import Factors
+from narcissus.success.codes import Codes
+from narcissus.success.table import ColumnsRight
 
 Cells = Counts | ProtectedCounts
 
+LEAST_LOG = -1e3
+"""What stands for the logarithm of 0: a prior that rules out what the release says gives way."""
+
+WORK = 150_000_000
+"""Most joint values that the steps of an elimination look at for all people of a release: some
+seconds."""
+
+HELD = 4_000_000
+"""Numbers of tables and factors that are held at once."""
+
 
 @dataclass(frozen=True)
-class Ceiling:
+class Ceiling(OneByOne):
     """The exact posterior of each person, given the release and all the others' secrets."""
 
     title = "what nobody can exceed: told everybody else's secrets"
@@ -36,12 +64,8 @@ class Ceiling:
     reads = (Counts, ProtectedCounts)
     knows = OtherSecrets()
 
-    def attempt(
-        self, release: Sequence[Cells], known: Sequence[Insider], rng: np.random.Generator
-    ) -> Joint:
-        """Decide by the posterior, shape (trials, n)."""
-        pairs = zip(release, known, strict=True)
-        return np.stack([first_largest(insider_chances(counts, told)) for counts, told in pairs])
+    def about(self, release: Cells, told: Insider, rng: np.random.Generator) -> Joint:
+        return first_largest(insider_chances(release, told))
 
 
 @lru_cache(maxsize=1)  # the ceiling decides by it, and other attempts are scored by it
@@ -58,7 +82,8 @@ def kept_beliefs(release: Cells, known: Insider) -> Floats:
 
 def insider_beliefs(release: Cells, known: Insider) -> Floats:
     """Return everybody's exact posterior in that attacker's eyes, shape (n, values).
-    Raises InputError: the cells depend on each other: their chance is not known.
+
+    It is not known where cells depend on each other.
     """
     targets = known.targets
     if isinstance(release, Counts) and targets.people > PAIRWISE_LIMIT:
@@ -99,23 +124,25 @@ def _crowd_fields(release: Counts, known: Insider) -> Iterator[tuple[NDArray[np.
     without; people who are alike add these up over the same cells.
     """
     targets = known.targets
-    queries, gathers = targets.queries, Gathers(targets)
-    values, of = queries.values, gathers.types.of
+    queries, incidence = targets.queries, CellIncidence(targets)
+    values, of = queries.values, incidence.types.of
     order = np.argsort(of, kind="stable")
-    ends = np.concatenate([[0], np.cumsum(gathers.types.people)])
-    members = [order[ends[block.start] : ends[block.stop]] for block in gathers.blocks]
-    sums = gathers.nothing()
-    for index, (block, who) in enumerate(zip(gathers.blocks, members, strict=True)):
+    ends = np.concatenate([[0], np.cumsum(incidence.types.people)])
+    members = [order[ends[block.start] : ends[block.stop]] for block in incidence.blocks]
+    sums = incidence.nothing()
+    for index, (block, who) in enumerate(zip(incidence.blocks, members, strict=True)):
         places = (of[who] - block.start) * values + known.secrets[who]
         truth = np.bincount(places, minlength=(block.stop - block.start) * values)
-        gathers.scatter(index, sums, gathers.summed(truth.reshape(-1, values).astype(np.float64)))
-    residual = release.cells[gathers.cells] - gathers.lowered(sums)
-    lacking = gathers.raised(release.noise.gain(residual))
-    held = gathers.raised(release.noise.gain(residual + 1))
+        incidence.scatter(
+            index, sums, incidence.summed(truth.reshape(-1, values).astype(np.float64))
+        )
+    residual = release.cells[incidence.cells] - incidence.lowered(sums)
+    lacking = incidence.raised(release.noise.gain(residual))
+    held = incidence.raised(release.noise.gain(residual + 1))
     step = max(1, BLOCK // values)
-    for index, block in enumerate(gathers.blocks):
-        without = gathers.gathered(index, lacking)
-        within = gathers.gathered(index, held)
+    for index, block in enumerate(incidence.blocks):
+        without = incidence.gathered(index, lacking)
+        within = incidence.gathered(index, held)
         for start in range(0, len(members[index]), step):
             who = members[index][start : start + step]
             own = queries.split(known.secrets[who])
@@ -162,3 +189,91 @@ def _protected_fields(release: ProtectedCounts, known: Insider) -> Floats:
             parts.append(gain.sum(axis=1))
         fields.append(queries.spread(parts))
     return np.concatenate(fields, axis=0)
+
+
+def beliefs_alone(targets: Targets, noise: Noise, rng: np.random.Generator) -> Floats:
+    """Draw an insider's exact posterior of each person by themselves, shape (n, values).
+
+    Each person's secret is drawn from what the prior, which is taken to be right, says of them, and
+    the noise on each cell that they could fall into anew: rows are independent given ``targets``.
+    """
+    parts = [
+        replace(targets, codes=targets.codes[one], prior=targets.prior[one])
+        for one in chunks(targets)
+    ]
+    return np.concatenate([_of_some(part, noise, rng) for part in parts])
+
+
+def _of_some(targets: Targets, noise: Noise, rng: np.random.Generator) -> Floats:
+    queries, n = targets.queries, targets.people
+    below = np.cumsum(targets.prior, axis=1)
+    drawn = rng.random(n)[:, None] * below[:, -1:]  # sums of chances are 1 but for rounding
+    own = queries.split(np.minimum((drawn >= below).sum(axis=1), queries.values - 1))
+    fields: list[Floats] = []
+    for pattern in queries.patterns:
+        mine = pattern.values(own)[:, None, None] == np.arange(pattern.size)
+        shape = (n, pattern.tables, pattern.size)
+        cells = noise.sample(n * pattern.tables * pattern.size, rng).reshape(shape) + mine
+        fields.append(noise.gain(cells).sum(axis=1))
+    return softmax(targets.log_prior + queries.spread(fields))
+
+
+@dataclass(frozen=True)
+class EliminatedCeiling(OneByOne):
+    """Each person's exact posterior given the release and all the others' secrets."""
+
+    title, uses = Ceiling.title, Ceiling.uses
+    informed = True
+    knows = OtherSecrets()
+
+    def about(self, release: Counts, told: FactoredInsider, rng: np.random.Generator) -> Codes:
+        """Return everybody's best guess, shape (n, columns)."""
+        success, parts = told.targets.success, posterior_factors(release, told)
+        if success.by_column:
+            return np.concatenate([success.modes(marginals(part)) for part in parts])
+        return np.concatenate([most_likely(part) for part in parts])
+
+
+def posterior_factors(release: Counts, told: FactoredInsider) -> Iterator[Factors]:
+    """Yield what an insider believes of some people after others, one row of factors a person.
+
+    Without noise, a prior that rules out what the counts say gives way to them.
+    """
+    targets = told.targets
+    queries, factors, people = targets.queries, targets.factors, targets.people
+    codes = targets.codes.copy()
+    codes[:, list(queries.unknown)] = told.secrets
+    residual = release.cells - queries.counts(codes)
+    exact = release.noise.scale == 0
+    tables = [np.maximum(t, LEAST_LOG) if exact else t for t in factors.tables]
+    width = sum(p.size * (2 + p.tables) for p in queries.patterns)
+    width += sum(t[0].size for t in tables)
+    step = max(1, HELD // width)
+    for start in range(0, people, step):
+        some = slice(start, start + step)
+        found = replace(factors, tables=tuple(tables)).of_rows(factors.rows[some])
+        added: dict[tuple[int, ...], Floats] = {}
+        for pattern, base in zip(queries.patterns, targets.bases, strict=True):
+            every = np.arange(pattern.size)
+            own = pattern.values(told.secrets[some])[:, None, None] == every
+            without = residual[base[some][:, :, None] + every] + own
+            part = pattern.spread(release.noise.gain(without).sum(axis=1))
+            part = part.reshape(len(part), *(factors.shape[c] for c in pattern.columns))
+            added[pattern.columns] = added.get(pattern.columns, 0.0) + part
+        scopes = (*found.scopes, *added)
+        yield replace(found, scopes=scopes, tables=(*found.tables, *added.values()))
+
+
+def work(targets: FactoredTargets) -> int:
+    """Count the joint values that are looked at to decide about everybody in one release."""
+    shape = targets.factors.shape
+    scopes = [*targets.factors.scopes, *(p.columns for p in targets.queries.patterns)]
+    return targets.people * sum(step.cells(shape) for step in elimination_order(shape, scopes))
+
+
+def decides(success: ColumnsRight) -> bool:
+    """Return whether elimination finds the best decision of somebody who knows all other secrets.
+
+    It does where all columns must be exactly right, or each counts by itself.
+    """
+    return success.exact or success.by_column

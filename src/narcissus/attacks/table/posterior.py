@@ -3,13 +3,25 @@
 Both approximate each person's posterior over the joint values of the unknown columns, and decide
 by it (attack (b) of Narcissus theory 9). The mean field corrects for people's own part in the
 counts (`narcissus.attacks.table.cavity`); Gibbs sampling starts from the plain one. Exact counts
-have no density; there both hand over to `narcissus.attacks.table.posterior`. Rounded and withheld
-cells, and released rows, which are counted, are read by `narcissus.attacks.table.propagation`.
+have no density; there both look for values that agree with all of them. Rounded and withheld cells,
+and released rows, which are counted, are read by `narcissus.attacks.table.propagation`.
 
-Exact counts: what the tables determine, and beliefs about the rest.
+**Likelihood**: how likely the release is, as a function of everybody's unknown columns. For people
+with beliefs ``q`` (certainties are a case), both forms answer one question quickly: how would the
+log likelihood change with each joint value of a person, the others left as they are? And both are
+updated in place when somebody's beliefs change. `PairwiseLikelihood` keeps an ``n x n`` matrix for
+each pattern: few people, Gaussian noise. In the closed form of Narcissus theory 9, extended to
+several unknown columns and to any list of tables: with ``t_P`` the sum of the released cells of the
+tables of pattern ``P`` that a person would fall into, and ``K_P`` the number of those tables in
+which two people share a cell's known part (of k-way tables ``C(agreements, k - |P|)``),
 
-Without noise the release is a set of linear equations in zero-one unknowns. Three steps, each of
-which keeps every assignment that agrees with the release:
+    log likelihood = sum_P ( sum_i t_P(i, u_i) - 1/2 sum_ij K_P(i, j) [u_i = u_j on P] ) / sigma^2.
+
+`CellLikelihood` keeps the residual of every cell that somebody could fall into: any number of
+people, any noise.
+
+**Exact counts**: without noise the release is a set of linear equations in zero-one unknowns. Three
+steps, each of which keeps every assignment that agrees with the release:
 
 1. **Propagation**: a cell that is empty rules its value out for all who could fall into it; a
    cell as full as it can be forces it. Repeated until nothing changes; usually that is all.
@@ -24,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +44,16 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from narcissus._validation import between, integer, positive
-from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
+from narcissus.attacks.table.base import (
+    ByBeliefs,
+    Floats,
+    Simulated,
+    View,
+    group_members,
+    softmax,
+    within_reach,
+)
 from narcissus.attacks.table.cavity import cavity_beliefs
-from narcissus.attacks.table.likelihood import Likelihood, chunks, likelihood
 from narcissus.attacks.table.propagation import (
     USUAL_SCALE,
     learned_overlap,
@@ -41,13 +61,14 @@ from narcissus.attacks.table.propagation import (
     propagated_beliefs,
     usual_overlap,
 )
-from narcissus.attacks.table.training import Simulated
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import Counts, Microdata, ProtectedCounts
 from narcissus.mechanisms.noise import GaussianNoise, Noise
-from narcissus.mechanisms.patterns import Pattern
+from narcissus.mechanisms.queries import Pattern
 
 Mask = NDArray[np.bool_]
+
+PAIRWISE_LIMIT = 1500  # people; above, the n x n matrices no longer fit the cache
 
 WITNESSES = 6
 # Sizes of an integer program are its non-zero coefficients. Limits are counts, not seconds: the
@@ -55,6 +76,197 @@ WITNESSES = 6
 MAX_SIZE = 50_000  # above, raking alone decides
 NODE_BUDGET = 1_500_000  # nodes times size
 SIZE_BUDGET = 60_000  # witnesses times size
+
+ENOUGH = 4_000
+"""People of simulated releases from whom the posterior learns."""
+
+MOST = 10
+"""Releases from which it learns: what it learns are two numbers."""
+
+
+class Likelihood(Protocol):
+    """The log likelihood around the present beliefs.
+
+    Beliefs have the shape (people, chains, values): chains are independent copies that share
+    the arithmetic (Gibbs chains, or one for mean field).
+    """
+
+    def clear(self, chains: int) -> None:
+        """Set everybody's beliefs to nothing; `move` then adds them, block by block."""
+        ...
+
+    def start(self, beliefs: Floats) -> None:
+        """Set everybody's beliefs, shape (n, chains, values)."""
+        ...
+
+    def fields(self, block: slice, beliefs: Floats) -> Floats:
+        """Return the log likelihood of each joint value of the people in a block.
+
+        Up to a constant for each person; ``beliefs`` are the block's own present ones, which are
+        taken out. Shape (block, chains, values).
+        """
+        ...
+
+    def move(self, block: slice, change: Floats) -> None:
+        """Add ``change`` to the beliefs of the people in a block."""
+        ...
+
+    @property
+    def coupling(self) -> float:
+        """Mean influence of one person's beliefs on another's field: ``sum_P K_P / sigma^2``."""
+        ...
+
+
+class PairwiseLikelihood:
+    """Gaussian noise and few people: one ``n x n`` matrix for each pattern."""
+
+    def __init__(self, targets: Targets, noise: GaussianNoise, release: Floats) -> None:
+        queries = targets.queries
+        self._queries = queries
+        precision = 1 / noise.scale**2
+        self._linear: list[Floats] = []
+        self._kernels: list[Floats] = []
+        self._states: list[Floats] = []
+        each = zip(queries.patterns, targets.bases, targets.shared, strict=True)
+        for pattern, base, shared in each:
+            cells = base[:, :, None] + np.arange(pattern.size)
+            # A person's own count is not part of what they add: half of it stays (r - 1/2).
+            self._linear.append((release[cells].sum(axis=1) - pattern.tables / 2) * precision)
+            self._kernels.append(precision * shared.astype(np.float64))
+        self._own = [pattern.tables * precision for pattern in queries.patterns]
+
+    @property
+    def coupling(self) -> float:
+        """Mean over pairs of different people."""
+        n = self._kernels[0].shape[0]
+        total = sum(
+            float(k.sum()) - n * own for k, own in zip(self._kernels, self._own, strict=True)
+        )
+        return total / max(1, n * (n - 1))
+
+    def clear(self, chains: int) -> None:
+        self._states = [
+            np.zeros((linear.shape[0], chains, linear.shape[1])) for linear in self._linear
+        ]
+
+    def start(self, beliefs: Floats) -> None:
+        self._states = []
+        for pattern, kernel in zip(self._queries.patterns, self._kernels, strict=True):
+            part = pattern.sum_to(beliefs)
+            n = part.shape[0]
+            self._states.append((kernel @ part.reshape(n, -1)).reshape(part.shape))
+
+    def fields(self, block: slice, beliefs: Floats) -> Floats:
+        parts = [
+            self._linear[index][block, None, :]
+            - self._states[index][block]
+            + self._own[index] * pattern.sum_to(beliefs)
+            for index, pattern in enumerate(self._queries.patterns)
+        ]
+        return self._queries.spread(parts)
+
+    def move(self, block: slice, change: Floats) -> None:
+        for index, kernel in enumerate(self._kernels):
+            part = self._queries.patterns[index].sum_to(change)
+            flat = kernel[:, block] @ part.reshape(part.shape[0], -1)
+            state = self._states[index]
+            state += flat.reshape(state.shape)
+
+
+class CellLikelihood:
+    """Any noise and any number of people: the residual of every cell within reach."""
+
+    def __init__(self, targets: Targets, noise: Noise, release: Floats) -> None:
+        queries = targets.queries
+        self._noise = noise
+        self._queries = queries
+        self._bases: list[NDArray[np.int64]] = []
+        values: list[Floats] = []
+        start = 0
+        # Only cells whose known part somebody has are kept, close together.
+        for pattern, base in zip(queries.patterns, targets.bases, strict=True):
+            group, cells = within_reach(base, pattern.size)
+            self._bases.append(start + group * pattern.size)
+            values.append(release[cells].ravel())
+            start += cells.size
+        self._release = np.concatenate(values)
+        self._residual = self._release[None]
+        self._targets = targets
+
+    @property
+    def coupling(self) -> float:
+        """Mean over pairs among the first 256 people."""
+        few = self._targets.codes[:256]
+        if len(few) < 2 or self._noise.scale == 0:
+            return np.inf
+        off = ~np.eye(len(few), dtype=bool)
+        shared = self._targets.queries.shared(few)
+        return sum(float(each[off].mean()) for each in shared) / self._noise.scale**2
+
+    def _cells(self, index: int, block: slice) -> NDArray[np.int64]:
+        """Cells of a block's people in the tables of a pattern: (block, tables, size)."""
+        size = self._queries.patterns[index].size
+        return self._bases[index][block][:, :, None] + np.arange(size)
+
+    def clear(self, chains: int) -> None:
+        self._residual = np.repeat(self._release[None], chains, axis=0)
+
+    def start(self, beliefs: Floats) -> None:
+        chains = beliefs.shape[1]
+        self.clear(chains)
+        for block in chunks(self._targets, chains):
+            self.move(block, beliefs[block])
+
+    def fields(self, block: slice, beliefs: Floats) -> Floats:
+        parts: list[Floats] = []
+        linear = isinstance(self._noise, GaussianNoise)
+        for index, pattern in enumerate(self._queries.patterns):
+            residual = self._residual[:, self._cells(index, block)]  # chains, block, tables, size
+            own = pattern.sum_to(beliefs).swapaxes(0, 1)  # chains, block, size
+            if linear:
+                total = residual.sum(axis=2) + pattern.tables * (own - 0.5)
+                field = total / self._noise.scale**2
+            else:
+                field = self._noise.gain(residual + own[:, :, None]).sum(axis=2)
+            parts.append(field.swapaxes(0, 1))
+        return self._queries.spread(parts)
+
+    def move(self, block: slice, change: Floats) -> None:
+        alone = change.shape[0] == 1
+        for index, pattern in enumerate(self._queries.patterns):
+            part = pattern.sum_to(change).swapaxes(0, 1)
+            cells = self._cells(index, block)
+            if alone:  # the tables of one pattern have no cell in common
+                self._residual[:, cells[0]] -= part[:, 0, None, :]
+                continue
+            for chain in range(change.shape[1]):
+                residual = self._residual[chain]
+                weights = np.broadcast_to(part[chain][:, None], cells.shape)
+                if cells.size * 4 > residual.size:
+                    residual -= np.bincount(
+                        cells.ravel(), weights=weights.ravel(), minlength=residual.size
+                    )
+                else:
+                    np.subtract.at(residual, cells.ravel(), weights.ravel())
+
+
+def chunks(targets: Targets, chains: int = 1) -> list[slice]:
+    """Split the people so that the cells of one chunk stay near 4 million."""
+    width = chains * max(1, sum(p.tables * p.size for p in targets.queries.patterns))
+    step = max(1, 4_000_000 // width)
+    return [slice(a, min(a + step, targets.people)) for a in range(0, targets.people, step)]
+
+
+def likelihood(targets: Targets, noise: Noise, release: Floats) -> Likelihood:
+    """Choose the form that suits the number of people and the noise."""
+    if isinstance(noise, GaussianNoise) and targets.people <= PAIRWISE_LIMIT:
+        # Work for one person: n entries for each value of a pattern, or one for each value and
+        # table, which costs some 16 times as much (gathers from memory instead of a product).
+        patterns = targets.queries.patterns
+        pairs = targets.people * sum(p.size for p in patterns)
+        if pairs <= 16 * sum(p.tables * p.size for p in patterns):
+            return PairwiseLikelihood(targets, noise, release)
+    return CellLikelihood(targets, noise, release)
 
 
 def consistent_beliefs(targets: Targets, release: Floats) -> Floats:
@@ -85,20 +297,13 @@ class _System:
         self.patterns: tuple[Pattern, ...] = targets.queries.patterns
         self.shape = targets.queries.unknown_shape
         self.counts: list[Floats] = []
-        self.groups: list[NDArray[np.int64]] = []
+        self.groups: list[NDArray[np.intp]] = []
         self.members: list[sparse.csr_array] = []
-        n = targets.people
         for pattern, base in zip(self.patterns, targets.bases, strict=True):
-            distinct, inverse = np.unique(base, return_inverse=True)
-            group = inverse.reshape(base.shape).astype(np.int64)
-            people = np.repeat(np.arange(n), pattern.tables)
+            group, cells = within_reach(base, pattern.size)
             self.groups.append(group)
-            self.members.append(
-                sparse.csr_array(
-                    (np.ones(people.size), (group.ravel(), people)), shape=(distinct.size, n)
-                )
-            )
-            self.counts.append(np.rint(release[distinct[:, None] + np.arange(pattern.size)]))
+            self.members.append(group_members(group, len(cells)))
+            self.counts.append(np.rint(release[cells]))
 
     def propagate(self) -> Mask:
         """Rule out what some cell excludes, until nothing changes; shape (n, values)."""
@@ -156,7 +361,7 @@ class _System:
         return result
 
     def witnesses(self, allowed: Mask, beliefs: Floats, people: NDArray[np.intp]) -> Floats | None:
-        """Give, for some people, how often each value occurs in whole-number solutions.
+        """Return, for some people, how often each value occurs in whole-number solutions.
 
         People with the same known columns are one unknown: a count for each value. None where
         the program would be too large or no solution was found within the node limit.
@@ -216,22 +421,8 @@ class _System:
         return sparse.csr_array((ones, (part, every)), shape=(pattern.size, every.size))
 
 
-def _surrogate(noise: Noise) -> GaussianNoise:
-    """Return the Gaussian noise of the same variance: Gibbs sampling only starts from there."""
-    if isinstance(noise, GaussianNoise):
-        return noise
-    return GaussianNoise(float(np.sqrt(2)) * noise.scale)
-
-
-ENOUGH = 4_000
-"""People of simulated releases from whom the posterior learns."""
-
-MOST = 10
-"""Releases from which it learns: what it learns are two numbers."""
-
-
 @dataclass(frozen=True)
-class MeanField(ReleaseByRelease):
+class MeanField(ByBeliefs):
     """Mean-field variational Bayes: everybody's beliefs independent, people's own part taken out.
 
     Attributes
@@ -258,7 +449,6 @@ class MeanField(ReleaseByRelease):
     learns_from = (ProtectedCounts, Microdata)
 
     def __post_init__(self) -> None:
-        """Refuse numbers out of their ranges."""
         integer("sweeps", self.sweeps, low=1)
         positive("tolerance", self.tolerance)
         if self.overlap is not None:
@@ -279,7 +469,6 @@ class MeanField(ReleaseByRelease):
         return replace(self, scale=scale, overlap=overlap)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
-        """Return everybody's approximate posterior, shape (n, values)."""
         targets = view.targets
         if view.noise is None:
             overlap = usual_overlap(targets) if self.overlap is None else self.overlap
@@ -287,10 +476,6 @@ class MeanField(ReleaseByRelease):
         if view.noise.scale == 0:
             return consistent_beliefs(targets, view.release)
         return cavity_beliefs(targets, view.noise, view.release, self.sweeps, self.tolerance)
-
-    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
-        """Decide by the posterior."""
-        return view.targets.success.decide(self.beliefs(view, rng=rng))
 
 
 def mean_field(targets: Targets, model: Likelihood, sweeps: int, tolerance: float) -> Floats:
@@ -332,7 +517,7 @@ def _blocks(n: int, coupling: float) -> list[slice]:
 
 
 @dataclass(frozen=True)
-class GibbsSampling(ReleaseByRelease):
+class GibbsSampling(ByBeliefs):
     """Gibbs sampling: draw each person's value in turn from its exact conditional.
 
     Several chains run side by side from draws of the mean field; beliefs are averages of the
@@ -355,21 +540,19 @@ class GibbsSampling(ReleaseByRelease):
     uses = "prior and release"
 
     def __post_init__(self) -> None:
-        """Refuse numbers out of their ranges."""
         integer("sweeps", self.sweeps, low=1)
         integer("chains", self.chains, low=1)
         between("burn", self.burn, 0, 1, open_high=True)
 
     def beliefs(self, view: View, *, rng: np.random.Generator) -> Floats:
-        """Return everybody's approximate posterior, shape (n, values)."""
         assert view.noise is not None
         if view.noise.scale == 0:
             return consistent_beliefs(view.targets, view.release)
-        targets = view.targets
+        targets, near = view.targets, view.noise
         n, values = targets.prior.shape
-        start = mean_field(
-            targets, likelihood(targets, _surrogate(view.noise), view.release), 20, 1e-2
-        )
+        if not isinstance(near, GaussianNoise):  # of the same variance, to start from
+            near = GaussianNoise(float(np.sqrt(2)) * near.scale)
+        start = mean_field(targets, likelihood(targets, near, view.release), 20, 1e-2)
         model = likelihood(targets, view.noise, view.release)
         ladder = start.cumsum(axis=1)
         state = np.stack(
@@ -379,7 +562,6 @@ class GibbsSampling(ReleaseByRelease):
         every = np.arange(values)
 
         def certain(block: slice) -> Floats:
-            """Return the present values of some people as beliefs: (block, chains, values)."""
             return (state[block][:, :, None] == every).astype(np.float64)
 
         # Beliefs are built as they are needed: all at once they would not fit for many people.
@@ -399,7 +581,3 @@ class GibbsSampling(ReleaseByRelease):
                 if sweep >= skipped:
                     total[i] += softmax(logits).sum(axis=0)
         return total / total.sum(axis=1, keepdims=True)
-
-    def guess(self, view: View, *, rng: np.random.Generator) -> Joint:
-        """Decide by the posterior."""
-        return view.targets.success.decide(self.beliefs(view, rng=rng))

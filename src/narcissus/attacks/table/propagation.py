@@ -9,8 +9,7 @@ Tables are factors of a graph whose variables are people, and beliefs are passed
 against the same sum with ``Pr[cell | c]``: the others' count has the mean and variance of their
 beliefs from all *other* tables, as a normal distribution. With one table and two values nothing
 else is approximate: both cells of a group are one count. Rounded and withheld cells are read as
-the sets of counts that they leave (`narcissus.attacks.table.propagation`), cells counted from
-released rows as values with a variance.
+the sets of counts that they leave, cells counted from released rows as values with a variance.
 
 Tables that share columns repeat each other, and belief propagation counts a repeated fact twice.
 The spread of the others' counts is therefore widened by a factor, the `overlap`, that sinks from
@@ -34,53 +33,50 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from narcissus.attacks.table.base import Floats, View, softmax, view_of
-from narcissus.attacks.table.training import Simulated
+from narcissus.attacks.table.base import Floats, Simulated, View, softmax, view_of
 from narcissus.knowledge.columns import Targets
 from narcissus.mechanisms import CellRule, GaussianNoise, ProtectedCounts
-from narcissus.mechanisms.patterns import Pattern
+from narcissus.mechanisms.queries import Pattern
+
+Counted = NDArray[np.int64]
 
 LIMIT = 30.0  # of a log odds, from one table or from the prior: beyond, it is certain
 REACH = 6.0  # deviations; beliefs farther from what was published pull as if they were so near
 UNLIKELY = -40.0  # log chances below the likeliest count's that are taken as none
+
+LEVELS: Floats = np.geomspace(20.0, 1.0, 20)
+"""How far counts are widened in each pass."""
+
+SCALES = (0.5, 64.0)
+USUAL_SCALE = 2.0
+DAMPING = 0.5
+FLOOR = 0.05  # of the variance of a count, so that certain people leave it a shape
+DOUBT = 1e-3  # where less is left to what the prior allows, the release is believed instead
+BLOCK = 4_000_000  # entries of an array
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
     """The counts that published cells leave, as runs of equally likely ones."""
 
-    # To which cell a run belongs, shape (runs,), in ``[0, cells)``, ascending
-    cell: NDArray[np.int64]
-    # low, high: First and last count of each run, shape (runs,)
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    cell: Counted  # To which cell a run belongs, shape (runs,), in ``[0, cells)``, ascending
+    low: Counted  # First count of each run, shape (runs,)
+    high: Counted  # Last count
     # How likely a count of the run makes what was published, relative to the likeliest count
     weight: Floats
 
-    def ends(self, cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def ends(self, cells: int) -> tuple[Counted, Counted]:
         """Return the least and the largest count that is left, shape (cells,) each."""
         start = np.flatnonzero(np.diff(self.cell, prepend=-1))
         assert start.size == cells, "every cell has a run"
         return np.minimum.reduceat(self.low, start), np.maximum.reduceat(self.high, start)
 
 
-def runs_of(rule: CellRule, cells: Floats, people: NDArray[np.int64]) -> Runs:
-    """Return the counts that the published cells of groups of so many people leave.
+def runs_of(rule: CellRule, cells: Floats, people: Counted) -> Runs:
+    """Return the counts that the published cells (groups, size) of groups of ``people`` leave.
 
-    Parameters
-    ----------
-    rule
-        How a cell depends on its count.
-    cells
-        Published cells of each group, shape (groups, size).
-    people
-        How many people fall into each group, shape (groups,).
-
-    Returns
-    -------
-    Runs
-        Cell ``v`` of group ``g`` is number ``g * size + v``; of two cells, which are one count,
-        only the second is there, with what both say, and has number ``g``.
+    Cell ``v`` of group ``g`` is number ``g * size + v``; of two cells, which are one count, only
+    the second is there, with what both say, and has number ``g``.
     """
     size = cells.shape[1]
     entries = people + 1
@@ -109,7 +105,7 @@ def runs_of(rule: CellRule, cells: Floats, people: NDArray[np.int64]) -> Runs:
     return Runs(cell[order], low, high, np.exp(logs.ravel()[begin]))
 
 
-def within_totals(runs: Runs, people: NDArray[np.int64], size: int) -> Runs:
+def within_totals(runs: Runs, people: Counted, size: int) -> Runs:
     """Cut each cell's counts to what the other cells of its group leave of the group's people."""
     first, last = (x.reshape(-1, size) for x in runs.ends(len(people) * size))
     low = people[:, None] - (last.sum(axis=1, keepdims=True) - last)
@@ -129,24 +125,19 @@ def within_totals(runs: Runs, people: NDArray[np.int64], size: int) -> Runs:
 class CountSets:
     """What cells say of a count, as sums of values of its distribution function."""
 
-    # Where the distribution function of the others' count is needed, shape (groups, cells,
-    # edges)
+    # Where the distribution function of the others' count is needed, shape (groups, cells, edges)
     edges: Floats
-    # without, with_one: Its coefficients in the chance of what was published when a person is
-    # not in the cell, and when they are; same shape
-    without: Floats
-    with_one: Floats
-    # first, last: The least and the largest count that is left, shape (groups, cells)
-    first: Floats
-    last: Floats
+    without: Floats  # Its coefficients in the chance of what was published without a person there
+    with_one: Floats  # The same with them in the cell
+    first: Floats  # The least count that is left, shape (groups, cells)
+    last: Floats  # The largest
 
     @property
     def width(self) -> int:
-        """How many numbers are computed for each person."""
         return self.edges[0].size
 
     @classmethod
-    def of(cls, rule: CellRule, cells: Floats, people: NDArray[np.int64]) -> CountSets:
+    def of(cls, rule: CellRule, cells: Floats, people: Counted) -> CountSets:
         """Read the published cells of groups, shape (groups, size), of so many people each."""
         groups, size = cells.shape
         runs = runs_of(rule, cells, people)
@@ -165,12 +156,7 @@ class CountSets:
             signs += [(one, -weight), (one, weight)]
         return cls(*_gathered(runs.cell, places, signs, (groups, width)), first, last)
 
-    def log_odds(self, group: NDArray[np.int64], mean: Floats, deviation: Floats) -> Floats:
-        """Return the log ratio of what was published with one more person in a cell and without.
-
-        group: the group of each person, shape (n,).
-        mean, deviation: of the others' count, shape (n, cells).
-        """
+    def log_odds(self, group: Counted, mean: Floats, deviation: Floats) -> Floats:
         pull = REACH * deviation
         mean = np.clip(mean, self.first[group] - 1 - pull, self.last[group] + pull)
         below = special.ndtr((self.edges[group] - mean[:, :, None]) / deviation[:, :, None])
@@ -182,8 +168,8 @@ class CountSets:
 
 
 def _gathered(
-    cell: NDArray[np.int64],
-    places: list[NDArray[np.int64]],
+    cell: Counted,
+    places: list[Counted],
     signs: list[tuple[int, Floats]],
     shape: tuple[int, int],
 ) -> tuple[Floats, Floats, Floats]:
@@ -203,17 +189,6 @@ def _gathered(
         table[owner, column] = np.bincount(inverse, weights=weights, minlength=distinct.size)
         sums.append(table.reshape(*shape, -1))
     return edges.reshape(*shape, -1), sums[0], sums[1]
-
-
-LEVELS: Floats = np.geomspace(20.0, 1.0, 20)
-"""How far counts are widened in each pass."""
-
-SCALES = (0.5, 64.0)
-USUAL_SCALE = 2.0
-DAMPING = 0.5
-FLOOR = 0.05  # of the variance of a count, so that certain people leave it a shape
-DOUBT = 1e-3  # where less is left to what the prior allows, the release is believed instead
-BLOCK = 4_000_000  # entries of an array
 
 
 def propagated_beliefs(view: View, overlap: float, scale: float) -> Floats:
@@ -253,17 +228,15 @@ def learned_scale(simulated: Sequence[Simulated]) -> float:
 def passes(view: View, levels: Floats, scale: float) -> Iterator[Floats]:
     """Yield everybody's beliefs after each pass over the tables, shape (n, values).
 
-    view: the people and the release.
-    levels: by what factor the variance of a count is widened in each pass.
-    scale: of rows, the standard deviation of a cell that is counted from them.
+    In each the variance of a count is widened by a factor, its level.
     """
     targets = view.targets
     tables = table_factors(targets, reader_of(view, scale))
     logits = np.maximum(targets.log_prior, -LIMIT / 2)  # one table can overrule the prior
-    messages = [np.zeros((targets.people, table.size)) for table in tables]
+    messages = [np.zeros((targets.people, table.pattern.size)) for table in tables]
     for level in levels:
         for number, table in enumerate(tables):
-            cavity = table.part(softmax(logits - table.whole(messages[number])))
+            cavity = table.pattern.sum_to(softmax(logits - table.whole(messages[number])))
             change = DAMPING * (table.message(cavity, float(level)) - messages[number])
             messages[number] += change
             logits += table.whole(change)
@@ -285,7 +258,7 @@ class CountEvidence(Protocol):
         """How many numbers are computed for each person."""
         ...
 
-    def log_odds(self, group: NDArray[np.int64], mean: Floats, deviation: Floats) -> Floats:
+    def log_odds(self, group: Counted, mean: Floats, deviation: Floats) -> Floats:
         """Return the log ratio of what was released with one more person in a cell and without.
 
         Shapes (n,), (n, cells), (n, cells): each person's group, and the mean and the standard
@@ -298,13 +271,12 @@ class CountEvidence(Protocol):
 class Measured:
     """Cells as values with normal errors."""
 
-    # Shape (groups, cells); of two cells, which are one count, only the second is there, as
-    # the mean of what both say
+    # Shape (groups, cells); of two cells, only the second is there, as the mean of what both say
     cells: Floats
     variance: float  # Of each value, in counts squared
 
     @classmethod
-    def of(cls, cells: Floats, people: NDArray[np.int64], variance: float) -> Measured:
+    def of(cls, cells: Floats, people: Counted, variance: float) -> Measured:
         """Read the cells of groups, shape (groups, size), of so many people each."""
         if cells.shape[1] == 2:
             return cls((cells[:, 1:] + people[:, None] - cells[:, :1]) / 2, variance / 2)
@@ -312,16 +284,14 @@ class Measured:
 
     @property
     def width(self) -> int:
-        """How many numbers are computed for each person."""
         return self.cells.shape[1]
 
-    def log_odds(self, group: NDArray[np.int64], mean: Floats, deviation: Floats) -> Floats:
-        """Return the log ratio of two normal densities, one person apart."""
+    def log_odds(self, group: Counted, mean: Floats, deviation: Floats) -> Floats:
         odds = (self.cells[group] - mean - 0.5) / (deviation**2 + self.variance)
         return np.clip(odds, -LIMIT, LIMIT)
 
 
-Reader = Callable[[NDArray[np.int64], NDArray[np.int64]], CountEvidence]
+Reader = Callable[[Counted, Counted], CountEvidence]
 """From numbers of cells, shape (groups, size), and the groups' people to evidence."""
 
 
@@ -342,20 +312,10 @@ def reader_of(view: View, scale: float) -> Reader:
 class TableFactor:
     """One table as a factor: which people share a count, and what was published of it."""
 
-    # Each person's group, whose known columns of the table agree, shape (n,)
-    group: NDArray[np.int64]
-    people: NDArray[np.int64]  # How many people are in each group, shape (groups,)
+    group: Counted  # Each person's group, whose known columns of the table agree, shape (n,)
+    people: Counted  # How many people are in each group, shape (groups,)
     evidence: CountEvidence  # What the published cells leave
     pattern: Pattern  # The table's unknown columns
-
-    @property
-    def size(self) -> int:
-        """How many joint values its unknown columns have."""
-        return self.pattern.size
-
-    def part(self, joint: Floats) -> Floats:
-        """Sum joint values to those of the table's unknown columns: (n, values) -> (n, size)."""
-        return self.pattern.sum_to(joint)
 
     def whole(self, part: Floats) -> Floats:
         """Repeat values of the table over all joint values: (n, size) -> (n, values)."""
@@ -374,10 +334,9 @@ class TableFactor:
     def message(self, cavity: Floats, overlap: float) -> Floats:
         """Return what the table says of each value of each person, up to a constant, (n, size).
 
-        cavity: beliefs about the table's unknown columns from everything else, shape (n, size).
-        overlap: by what factor the variance of the others' count is widened.
+        The ``cavity`` are the beliefs about its unknown columns from everything else.
         """
-        two = self.size == 2
+        two = self.pattern.size == 2
         chance = cavity[:, 1:] if two else cavity
         spread = chance * (1 - chance)
         mean, variance = self._members @ chance, self._members @ spread
@@ -393,7 +352,7 @@ class TableFactor:
             return np.concatenate([np.zeros_like(odds), odds], axis=1)
         # The cells of a group have one degree of freedom less than there are cells: were they
         # taken as independent, two cells would say twice what they say.
-        return odds * ((self.size - 1) / self.size)
+        return odds * ((self.pattern.size - 1) / self.pattern.size)
 
 
 def table_factors(targets: Targets, reader: Reader) -> list[TableFactor]:

@@ -1,24 +1,25 @@
 """Mechanisms that release something computed from a table of people."""
 
-from narcissus.mechanisms.table.base import Prepared, TableMechanism
-from narcissus.mechanisms.table.bootstrap import Bootstrap
-from narcissus.mechanisms.table.columns import Columns
-from narcissus.mechanisms.table.command import Command
-from narcissus.mechanisms.table.copula import GaussianCopula
-from narcissus.mechanisms.table.kept import KeptReleases, require_varied
-from narcissus.mechanisms.table.microdata import PublishedRows
-from narcissus.mechanisms.table.opendp import OpenDPMeasurement
-from narcissus.mechanisms.table.opendp_synthesizer import OpenDPSynthesizer
-from narcissus.mechanisms.table.own import OwnSynthesizer
-from narcissus.mechanisms.table.planned import Marginals, PlannedCounts
-from narcissus.mechanisms.table.random_rounding import RandomRounding
-from narcissus.mechanisms.table.releases import CellRule, Microdata, ProtectedCounts
-from narcissus.mechanisms.table.rounding import Rounding
-from narcissus.mechanisms.table.shelf import Shelf
-from narcissus.mechanisms.table.suppression import Suppression
-from narcissus.mechanisms.table.swapping import Swapping
-from narcissus.mechanisms.table.tables import Tables
-from narcissus.mechanisms.table.tree_mst import TreeSynthesizer
+from narcissus.mechanisms.table.base import (
+    CellRule,
+    Columns,
+    Microdata,
+    Prepared,
+    ProtectedCounts,
+    TableMechanism,
+)
+from narcissus.mechanisms.table.command import Command, OwnSynthesizer
+from narcissus.mechanisms.table.kept import KeptReleases, Shelf, require_varied
+from narcissus.mechanisms.table.noisy import Marginals, PlannedCounts, Tables
+from narcissus.mechanisms.table.opendp import OpenDPMeasurement, OpenDPSynthesizer
+from narcissus.mechanisms.table.protected import RandomRounding, Rounding, Suppression
+from narcissus.mechanisms.table.rows import (
+    Bootstrap,
+    GaussianCopula,
+    PublishedRows,
+    Swapping,
+    TreeSynthesizer,
+)
 
 __all__ = [
     "Bootstrap",

@@ -1,21 +1,135 @@
-"""What a mechanism of a table study offers: a plan, made ready for the columns of a table."""
+"""What a mechanism of a table study is told, what it offers, and what it releases.
+
+`narcissus.mechanisms.Counts` are cells with independent noise. `ProtectedCounts` are cells that
+were rounded or withheld. `Microdata` are rows; they can be counted. Anything else is an object
+that only the user's own attacks can read.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
+from narcissus._pandas import pd
+from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
 from narcissus.mechanisms.noise import Noise
-from narcissus.mechanisms.queries import TableQueries
-from narcissus.mechanisms.table.columns import Columns
+from narcissus.mechanisms.queries import Codes, Floats, MarginalQueries, TableQueries
+from narcissus.tables.coding import codes_by_labels
+from narcissus.tables.sources import has_index
 
 DEFAULT_DELTA = 1e-5
 HIGHEST_EPSILON = 1e9
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table, which everybody knows."""
+
+    names: tuple[str, ...]  # All different
+    labels: tuple[tuple[str, ...], ...]  # Of each column's values
+    ordered: tuple[bool, ...]  # Whether a column's values have an order
+    unknown: tuple[int, ...]  # Positions of the columns that the attacker does not know
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each column has."""
+        return tuple(len(labels) for labels in self.labels)
+
+    def k_way(self, k: int) -> MarginalQueries:
+        """Lay out all tables of ``k`` columns that touch an unknown one; of fewer if need be."""
+        return MarginalQueries(self.sizes, self.unknown, min(k, len(self.names)))
+
+    def frame(self, codes: NDArray[np.integer]) -> pd.DataFrame:
+        """Return people, shape (n, d), as a frame of labels, one categorical column each."""
+        parts = [
+            pd.Series(pd.Categorical(np.array(labels)[codes[:, c]], list(labels)), name=name)
+            for c, (name, labels) in enumerate(zip(self.names, self.labels, strict=True))
+        ]
+        return pd.concat(parts, axis=1)
+
+    def codes(self, frame: pd.DataFrame, *, of: str) -> Codes:
+        """Return the rows of a data frame as value numbers, shape (rows, d).
+
+        The frame must have every column, in any order, with values that are those of the labels,
+        however they are written (`narcissus.tables.spelling`); names are compared by their text. A
+        first column without a name is an index, and left out. Errors name what is missing in the
+        table or in the frame, and whose rows these are, ``of``: 'the release'.
+        """
+        found = [str(name) for name in frame.columns]
+        if has_index(found):
+            frame, found = frame.iloc[:, 1:], found[1:]
+        if missing := [name for name in self.names if name not in found]:
+            raise InputError(f"{of} lacks the columns {', '.join(map(repr, missing))}")
+        if strange := [name for name in found if name not in self.names]:
+            raise InputError(
+                f"{of} has columns that were not in the data: {', '.join(map(repr, strange))}"
+            )
+        if twice := sorted({name for name in found if found.count(name) > 1}):
+            raise InputError(f"{of} has the columns {', '.join(map(repr, twice))} twice")
+        named = frame.set_axis(found, axis=1)
+        return np.stack(
+            [self._column(named[name], c, of=of) for c, name in enumerate(self.names)], axis=1
+        )
+
+    def _column(self, values: pd.Series, column: int, *, of: str) -> Codes:
+        name, labels = self.names[column], self.labels[column]
+        place, distinct = pd.factorize(values)
+        found = np.append(codes_by_labels(name, list(distinct), labels), np.int32(-1))
+        numbers = found[place]  # the last is that of a missing value
+        if (numbers < 0).any():
+            strange: Sequence[str] = sorted({str(value) for value in values[numbers < 0]})
+            raise InputError(
+                f"column '{name}' of {of} has values that were not in the data: "
+                f"{', '.join(map(repr, strange[:5]))}" + (" ..." if len(strange) > 5 else "")
+            )
+        return numbers
+
+
+class CellRule(Protocol):
+    """How a published cell depends on its true count; everybody knows the rule."""
+
+    @property
+    def title(self) -> str:
+        """What was done to each cell, such as 'rounded to multiples of 5'."""
+        ...
+
+    def log_likelihood(self, cells: Floats, counts: Floats) -> Floats:
+        """Return the log chance of published values given true counts, broadcast.
+
+        Cells are NaN where withheld, counts whole numbers of at least 0. It is minus infinity
+        where the count cannot have led to the value.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ProtectedCounts:
+    """A release of counts, each cell changed by itself by a known rule, without added noise."""
+
+    queries: TableQueries
+    rule: CellRule  # How each cell depends on its count
+    cells: Floats  # The published values, shape (cells,); NaN where withheld; not to be written to
+    # Whether the rule is the exact chance of each cell, independent of the others; otherwise it
+    # only says which counts a cell may have
+    cellwise: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """A release of rows, in the columns of the table."""
+
+    rows: Codes  # Value numbers of every column, shape (m, d); not to be written to
+
+    def counts(self, queries: TableQueries, people: int) -> Floats:
+        """Return the cells of tables of so many people, counted from the rows, shape (cells,)."""
+        return queries.counts(self.rows) * (people / max(1, len(self.rows)))
 
 
 class Prepared(Protocol):
@@ -85,17 +199,32 @@ class TableMechanism(ABC):
 
     @abstractmethod
     def prepare(self, columns: Columns) -> Prepared:
-        """Return the mechanism for a table of these columns.
-
-        Raises
-        ------
-        InputError
-            It cannot release anything of such a table.
-        """
+        """Return the mechanism for a table of these columns; refuse what it cannot release."""
 
     def point(self, guarantee: Guarantee) -> tuple[float | None, float]:
-        """Get one point (epsilon, delta) of the guarantee, to compare; None where it has none."""
+        """Return one point (epsilon, delta) of the guarantee, to compare; None if it has none."""
         return epsilon_at(guarantee, DEFAULT_DELTA), DEFAULT_DELTA
+
+
+class Named(TableMechanism):
+    """A mechanism whose names are templates of its options, and which one of them may order."""
+
+    names: ClassVar[tuple[str, str]]
+    """Label and title, formatted with the mechanism as ``self``."""
+    ordered_by: ClassVar[str] = ""
+    """The option that grows with protection."""
+
+    @property
+    def label(self) -> str:
+        return self.names[0].format(self=self)
+
+    @property
+    def title(self) -> str:
+        return self.names[1].format(self=self)
+
+    @property
+    def strength(self) -> float | None:
+        return float(getattr(self, self.ordered_by)) if self.ordered_by else None
 
 
 def epsilon_at(guarantee: Guarantee, delta: float) -> float | None:

@@ -1,4 +1,7 @@
-"""Rows from a program: CSV in, CSV out, with a seed; the way to generators in any language."""
+"""Rows from somebody else's generator, a function or a program, with the guarantee declared of it.
+
+A program reads a CSV and writes one, with a seed: the way to generators in any language.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ import csv
 import io
 import os
 import shutil
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -19,17 +23,142 @@ from narcissus._guarded import GuardedRun, run_guarded
 from narcissus._options import FilledIn, Level, RunsProgram
 from narcissus._pandas import pd
 from narcissus._scratch import scratch_folder
-from narcissus._validation import positive
+from narcissus._validation import arity, non_negative, positive, probability
 from narcissus.errors import InputError, NarcissusError
-from narcissus.mechanisms.marginals import Codes
-from narcissus.mechanisms.table.columns import Columns
-from narcissus.mechanisms.table.declared import DeclaredRows
-from narcissus.mechanisms.table.own import rows_of
+from narcissus.guarantees import Adjacency, ApproximateDP, Guarantee, PureDP, as_replace_one
+from narcissus.mechanisms.queries import Codes
+from narcissus.mechanisms.table.base import Columns, TableMechanism
+from narcissus.mechanisms.table.rows import Maker, PreparedRows
+from narcissus.worlds.own import asked
 
 SAID = 5
 """Lines of what a program said last that an error shows."""
 LONGEST_PRINT = 2**30  # bytes; what it prints is not kept, but for its end
 SEEDS = 2**31  # they are below: any language takes them
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredRows(TableMechanism):
+    """Rows that code of the user's makes; what is proved of them holds if the declaration does.
+
+    A subclass gives ``name`` and ``maker``.
+
+    Parameters
+    ----------
+    epsilon
+        Privacy level that the generator is declared to keep; nothing is declared if left out.
+    delta
+        Of the declared level; 0 if left out.
+    adjacency
+        Which neighbours the declared level is about; converted to a replaced record.
+    deterministic
+        Whether it is meant to give the same rows for the same people; otherwise two equal releases
+        are taken for a fixed seed, and refused.
+    """
+
+    epsilon: float | None = None
+    delta: float | None = None
+    adjacency: Adjacency = "replace-one"
+    deterministic: bool = False
+
+    def __post_init__(self) -> None:
+        if self.epsilon is None:
+            if self.delta is not None:
+                raise InputError("`delta` is declared with an `epsilon`: give both or neither")
+            return
+        non_negative("epsilon", self.epsilon)
+        if self.delta is not None:
+            probability("delta", self.delta)
+        if self.deterministic:
+            raise InputError(
+                "`deterministic` rows that depend on the people keep no `epsilon`: leave one out"
+            )
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What the generator is called, with its kind: 'the program `python synth.py`'."""
+
+    @abstractmethod
+    def maker(self, columns: Columns) -> Maker:
+        """Return what makes rows of rows, for a table of these columns."""
+
+    @property
+    def label(self) -> str:
+        return self.name if self.epsilon is None else f"ε = {self.epsilon:g}"
+
+    @property
+    def title(self) -> str:
+        return f"Rows of {self.name}"
+
+    @property
+    def strength(self) -> float | None:
+        if self.epsilon is None:
+            return None
+        return np.inf if self.epsilon == 0 else 1 / self.epsilon
+
+    @property
+    def declared(self) -> Guarantee | None:
+        """What is declared, about one person's record replaced."""
+        if self.epsilon is None:
+            return None
+        if not self.delta:
+            return as_replace_one(PureDP(self.epsilon, adjacency=self.adjacency))
+        return as_replace_one(ApproximateDP(self.epsilon, self.delta, adjacency=self.adjacency))
+
+    def prepare(self, columns: Columns) -> PreparedRows:
+        """Take the declaration as it is, and say that it is assumed."""
+        assumes, guarantee = (), self.declared
+        if guarantee is not None:
+            assumes = (f"{self.name} keeps what was declared of it, {guarantee.describe()}",)
+        must_vary, maker = not self.deterministic, self.maker(columns)
+        return PreparedRows.of(columns, maker, guarantee, assumes=assumes, must_vary=must_vary)
+
+
+@dataclass(frozen=True)
+class OwnSynthesizer(DeclaredRows):
+    """Rows that a function of your own makes of the people.
+
+    Parameters
+    ----------
+    function
+        ``function(frame)`` or ``function(frame, rng)``: a data frame of the people, a categorical
+        column of texts each, to a data frame of rows in the same columns, with values that are in
+        the data. Its coins must come from ``rng``, or the run cannot be repeated.
+    epsilon
+        Privacy level that the function is declared to keep; nothing is declared if left out.
+    """
+
+    function: Callable[..., Any]
+
+    @property
+    def name(self) -> str:
+        return f"the function `{getattr(self.function, '__name__', repr(self.function))}`"
+
+    def maker(self, columns: Columns) -> Maker:
+        return _Caller(self.function, columns, self.name)
+
+
+@dataclass(frozen=True)
+class _Caller:
+    function: Callable[..., Any]
+    columns: Columns
+    name: str
+
+    def __call__(self, codes: Codes, rng: np.random.Generator) -> Codes:
+        arguments = (self.columns.frame(codes), rng)[: arity(self.function, 2)]
+        found = asked("mechanism", self.function, *arguments)
+        if not isinstance(found, pd.DataFrame):
+            raise InputError(f"{self.name} must give a data frame, got {type(found).__name__}")
+        return rows_of(found, self.columns, of=f"what {self.name} gives")
+
+
+def rows_of(frame: pd.DataFrame, columns: Columns, *, of: str) -> Codes:
+    """Return released rows as value numbers, shape (rows, d); none at all are refused."""
+    rows = columns.codes(frame, of=of)
+    if len(rows) == 0:
+        raise InputError(f"{of} has no rows")
+    return rows
 
 
 @dataclass(frozen=True)
@@ -48,13 +177,6 @@ class Command(DeclaredRows):
         Seconds that one release may take; then the program is ended with all that it has started.
     epsilon
         Privacy level that the program is declared to keep; nothing is declared if left out.
-    delta
-        Of the declared level; 0 if left out.
-    adjacency
-        Which neighbours the declared level is about; converted to a replaced record.
-    deterministic
-        Whether it is meant to give the same rows for the same people; otherwise two equal releases
-        are taken for a fixed seed, and refused.
     """
 
     command: Annotated[Sequence[str], RunsProgram()]
@@ -63,7 +185,6 @@ class Command(DeclaredRows):
     epsilon: Level | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse a command that cannot be run, or that does not say where the files are."""
         super().__post_init__()
         if not self.command or not all(isinstance(part, str) for part in self.command):  # pyright: ignore[reportUnnecessaryIsInstance] (from Python it may be anything)
             raise InputError(f"`command` must be a list of texts, got {self.command!r}")
@@ -80,8 +201,9 @@ class Command(DeclaredRows):
 
     @property
     def name(self) -> str:
-        """The program by its command, without the placeholders."""
-        return f"the program `{command_name(self.command)}`"
+        """The program by its command, without the placeholders, cut to 60 characters."""
+        plain = " ".join(p for p in self.command if not (p.startswith("{") and p.endswith("}")))
+        return f"the program `{plain if len(plain) <= 60 else plain[:57] + '...'}`"
 
     @property
     def _argv(self) -> tuple[str, ...]:
@@ -96,17 +218,10 @@ class Command(DeclaredRows):
             argv[0] = found
         return tuple(argv)
 
-    def maker(self, columns: Columns) -> Callable[[Codes, np.random.Generator], Codes]:
-        """Run the program once for each release."""
+    def maker(self, columns: Columns) -> Maker:
         levels = {"epsilon": self.epsilon, "delta": self.delta}
         told = {name: repr(level) for name, level in levels.items() if level is not None}
-        return _Runner(self._argv, columns, self.time_limit, self.name, told)
-
-
-def command_name(command: Sequence[str]) -> str:
-    """Return a command without its placeholders, at most 60 characters."""
-    plain = " ".join(part for part in command if not (part.startswith("{") and part.endswith("}")))
-    return plain if len(plain) <= 60 else plain[:57] + "..."
+        return _ProgramCaller(self._argv, columns, self.time_limit, self.name, told)
 
 
 def named_files(command: Sequence[str], folder: Path) -> dict[int, Path]:
@@ -124,11 +239,9 @@ def named_files(command: Sequence[str], folder: Path) -> dict[int, Path]:
 
 
 @dataclass(frozen=True)
-class _Runner:
-    """Makes rows of rows."""
-
+class _ProgramCaller:
     command: tuple[str, ...]  # The program and its arguments, placeholders included
-    columns: Columns  # Of the table
+    columns: Columns
     seconds: float  # That one run may take
     name: str  # Of the program, for messages
     told: Mapping[str, str]  # The declared level, by its placeholder
@@ -200,11 +313,8 @@ class _Runner:
                 raise InputError(
                     f"{of} has {len(row)} cells in line {number}, but {len(head)} in the first"
                 )
-        return rows_of(
-            pd.DataFrame(rows, columns=[name.strip() for name in head], dtype=str),
-            self.columns,
-            of=of,
-        )
+        names = [name.strip() for name in head]
+        return rows_of(pd.DataFrame(rows, columns=names, dtype=str), self.columns, of=of)
 
 
 def _filled(part: str, values: Mapping[str, str]) -> str:

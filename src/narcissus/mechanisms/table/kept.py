@@ -4,24 +4,99 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus._arrays import pack, unpack
-from narcissus.errors import InputError
+from narcissus._files import read_bytes, write_atomically
+from narcissus.errors import InputError, StoreError
 from narcissus.guarantees import Guarantee
-from narcissus.mechanisms.marginals import Codes, Counts
-from narcissus.mechanisms.noise import Noise
-from narcissus.mechanisms.queries import TableQueries
-from narcissus.mechanisms.table.base import Prepared
-from narcissus.mechanisms.table.releases import Microdata, ProtectedCounts
-from narcissus.mechanisms.table.shelf import Shelf
+from narcissus.mechanisms.noise import Counts, Noise
+from narcissus.mechanisms.queries import Codes, TableQueries
+from narcissus.mechanisms.table.base import Microdata, Prepared, ProtectedCounts
 
 _FORMAT = b"narcissus release 1"
 TRIES = 3
+
+LARGEST = 2**28
+"""Bytes of a file that are read."""
+
+SENT_BACK = 2**24
+"""Most bytes of a release that is sent back by who has not the folder."""
+
+BROUGHT = 2**26
+"""Most bytes of releases that are brought along, together."""
+
+
+class Shelf:
+    """Releases by name, as bytes.
+
+    Parameters
+    ----------
+    folder
+        Where they are, a file each; made when it is needed.
+
+    Notes
+    -----
+    It is sent to workers together with the mechanism. One on another machine has no such folder:
+    it is told so by `leave`, and gives what was made there by `handed_over`.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self._brought: Mapping[str, bytes] | None = None
+        self._made: dict[str, bytes] = {}
+        self._too_large = 0
+
+    def get(self, name: str) -> bytes | None:
+        """Return a release, or None; refuse a link."""
+        if self._brought is not None:
+            return self._made.get(name, self._brought.get(name))
+        path = self.folder / name
+        if path.is_symlink():
+            raise StoreError(f"{path} is a link, which nothing here follows: remove it")
+        return read_bytes(path, largest=LARGEST) if path.exists() else None
+
+    def put(self, name: str, content: bytes) -> None:
+        """Keep a release; raise StoreError if the folder cannot be written."""
+        if self._brought is None:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                write_atomically(self.folder / name, content, private=True)
+            except OSError as error:
+                raise StoreError(f"cannot keep a release in {self.folder}: {error}") from error
+        elif len(content) <= SENT_BACK:
+            self._made[name] = content
+        else:
+            self._too_large = max(self._too_large, len(content))
+
+    def to_bring(self) -> tuple[dict[str, bytes], int]:
+        """Return what may be brought to where the folder is not, and how many are too much."""
+        found: dict[str, bytes] = {}
+        size = left = 0
+        for path in sorted(self.folder.glob("*.npz")):
+            if path.is_symlink() or size + path.stat().st_size > BROUGHT:
+                left += 1
+                continue
+            found[path.name] = read_bytes(path, largest=BROUGHT)
+            size += len(found[path.name])
+        return found, left
+
+    def leave(self, brought: Mapping[str, bytes]) -> None:
+        """Keep in memory from here on: the folder is elsewhere; once told, again is nothing."""
+        if self._brought is None:
+            self._brought = brought
+
+    def handed_over(self) -> tuple[dict[str, bytes], int]:
+        """Return what was made since, and the bytes of the largest that was too large, or 0."""
+        made, large = self._made, self._too_large
+        self._made, self._too_large = {}, 0
+        return made, large
 
 
 @dataclass(frozen=True)
@@ -34,54 +109,39 @@ class KeptReleases:
     where no coin was drawn of the generator, one is, so that the next release is another.
 
     Whoever can write to the folder can change the numbers. A file that is damaged is made anew.
-
-    Attributes
-    ----------
-    prepared
-        The mechanism. Rows and counts are kept; other objects pass through.
-    shelf
-        Where they are kept.
-    identity
-        What else a release depends on, as text: the part with its options, digests of own code.
     """
 
-    prepared: Prepared
+    prepared: Prepared  # The mechanism; rows and counts are kept, other objects pass through
     shelf: Shelf
+    # What else a release depends on: the part with its options, digests of own code
     identity: str
 
     @property
     def queries(self) -> TableQueries:
-        """Those of the mechanism."""
         return self.prepared.queries
 
     @property
     def releases(self) -> type:
-        """What the mechanism releases."""
         return self.prepared.releases
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """What the mechanism guarantees."""
         return self.prepared.guarantee
 
     @property
     def noise(self) -> Noise | None:
-        """That of the mechanism."""
         return self.prepared.noise
 
     @property
     def cellwise(self) -> bool:
-        """Whether each cell depends on its own count alone."""
         return self.prepared.cellwise
 
     @property
     def assumes(self) -> tuple[str, ...]:
-        """What must hold for the guarantee to do so."""
         return self.prepared.assumes
 
     @property
     def must_vary(self) -> bool:
-        """Whether two equal releases of the same people show a fixed seed."""
         return self.prepared.must_vary
 
     def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Any]:
@@ -140,44 +200,31 @@ class KeptReleases:
 
     def _restored(self, arrays: dict[str, NDArray[Any]]) -> Any:
         ((name, values),) = arrays.items()
+        values.setflags(write=False)
         if self.releases is Microdata:
             sizes = np.array(self.queries.sizes)
             fits = values.dtype == np.int32 and values.ndim == 2 and values.shape[1] == len(sizes)
             if name != "rows" or not fits or (values < 0).any() or (values >= sizes).any():
                 raise ValueError("no rows of this table")
-            values.setflags(write=False)
             return Microdata(values)
         if (name, values.dtype, values.shape) != ("cells", np.float64, (self.queries.cells,)):
             raise ValueError("no cells of these tables")
-        values.setflags(write=False)
         if self.releases is Counts and self.noise is not None:
             return Counts(self.queries, self.noise, values)
         return ProtectedCounts(self.queries, self._rule, values)
 
 
 def _state(rng: np.random.Generator) -> str:
-    return json.dumps(rng.bit_generator.state, default=_listed, sort_keys=True)
-
-
-def _listed(array: Any) -> Any:
-    """Return an array of a generator's state as JSON can hold it."""
-    return array.tolist()
+    state = rng.bit_generator.state
+    return json.dumps(state, default=lambda array: array.tolist(), sort_keys=True)
 
 
 def require_varied(prepared: Prepared, codes: Codes, rng: np.random.Generator) -> None:
     """Refuse a generator of the user's that makes the same rows whatever the coins.
 
-    It is asked twice, with different coins, and once more where the rows were the same: a few
-    people's may be by chance. Mechanisms of this package are not asked.
-
-    Parameters
-    ----------
-    prepared
-        Its ``must_vary`` says whether it is to be asked.
-    codes
-        Value numbers of some people, shape (n, d).
-    rng
-        Source of the coins.
+    It is asked twice about some people, shape (n, d), with different coins, and once more where the
+    rows were the same: a few people's may be by chance. Mechanisms whose ``must_vary`` is false,
+    such as those of this package, are not asked.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from narcissus.attacks.table.shares import holding, shares_of
+from narcissus.attacks.table.shards import holding, shares_of
 from narcissus.errors import NarcissusError
 from narcissus.game.executor import Ended, Executor, HasPlaces, Job, Serial
 from narcissus.observer import SILENT, Observer

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from narcissus._outwards import upper
 from narcissus._random import child
 from narcissus._version import __version__
-from narcissus.attacks.conversation import Transcript
+from narcissus.attacks.base import Transcript
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Game, Play, play
 from narcissus.game.block import Arrays

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from narcissus._arrays import first_largest
 from narcissus.attacks.table import Targets
-from narcissus.attacks.table.alone import beliefs_alone
+from narcissus.attacks.table.ceiling import beliefs_alone
 from narcissus.evidence import Envelope, PeopleSums
 from narcissus.mechanisms.noise import Noise
 from narcissus.study.table.population import Crowd

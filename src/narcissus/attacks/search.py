@@ -1,4 +1,4 @@
-"""Attackers of ciphers: search for the key, or encrypt the candidates oneself."""
+"""Attackers of ciphers, one-way functions and generators: try keys, inputs or seeds, or undo."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 
 from narcissus._options import FilledIn
 from narcissus._validation import integer
-from narcissus.attacks.conversation import Conversation
+from narcissus.attacks.base import Conversation
 from narcissus.errors import InputError
-from narcissus.mechanisms.chosen_plaintext import ChosenPlaintext
-from narcissus.mechanisms.ciphers import Cipher, PublicKey
+from narcissus.mechanisms import ChosenPlaintext, Cipher, PublicKey, Stretched
+from narcissus.success.relations.base import Attempts
 from narcissus.worlds.base import Array, Batch, all_tuples
 from narcissus.worlds.pairs import Pairs
 
 LISTED = 30
 """Strings of more bits are drawn one by one: two of them are never alike."""
+
+SEED = 2024
+"""Of the inputs that are tried: independent of all trials, whatever their seed."""
 
 
 def different_strings(count: int, bits: int, rng: np.random.Generator) -> NDArray[np.uint8]:
@@ -54,7 +57,6 @@ class KeySearch:
         integer("budget", self.budget, low=1)
 
     def prepare(self, game: Any) -> KeySearch:
-        """Take the cipher and the two messages from the game."""
         if not isinstance(game.mechanism, Cipher) or not isinstance(game.world, Pairs):
             raise InputError("the attack `key-search` needs a cipher and a world of pairs")
         if len(game.world.sets) > 1:
@@ -119,3 +121,85 @@ class Reencryption:
             if text == sealed:
                 return bit
         return int(rng.integers(0, 2)) if len(ours) != 1 else 1
+
+
+@dataclass(frozen=True)
+class TryInputs:
+    """Compute the function at random inputs until one has the released image.
+
+    Parameters
+    ----------
+    budget
+        Inputs to try. They are drawn once, by a seed of their own, and serve for every release: a
+        table of images is as good as new. So trials are independent, which they would not be if
+        the inputs were drawn anew for some of them together.
+    """
+
+    budget: int = 4096
+    function: Annotated[Any, FilledIn()] = None
+    inputs: Annotated[Any, FilledIn()] = None
+
+    def __post_init__(self) -> None:
+        integer("budget", self.budget, low=1)
+
+    def prepare(self, game: Any) -> TryInputs:
+        inputs = game.world.draw(self.budget, np.random.default_rng(SEED)).data
+        return TryInputs(self.budget, game.mechanism, inputs)
+
+    def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Attempts:
+        """Return inputs, shape (trials, n); none where nothing was found."""
+        if self.function is None:
+            raise InputError("call `prepare` first: the attack needs the world and the function")
+        images = self.function.release(self.inputs, np.random.default_rng(SEED))
+        table = {image.tobytes(): place for place, image in enumerate(images)}
+        found = np.asarray([table.get(image.tobytes(), -1) for image in np.asarray(release)])
+        return Attempts(self.inputs[np.maximum(found, 0)], found >= 0)
+
+
+@dataclass(frozen=True)
+class Inversion:
+    """Undo a function that can be undone: the mechanism's own ``invert``."""
+
+    function: Annotated[Any, FilledIn()] = None
+
+    def prepare(self, game: Any) -> Inversion:
+        if not hasattr(game.mechanism, "invert"):
+            raise InputError(
+                f"{type(game.mechanism).__name__} has no inverse that is known; "
+                "use the attack `try-inputs`"
+            )
+        return Inversion(game.mechanism)
+
+    def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
+        return self.function.invert(release)
+
+
+@dataclass(frozen=True)
+class SeedSearch:
+    """Return "stretched" where one of the seeds that were tried gives the string, "random" else.
+
+    Parameters
+    ----------
+    budget
+        Seeds to try: all of them where there are no more, random different ones otherwise.
+    """
+
+    budget: int = 1024
+    generator: Annotated[Stretched | None, FilledIn()] = None
+
+    def __post_init__(self) -> None:
+        integer("budget", self.budget, low=1)
+
+    def prepare(self, game: object) -> SeedSearch:
+        mechanism = getattr(game, "mechanism", None)
+        if not isinstance(mechanism, Stretched):
+            raise InputError("the attack `seed-search` needs the mechanism `stretched`")
+        return SeedSearch(self.budget, mechanism)
+
+    def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> Array:
+        """Guess the bit of each string, shape (trials,)."""
+        if self.generator is None:
+            raise InputError("call `prepare` first: the attack needs the generator")
+        seeds = different_strings(self.budget, self.generator.seed_bits, rng)
+        tried = {string.tobytes() for string in self.generator.stretch(seeds)}
+        return np.array([int(np.asarray(row).tobytes() in tried) for row in release])

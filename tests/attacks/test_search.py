@@ -1,22 +1,25 @@
-"""Attackers of ciphers: a key is found where few are left, and a sound cipher leaves a coin."""
+"""Keys, coins, inputs and seeds: found as often as they are tried."""
 
 import numpy as np
 import pytest
 
-from narcissus.attacks import KeySearch, Reencryption
-from narcissus.attacks.ciphers import different_strings
-from narcissus.attacks.conversation import Conversation
+from narcissus.attacks import Inversion, KeySearch, Reencryption, SeedSearch, TryInputs
+from narcissus.attacks.base import Conversation
+from narcissus.attacks.search import different_strings
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.mechanisms import (
     ChosenPlaintext,
     Cipher,
     Identity,
+    MultiplyHash,
     PublicKey,
+    Sha256,
     StreamCipher,
+    Stretched,
     TextbookRsa,
 )
-from narcissus.success.relations import FirstBit
+from narcissus.success.relations import FirstBit, SameImage
 from narcissus.worlds import Bits, Pairs
 
 ZEROS, ONES = [0, *[0] * 12], [1, *[1] * 11, 0]
@@ -132,3 +135,76 @@ def test_other_mechanisms_and_equal_messages_are_refused():
         Reencryption().prepare(Game(Bits(1), Identity(), FirstBit()))
     with pytest.raises(InputError, match="must be two that differ"):
         Reencryption(["one", "one"])
+
+
+def test_every_attempt_is_a_preimage_and_none_is_made_where_none_was_tried():
+    """Of 256 images, some 40 are seen by 40 tries: by hand from the inputs that are tried."""
+    world, function = Bits(16), Sha256(8)
+    attack = TryInputs(40).prepare(Game(world, function, SameImage(function)))
+    releases = function.release(world.draw(300, np.random.default_rng(1)).data, None)
+    found = attack.attempt(releases, None, np.random.default_rng(2))
+    assert attack.inputs.shape == (40, 16)
+    images = {image.tobytes() for image in function.release(attack.inputs, None)}
+    assert found.made.tolist() == [image.tobytes() in images for image in releases]
+    assert 0 < found.made.sum() < 300
+    again = function.release(found.values, None)
+    assert (again[found.made] == releases[found.made]).all()
+
+
+def test_the_same_inputs_are_tried_whatever_the_seed_of_the_trials():
+    """Else trials that share a table would succeed or fail together, and no limit would hold."""
+    world, function = Bits(16), Sha256(8)
+    game = Game(world, function, SameImage(function))
+    releases = function.release(world.draw(300, np.random.default_rng(1)).data, None)
+    found = [
+        TryInputs(40).prepare(game).attempt(releases, None, np.random.default_rng(seed))
+        for seed in (2, 3)
+    ]
+    assert (found[0].made == found[1].made).all()
+    assert (found[0].values == found[1].values).all()
+
+
+def test_it_must_know_the_game_and_try_at_least_one_input():
+    with pytest.raises(InputError, match="prepare"):
+        TryInputs().attempt(np.zeros((1, 4)), None, np.random.default_rng(0))
+    with pytest.raises(InputError, match="budget"):
+        TryInputs(0)
+
+
+def test_a_function_with_an_inverse_is_undone():
+    world, function = Bits(64), MultiplyHash()
+    data = world.draw(50, np.random.default_rng(3)).data
+    attack = Inversion().prepare(Game(world, function, SameImage(function)))
+    found = attack.attempt(function.release(data, None), None, np.random.default_rng(0))
+    assert (found == data).all()
+    with pytest.raises(InputError, match="Sha256 has no inverse"):
+        Inversion().prepare(Game(world, Sha256(), SameImage(Sha256())))
+
+
+BITS = np.array([0, 1] * 1500)
+
+
+def named(budget, seed_bits=6):
+    made, rng = Stretched(seed_bits, 48), np.random.default_rng(1)
+    attack = SeedSearch(budget).prepare(Game(Pairs([[[0], [1]]]), made, FirstBit()))
+    return attack.attempt(made.release(BITS[:, None], rng), None, rng)
+
+
+def test_all_seeds_tell_every_string():
+    assert (named(64) == BITS).all()
+
+
+def test_random_seeds_tell_as_many_as_they_meet(within):
+    """Of 64 seeds 16 are tried; random strings are never taken for others."""
+    found = named(16)
+    assert not found[BITS == 0].any()
+    assert within(int(found[BITS == 1].sum()), 1500, 16 / 64)
+
+
+def test_other_games_are_refused():
+    with pytest.raises(InputError, match="needs the mechanism `stretched`"):
+        SeedSearch().prepare(Game(Pairs([[[0], [1]]]), Identity(), FirstBit()))
+    with pytest.raises(InputError, match="prepare"):
+        SeedSearch().attempt(np.zeros((1, 4)), None, np.random.default_rng(0))
+    with pytest.raises(InputError, match="budget"):
+        SeedSearch(0)
