@@ -4,7 +4,7 @@ import numpy as np
 
 from narcissus.attacks.bayes import BestPredicate, Lookup
 from narcissus.success.relations import TablePredicate
-from narcissus.worlds.batches import key_of
+from narcissus.worlds.base import key_of
 
 RNG = np.random.default_rng(0)
 RELEASES = np.array([[0, 1], [1, 1], [0, 0]])

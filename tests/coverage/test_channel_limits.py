@@ -45,10 +45,7 @@ def settings():
 @pytest.mark.parametrize("name", settings())
 def test_both_sides_cover(name, repeats):
     matrix, prior, size = settings()[name]
-    truth = {
-        "beta_star": ch.beta_star(matrix).value,
-        "bayes_risk": ch.bayes_risk(matrix, prior),
-    }
+    truth = {"beta_star": ch.beta_star(matrix).value, "bayes_risk": ch.bayes_risk(matrix, prior)}
     cumulative = np.cumsum(matrix, axis=1)
     rng = np.random.default_rng([3, size])
     misses = dict.fromkeys([(q, side) for q in truth for side in ("low", "high")], 0)

@@ -8,26 +8,13 @@ import numpy as np
 import pytest
 
 from narcissus import Game, play
-from narcissus.attacks import (
-    OwnAttack,
-    ParityMembership,
-    Reencryption,
-)
+from narcissus.attacks import OwnAttack, ParityMembership, Reencryption
 from narcissus.attacks.base import Answers, Failure
 from narcissus.errors import InputError
 from narcissus.game.asking import JoinedPredicates, ask, converse, guarded
 from narcissus.knowledge import Told
-from narcissus.mechanisms import (
-    Identity,
-    Parity,
-    PublicKey,
-)
-from narcissus.success.relations import (
-    FirstBit,
-    Own,
-    Prefix,
-    RandomRow,
-)
+from narcissus.mechanisms import Identity, Parity, PublicKey
+from narcissus.success.relations import FirstBit, Own, Prefix, RandomRow
 from narcissus.success.relations.base import Attempts
 from narcissus.worlds import Bits, Pairs, Uniform
 

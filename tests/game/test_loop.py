@@ -9,13 +9,7 @@ import pytest
 from scipy import stats
 
 from narcissus import Game, play
-from narcissus.attacks import (
-    BayesGuess,
-    FixedGuess,
-    OwnAttack,
-    Posterior,
-    ReleasedRow,
-)
+from narcissus.attacks import BayesGuess, FixedGuess, OwnAttack, Posterior, ReleasedRow
 from narcissus.channels import channel
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
@@ -32,13 +26,7 @@ from narcissus.mechanisms import (
 )
 from narcissus.observer import SilentObserver
 from narcissus.success import FixedBaseline, Resilience
-from narcissus.success.relations import (
-    Isolates,
-    NamesSecret,
-    Own,
-    Pinned,
-    Prefix,
-)
+from narcissus.success.relations import Isolates, NamesSecret, Own, Pinned, Prefix
 from narcissus.success.statements import Evidence, Scores
 from narcissus.worlds import Bits, Draw, Pairs, Secret, Uniform
 

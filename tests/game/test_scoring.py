@@ -9,29 +9,13 @@ import pytest
 
 from narcissus import Game, play
 from narcissus._random import child
-from narcissus.attacks import (
-    OwnAttack,
-    ReleasedRow,
-    TwoCandidates,
-)
+from narcissus.attacks import OwnAttack, ReleasedRow, TwoCandidates
 from narcissus.errors import InputError
 from narcissus.game.scoring import exact_baseline, score, surprising, weight
 from narcissus.knowledge import Candidates, Hidden, KnownRows, Rates
-from narcissus.mechanisms import (
-    Constant,
-    Identity,
-    NoisyAverage,
-)
+from narcissus.mechanisms import Constant, Identity, NoisyAverage
 from narcissus.success import FixedBaseline, KeptSurprisal, NarcissusResilience
-from narcissus.success.relations import (
-    AnyOf,
-    Hamming,
-    Member,
-    Own,
-    Pinned,
-    Prefix,
-    RandomRow,
-)
+from narcissus.success.relations import AnyOf, Hamming, Member, Own, Pinned, Prefix, RandomRow
 from narcissus.success.relations.base import Attempts
 from narcissus.worlds import Bits, Draw, Tardos, Uniform
 

@@ -82,8 +82,7 @@ def test_of_fresh_data_something_is_asked_only_where_it_is_said():
 
 
 @pytest.mark.parametrize(
-    ("asked", "match"),
-    [((1.5,), "`share`"), ((0.5, -1), "`bits`"), ((0.5, 0, 2), "`fresh_share`")],
+    ("asked", "match"), [((1.5,), "`share`"), ((0.5, -1), "`bits`"), ((0.5, 0, 2), "`fresh_share`")]
 )
 def test_what_cannot_be_asked(asked, match):
     with pytest.raises(InputError, match=match):

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from narcissus.attacks.conversation import Conversation
 from narcissus.success.relations.base import Attempts, take
 from narcissus.success.relations.predicates import TablePredicate
-from narcissus.worlds.base import Batch
-from narcissus.worlds.batches import key_of
+from narcissus.worlds.base import Batch, key_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Lookup:
         All attempts, a batch.
     table
         (what was told, release) -> number of the attempt, -1 for none; keys by
-        `narcissus.worlds.batches.key_of`.
+        `narcissus.worlds.base.key_of`.
     """
 
     guesses: Any
@@ -77,7 +76,7 @@ class Plan:
     """What to ask after what was heard, and what to try in the end."""
 
     question: Any  # The question; None where the conversation is over
-    # What to do after each answer, by `narcissus.worlds.batches.key_of` of it
+    # What to do after each answer, by `narcissus.worlds.base.key_of` of it
     after: dict[Any, Plan]
     guess: int = -1  # Number of the attempt, -1 for none
 
@@ -90,7 +89,7 @@ class BestQuestions:
     """
 
     guesses: Any  # All attempts, a batch
-    plans: dict[Any, Plan]  # What was told, by `narcissus.worlds.batches.key_of`, to the plan
+    plans: dict[Any, Plan]  # What was told, by `narcissus.worlds.base.key_of`, to the plan
 
     def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Any:
         """Ask as planned; an answer that is not in the plan ends it without an attempt."""

@@ -12,7 +12,7 @@ from narcissus._options import FilledIn
 from narcissus.errors import InputError
 from narcissus.mechanisms.through_channel import ThroughChannel
 from narcissus.worlds.base import Array, Batch
-from narcissus.worlds.secret import Secret
+from narcissus.worlds.finite import Secret
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,7 @@ from narcissus.attacks.conversation import BrokenMechanismError, Conversation, T
 from narcissus.errors import InputError, NarcissusError
 from narcissus.mechanisms.base import Interactive
 from narcissus.success.relations.base import Attempts, Weighted, take
-from narcissus.worlds.base import Array, Batch, Draw
-from narcissus.worlds.batches import gather, stacked
+from narcissus.worlds.base import Array, Batch, Draw, gather, stacked
 
 Result = TypeVar("Result")
 

@@ -24,7 +24,7 @@ from narcissus.mechanisms.plain import Constant
 from narcissus.mechanisms.through_channel import ThroughChannel
 from narcissus.results import Estimate, Grade, Result
 from narcissus.success.relations.strings import NamesSecret
-from narcissus.worlds.secret import Secret
+from narcissus.worlds.finite import Secret
 
 Attacker = Callable[[int], int]
 """From the number of the output to the number of the guessed secret."""

@@ -321,12 +321,7 @@ def _weighed(
 
 
 def named_right(
-    game: Game,
-    attacks: dict[str, Any],
-    *,
-    trials: int,
-    confidence: float,
-    rng: RandomSource,
+    game: Game, attacks: dict[str, Any], *, trials: int, confidence: float, rng: RandomSource
 ) -> tuple[dict[str, Estimate], dict[str, float], tuple[str, ...]]:
     """Play a game of naming a secret to its end, and limit each attacker's success separately.
 
@@ -340,10 +335,7 @@ def named_right(
         # The limits of `play` hold for all its rates at once; these are for one question each.
         hits = round(one.success.value * one.success.trials)
         wins[one.name] = clopper_pearson(
-            hits,
-            one.success.trials,
-            confidence=confidence,
-            quantity=f"success of the {one.name}",
+            hits, one.success.trials, confidence=confidence, quantity=f"success of the {one.name}"
         )
         baselines[one.name] = one.baseline.value
     return wins, baselines, tuple(played.remarks)

@@ -11,8 +11,7 @@ from narcissus.errors import InputError
 from narcissus.game.rules import Game
 from narcissus.success.definitions import KeptSurprisal
 from narcissus.success.relations.base import Attempts, HasBaseline, ManyTargets, Weighted, take
-from narcissus.worlds.base import Batch, Draw, is_derived
-from narcissus.worlds.batches import gather, stacked
+from narcissus.worlds.base import Batch, Draw, gather, is_derived, stacked
 
 Hits = NDArray[np.bool_]
 Scores = NDArray[np.bool_ | np.float64]

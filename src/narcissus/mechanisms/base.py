@@ -9,8 +9,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from narcissus.worlds.base import Batch
-from narcissus.worlds.batches import distinct
+from narcissus.worlds.base import Batch, distinct
 
 
 @runtime_checkable

@@ -12,8 +12,7 @@ from scipy import sparse
 from narcissus._options import OfRoom
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import ReleaseChannel
-from narcissus.worlds.base import Batch
-from narcissus.worlds.batches import distinct
+from narcissus.worlds.base import Batch, distinct
 
 
 @dataclass(frozen=True)

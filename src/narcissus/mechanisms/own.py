@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from narcissus.worlds.base import Batch
-from narcissus.worlds.batches import stacked
-from narcissus.worlds.own import asked
+from narcissus.worlds.base import Batch, stacked
+from narcissus.worlds.finite import asked
 
 
 @dataclass(frozen=True)

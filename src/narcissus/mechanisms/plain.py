@@ -71,7 +71,7 @@ class Subsample:
 
         from scipy import sparse
 
-        from narcissus.worlds.batches import distinct
+        from narcissus.worlds.base import distinct
 
         integer("rows", self.rows, high=data.shape[1])
         choices = np.asarray(list(permutations(range(data.shape[1]), self.rows)))

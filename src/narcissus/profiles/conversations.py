@@ -22,8 +22,7 @@ from narcissus.errors import TooLargeError
 from narcissus.mechanisms.base import ReleaseChannel, WritesConversations
 from narcissus.profiles.written import Best, Guesses, WrittenOut
 from narcissus.success.singling_out import SAME
-from narcissus.worlds.base import Batch
-from narcissus.worlds.batches import key_of
+from narcissus.worlds.base import Batch, key_of
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ Let ``delta(r)`` be the exact profile at one epsilon where the records are drawn
 Two bounds on it over an interval ``[a, b]`` are computed, and the smaller one counts.
 
 *Enclosure.* Each data set ``S`` has a least and a largest chance ``l(S) <= P_r(S) <= u(S)`` over
-the interval (`narcissus.worlds.rates`). With ``s`` and ``t`` the chances of a release ``y`` with an
+the interval (`narcissus.worlds.products`). With ``s`` and ``t`` the chances of a release ``y`` with an
 attempt ``z`` that holds, and that does not, and with ``b`` the own baseline of ``z``,
 
     s_r(y,z) - e^epsilon P_r(y) b_r(z) <= min( s_u - e^epsilon P_l(y) b_l,
@@ -51,7 +51,7 @@ from narcissus.profiles.write_out import WrittenFamily
 from narcissus.profiles.written import Best, Guesses, WrittenOut
 from narcissus.results import Grade, Result
 from narcissus.success.relations.base import table
-from narcissus.worlds.rates import HasRate, TwoTypes
+from narcissus.worlds.products import HasRate, TwoTypes
 
 _HELD = 4_000_000
 _APART = 4.0

@@ -34,8 +34,17 @@ from narcissus.profiles.write_out import (
 from narcissus.profiles.written import WrittenOut
 from narcissus.results import Estimate, Grade, Result
 from narcissus.success.statements import Resilience
-from narcissus.worlds.base import Batch, Draw, Enumeration, World, members
-from narcissus.worlds.batches import distinct, gather, key_of, stacked
+from narcissus.worlds.base import (
+    Batch,
+    Draw,
+    Enumeration,
+    World,
+    distinct,
+    gather,
+    key_of,
+    members,
+    stacked,
+)
 from narcissus.worlds.finite import Finite
 
 

@@ -13,7 +13,7 @@ from narcissus.bounds.binomial import lower_tail
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.guarantees import Guarantee
-from narcissus.knowledge.rows import KnownRows
+from narcissus.knowledge.base import KnownRows
 from narcissus.mechanisms.average import ExactAverage, NoisyAverage
 from narcissus.mechanisms.parity import Parity
 from narcissus.profiles.closed_forms.average import (
@@ -26,8 +26,7 @@ from narcissus.profiles.closed_forms.average import (
 from narcissus.results import Bound
 from narcissus.success.relations.rows import Hamming, Member
 from narcissus.worlds.base import Array
-from narcissus.worlds.finite import Finite
-from narcissus.worlds.pairs import Pairs, RandomNeighbours
+from narcissus.worlds.finite import Finite, Pairs, RandomNeighbours
 from narcissus.worlds.products import Bits, Uniform
 from narcissus.worlds.tardos import Tardos
 

@@ -20,8 +20,7 @@ from narcissus.game import Game
 from narcissus.mechanisms.base import ReleaseChannel
 from narcissus.success.relations.base import table
 from narcissus.success.singling_out import SAME
-from narcissus.worlds.base import Enumeration
-from narcissus.worlds.batches import key_of
+from narcissus.worlds.base import Enumeration, key_of
 from narcissus.worlds.finite import Finite
 
 

@@ -167,10 +167,7 @@ class EachPersonsCodes:
     codes: CodesRight  # when a guess of them counts
 
     def holds(
-        self,
-        data: NDArray[np.integer],
-        attempt: NDArray[np.integer],
-        rng: np.random.Generator,
+        self, data: NDArray[np.integer], attempt: NDArray[np.integer], rng: np.random.Generator
     ) -> Scores:
         """Score guesses about data sets of shape (trials, n, d), shape (trials, n)."""
         return self.codes.score(data[..., list(self.unknown)], attempt)

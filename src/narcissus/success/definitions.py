@@ -16,7 +16,7 @@ from narcissus._validation import non_negative, probability
 from narcissus.errors import InputError
 from narcissus.success.statements import Resilience
 from narcissus.worlds.base import members
-from narcissus.worlds.pairs import Pairs, RandomNeighbours
+from narcissus.worlds.finite import Pairs, RandomNeighbours
 
 Floats = NDArray[np.float64]
 

@@ -279,10 +279,7 @@ class NotMemorizing(Claim):
     def tests(self, scores: Scores) -> list[Test]:
         """Compute "in" for members less ``m / n``, and ``xi`` less "in" for strangers."""
         share = self.m / self.n
-        return [
-            Test(scores.success - share, -share),
-            Test(self.xi - scores.baseline, self.xi - 1),
-        ]
+        return [Test(scores.success - share, -share), Test(self.xi - scores.baseline, self.xi - 1)]
 
     def words(self) -> str:
         return (
@@ -341,9 +338,7 @@ def largest_refuted(
     return found
 
 
-def _pack(
-    scores: Scores,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+def _pack(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return distinct pairs of scores and their counts; baselines are rounded up, never down."""
     baseline = scores.baseline
     if len(np.unique(baseline)) > 4096:

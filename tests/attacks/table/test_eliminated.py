@@ -10,8 +10,7 @@ from narcissus.attacks.table.ceiling import insider_beliefs, insider_chances
 from narcissus.attacks.table.eliminated import EliminatedCeiling, posterior_factors, work
 from narcissus.attacks.table.factored import FactoredCeiling
 from narcissus.errors import TooLargeError
-from narcissus.knowledge.columns import Insider
-from narcissus.knowledge.factored import FactoredInsider
+from narcissus.knowledge.columns import FactoredInsider, Insider
 from narcissus.mechanisms import GaussianNoise, LaplaceNoise
 from narcissus.mechanisms.noise import NoNoise
 from narcissus.mechanisms.patterns import Grouping

@@ -16,8 +16,7 @@ from narcissus.attacks.table.ceiling import insider_chances
 from narcissus.attacks.table.factored import FactoredCeiling, FactoredGibbs, FactoredGuess
 from narcissus.attacks.table.rap import FactoredProjection
 from narcissus.errors import InputError
-from narcissus.knowledge.columns import Insider
-from narcissus.knowledge.factored import FactoredInsider
+from narcissus.knowledge.columns import FactoredInsider, Insider
 from narcissus.mechanisms import GaussianNoise, LaplaceNoise
 from narcissus.success import ColumnShare, ColumnsRight
 

@@ -94,10 +94,7 @@ def test_laws_are_nearly_normal(n, d, epsilon):
     noise = 0.0 if math.isinf(epsilon) else 2 / (3 * epsilon**2)
     c = np.arange(1, n + 1)
     weight = c * (n + 1 - c) / (n * (n + 1) * (n + 2))
-    moments = {
-        "centred": (n**2 + 2 * n + 2) / 60,
-        "raw": (3 * n**2 + n + 1) / 30,
-    }
+    moments = {"centred": (n**2 + 2 * n + 2) / 60, "raw": (3 * n**2 + n + 1) / 30}
     exact = {
         "centred": 2 * (weight * (c - n / 2) ** 2).sum(),
         "raw": (weight * (c**2 + (n - c) ** 2)).sum(),

@@ -21,11 +21,7 @@ from narcissus.success.relations import (
     TablePredicate,
 )
 from narcissus.success.relations.base import distinct_rows, needs_rows, table, take
-from narcissus.worlds import (
-    Bits,
-    Records,
-    Uniform,
-)
+from narcissus.worlds import Bits, Records, Uniform
 
 
 @pytest.mark.parametrize(

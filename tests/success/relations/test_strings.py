@@ -131,8 +131,7 @@ def test_the_first_bit():
 # Cohen et al. 2024, proof of Theorem C.2: whether (S_0, z_1), (S_0, z_2), (S_1, z_1), (S_1, z_2)
 # are in the relation.
 @pytest.mark.parametrize(
-    ("number", "pairs"),
-    [(1, "1000"), (2, "1001"), (3, "1101"), (4, "0001"), (5, "1011")],
+    ("number", "pairs"), [(1, "1000"), (2, "1001"), (3, "1101"), (4, "0001"), (5, "1011")]
 )
 def test_the_relations_that_tell_two_data_sets_apart(number, pairs):
     expected = [one == "1" for one in pairs]

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table.chains import LEAST_LOG
-from narcissus.knowledge.columns import OtherSecrets
-from narcissus.knowledge.factored import FactoredInsider, FactoredTargets
+from narcissus.knowledge.columns import FactoredInsider, FactoredTargets, OtherSecrets
 from narcissus.mechanisms.marginals import Counts
 from narcissus.priors.elimination import elimination_order, marginals, most_likely
 from narcissus.priors.factors import Factors

@@ -26,8 +26,7 @@ from narcissus.attacks.table.places import ColumnSteps
 from narcissus.attacks.table.posterior import GibbsSampling, MeanField
 from narcissus.attacks.table.prior import PriorGuess
 from narcissus.attacks.table.rap import FactoredProjection, RelaxedProjection
-from narcissus.knowledge.columns import OtherSecrets
-from narcissus.knowledge.factored import CANDIDATES, FactoredInsider, FactoredTargets
+from narcissus.knowledge.columns import CANDIDATES, FactoredInsider, FactoredTargets, OtherSecrets
 from narcissus.mechanisms.marginals import Counts
 from narcissus.mechanisms.noise import GaussianNoise
 from narcissus.priors.elimination import sample

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from narcissus.attacks.table.base import OwnTableAttack, TableAttack
 from narcissus.attacks.table.training import OwnLearner, Simulated
 from narcissus.errors import InputError
-from narcissus.knowledge.factored import FactoredTargets
+from narcissus.knowledge.columns import FactoredTargets
 from narcissus.mechanisms.marginals import Counts
 from narcissus.mechanisms.noise import Noise
 from narcissus.success.codes import Codes, CodesRight

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from narcissus._validation import integer, positive
 from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, softmax
 from narcissus.attacks.table.relaxed import RelaxedTables
-from narcissus.knowledge.columns import Targets
-from narcissus.knowledge.factored import FactoredTargets
+from narcissus.knowledge.columns import FactoredTargets, Targets
 from narcissus.mechanisms.marginals import Counts
 from narcissus.success.codes import Codes
 

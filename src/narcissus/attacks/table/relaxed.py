@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from narcissus.attacks.table.base import Floats
-from narcissus.knowledge.columns import Targets
-from narcissus.knowledge.factored import FactoredTargets
+from narcissus.knowledge.columns import FactoredTargets, Targets
 from narcissus.mechanisms.patterns import Grouping, Pattern
 
 Places = NDArray[np.int64]

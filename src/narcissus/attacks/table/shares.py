@@ -23,8 +23,7 @@ from narcissus.attacks.table.base import Floats
 from narcissus.attacks.table.gathers import Gathers
 from narcissus.attacks.table.response import by_the_diagonal, by_the_whole
 from narcissus.errors import NarcissusError
-from narcissus.knowledge.columns import Targets
-from narcissus.knowledge.types import Types
+from narcissus.knowledge.columns import Targets, Types
 from narcissus.mechanisms import TableQueries
 from narcissus.success import ColumnsRight
 

@@ -36,7 +36,7 @@ from narcissus.mechanisms.table.base import TableMechanism
 from narcissus.mechanisms.table.columns import Columns
 from narcissus.mechanisms.table.own import rows_of
 from narcissus.mechanisms.table.releases import Microdata
-from narcissus.worlds.own import asked
+from narcissus.worlds.finite import asked
 
 REPLACED = {
     "SymmetricDistance()": 2,

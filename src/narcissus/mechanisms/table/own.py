@@ -14,7 +14,7 @@ from narcissus.errors import InputError
 from narcissus.mechanisms.marginals import Codes
 from narcissus.mechanisms.table.columns import Columns
 from narcissus.mechanisms.table.declared import DeclaredRows
-from narcissus.worlds.own import asked
+from narcissus.worlds.finite import asked
 
 
 @dataclass(frozen=True)

@@ -166,10 +166,7 @@ _MOST_PAIRS = 2_000_000  # pairs of a histogram and an attempt
 
 
 def exact_average_delta(
-    N: int,
-    d: int,
-    n: int,
-    epsilon: float | Fraction = 0.0,
+    N: int, d: int, n: int, epsilon: float | Fraction = 0.0
 ) -> Fraction | float:
     """Compute the least delta with which the exact average is resilient, against every attacker.
 

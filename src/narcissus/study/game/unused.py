@@ -17,7 +17,7 @@ from narcissus.profiles.proofs import from_privacy
 from narcissus.study.game.schema import GameStudy, Setup
 from narcissus.success.relations import RandomRow
 from narcissus.success.statements import NotMemorizing, Resilience
-from narcissus.worlds.pairs import Pairs, RandomNeighbours
+from narcissus.worlds.finite import Pairs, RandomNeighbours
 
 PROFILE = ("limit", "epsilons", "abstain")
 """Keys of [exact] about the profile."""

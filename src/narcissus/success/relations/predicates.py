@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from narcissus.errors import InputError
 from narcissus.success.relations.base import distinct_rows
-from narcissus.worlds.base import Array, all_tuples
-from narcissus.worlds.batches import distinct
+from narcissus.worlds.base import Array, all_tuples, distinct
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from narcissus.bounds.binomial import lower_tail
 from narcissus.errors import InputError
 from narcissus.success.relations.base import distinct_rows, needs_rows
 from narcissus.worlds.base import Array, all_tuples
-from narcissus.worlds.products import Bits, Records, Uniform
-from narcissus.worlds.trivial import MonaLisa
+from narcissus.worlds.products import Bits, MonaLisa, Records, Uniform
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from narcissus._options import OfRoom
 from narcissus._validation import integer
 from narcissus.errors import InputError
-from narcissus.worlds.base import Array, Batch, all_tuples
-from narcissus.worlds.batches import distinct
+from narcissus.worlds.base import Array, Batch, all_tuples, distinct
+from narcissus.worlds.finite import Secret
 from narcissus.worlds.products import Bits
-from narcissus.worlds.secret import Secret
 
 
 @dataclass(frozen=True)
