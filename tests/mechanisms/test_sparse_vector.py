@@ -14,7 +14,7 @@ from narcissus.guarantees import PureDP
 from narcissus.mechanisms import SparseVector
 from narcissus.mechanisms.patterns_asked import all_patterns
 from narcissus.mechanisms.sparse_vector import PUBLISHED
-from narcissus.profiles.conversations import conversations
+from narcissus.profiles.write_out import conversations
 
 PAIR = np.array([[0], [1]], dtype=np.uint8)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from narcissus.attacks.conversation import Conversation
 from narcissus.success.relations.base import Attempts, take
-from narcissus.success.relations.predicates import TablePredicate
+from narcissus.success.relations.shipped import TablePredicate
 from narcissus.worlds.base import Batch, key_of
 
 

@@ -23,7 +23,7 @@ from narcissus.game.rules import Game
 from narcissus.mechanisms.plain import Constant
 from narcissus.mechanisms.through_channel import ThroughChannel
 from narcissus.results import Estimate, Grade, Result
-from narcissus.success.relations.strings import NamesSecret
+from narcissus.success.relations.shipped import NamesSecret
 from narcissus.worlds.finite import Secret
 
 Attacker = Callable[[int], int]

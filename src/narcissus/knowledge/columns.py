@@ -22,8 +22,7 @@ from narcissus.priors import RecordPrior
 from narcissus.priors.best_guess import BestGuess, at_least_right, best_guess, most_rounds
 from narcissus.priors.elimination import log_probability, marginals, most_likely, sample
 from narcissus.priors.factors import Factored, Factors
-from narcissus.success.codes import CodesRight
-from narcissus.success.table import ENTRIES, ColumnsRight
+from narcissus.success.table import ENTRIES, CodesRight, ColumnsRight
 from narcissus.worlds.base import Array, Draw, World
 
 Floats = NDArray[np.float64]

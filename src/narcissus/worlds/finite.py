@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,16 +162,14 @@ class Pairs:
     them. With ``probabilities`` they are one distribution, from which a pair is drawn: what is
     said then holds on average over the pairs, and may fail for any of them.
 
+    Source: Cohen et al. 2024, Definitions A.2 and A.3.
+
     Parameters
     ----------
     pairs
         The pairs, each of two data sets of one shape.
     probabilities
         Probability of each pair, where they are drawn; empty: each by itself.
-
-    Notes
-    -----
-    Source: Cohen et al. 2024, Definitions A.2 and A.3.
     """
 
     pairs: Sequence[Any]
@@ -260,7 +257,7 @@ def _shown(data: Array) -> str:
 
 
 @dataclass(frozen=True)
-class _AllNeighbours(ABC):
+class _AllNeighbours:
     """All pairs of data sets of ``n`` records that differ in one record.
 
     Parameters
@@ -273,16 +270,14 @@ class _AllNeighbours(ABC):
 
     n: int
     values: int = 2
+    are_drawn: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _ = self.pairs
 
-    @property
-    @abstractmethod
+    @cached_property
     def pairs(self) -> Pairs:
-        """The pairs, listed."""
-
-    def _listed(self) -> list[tuple[Array, Array]]:
+        """The pairs, listed; all alike where they are drawn."""
         n = integer("n", self.n, low=1, high=10**7)
         if tuples(integer("values", self.values, low=2), n) > LISTED:
             raise InputError(
@@ -296,7 +291,7 @@ class _AllNeighbours(ABC):
                     other = row.copy()
                     other[place] = value
                     found.append((row, other))
-        return found
+        return Pairs(found, [1 / len(found)] * len(found) if self.are_drawn else ())
 
 
 @dataclass(frozen=True)
@@ -305,10 +300,6 @@ class Neighbours(_AllNeighbours):
 
     The family of Cohen et al. 2024, Theorem A.4: what is said must hold for each pair.
     """
-
-    @cached_property
-    def pairs(self) -> Pairs:
-        return Pairs(self._listed())
 
     @property
     def members(self) -> dict[str, World]:
@@ -323,10 +314,7 @@ class RandomNeighbours(_AllNeighbours):
     What is said of it holds on average over the pairs, and may fail for any of them.
     """
 
-    @cached_property
-    def pairs(self) -> Pairs:
-        found = self._listed()
-        return Pairs(found, [1 / len(found)] * len(found))
+    are_drawn: ClassVar[bool] = True
 
     @property
     def scope(self) -> str:
@@ -378,14 +366,12 @@ class NamedFamily:
 class Family:
     """Several worlds, each a distribution of its own: the family F of a statement.
 
+    Source: Cohen et al. 2024, Definition 1.6 ("for all D in F").
+
     Parameters
     ----------
     parts
         The worlds, at least one; a part that is a family itself adds its members.
-
-    Notes
-    -----
-    Source: Cohen et al. 2024, Definition 1.6 ("for all D in F").
 
     Examples
     --------

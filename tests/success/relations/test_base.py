@@ -1,4 +1,4 @@
-"""Relations by hand, and their exact baselines against play."""
+"""What every relation offers, and a user's own."""
 
 from __future__ import annotations
 

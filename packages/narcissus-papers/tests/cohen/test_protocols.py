@@ -7,7 +7,7 @@ import pytest
 
 from narcissus.mechanisms import CountQueries, SparseVector
 from narcissus.mechanisms.geometric_noise import TwoSidedGeometric
-from narcissus.profiles.conversations import Tree
+from narcissus.profiles.write_out import Tree
 from narcissus_papers.cohen import protocols
 
 

@@ -21,8 +21,7 @@ from narcissus.knowledge.columns import FactoredInsider, FactoredTargets, OtherS
 from narcissus.mechanisms.marginals import Counts
 from narcissus.priors.elimination import elimination_order, marginals, most_likely
 from narcissus.priors.factors import Factors
-from narcissus.success.codes import Codes
-from narcissus.success.table import ColumnsRight
+from narcissus.success.table import Codes, ColumnsRight
 
 Floats = NDArray[np.float64]
 

@@ -30,7 +30,7 @@ from narcissus.knowledge.columns import CANDIDATES, FactoredInsider, FactoredTar
 from narcissus.mechanisms.marginals import Counts
 from narcissus.mechanisms.noise import GaussianNoise
 from narcissus.priors.elimination import sample
-from narcissus.success.codes import Codes
+from narcissus.success.table import Codes
 
 Floats = NDArray[np.float64]
 Fields = Callable[[int, NDArray[np.integer]], Floats]

@@ -19,7 +19,7 @@ from narcissus.errors import InputError
 from narcissus.knowledge.columns import FactoredTargets
 from narcissus.mechanisms.marginals import Counts
 from narcissus.mechanisms.noise import Noise
-from narcissus.success.codes import Codes, CodesRight
+from narcissus.success.table import Codes, CodesRight
 
 
 @dataclass(frozen=True)

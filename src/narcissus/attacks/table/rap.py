@@ -21,7 +21,7 @@ from narcissus.attacks.table.base import Floats, Joint, ReleaseByRelease, View, 
 from narcissus.attacks.table.relaxed import RelaxedTables
 from narcissus.knowledge.columns import FactoredTargets, Targets
 from narcissus.mechanisms.marginals import Counts
-from narcissus.success.codes import Codes
+from narcissus.success.table import Codes
 
 
 @dataclass(frozen=True)

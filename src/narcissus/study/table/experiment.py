@@ -26,8 +26,7 @@ from narcissus.attacks.table import TableAttack, Targets
 from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
 from narcissus.attacks.table.factored import FactoredCeiling, Searched
 from narcissus.game import Game
-from narcissus.game.block import Deal, Round, Seat, Turn, play_block
-from narcissus.game.scoring import score
+from narcissus.game.block import Deal, Round, Seat, Turn, play_block, score
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
 from narcissus.mechanisms import TableQueries
 from narcissus.mechanisms.marginals import Counts
@@ -39,8 +38,7 @@ from narcissus.study.table.enclosure import around, people_alone
 from narcissus.study.table.settings import Setting
 from narcissus.study.table.streams import TrialStreams
 from narcissus.success import CodesRight, ColumnsRight
-from narcissus.success.codes import EachPersonsCodes
-from narcissus.success.table import EachPerson
+from narcissus.success.table import EachPerson, EachPersonsCodes
 from narcissus.tables import Table
 from narcissus.worlds import People, RealRows
 

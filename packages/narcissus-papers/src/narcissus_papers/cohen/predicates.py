@@ -12,7 +12,7 @@ from narcissus.game import Game
 from narcissus.mechanisms import ExactAverage
 from narcissus.profiles import write_out
 from narcissus.success.relations import Isolates, RandomRow
-from narcissus.success.singling_out import SinglingOut, achievable
+from narcissus.success.statements import SinglingOut, achievable
 from narcissus.worlds import Records
 from narcissus_papers.base import Given, Item, Reproduced, claims
 from narcissus_papers.cohen.cases import (

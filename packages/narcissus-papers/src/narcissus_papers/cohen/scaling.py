@@ -14,8 +14,7 @@ from narcissus.attacks import TryInputs
 from narcissus.game import Game
 from narcissus.mechanisms import Sha256
 from narcissus.scale import Parameter, Scaled, SizeCurve, Sweep, scale
-from narcissus.scale.fit import EVERYBODY, Quantity
-from narcissus.scale.verdict import sentence, told
+from narcissus.scale.fit import EVERYBODY, Quantity, sentence, told
 from narcissus.study.shipped import shipped_study
 from narcissus.success.relations import SameImage
 from narcissus.worlds import Bits
