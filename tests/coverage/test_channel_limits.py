@@ -1,8 +1,12 @@
-"""The limits of `estimate` cover, in the settings where F-BLEAU's headline fell below the truth.
+"""The limits of `estimate`, `estimate_groups` and `sampled_leakage` cover, at a declared rate.
 
-Each side may miss with probability at most half of what the confidence leaves. A test fails if
-the misses exceed the binomial quantile at 1 - 1e-6: that is its false-alarm rate, per side.
+Also in the settings where F-BLEAU's headline fell below the truth, for any prior and gain, numbers
+fixed or random, and for all groups and differences at once. Each side may miss with probability at
+most half of what the confidence leaves. A test fails if the misses exceed the binomial quantile at
+1 - 1e-6: that is its false-alarm rate, per side.
 """
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
@@ -45,10 +49,7 @@ def settings():
 @pytest.mark.parametrize("name", settings())
 def test_both_sides_cover(name, repeats):
     matrix, prior, size = settings()[name]
-    truth = {
-        "beta_star": ch.beta_star(matrix).value,
-        "bayes_risk": ch.bayes_risk(matrix, prior),
-    }
+    truth = {"beta_star": ch.beta_star(matrix).value, "bayes_risk": ch.bayes_risk(matrix, prior)}
     cumulative = np.cumsum(matrix, axis=1)
     rng = np.random.default_rng([3, size])
     misses = dict.fromkeys([(q, side) for q in truth for side in ("low", "high")], 0)
@@ -135,3 +136,92 @@ def test_the_naive_interval_would_be_caught():
         counts = ch.samples(secret, output).counts().toarray()
         misses += 1 - counts.max(axis=1).sum() / size < truth
     assert misses > most_misses(repeats, (1 - CONFIDENCE) / 2)
+
+
+@pytest.mark.states("Narcissus theory", "6.14")
+@pytest.mark.parametrize(
+    "repeats", [25, pytest.param(3000, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
+def test_all_groups_and_differences_at_once(repeats):
+    rng, rates, sizes = np.random.default_rng(31), np.array([0.6, 0.75, 0.9]), [60, 120, 90]
+    group = np.repeat(np.arange(3), sizes)
+    truth = {"beta_star": 2 * (1 - rates), "bayes_risk": 1 - rates}
+    misses = dict.fromkeys(truth, 0)
+    wrong = dict.fromkeys(truth, 0)
+    for _ in range(repeats):
+        secret = rng.integers(2, size=group.size)
+        output = np.where(rng.random(group.size) < rates[group], secret, 1 - secret)
+        found = ch.estimate_groups(
+            secret, output, group, confidence=CONFIDENCE, kind="discrete", rng=rng
+        )
+        for quantity, right in truth.items():
+            each = found.limits(quantity).values()
+            inside = [e.low <= v <= e.high for e, v in zip(each, right, strict=True)]
+            for d in found.differences(quantity):
+                value = right[int(d.first)] - right[int(d.second)]
+                inside.append(d.low - 1e-12 <= value <= d.high + 1e-12)
+            misses[quantity] += not all(inside)
+            name, sure = found.worst(quantity)
+            wrong[quantity] += sure and name != "2"
+    allowed = most_misses(repeats, 1 - CONFIDENCE)
+    assert max(misses.values()) <= allowed, misses
+    assert max(wrong.values()) <= allowed, wrong
+
+
+FEWER = pytest.mark.parametrize(
+    "repeats", [25, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
+LEVEL = 0.6
+GAIN = np.array([[1.0, 0.0, 0.2], [0.0, 1.0, 0.3], [0.55, 0.5, 0.6]])
+MEASURES = ["bayes-risk", "g-vulnerability", "shannon-leakage", "capacity", "shannon-capacity"]
+CHANNELS = {
+    "usual": np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]),
+    "many outputs": np.random.default_rng(4).dirichlet(np.full(40, 0.4), 3),
+    "nothing": np.full((3, 4), 0.25),
+    "all": np.eye(3),
+}
+
+
+@pytest.mark.states("Narcissus theory", "6.15")
+@FEWER
+@pytest.mark.parametrize("drawn", ["fixed", "random"])
+@pytest.mark.parametrize("name", CHANNELS)
+def test_both_sides_of_leakage_cover(name, drawn, repeats):
+    rows, prior = CHANNELS[name], [0.25, 0.6, 0.15]
+    truth = {
+        "bayes-risk": ch.bayes_risk(rows, prior),
+        "g-vulnerability": ch.g_vulnerability(rows, GAIN, prior),
+        "shannon-leakage": ch.shannon_leakage(rows, prior),
+        "capacity": ch.capacity(rows),
+        "shannon-capacity": ch.shannon_capacity(rows).low,
+    }
+    cumulative = rows.cumsum(axis=1)
+    cumulative[:, -1] = 1.0
+    rng = np.random.default_rng(len(name))
+    misses = dict.fromkeys([(q, side) for q in truth for side in ("low", "high")], 0)
+    for _ in range(repeats):
+        secret = np.repeat([0, 1, 2], [40, 100, 12])
+        if drawn == "random":
+            secret = np.r_[rng.choice(3, size=147, p=[0.5, 0.3, 0.2]), 0, 1, 2]
+        output = (rng.random(len(secret))[:, None] > cumulative[secret]).sum(axis=1)
+        found = ch.sampled_leakage(
+            secret, output, measures=MEASURES, prior=prior, gain=GAIN, confidence=LEVEL,
+            kind="discrete", estimators=["frequentist"], rng=rng,
+        )  # fmt: skip
+        for q, value in truth.items():
+            misses[q, "low"] += found[q].low > value + 1e-9
+            misses[q, "high"] += found[q].high < value - 1e-9
+    assert max(misses.values()) <= most_misses(repeats, (1 - LEVEL) / 2), misses
+
+
+def test_the_seeming_leakage_would_be_caught():
+    """The test above has power: what the samples seem to tell, taken as a limit, misses."""
+    rows = CHANNELS["many outputs"]
+    truth, misses = ch.shannon_leakage(rows), 0
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        secret = rng.integers(3, size=150)
+        output = (rng.random(150)[:, None] > rows.cumsum(axis=1)[secret]).sum(axis=1)
+        counts = ch.samples(secret, output).counts().toarray().T
+        misses += ch.shannon_leakage(counts / counts.sum(axis=1, keepdims=True)) > truth
+    assert misses > most_misses(60, (1 - LEVEL) / 2)

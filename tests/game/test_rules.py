@@ -20,23 +20,9 @@ from narcissus.mechanisms import (
     XorHalf,
 )
 from narcissus.success import KeptSurprisal, Resilience
-from narcissus.success.relations import (
-    AnyOf,
-    Hamming,
-    Member,
-    Own,
-    SameImage,
-)
+from narcissus.success.relations import AnyOf, Hamming, Member, Own, SameImage
 from narcissus.success.statements import Evidence
-from narcissus.worlds import (
-    Bits,
-    Family,
-    Finite,
-    Pairs,
-    Records,
-    Superset,
-    Tardos,
-)
+from narcissus.worlds import Bits, Family, Finite, Pairs, Records, Superset, Tardos
 
 
 @pytest.mark.parametrize(
@@ -76,19 +62,7 @@ def test_what_a_user_wrote_is_found_at_any_depth():
     class Mine:
         pass
 
-    theirs = [
-        None,
-        "a",
-        1,
-        2.0,
-        {"a": 1},
-        np.ones(2),
-        np.float64(1),
-        (),
-        [],
-        Bits(3),
-        Parity(),
-    ]
+    theirs = [None, "a", 1, 2.0, {"a": 1}, np.ones(2), np.float64(1), (), [], Bits(3), Parity()]
     theirs.append(Evidence(Resilience()))  # ours, and no dataclass
     for part in (*theirs, theirs, tuple(theirs)):
         assert not is_own(part)

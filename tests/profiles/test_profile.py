@@ -33,13 +33,7 @@ from narcissus.mechanisms import (
 from narcissus.profiles import write_out
 from narcissus.profiles.profile import Bayes
 from narcissus.success import Resilience
-from narcissus.success.relations import (
-    Member,
-    OneOfPair,
-    Pinned,
-    Prefix,
-    RandomRow,
-)
+from narcissus.success.relations import Member, OneOfPair, Pinned, Prefix, RandomRow
 from narcissus.worlds import Bits, Finite, Neighbours, Pairs, RandomNeighbours, Records, Uniform
 
 

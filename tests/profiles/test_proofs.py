@@ -25,13 +25,7 @@ from narcissus.profiles import write_out
 from narcissus.profiles.closed_forms.average import LEAST, limit_given_rows
 from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy, parity_limit
 from narcissus.success.relations import FirstBit, Hamming, OneOfPair, Pinned, Prefix
-from narcissus.worlds import (
-    Bits,
-    Family,
-    Neighbours,
-    Pairs,
-    Tardos,
-)
+from narcissus.worlds import Bits, Family, Neighbours, Pairs, Tardos
 
 
 class Promising(Identity):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from narcissus import Game, play, profile
-from narcissus.game.outcome import gap_limits
+from narcissus.game.loop import gap_limits
 from narcissus.mechanisms import (
     Constant,
     CountingQuery,

@@ -19,14 +19,7 @@ from scipy import stats
 from narcissus import Game, play
 from narcissus.attacks import OwnAttack
 from narcissus.errors import InputError
-from narcissus.knowledge import (
-    Candidates,
-    Hidden,
-    Hiding,
-    KnownRows,
-    Rates,
-    Told,
-)
+from narcissus.knowledge import Candidates, Hidden, Hiding, KnownRows, Rates, Told
 from narcissus.mechanisms import Constant, Identity
 from narcissus.study.registry import ROOMS
 from narcissus.success.relations import Member, Prefix

@@ -1,4 +1,4 @@
-"""Worlds against their enumerations, and the bits that they are made of."""
+"""Worlds against their enumerations, the bits they are made of, and batches of anything."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import itertools
 import numpy as np
 import pytest
 
-from narcissus.worlds import (
-    Bits,
-    Finite,
-    MonaLisa,
-    Pairs,
-    RandomNeighbours,
-    Records,
-    Uniform,
+from narcissus.worlds import Bits, Finite, MonaLisa, Pairs, RandomNeighbours, Records, Uniform
+from narcissus.worlds.base import (
+    Independent,
+    bernoulli,
+    distinct,
+    gather,
+    is_derived,
+    key_of,
+    stacked,
 )
-from narcissus.worlds.base import Independent, bernoulli, is_derived
 
 
 @pytest.mark.parametrize("rate", [0.0, 1e-3, 0.3, 0.5, 1 / 256, 0.999, 1.0])
@@ -86,3 +86,74 @@ def test_a_world_is_derived_from_a_shipped_one_or_written_from_what_helps_to():
     assert not is_derived(Bits(2))
     assert not is_derived(Alone())
     assert not is_derived(object())
+
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        RNG.integers(0, 2, (60, 3)),
+        RNG.integers(0, 2, (60, 1), dtype=np.uint8),
+        RNG.integers(0, 2, (60, 2, 2), dtype=np.uint8),
+        RNG.integers(0, 3, 60),
+        RNG.random((60, 2)).round(1),
+        RNG.random((60, 2)) < 0.5,
+        np.zeros((5, 0)),
+    ],
+    ids=lambda b: f"{b.dtype}{b.shape}",
+)
+def test_distinct_entries_of_an_array(batch):
+    kept, inverse = distinct(batch)
+    assert kept.dtype == batch.dtype
+    np.testing.assert_array_equal(kept[inverse], batch)
+    assert len(kept) == len({entry.tobytes() for entry in batch})
+
+
+def test_minus_zero_is_zero():
+    kept, inverse = distinct(np.array([[0.0], [-0.0], [1.0]]))
+    assert len(kept) == 2
+    assert inverse[0] == inverse[1] != inverse[2]
+    assert key_of(np.float64(-0.0)) == key_of(np.float32(0.0))
+
+
+def test_distinct_entries_of_a_list_stand_in_the_order_in_which_they_came():
+    entries = ["b", np.array([1, 2]), [1, "x"], "a", np.array([1, 2], dtype=np.int8), [1, "x"], "b"]
+    kept, inverse = distinct(entries)
+    assert [type(one) for one in kept] == [str, np.ndarray, list, str]
+    assert inverse.tolist() == [0, 1, 2, 3, 1, 2, 0]
+    objects = np.array([(1, 2), None, (1, 2)], dtype=object)
+    assert distinct(objects)[1].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (np.int8(1), np.uint64(1), True),
+        (np.array(True), np.int8(1), True),
+        (np.float32(0.5), np.float64(0.5), True),
+        (np.array([1, 2]), np.array([[1, 2]]), False),
+        (np.array([1, 2]), np.array([2, 1]), False),
+        ((1, np.array([2])), [1, np.array([2])], True),
+        ({"a": 1}, {"a": 1}, True),
+        ({"a": 1}, {"a": 2}, False),
+        ("a", "b", False),
+    ],
+)
+def test_keys_tell_entries_apart_by_what_they_hold(one, other, same):
+    assert (key_of(one) == key_of(other)) == same
+    hash(key_of(one))
+
+
+def test_numbers_and_arrays_of_one_shape_are_one_array():
+    assert stacked([1, 2.5, np.float64(3)]).tolist() == [1, 2.5, 3]
+    assert stacked([np.zeros(2), np.ones(2)]).shape == (2, 2)
+    for entries in ([], [np.zeros(2), np.zeros(3)], ["a", "b"], [np.zeros(2), None], [1, [2]]):
+        assert stacked(entries) is entries
+
+
+def test_a_selection_is_of_the_kind_of_the_batch():
+    index = np.array([2, 0])
+    assert gather(np.array([5, 6, 7]), index).tolist() == [7, 5]
+    assert gather(["a", "b", "c"], index) == ["c", "a"]

@@ -16,7 +16,7 @@ from narcissus.errors import InputError
 from narcissus.mechanisms import ChosenPlaintext, Cipher, PublicKey, Stretched
 from narcissus.success.relations.base import Attempts
 from narcissus.worlds.base import Array, Batch, all_tuples
-from narcissus.worlds.pairs import Pairs
+from narcissus.worlds.finite import Pairs
 
 LISTED = 30
 """Strings of more bits are drawn one by one: two of them are never alike."""

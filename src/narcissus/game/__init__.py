@@ -7,8 +7,7 @@ from narcissus.game.indistinguishability import (
     play_ind_ldp,
     play_ind_minbay,
 )
-from narcissus.game.loop import play
-from narcissus.game.outcome import Attacked, Play
+from narcissus.game.loop import Attacked, Play, play
 from narcissus.game.rules import Game
 
 __all__ = [

@@ -9,35 +9,249 @@ the attacker's own baseline.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Answers, Asks, ToldMore
-from narcissus.game.asking import KEPT, ask, converse, guarded
+from narcissus.attacks.base import Answers, Asks, ToldMore, one_by_one
+from narcissus.attacks.conversation import BrokenMechanismError, Conversation, Transcript
+from narcissus.errors import InputError, NarcissusError
 from narcissus.game.rules import Game, is_own
-from narcissus.game.scoring import Floats, Scores, exact_baseline, score, surprising
 from narcissus.knowledge.base import MoreKnowledge
-from narcissus.mechanisms.base import is_interactive
-from narcissus.success.relations.base import Attempts
-from narcissus.worlds.base import Batch, Draw
+from narcissus.mechanisms.base import Interactive, is_interactive
+from narcissus.success.relations.base import Attempts, HasBaseline, ManyTargets, Weighted, take
+from narcissus.success.statements import KeptSurprisal
+from narcissus.worlds.base import Array, Batch, Draw, gather, is_derived, stacked
 
+Result = TypeVar("Result")
+Hits = NDArray[np.bool_]
+Scores = NDArray[np.bool_ | np.float64]
+Floats = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[np.generic]]
 """What is kept of a block, as plain arrays, to be stored or sent."""
+
+
+def guarded(what: str, part: Any, call: Callable[[], Result]) -> Result:
+    """Call a method of a part of the game; an error becomes an `InputError` that names the part."""
+    try:
+        return call()
+    except NarcissusError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the {what} {type(part).__name__} raised {type(error).__name__}: {error}"
+        ) from error
+
+
+def ask(
+    attack: Any,
+    release: Batch,
+    known: Batch,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    strict: bool = False,
+) -> Answers:
+    """Request the attempts of a batch.
+
+    An attack that raises is called again for one trial at a time, each with its seed, so that only
+    trials at which it fails are lost; if ``strict``, its exception ends the run.
+    """
+    # drawn before the attack draws anything, and not at all where they are never used
+    seeds = np.empty(0, np.int64) if strict else rng.integers(0, 2**63, size, dtype=np.int64)
+    try:
+        answer = attack.attempt(release, known, rng)
+    except NarcissusError:
+        raise
+    except Exception:
+        if strict:
+            raise
+        return _again(attack, release, known, seeds)
+    if isinstance(answer, Answers):
+        return answer
+    if isinstance(answer, Attempts):
+        return Answers(answer.values, answer.made, [])
+    return Answers(answer, np.ones(size, dtype=bool), [])
+
+
+def _again(attack: Any, release: Batch, known: Batch, seeds: NDArray[np.int64]) -> Answers:
+    made = np.zeros(len(seeds), dtype=bool)
+
+    def call(trial: int, rng: np.random.Generator) -> Any:
+        only = np.array([trial])
+        told = None if known is None else gather(known, only)
+        answer = attack.attempt(gather(release, only), told, rng)
+        wrapped = isinstance(answer, Attempts)
+        made[trial] = bool(answer.made[0]) if wrapped else True
+        return answer.values if wrapped else answer
+
+    found = one_by_one(seeds, call, (NarcissusError,))
+    if any(callable(value) for value in found.values):
+        return Answers(JoinedPredicates(found.values), made, found.failures)
+    values = [None if value is None else value[0] for value in found.values]
+    return Answers(values, made, found.failures)
+
+
+@dataclass(frozen=True)
+class JoinedPredicates:
+    """Predicates of single trials joined into one batch; a missing one holds nowhere."""
+
+    parts: list[Any]
+    exact = False
+
+    def __call__(self, rows: Array) -> NDArray[np.float64]:
+        said = np.zeros(rows.shape[:2])
+        for trial, part in enumerate(self.parts):
+            if part is not None:
+                said[trial] = part(rows[trial : trial + 1])[0]
+        return said
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def take(self, index: Array) -> JoinedPredicates:
+        return JoinedPredicates(take(self.parts, index))
+
+    def weight(self, world: Any) -> NDArray[np.float64]:
+        """Return the weights of the parts that know them; NaN for the others."""
+        weights = np.full(len(self.parts), np.nan)
+        for trial, part in enumerate(self.parts):
+            known = part.weight(world) if isinstance(part, Weighted) else None
+            if known is not None:
+                weights[trial] = known[0]
+        return weights
+
+
+KEPT = 3  # conversations of a block that are recorded
+
+
+def converse(
+    mechanism: Interactive,
+    draw: Draw,
+    known: Batch,
+    attack: Asks,
+    rng: np.random.Generator,
+    *,
+    kept: int = KEPT,
+) -> Answers:
+    """Let the mechanism and the attacker exchange messages, one trial after the other.
+
+    Mechanism and attacker have separate generators. The first ``kept`` conversations are recorded.
+    """
+    seeds = rng.integers(0, 2**63, draw.trials, dtype=np.int64)
+    transcripts: list[Transcript] = []
+
+    def call(trial: int, own: np.random.Generator) -> Any:
+        theirs = own.spawn(1)[0]
+        talk = mechanism.answers(draw.data[trial], own)
+        conversation = Conversation(talk, getattr(mechanism, "questions", None))
+        attempt: Any = None
+        try:
+            told = None if known is None else known[trial]
+            attempt = attack.converse(conversation, told, theirs)
+        finally:
+            conversation.close()
+            if trial < kept:
+                transcripts.append(conversation.transcript(trial, attempt))
+        return attempt
+
+    found = one_by_one(seeds, call, (ImportError, BrokenMechanismError))
+    values, made = found.values, [value for value in found.values if value is not None]
+    if made:  # attempts of one shape become an array, with another one for each not made
+        values = stacked([made[0] if value is None else value for value in values])
+    return replace(found, values=values, transcripts=transcripts)
+
+
+def score(relation: Any, data: Batch, attempts: Attempts, rng: np.random.Generator) -> Scores:
+    """Score attempts, shape (trials,), or (trials, targets) where there are many targets.
+
+    For many targets a relation may return each attempt's worth, in [0, 1].
+    """
+    if attempts.made.all():
+        return _held(relation, data, attempts.values, rng)
+    rows = np.flatnonzero(attempts.made)
+    if not rows.size:
+        return np.zeros(len(attempts.made), dtype=bool)
+    held = _held(relation, gather(data, rows), take(attempts.values, rows), rng)
+    scores = np.zeros((len(attempts.made), *held.shape[1:]), dtype=held.dtype)
+    scores[rows] = held
+    return scores
+
+
+def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> Scores:
+    many = isinstance(relation, ManyTargets)
+    targets = np.shape(data)[1:2] if many else ()
+    try:
+        if isinstance(values, list) and isinstance(data, np.ndarray):
+            values = stacked(values)
+        held = np.asarray(relation.holds(data, values, rng))
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the relation {type(relation).__name__} cannot score an attempt: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    in_part = many and held.dtype == np.float64 and bool(((held >= 0) & (held <= 1)).all())
+    if not (held.dtype == np.bool_ or in_part) or held.shape != (len(values), *targets):
+        raise InputError(
+            f"the relation {type(relation).__name__} must give one true or false for each trial, "
+            f"got {held.dtype} of shape {held.shape} for {len(values)} trials"
+        )
+    return held
+
+
+def exact_baseline(game: Game, known: Batch, attempts: Attempts) -> Floats | None:
+    """Compute the exact chance of each attempt against a fresh data set, where it has a formula."""
+    relation = game.looser or game.relation
+    values = attempts.values
+    if isinstance(relation, ManyTargets):
+        return relation.chance(known, values)
+    if game.side is not None or not isinstance(relation, HasBaseline) or is_derived(game.world):
+        return None
+    if isinstance(values, list) and not (values and callable(values[0])):
+        return None
+    chance = relation.baseline(game.world, values)
+    return None if chance is None else np.where(attempts.made, chance, 0.0)
+
+
+def surprising(
+    game: Game, relation: Any, kept: KeptSurprisal, draw: Draw, known: Batch, attempts: Attempts
+) -> Hits:
+    """Check where some recovered row is still surprising given ``K`` and the other rows."""
+    result = np.zeros(draw.trials, dtype=bool)
+    made = np.flatnonzero(attempts.made)
+    if not made.size:
+        return result
+    values = np.asarray(take(attempts.values, made))
+    match = relation.matches(gather(draw.data, made), values)
+    for place in range(match.shape[1]):
+        rows = made[match[:, place] & ~result[made]]
+        if not rows.size:
+            continue
+        some, index = draw.take(rows), np.full(rows.size, place)
+        told = game.side.surprisal(game.world, some, gather(known, rows), index)
+        plain = game.world.surprisal(some, index)
+        result[rows] = kept.enough(told, plain)
+    return result
+
+
+def weight(game: Game, attempts: Attempts) -> Floats:
+    """Return the weight of each attempt as a predicate; NaN where it has none."""
+    values = attempts.values
+    found = values.weight(game.world) if isinstance(values, Weighted) else None
+    return np.full(len(attempts.made), np.nan) if found is None else found
 
 
 @dataclass(frozen=True)
 class Sources:
     """The generators of one block."""
 
-    world: np.random.Generator
-    """Draws the data, what is told of it, fresh data, and coins of relations."""
+    world: np.random.Generator  # draws data, side information, fresh data, coins of relations
     release: np.random.Generator
-    """Of the mechanism."""
-    attack: Callable[[int, str], np.random.Generator]
-    """From an attack's place and name to its own."""
+    attack: Callable[[int, str], np.random.Generator]  # from an attack's place and name
 
 
 Streams = Callable[[int, int], Sources]
@@ -49,27 +263,21 @@ class Turn:
     """The attempts and scores of one attack in a block."""
 
     attempts: Answers
-    success: Scores
-    """Whether each attempt holds for the data, or how much it is worth, in [0, 1]; shape (trials,)
-    or (trials, targets)."""
-    baseline: Floats
-    """How often each holds for a fresh data set; same shape."""
-    fresh: int
-    """Fresh data sets behind ``baseline``; 0 where it is exact."""
+    success: Scores  # whether each holds, or its worth in [0, 1]; (trials,) or (trials, targets)
+    baseline: Floats  # rate at which each holds for a fresh data set; same shape
+    fresh: int  # fresh data sets behind ``baseline``; 0 where it is exact
 
 
 @dataclass(frozen=True)
 class Seat:
     """One game of a family, with the attacks prepared for it."""
 
-    name: str
-    """Of the distribution, or of the level of noise; empty where there is one only."""
+    name: str  # of the distribution, or of the level of noise; empty where there is one only
     game: Game
     attacks: Mapping[str, Any]
+    # attacks that take part in the first blocks only, with the number of these
     first: Mapping[str, int] = field(default_factory=dict)
-    """Attacks that take part in the first so many blocks only, by name."""
-    strict: bool = False
-    """Whether an attack that raises ends the run; else those trials count as failures."""
+    strict: bool = False  # whether an attack that raises ends the run; else those trials fail
 
     def playing(self, number: int) -> dict[str, Any]:
         """Return the attacks that take part in a block."""
@@ -89,7 +297,6 @@ class Deal:
 
     @classmethod
     def of(cls, game: Game, size: int, rng: np.random.Generator) -> Deal:
-        """Draw the data of ``size`` trials and their side information."""
         draw = guarded("world", game.world, lambda: game.world.draw(size, rng))
         known = None if game.side is None else game.side.reveal(game.world, draw, rng)
         return cls(draw, known)
@@ -101,8 +308,7 @@ class Round:
 
     seat: Seat
     number: int
-    place: int
-    """Of its seat."""
+    place: int  # of its seat
     draw: Draw
     known: Batch
     release: Batch
@@ -123,7 +329,7 @@ class Round:
             more = attack.knows if isinstance(attack, ToldMore) else None
             known = self.known if more is None else self.told(more)
             if is_interactive(game.mechanism):
-                # What was said of data of the user's own world may name people: it is not kept.
+                # what is said of data of the user's own world may name people: it is not kept
                 kept = KEPT if self.number == 0 and not is_own(game.world) else 0
                 asks = cast("Asks", attack)
                 made[name] = converse(game.mechanism, self.draw, known, asks, rng, kept=kept)
@@ -162,8 +368,7 @@ def play_block(
     """Play one block of ``size`` trials; the result depends on these arguments alone.
 
     Seats that share world, side information and the generator of the world, and whose relation
-    tosses no coins, may share a ``deal``: then nothing is drawn. Raises `InputError` where a part
-    of the game raised, or returned something that cannot be scored.
+    tosses no coins, may share a ``deal``: then nothing is drawn.
     """
     game, sources = seat.game, streams(number, place)
     world = sources.world
@@ -171,7 +376,13 @@ def play_block(
     known, released = dealt.known, _released(game, dealt.draw.data, sources)
     played = Round(seat, number, place, dealt.draw, known, released)
     made = played.attempts(seat.playing(number), sources)
-    success = {name: _success(played, attempts, world) for name, attempts in made.items()}
+    success: dict[str, Scores] = {}
+    for name, attempts in made.items():
+        held = score(game.relation, dealt.draw.data, attempts, world)
+        if (kept := game.kept) is not None:
+            counts = surprising(game, game.relation, kept, dealt.draw, known, attempts)
+            held = np.logical_and(held, counts)
+        success[name] = held
     exact = {name: exact_baseline(game, known, attempts) for name, attempts in made.items()}
     sampled = _against_fresh(
         played, {name: made[name] for name in made if exact[name] is None}, world, fresh
@@ -181,15 +392,6 @@ def play_block(
         baseline, count = (sampled[name], fresh) if chance is None else (chance, 0)
         played.turns[name] = Turn(attempts, success[name], baseline, count)
     return played
-
-
-def _success(played: Round, attempts: Attempts, rng: np.random.Generator) -> Scores:
-    game, draw = played.seat.game, played.draw
-    held = score(game.relation, draw.data, attempts, rng)
-    if (kept := game.kept) is not None:
-        counts = surprising(game, game.relation, kept, draw, played.known, attempts)
-        return np.logical_and(held, counts)
-    return held
 
 
 def _released(game: Game, data: Batch, sources: Sources) -> Batch:

@@ -22,8 +22,8 @@ from narcissus.game.loop import named_right
 from narcissus.game.rules import Game
 from narcissus.mechanisms.plain import Constant, ThroughChannel
 from narcissus.results import Estimate, Grade, Result
-from narcissus.success.relations.strings import NamesSecret
-from narcissus.worlds.secret import Secret
+from narcissus.success.relations.shipped import NamesSecret
+from narcissus.worlds.finite import Secret
 
 Attacker = Callable[[int], int]
 """From the number of the output to the number of the guessed secret."""

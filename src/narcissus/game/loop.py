@@ -7,29 +7,238 @@ order.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import astuple, dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narcissus._random import RandomSource, child, entropy_of
-from narcissus._validation import between, integer
-from narcissus.attacks.base import Preparable
+from narcissus._validation import fraction, integer
+from narcissus.attacks.base import Failure, Preparable
+from narcissus.attacks.conversation import Transcript
 from narcissus.errors import InputError
-from narcissus.evidence import clopper_pearson
+from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
 from narcissus.evidence.betting import log_mean
-from narcissus.game.asking import guarded
-from narcissus.game.block import Arrays, Measure, Seat, Sources, Streams, play_block
-from narcissus.game.outcome import BlockScores, Play, packed, remarks, summary, unpacked
+from narcissus.game.block import (
+    Arrays,
+    Measure,
+    Round,
+    Seat,
+    Sources,
+    Streams,
+    guarded,
+    play_block,
+    weight,
+)
 from narcissus.game.rules import Game, is_own
 from narcissus.mechanisms.base import is_interactive
 from narcissus.observer import SILENT, Observer
 from narcissus.results import Estimate
 from narcissus.success.relations.base import ManyTargets
-from narcissus.success.statements import Evidence, Resilience, Statement, largest_refuted, prepared
+from narcissus.success.statements import (
+    Evidence,
+    Resilience,
+    Scores,
+    Statement,
+    largest_refuted,
+    prepared,
+)
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """The results of one attacker; the limits of all attackers and distributions hold at once."""
+
+    name: str
+    success: Estimate
+    baseline: Estimate  # success of the same attempts against fresh data
+    scores: Scores  # of every trial
+    failed: int  # how often the attacker raised an error
+    failures: list[Failure]  # the first of those
+    # of the first conversations; empty for a mechanism without any
+    transcripts: list[Transcript] = field(default_factory=list[Transcript])
+
+    @property
+    def attempts(self) -> int:
+        """Number of trials in which an attempt was made."""
+        return int(_made(self.scores).sum())
+
+
+@dataclass(frozen=True)
+class Play:
+    """A run of a game."""
+
+    outcome: Literal["violates", "no violation found"]  # no run shows that a mechanism is resilient
+    statement: Any
+    # a resilient mechanism is found to violate with chance at most 1 - this, whenever one looks
+    confidence: float
+    trials: int  # played
+    decided: int | None  # trial at which the violation was certain; None if it never was
+    capital: float  # log of the largest capital of the gambler against the statement
+    # largest epsilon refuted at the statement's delta, by all attackers together, at the confidence
+    # singly; for a violated statement at least its epsilon, since every smaller one falls with it
+    refuted: float | None
+    attackers: list[Attacked]
+    entropy: int  # seed of the run
+    remarks: list[str] = field(default_factory=list)
+    # the distribution of a family that the numbers are about: the violated one, or the one with the
+    # strongest evidence against it; empty where there is one only
+    member: str = ""
+    members: int = 1  # distributions judged; limits of rates hold for all of them at once
+    decides: str = ""  # the attacker with the strongest evidence against the statement
+
+    def __repr__(self) -> str:
+        return f"Play({self.outcome!r}, trials={self.trials}, refuted={self.refuted})"
+
+    def __str__(self) -> str:
+        lines = [f"{self.outcome} ({self.statement.words()}; confidence {self.confidence:g})"]
+        if self.member:
+            lines.append(f"of {self.members} distributions, the numbers are those of {self.member}")
+        for one in self.attackers:
+            lines += [f"{one.name}: {one.success}", f"{one.name}: {one.baseline}"]
+        return "\n".join([*lines, *self.remarks])
+
+
+@dataclass(frozen=True)
+class BlockScores:
+    """The scores of one block of trials, for one attacker."""
+
+    scores: Scores
+    failed: int
+    failures: list[Failure]
+    transcripts: list[Transcript] = field(default_factory=list[Transcript])
+
+    def moved(self, start: int) -> BlockScores:
+        """Renumber the trials of failures from the start of the run."""
+        moved = [Failure(f.trial + start, f.seed, f.error) for f in self.failures]
+        return replace(self, failures=moved)
+
+
+def packed(played: Round) -> Arrays:
+    """Return the scores of the attacks, in their order, as plain arrays: what `play` keeps."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for place, turn in enumerate(played.turns.values()):
+        failures = json.dumps([astuple(failure) for failure in turn.attempts.failures[:20]])
+        arrays |= {
+            f"{place}/success": turn.success,
+            f"{place}/baseline": turn.baseline,
+            f"{place}/fresh": np.array(turn.fresh),
+            f"{place}/weight": weight(played.seat.game, turn.attempts),
+            f"{place}/made": turn.attempts.made,
+            f"{place}/failed": np.array(len(turn.attempts.failures)),
+            f"{place}/failures": np.frombuffer(failures.encode(), dtype=np.uint8),
+        }
+        if turn.attempts.transcripts:
+            said = json.dumps([astuple(one) for one in turn.attempts.transcripts])
+            arrays[f"{place}/transcripts"] = np.frombuffer(said.encode(), dtype=np.uint8)
+    return arrays
+
+
+def unpacked(arrays: Arrays, place: int) -> BlockScores:
+    """Restore the block of one attacker."""
+    got: dict[str, Any] = {
+        name: arrays[f"{place}/{name}"]
+        for name in ("success", "baseline", "fresh", "weight", "made", "failed", "failures")
+    }
+    scores = Scores(got["success"], got["baseline"], int(got["fresh"]), got["weight"], got["made"])
+    failures = [Failure(*entry) for entry in json.loads(got["failures"].tobytes())]
+    said = arrays.get(f"{place}/transcripts")
+    transcripts = [
+        Transcript(trial, greeting, tuple((q, a) for q, a in exchanges), questions, attempt)
+        for trial, greeting, exchanges, questions, attempt in json.loads(
+            "[]" if said is None else said.tobytes()
+        )
+    ]
+    return BlockScores(scores, int(got["failed"]), failures, transcripts)
+
+
+def summary(name: str, blocks: list[BlockScores], level: float, *, stopped: bool) -> Attacked:
+    """Combine the blocks of one attacker; ``stopped`` requires limits that allow stopping."""
+    scores = Scores(
+        np.concatenate([block.scores.success for block in blocks]),
+        np.concatenate([block.scores.baseline for block in blocks]),
+        blocks[0].scores.fresh,
+        np.concatenate([block.scores.weight for block in blocks]),
+        np.concatenate([_made(block.scores) for block in blocks]),
+    )
+    # half of the error for each of the two rates
+    half = 1 - (1 - level) / 2
+    won, lost = "success of the attempt", "success of the same attempt against fresh data"
+    if stopped:  # the number of trials may depend on what was seen
+        success = anytime_limits(scores.success.astype(np.float64), confidence=half, quantity=won)
+        baseline = anytime_limits(scores.baseline, confidence=half, quantity=lost)
+    else:
+        count = len(scores.success)
+        success = clopper_pearson(int(scores.success.sum()), count, confidence=half, quantity=won)
+        baseline = (
+            clopper_pearson(
+                round(float(scores.baseline.sum())), count, confidence=half, quantity=lost
+            )
+            if scores.fresh == 1
+            else mean_limits(scores.baseline, confidence=half, quantity=lost)
+        )
+    failures = [failure for block in blocks for failure in block.failures]
+    failed = sum(block.failed for block in blocks)
+    said = blocks[0].transcripts
+    return Attacked(name, success, baseline, scores, failed, failures[:20], said)
+
+
+def _made(scores: Scores) -> NDArray[np.bool_]:
+    return np.ones(len(scores.success), dtype=bool) if scores.made is None else scores.made
+
+
+def remarks(attackers: list[Attacked]) -> list[str]:
+    said: list[str] = []
+    for one in attackers:
+        if one.failed:
+            first = one.failures[0]
+            said.append(
+                f"the attack {one.name} failed on {one.failed} of {one.success.trials} trials, "
+                f"which count as failures; first on trial {first.trial} with seed {first.seed}: "
+                f"{first.error}"
+            )
+    silent = [one.name for one in attackers if not one.attempts]
+    if silent:
+        said.append(f"{', '.join(silent)} made no attempt in any trial")
+    elif all(not one.scores.success.any() and not one.scores.baseline.any() for one in attackers):
+        said.append(
+            "the relation never held, neither for the data nor for fresh data: make sure that "
+            "some attempt can satisfy it"
+        )
+    return said
+
+
+def gap_limits(
+    scores: Scores, epsilon: float, *, confidence: float, stopped: bool
+) -> Estimate | None:
+    """Estimate ``success - e^epsilon baseline`` of an attacker, from the scores of all its trials.
+
+    ``stopped`` means that the number of trials may depend on the scores. None for an epsilon so
+    large that limits on a scale of ``1 + e^epsilon`` are void.
+    """
+    factor = math.exp(min(epsilon, 700.0))
+    if factor > 1e5:
+        return None
+    gain = scores.success - factor * scores.baseline
+    scaled = np.clip((gain + factor) / (1 + factor), 0.0, 1.0)
+    limits = (anytime_limits if stopped else mean_limits)(scaled, confidence=confidence)
+    assert limits.low is not None
+    assert limits.high is not None
+    return Estimate(
+        float(gain.mean()),
+        limits.low * (1 + factor) - factor,
+        limits.high * (1 + factor) - factor,
+        confidence,
+        len(gain),
+        quantity=f"success less e^{epsilon:g} times the own baseline",
+        method=limits.method,
+    )
+
 
 _BLOCK_BYTES = 32_000_000
 _FIRST_BLOCK, _LARGEST_BLOCK = 500, 10_000
@@ -73,7 +282,7 @@ def _fits(mechanism: Any, title: str, attack: Any) -> None:
 
 @dataclass(frozen=True)
 class Planned:
-    """A block to play: its number, its size, and the place of its seat."""
+    """A block to play; ``place`` is that of its seat."""
 
     number: int
     size: int
@@ -106,8 +315,9 @@ def _sizes(seat: Seat, trials: int) -> Iterator[int]:
     block = max(1, min(_LARGEST_BLOCK, _BLOCK_BYTES // max(size, 1)))
     # The first blocks are small, so that a plain violation is seen at once.
     done, now = 0, min(block, _FIRST_BLOCK)
-    if _slow(seat):
-        block = now  # an interrupted run loses the blocks in flight
+    parts = [game.world, game.mechanism, game.relation, game.side, game.looser]
+    if is_interactive(game.mechanism) or is_own([*parts, *seat.attacks.values()]):
+        block = now  # trials may take long, and an interrupted run loses the blocks in flight
     while done < trials:
         count = min(now, trials - done)
         yield count
@@ -115,20 +325,12 @@ def _sizes(seat: Seat, trials: int) -> Iterator[int]:
         now = min(block, now * 4)
 
 
-def _slow(seat: Seat) -> bool:
-    """Check whether a trial may take long: parts of the user's own, or a conversation."""
-    game = seat.game
-    parts = [game.world, game.mechanism, game.relation, game.side, game.looser]
-    return is_interactive(game.mechanism) or is_own([*parts, *seat.attacks.values()])
-
-
 @dataclass(frozen=True)
 class OneStream:
     """One generator for all of a block, and a separate one for each attack."""
 
     entropy: int
-    alone: bool = True
-    """Whether there is one seat only; several have a seed each."""
+    alone: bool = True  # whether there is one seat only; several have a seed each
 
     def __call__(self, number: int, place: int) -> Sources:
         entropy = self.entropy
@@ -140,10 +342,7 @@ class OneStream:
 
 @dataclass(frozen=True)
 class BlockPlayer:
-    """A player of blocks by key, ``batch/NUMBER/SIZE`` and ``/PLACE`` where seats are several.
-
-    The result depends on the key alone; ``measure`` chooses what is returned.
-    """
+    """A player of blocks by key, ``batch/NUMBER/SIZE`` and ``/PLACE`` where seats are several."""
 
     seats: Sequence[Seat]
     streams: Streams
@@ -159,21 +358,16 @@ class BlockPlayer:
 
 
 class Tally:
-    """Bets against the statement by all attacks of one seat together.
-
-    ``done`` counts the trials so far, ``capital`` is the log of the largest capital, ``decided``
-    the trial at which it reached ``hurdle``, None if it never did. ``decides`` is the attack with
-    the largest capital, at that trial or at the last one.
-    """
+    """Bets against the statement by all attacks of one seat together."""
 
     def __init__(self, seat: Seat, claim: Statement, hurdle: float) -> None:
         self.seat, self.claim, self.hurdle = seat, claim, hurdle
         self.evidence = {name: Evidence(claim) for name in seat.attacks}
         self.collected: dict[str, list[BlockScores]] = {name: [] for name in seat.attacks}
-        self.done = 0
-        self.decided: int | None = None
-        self.capital = -math.inf
-        self.decides = ""
+        self.done = 0  # trials
+        self.decided: int | None = None  # trial at which the capital reached the hurdle
+        self.capital = -math.inf  # log of the largest
+        self.decides = ""  # attack with the largest capital, at that trial or at the last one
 
     def add(self, size: int, arrays: Arrays) -> None:
         blocks = {name: unpacked(arrays, place) for place, name in enumerate(self.seat.attacks)}
@@ -242,17 +436,15 @@ def play(
     through
         Plays blocks by their keys and yields them in the order of the keys: in worker processes,
         or out of a store. The numbers do not depend on it.
-
-    Raises
-    ------
-    InputError
-        The game cannot be played: the relation raised or returned something else than true or
-        false, side information contradicts the world, an attack does not fit.
     """
     integer("trials", trials, low=1)
     integer("fresh", fresh, low=1)
-    level = between("confidence", confidence, 0, 1, open_low=True, open_high=True)
-    _one_score(game)
+    level = fraction("confidence", confidence)
+    if isinstance(game.relation, ManyTargets):
+        raise InputError(
+            f"a statement is about one score a trial, and {type(game.relation).__name__} scores "
+            "every person by itself: audit the release with a table study"
+        )
     entropy = entropy_of(rng)
     claim = statement or Resilience()
     seats = seats_of(game, attacks)
@@ -271,15 +463,6 @@ def play(
                 break
     observer.finish()
     return _weighed(tallies, level, hurdle, claim, entropy, stop=stop)
-
-
-def _one_score(game: Game) -> None:
-    """Refuse a game that scores every person separately."""
-    if isinstance(game.relation, ManyTargets):
-        raise InputError(
-            f"a statement is about one score a trial, and {type(game.relation).__name__} scores "
-            "every person by itself: audit the release with a table study"
-        )
 
 
 def _weighed(
@@ -321,18 +504,12 @@ def _weighed(
 
 
 def named_right(
-    game: Game,
-    attacks: dict[str, Any],
-    *,
-    trials: int,
-    confidence: float,
-    rng: RandomSource,
+    game: Game, attacks: dict[str, Any], *, trials: int, confidence: float, rng: RandomSource
 ) -> tuple[dict[str, Estimate], dict[str, float], tuple[str, ...]]:
-    """Play a game of naming a secret to its end, and limit each attacker's success separately.
+    """Play a game of naming a `Secret` to its end, and limit each attacker's success separately.
 
-    The game has a world `Secret`, any mechanism and the relation `NamesSecret`. Returns, by
-    attacker, its success and the exact mean chance of the same guesses against fresh secrets; then
-    remarks.
+    Returns, by attacker, its success and the exact mean chance of the same guesses against fresh
+    secrets; then remarks.
     """
     played = play(game, attacks, trials=trials, stop=False, rng=rng)
     wins, baselines = {}, {}
@@ -340,10 +517,7 @@ def named_right(
         # The limits of `play` hold for all its rates at once; these are for one question each.
         hits = round(one.success.value * one.success.trials)
         wins[one.name] = clopper_pearson(
-            hits,
-            one.success.trials,
-            confidence=confidence,
-            quantity=f"success of the {one.name}",
+            hits, one.success.trials, confidence=confidence, quantity=f"success of the {one.name}"
         )
         baselines[one.name] = one.baseline.value
     return wins, baselines, tuple(played.remarks)

@@ -10,8 +10,8 @@ import numpy as np
 from narcissus._validation import between
 from narcissus.errors import InputError
 from narcissus.knowledge.base import KeepsSurprisal
-from narcissus.success.definitions import KeptSurprisal
 from narcissus.success.relations.base import Targeted
+from narcissus.success.statements import KeptSurprisal
 from narcissus.worlds.base import HasSurprisal, members
 
 

@@ -17,8 +17,14 @@ from narcissus.profiles.worst_event import (
     worst_event,
     worst_neighbours,
 )
-from narcissus.profiles.write_out import LIMIT, WORK, WrittenFamily, write_out, write_out_family
-from narcissus.profiles.written import WrittenOut
+from narcissus.profiles.write_out import (
+    LIMIT,
+    WORK,
+    WrittenFamily,
+    WrittenOut,
+    write_out,
+    write_out_family,
+)
 
 __all__ = [
     "EPSILONS",

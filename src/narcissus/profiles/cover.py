@@ -4,8 +4,8 @@ Let ``delta(r)`` be the exact profile at one epsilon where the records are drawn
 Two bounds on it over an interval ``[a, b]`` are computed, and the smaller one counts.
 
 *Enclosure.* Each data set ``S`` has a least and a largest chance ``l(S) <= P_r(S) <= u(S)`` over
-the interval (`narcissus.worlds.rates`). With ``s`` and ``t`` the chances of a release ``y`` with an
-attempt ``z`` that holds, and that does not, and with ``b`` the own baseline of ``z``,
+the interval. With ``s`` and ``t`` the chances of a release ``y`` with an attempt ``z`` that holds,
+and that does not, and with ``b`` the own baseline of ``z``,
 
     s_r(y,z) - e^epsilon P_r(y) b_r(z) <= min( s_u - e^epsilon P_l(y) b_l,
                                                P_u(y) ( s_u / (s_u + t_l) - e^epsilon b_l ) )
@@ -16,14 +16,12 @@ sum over releases of the largest positive part bounds ``delta`` everywhere.
 
 *Distance.* An attacker's success is the mean of a number in [0, 1] over ``S``, its baseline one
 over ``S`` and ``T``. With ``d`` the total variation between the laws of ``S`` at two rates, and
-``d'`` that of the records of ``T`` that an attempt is about, the success moves by at most ``d`` and
-the baseline by at most ``1 - (1 - d)(1 - d')``, for every attacker; so
+``d'`` that of the records of ``T`` that an attempt is about, for every attacker
 
     |delta(r) - delta(r')| <= d + e^epsilon (1 - (1 - d)(1 - d')).
 
-The best attacker at ``r'`` who may make no attempt makes one only where that gains, so where
-``e^epsilon b_r'(z) <= 1``: what it gains for a given ``S`` lies between -1 and 1. Changing the law
-of ``S`` first and that of ``T`` then gives
+The best attacker at ``r'`` who may make no attempt makes one only where ``e^epsilon b_r'(z) <= 1``:
+its gain for a given ``S`` lies between -1 and 1. Changing the law of ``S`` and then of ``T`` gives
 
     delta(r') - delta(r) <= 2 d + e^epsilon d' <= (2 + e^epsilon) n |r' - r|.
 """
@@ -34,7 +32,7 @@ import heapq
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -47,11 +45,10 @@ from narcissus._outwards import upper
 from narcissus._validation import non_negative
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
-from narcissus.profiles.write_out import WrittenFamily
-from narcissus.profiles.written import Best, Guesses, WrittenOut
+from narcissus.profiles.write_out import Best, Guesses, WrittenFamily, WrittenOut
 from narcissus.results import Grade, Result
 from narcissus.success.relations.base import table
-from narcissus.worlds.rates import HasRate, TwoTypes
+from narcissus.worlds.products import HasRate, TwoTypes
 
 _HELD = 4_000_000
 _APART = 4.0
@@ -75,12 +72,10 @@ class Cover(Result):
 
     @property
     def complete(self) -> bool:
-        """Whether ``at_most`` is within the tolerance of ``least``."""
         return self.at_most <= self.least + self.tolerance
 
     @property
     def grade(self) -> Grade:
-        """'proved' for every rate of the interval; 'proved if' where parts are the user's own."""
         return "proved if" if self.assumptions else "proved"
 
     def __str__(self) -> str:
@@ -122,6 +117,8 @@ def cover(
     Intervals with the largest bound are halved until the bound is close enough to the delta needed
     at some rate, or the budget ends.
 
+    Source: Narcissus theory 2.2; for Cohen et al. 2024, Definition 1.6 ("for all D in F").
+
     Parameters
     ----------
     exact
@@ -143,15 +140,6 @@ def cover(
     observer
         Receives the progress.
 
-    Raises
-    ------
-    InputError
-        The world does not say how its chances depend on the rate, or the interval is invalid.
-
-    Notes
-    -----
-    Source: Narcissus theory 2.2; for Cohen et al. 2024, Definition 1.6 ("for all D in F").
-
     Examples
     --------
     Whatever the rate, the count of 100 bits needs no more than a delta of .0012 at epsilon 1:
@@ -170,24 +158,6 @@ def cover(
         raise InputError(f"nothing is known between the points: {reason}")
     non_negative("tolerance", tolerance)
     between = _Between(exact, non_negative("epsilon", epsilon))
-    edges = _edges(low, high, points, budget)
-    began = time.perf_counter()
-    worst = max((between.least(rate), rate) for rate in edges[:2])
-    between.limit(edges[0], _middle(*edges[:2]), edges[1])
-    if agreed is not None:
-        agreed((time.perf_counter() - began) * budget)
-    worst, at_most, looked = _search(
-        between, edges, worst, tolerance=tolerance, budget=budget, target=target, observer=observer
-    )
-    return Cover(
-        low, high, epsilon,
-        rate=worst[1], least=worst[0], at_most=at_most, looked_at=looked, tolerance=tolerance,
-        assumptions=WrittenFamily({"": exact}).assumptions,
-    )  # fmt: skip
-
-
-def _edges(low: float, high: float, points: Sequence[float], budget: int) -> list[float]:
-    """Return the ends of the initial intervals."""
     if not 0 <= low < high <= 1:
         raise InputError(f"an interval of rates must lie in [0, 1], got {low:g} to {high:g}")
     edges = sorted({low, high, *(p for p in points if low < p < high)})
@@ -195,56 +165,68 @@ def _edges(low: float, high: float, points: Sequence[float], budget: int) -> lis
         raise InputError(
             f"`budget` must be at least {len(edges) - 1}, the intervals to begin with: {budget}"
         )
-    return edges
+    began = time.perf_counter()
+    search = _Search(between, max((between.least(rate), rate) for rate in edges[:2]))
+    between.limit(edges[0], _middle(*edges[:2]), edges[1])
+    if agreed is not None:
+        agreed((time.perf_counter() - began) * budget)
+    looked = search.run(edges, tolerance, budget, target, observer)
+    least, rate = search.worst
+    return Cover(
+        low, high, epsilon,
+        rate=rate, least=least, at_most=search.at_most, looked_at=looked, tolerance=tolerance,
+        assumptions=WrittenFamily({"": exact}).assumptions,
+    )  # fmt: skip
 
 
-def _search(
-    between: _Between,
-    edges: Sequence[float],
-    worst: tuple[float, float],
-    *,
-    tolerance: float,
-    budget: int,
-    target: float | None,
-    observer: Observer,
-) -> tuple[tuple[float, float], float, int]:
-    """Return the worst rate with its delta, the bound for all rates, and how many were examined."""
-    observer.start("intervals of rates", budget)
-    worst = max(worst, *((between.least(rate), rate) for rate in edges[1:]))
-    heap: list[tuple[float, float, float]] = []
-    looked = len(edges) - 1
-    for a, b in pairwise(edges):
-        worst = _add(between, heap, a, b, worst)
-    observer.advance(looked)
-    aim = -math.inf if target is None else target
-    while -heap[0][0] > max(worst[0] + tolerance, aim) and looked + 2 <= budget:
-        if target is not None and worst[0] > target:
-            break
-        limit, a, b = heap[0]
-        middle = _middle(a, b)
-        if not a < middle < b:
-            break
-        heapq.heappop(heap)
-        for part in ((a, middle), (middle, b)):
-            worst = _add(between, heap, *part, worst, known=-limit)
-        looked += 2
-        observer.advance(2)
-    observer.finish()
-    return worst, max(-heap[0][0], worst[0]), looked
+@dataclass
+class _Search:
+    """Halving of the intervals with the largest bound."""
 
+    between: _Between
+    worst: tuple[float, float]  # the largest delta examined, and its rate
+    heap: list[tuple[float, float, float]] = field(default_factory=list[tuple[float, float, float]])
 
-def _add(
-    between: _Between,
-    heap: list[tuple[float, float, float]],
-    low: float,
-    high: float,
-    worst: tuple[float, float],
-    known: float = math.inf,
-) -> tuple[float, float]:
-    """Push an interval onto the heap by its bound; return the worst rate known so far."""
-    middle = _middle(low, high)
-    heapq.heappush(heap, (-min(known, between.limit(low, middle, high)), low, high))
-    return max(worst, (between.least(middle), middle))
+    @property
+    def at_most(self) -> float:
+        return max(-self.heap[0][0], self.worst[0])
+
+    def run(
+        self,
+        edges: Sequence[float],
+        tolerance: float,
+        budget: int,
+        target: float | None,
+        observer: Observer,
+    ) -> int:
+        """Halve intervals until the bound is close enough; return the number examined."""
+        observer.start("intervals of rates", budget)
+        self.worst = max(self.worst, *((self.between.least(rate), rate) for rate in edges[1:]))
+        looked = len(edges) - 1
+        for a, b in pairwise(edges):
+            self._add(a, b, math.inf)
+        observer.advance(looked)
+        aim = -math.inf if target is None else target
+        while -self.heap[0][0] > max(self.worst[0] + tolerance, aim) and looked + 2 <= budget:
+            if target is not None and self.worst[0] > target:
+                break
+            limit, a, b = self.heap[0]
+            middle = _middle(a, b)
+            if not a < middle < b:
+                break
+            heapq.heappop(self.heap)
+            self._add(a, middle, -limit)
+            self._add(middle, b, -limit)
+            looked += 2
+            observer.advance(2)
+        observer.finish()
+        return looked
+
+    def _add(self, low: float, high: float, known: float) -> None:
+        middle = _middle(low, high)
+        limit = min(known, self.between.limit(low, middle, high))
+        heapq.heappush(self.heap, (-limit, low, high))
+        self.worst = max(self.worst, (self.between.least(middle), middle))
 
 
 def _middle(low: float, high: float) -> float:
@@ -274,11 +256,9 @@ class _Between:
         return enclosed if moved >= enclosed else min(enclosed, self.enclosed(middle) + moved)
 
     def enclosed(self, low: float, high: float | None = None) -> float:
-        """Bound delta over an interval by bounds of every chance."""
         return self._delta(*self.types.between(low, low if high is None else high))
 
     def moved(self, low: float, high: float) -> float:
-        """Bound the difference of delta between any two rates of an interval."""
         apart = self.types.distance(low, high)
         fresh = apart
         if self.exact.places is not None:
@@ -311,7 +291,6 @@ class _Between:
             yield part, holds, again
 
     def _delta(self, least: Chances, most: Chances) -> float:
-        """Sum over releases, given bounds of the chances of data sets."""
         matrix = self.exact.channel.matrix
         low, high = np.asarray(least @ matrix), np.asarray(most @ matrix)
         upper, lower = sparse.diags_array(most) @ matrix, sparse.diags_array(least) @ matrix

@@ -1,14 +1,12 @@
-"""The exact resilience profile of a small world, its best attacker, and estimates for large worlds.
-
-Also the smallest parameter that meets a target, and memorized information.
-"""
+"""Exact profiles of small worlds, estimates for large ones, smallest parameters, memorization."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -26,16 +24,26 @@ from narcissus.game.executor import Executor, Serial, soon
 from narcissus.profiles.write_out import (
     LIMIT,
     WrittenFamily,
+    WrittenOut,
     amount,
     number,
     write_out,
     write_out_family,
 )
-from narcissus.profiles.written import WrittenOut
 from narcissus.results import Estimate, Grade, Result
+from narcissus.success.relations.base import take
 from narcissus.success.statements import Resilience
-from narcissus.worlds.base import Batch, Draw, Enumeration, World, members
-from narcissus.worlds.batches import distinct, gather, key_of, stacked
+from narcissus.worlds.base import (
+    Batch,
+    Draw,
+    Enumeration,
+    World,
+    distinct,
+    gather,
+    key_of,
+    members,
+    stacked,
+)
 from narcissus.worlds.finite import Finite
 
 
@@ -68,8 +76,7 @@ class Bayes:
 
 
 EPSILONS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
-"""Where a profile is computed if nothing else is asked for."""
-
+"""Where a profile is computed by default."""
 
 TOGETHER = 100
 """Values of a parameter whose games are made, and shared out, at a time."""
@@ -81,8 +88,7 @@ class Profile(Result):
 
     epsilon: tuple[float, ...]  # where it was computed
     delta: tuple[float, ...]  # the exact profile there
-    # of the attacker with the largest gap; others may succeed more often
-    success: tuple[float, ...]
+    success: tuple[float, ...]  # of the attacker with the largest gap
     baseline: tuple[float, ...]  # own baseline of that attacker
     best_success: float  # the largest success of any attacker, whatever its baseline
     # for each epsilon the worst distribution of the family; "" where there is only one
@@ -96,15 +102,11 @@ class Profile(Result):
 
     @property
     def grade(self) -> Grade:
-        """'proved': every attacker and every distribution of the world is covered.
-
-        'proved if' where parts are the user's own: `assumptions` says what must be true of them.
-        """
+        """'proved', for every attacker and distribution; 'proved if' with `assumptions`."""
         return "proved if" if self.assumptions else "proved"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the profile assumes about parts of the user's own."""
         return self.family.assumptions
 
     def delta_at(self, epsilon: float) -> float:
@@ -116,10 +118,7 @@ class Profile(Result):
         return self.family.epsilon(delta)
 
     def attacker(self, epsilon: float = 0.0) -> Any:
-        """Return the best attacker at an epsilon, ready to play.
-
-        For a family it adapts to each distribution on which it is played.
-        """
+        """Return the best attacker at an epsilon, ready to play on each distribution."""
         if len(self.family.members) > 1:
             return Bayes(epsilon, LIMIT)
         return self.exact.attacker(epsilon)
@@ -129,36 +128,37 @@ class Profile(Result):
         return pd.DataFrame(self.curve())
 
     def curve(self) -> list[dict[str, Any]]:
-        """Return the profile as rows: epsilon, delta, success and baseline of the attacker.
-
-        For a family each row names the worst distribution.
-        """
-        columns = (self.epsilon, self.delta, self.success, self.baseline, self.member)
+        """Return rows: epsilon, delta, the attacker's success and baseline, the worst member."""
         return [
             {"epsilon": e, "delta": d, "success": s, "baseline": b, **({"member": m} if m else {})}
-            for e, d, s, b, m in zip(*columns, strict=True)
+            for e, d, s, b, m in self._rows()
         ]
+
+    def _rows(self) -> Iterable[tuple[float, float, float, float, str]]:
+        return zip(self.epsilon, self.delta, self.success, self.baseline, self.member, strict=True)
 
     def table(self, epsilon: float = 0.0, *, rows: int = 20) -> list[dict[str, Any]]:
         """Return the releases at which the best attacker gains most, with its attempt at each.
 
         The attempt of a membership attacker is the list of records that it claims are in.
         """
-        from narcissus.success.relations.base import take
-
         exact = self.exact
         releases, labels = exact.channel.releases, exact.enumeration.labels
         entries = sorted(exact.best(epsilon), key=lambda entry: -entry[3])[:rows]
         masks = exact.attacker(epsilon).table if exact.additive else {}
         found: list[dict[str, Any]] = []
         for k, y, z, gain in entries:
+            attempt = None
             if exact.additive:
-                mask = masks[key_of(labels[k]), key_of(releases[y])]
-                attempt = _shown(exact.guesses.support[mask])
-            else:
-                attempt = None if z < 0 else _shown(_one(take(exact.guesses, np.array([z]))))
+                attempt = exact.guesses.support[masks[key_of(labels[k]), key_of(releases[y])]]
+            elif z >= 0:
+                batch = take(exact.guesses, np.array([z]))
+                # of a predicate the records that satisfy it
+                is_predicate = hasattr(batch, "holds")
+                attempt = batch.support[batch.holds[0]] if is_predicate else batch[0]
             told = {} if labels[k] is None else {"told": _shown(labels[k])}
-            found.append({"release": _shown(releases[y]), **told, "attempt": attempt, "gain": gain})
+            row = {"release": _shown(releases[y]), **told, "attempt": _shown(attempt), "gain": gain}
+            found.append(row)
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -193,9 +193,7 @@ class Profile(Result):
         ]
         lines += [
             f"{e:9.4g}  {number(d):>12}  {s:12.6g}  {b:12.6g}" + (f"  {m}" if m else "")
-            for e, d, s, b, m in zip(
-                self.epsilon, self.delta, self.success, self.baseline, self.member, strict=True
-            )
+            for e, d, s, b, m in self._rows()
         ]
         lines.append(f"largest success of any attacker, at any baseline: {self.best_success:.6g}")
         lines += [f"proved if {text}" for text in self.assumptions]
@@ -211,12 +209,6 @@ class Profile(Result):
         ax.set_xlabel("epsilon")
         ax.set_ylabel("delta")
         return ax
-
-
-def _one(batch: Any) -> Any:
-    if hasattr(batch, "holds"):  # a predicate: the records that satisfy it
-        return batch.support[batch.holds[0]]
-    return batch[0]
 
 
 def _shown(value: Any) -> Any:
@@ -239,25 +231,19 @@ def profile(
 ) -> Profile:
     """Compute the exact resilience profile of a small game.
 
+    Source: Narcissus theory 2. Of a family of distributions, delta is the largest over them.
+
     Parameters
     ----------
     game
-        A `Game`, or a study of the kind "game" from `narcissus.load_study`.
+        A `Game`, or a study of the kind "game" from `narcissus.load_study`. One that is too large
+        is refused; `sampled_profile` estimates it instead.
     epsilon
         Where to compute ``delta``; at least 0.
     limit
         Largest number of (data set, release) pairs to write out.
     abstain
         Whether an attacker may make no attempt; by default as the study says, otherwise true.
-
-    Raises
-    ------
-    TooLargeError
-        The game is too large; `sampled_profile` estimates it instead.
-
-    Notes
-    -----
-    Source: Narcissus theory 2. Of a family of distributions, delta is the largest over them.
 
     Examples
     --------
@@ -273,8 +259,7 @@ def profile(
         said = getattr(getattr(game, "settings", None), "exact", None)
         abstain = bool(getattr(said, "abstain", True))
     game = game_of(game)
-    points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
-    points = tuple(non_negative("epsilon", point) for point in points)
+    points = tuple(non_negative("epsilon", point) for point in _listed(epsilon))
     if not points:
         raise InputError("`epsilon` must hold at least one number")
     family = write_out_family(game, limit=limit, abstain=abstain)
@@ -292,13 +277,17 @@ def profile(
     )
 
 
+def _listed(epsilon: float | Iterable[float]) -> list[float]:
+    return [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
+
+
 def game_of(game: Any) -> Game:
     if isinstance(game, Game):
         return game
     build = getattr(getattr(game, "settings", None), "build", None)
     if build is None:
         raise InputError(f"`game` must be a Game or a study of the kind 'game', got {game!r}")
-    with game.code.in_use():  # a study of one's own parts runs them as far as it was allowed to
+    with game.code.in_use():  # parts of the user's own run as far as the study is allowed to
         return build().game
 
 
@@ -310,12 +299,10 @@ class Smallest(Result):
     delta: float  # exact worst ``delta(epsilon)`` at that value (at the last one, if none meets it)
     tried: int  # number of values tried
     assumptions: tuple[str, ...] = ()  # what the answer assumes about parts of the user's own
-    # earlier values not decided, since rates between the examined ones remain open
-    undecided: int = 0
+    undecided: int = 0  # earlier values where rates between the examined ones remain open
 
     @property
     def grade(self) -> Grade:
-        """'proved' for the given games; 'proved if' where parts are the user's own."""
         return "proved if" if self.assumptions else "proved"
 
 
@@ -330,6 +317,9 @@ def smallest(
 ) -> Smallest:
     """Find the first value of a parameter with which a mechanism is resilient, exactly.
 
+    Source: Narcissus theory 2. `Cohen et al. 2025, Appendix A` publishes a cut that suffices for
+    the counting query; the smallest one is far smaller.
+
     Parameters
     ----------
     games
@@ -342,20 +332,23 @@ def smallest(
         Largest number of (data set, release) pairs of a game.
     executor
         Writes the games out, where that takes long; None is this process.
-
-    Notes
-    -----
-    Source: Narcissus theory 2. `Cohen et al. 2025, Appendix A` publishes a cut that suffices for
-    the counting query; the smallest one is far smaller.
     """
     non_negative("epsilon", epsilon)
     probability("delta", delta)
     tried, worst, assumed = 0, math.inf, dict[str, None]()
     left = iter(values)
     while together := list(islice(left, TOGETHER)):
-        made, refused = _made(games, together)
+        made: list[Sequence[Game]] = []
+        refused: InputError | None = None  # it matters only if no earlier value is enough
+        for value in together:
+            try:
+                asked = games(value)
+            except InputError as error:
+                refused = error
+                break
+            made.append([asked] if isinstance(asked, Game) else asked)
         keys = [str(place) for place in range(len(made))]
-        judge = _Judge(made, epsilon, delta, limit)
+        judge = partial(_judged, made, epsilon, delta, limit)
         with closing(soon(executor or Serial(), judge, keys)) as looking:
             for value, (worst, assumptions) in zip(together, looking, strict=False):
                 tried += 1
@@ -369,62 +362,23 @@ def smallest(
     return Smallest(None, worst, tried, tuple(assumed))
 
 
-def _made(
-    games: Callable[[float], Game | Sequence[Game]], values: Sequence[float]
-) -> tuple[list[Sequence[Game]], InputError | None]:
-    """Return the games of values, and the error of the first that is refused.
-
-    The error matters only if no earlier value is enough.
-    """
-    made: list[Sequence[Game]] = []
-    for value in values:
-        try:
-            asked = games(value)
-        except InputError as error:
-            return made, error
-        made.append([asked] if isinstance(asked, Game) else asked)
-    return made, None
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Worst delta, with its assumptions, of the games of a value, passed by its position."""
-
-    games: Sequence[Sequence[Game]]
-    epsilon: float
-    delta: float
-    limit: int
-
-    def __call__(self, key: str) -> tuple[float, tuple[str, ...]]:
-        worst, assumed = 0.0, dict[str, None]()
-        for game in self.games[int(key)]:
-            family = write_out_family(game, limit=self.limit)
-            assumed |= dict.fromkeys(family.assumptions)
-            worst = max(worst, family.delta(self.epsilon))
-            if worst > self.delta:
-                break
-        return worst, tuple(assumed)
+def _judged(
+    games: Sequence[Sequence[Game]], epsilon: float, delta: float, limit: int, key: str
+) -> tuple[float, tuple[str, ...]]:
+    """Compute the worst delta, with its assumptions, of the games of the value at a position."""
+    worst, assumed = 0.0, dict[str, None]()
+    for game in games[int(key)]:
+        family = write_out_family(game, limit=limit)
+        assumed |= dict.fromkeys(family.assumptions)
+        worst = max(worst, family.delta(epsilon))
+        if worst > delta:
+            break
+    return worst, tuple(assumed)
 
 
 def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> float:
-    """Compute ``I(S; M(S) | Nature)`` in bits, exactly.
+    """Compute ``I(S; M(S) | Nature)`` in bits, exactly, for at most ``limit`` data sets.
 
-    Parameters
-    ----------
-    world, mechanism
-        Ones that can be written out.
-    limit
-        Largest number of data sets.
-
-    Raises
-    ------
-    TooLargeError
-        The world is too large.
-    InputError
-        The world is a family.
-
-    Notes
-    -----
     Source: Brown et al. 2021; Kaplan et al. 2025, Definition 1.1.
 
     Examples
@@ -466,13 +420,10 @@ MOST_DRAWS = 1_000_000
 
 @dataclass(frozen=True)
 class _Sampled:
-    """A world of data sets drawn from another one, all equally likely.
-
-    Where the draw decides on the fresh data set as well, as in a world of pairs, ``pairs`` holds
-    the numbers of both and ``weight`` how often they came together.
-    """
+    """A world of data sets drawn from another one, all equally likely."""
 
     sets: Any
+    # where the draw decides on the fresh data set as well: numbers of both, and their share
     pairs: NDArray[np.int64] | None = None
     weight: NDArray[np.float64] | None = None
 
@@ -513,38 +464,27 @@ def sampled_profile(
     Parameters
     ----------
     game
-        Mechanism and relation must be ones that can be written out for the sampled data sets.
-        Families and side information are not sampled.
-    epsilon
-        Where to estimate.
-    draws
-        Data sets from which the attacker learns.
+        Mechanism and relation can be written out for the sampled data sets; families and side
+        information are not sampled.
     trials
         Trials for each epsilon.
     confidence
         Level of each lower limit.
     limit
         Largest number of (data set, release) pairs to learn from.
-    rng
-        Seed.
     executor
         Plays the games, where that takes long; None is this process.
     """
     game = game_of(game).single("a profile by sampling")
     if game.side is not None:
         raise InputError("the profile with side information is not sampled; play the game instead")
-    points = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
+    points = _listed(epsilon)
     integer("draws", draws, low=2, high=MOST_DRAWS)
     level = fraction("confidence", confidence)
     entropy = entropy_of(rng)
-    small = Game(
-        _some(game.world, draws, child(entropy, 0), limit),
-        game.mechanism,
-        game.relation,
-        looser=game.looser,
-    )
-    learned = write_out(small, limit=limit)
-    job = _Played(game, learned, points, trials, level, entropy)
+    some = _some(game.world, draws, child(entropy, 0), limit)
+    learned = write_out(replace(game, world=some), limit=limit)
+    job = partial(_played, game, learned, points, trials, level, entropy)
     keys = [str(number) for number in range(len(points))]
     return list(soon(executor or Serial(), job, keys))
 
@@ -553,7 +493,7 @@ def _some(world: World, draws: int, rng: np.random.Generator, limit: int) -> _Sa
     """Draw data sets, with their fresh ones where the draw decides on both."""
     drawn = world.draw(draws, rng)
     fresh = None if drawn.nature is None else world.fresh(drawn, rng)
-    # The same again, whatever is drawn: then it belongs to the draw.
+    # the same again, whatever is drawn: then it belongs to the draw
     if fresh is None or any(
         key_of(a) != key_of(b) for a, b in zip(fresh, world.fresh(drawn, rng), strict=True)
     ):
@@ -568,39 +508,32 @@ def _some(world: World, draws: int, rng: np.random.Generator, limit: int) -> _Sa
     return _Sampled(sets, pairs, often / draws)
 
 
-@dataclass(frozen=True)
-class _Played:
-    """Play of the attacker learned for an epsilon, which is passed by its position."""
-
-    game: Game
-    learned: WrittenOut
-    points: Sequence[float]
-    trials: int
-    level: float
-    entropy: int
-
-    def __call__(self, key: str) -> Estimate:
-        point = self.points[int(key)]
-        played = play(
-            self.game,
-            self.learned.attacker(point),
-            Resilience(point),
-            trials=self.trials,
-            stop=False,
-            rng=int(child(self.entropy, 1, int(key)).integers(2**62)),
-        )
-        scores = played.attackers[0].scores
-        factor = math.exp(point)
-        gain = scores.success - factor * scores.baseline
-        limits = mean_limits((gain + factor) / (1 + factor), confidence=2 * self.level - 1)
-        assert limits.low is not None
-        return Estimate(
-            max(0.0, float(gain.mean())),
-            max(0.0, limits.low * (1 + factor) - factor),
-            None,
-            self.level,
-            self.trials,
-            quantity=f"delta at epsilon {point:g}",
-            method="learned attacker, played; betting",
-            why="a better attacker may exist: there is no upper limit",
-        )
+def _played(
+    game: Game,
+    learned: WrittenOut,
+    points: Sequence[float],
+    trials: int,
+    level: float,
+    entropy: int,
+    key: str,
+) -> Estimate:
+    """Play the attacker learned for the epsilon at a position."""
+    point = points[int(key)]
+    attack, statement = learned.attacker(point), Resilience(point)
+    seed = int(child(entropy, 1, int(key)).integers(2**62))
+    run = play(game, attack, statement, trials=trials, stop=False, rng=seed)
+    scores = run.attackers[0].scores
+    factor = math.exp(point)
+    gain = scores.success - factor * scores.baseline
+    limits = mean_limits((gain + factor) / (1 + factor), confidence=2 * level - 1)
+    assert limits.low is not None
+    return Estimate(
+        max(0.0, float(gain.mean())),
+        max(0.0, limits.low * (1 + factor) - factor),
+        None,
+        level,
+        trials,
+        quantity=f"delta at epsilon {point:g}",
+        method="learned attacker, played; betting",
+        why="a better attacker may exist: there is no upper limit",
+    )

@@ -13,8 +13,9 @@ from narcissus.bounds.binomial import lower_tail
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.guarantees import Guarantee
-from narcissus.knowledge.rows import KnownRows
-from narcissus.mechanisms.plain import ExactAverage, NoisyAverage, Parity
+from narcissus.knowledge.base import KnownRows
+from narcissus.mechanisms.average import ExactAverage, NoisyAverage
+from narcissus.mechanisms.parity import Parity
 from narcissus.profiles.closed_forms.average import (
     LEAST,
     limit_given_rows,
@@ -23,10 +24,9 @@ from narcissus.profiles.closed_forms.average import (
     two_criteria_limit,
 )
 from narcissus.results import Bound
-from narcissus.success.relations.rows import Hamming, Member
+from narcissus.success.relations.shipped import Hamming, Member
 from narcissus.worlds.base import Array
-from narcissus.worlds.finite import Finite
-from narcissus.worlds.pairs import Pairs, RandomNeighbours
+from narcissus.worlds.finite import Finite, Pairs, RandomNeighbours
 from narcissus.worlds.products import Bits, Uniform
 from narcissus.worlds.tardos import Tardos
 
@@ -47,7 +47,6 @@ def _neighbours(left: Array, right: Array) -> bool:
 
 
 def _promise(game: Game, data: Array) -> tuple[float, float] | Guarantee | None:
-    """Return the mechanism's promise; for an interactive one, about the whole conversation."""
     for name in ("promise", "privacy"):
         if hasattr(game.mechanism, name):
             promised = getattr(game.mechanism, name)(data)
@@ -67,16 +66,12 @@ def from_privacy(
     an assumption; by default the mechanism's own promise, an assumption if the mechanism is the
     user's.
 
-    Notes
-    -----
     Source: Cohen et al. 2024, Theorems A.4 and E.1. Theorem A.4 is about each pair by itself; it
     holds for a distribution over pairs as well, since both sides are averages over them.
     """
     if game.side is not None or game.looser is not None:
         return None
-    bounds = [_one_world(part, epsilon, privacy) for part in game.members().values()]
-    known = [bound for bound in bounds if bound is not None]
-    return max(known, key=lambda bound: bound.value) if len(known) == len(bounds) else None
+    return _worst([_one_world(part, epsilon, privacy) for part in game.members().values()])
 
 
 def _one_world(game: Game, epsilon: float, privacy: tuple[float, float] | None) -> Bound | None:
@@ -119,8 +114,6 @@ def all_bits_limit(game: Game) -> Bound | None:
     Each bit is a person with two values, and naming all except ``gamma n`` is a count of right
     answers: the sharpest of the package's theorems on that count applies.
 
-    Notes
-    -----
     Source: `narcissus.bounds`; Narcissus theory 4.
     """
     world, relation = game.world, game.relation
@@ -154,8 +147,6 @@ def parity_limit(n: int, d: int, gamma: float) -> float:
     the right parity is off by 0 or 2 places, one with the wrong parity by 1. The best number of
     right parities is searched for, and the rows are summed over.
 
-    Notes
-    -----
     Source: Kaplan et al. 2025, Example 1.3, with its tail computed.
     """
     half, allowed = d // 2, places(gamma, d)
@@ -222,27 +213,18 @@ def _one_lemma(game: Game) -> Bound | None:
 
 def _with_surprisal(game: Game, gamma: float) -> Bound | None:
     """Bound the recovery of rows that keep their surprisal, for all side information."""
-    world: Any = game.world
-    if (
-        game.kept is None
-        or not isinstance(world, Tardos)
-        or not isinstance(game.mechanism, NoisyAverage)
-    ):
+    world, mechanism = game.world, game.mechanism
+    if game.kept is None or not (isinstance(world, Tardos) and isinstance(mechanism, NoisyAverage)):
         return None
-    logarithm = log2_delta(
-        world.n,
-        world.d,
-        game.mechanism.epsilon,
-        game.kept.share,
-        places=places(gamma, world.d),
-        bits=game.kept.bits,
-    )
-    how = "with its constants computed"
-    if not isinstance(game.relation, Member):
-        how = "computed for Definition 4.11"
+    share, bits, apart = game.kept.share, game.kept.bits, places(gamma, world.d)
+    logarithm = log2_delta(world.n, world.d, mechanism.epsilon, share, places=apart, bits=bits)
+    is_member = isinstance(game.relation, Member)
+    how = "with its constants computed" if is_member else "computed for Definition 4.11"
     limit = max(LEAST, 2.0 ** max(logarithm, -1100.0))
-    limited = "success of any attacker at rows that count, whatever is told, and so delta at "
-    limited += "every epsilon"
+    limited = (
+        "success of any attacker at rows that count, whatever is told, and so delta at every "
+        "epsilon"
+    )
     own = "the user's side information says truly how surprising a row still is"
     given = (own,) if is_own(game.side) else ()
     return Bound(limit, limited, f"Kaplan et al. 2025, Lemma 4.8, {how}", given, id="kaplan-4.8")

@@ -29,44 +29,28 @@ from narcissus.worlds.base import LISTED
 class WorstEvent(Result):
     """Where a mechanism is least private at an epsilon, and what that breaks.
 
-    Attributes
-    ----------
-    epsilon
-        Of the privacy.
-    pair
-        Numbers of the data sets ``S_0`` and ``S_1``.
-    event, opposite
-        Numbers of the releases that are more than ``e^epsilon`` times as likely for ``S_0`` as for
-        ``S_1``, and the other way round.
-    delta
-        ``Pr[event | S_0] - e^epsilon Pr[event | S_1]``, the largest of all pairs and events: the
-        mechanism is (epsilon, delta')-differentially private if and only if ``delta' >= delta``.
-    over_pair
-        The largest gain of any attacker over the pair at ``epsilon``, whatever counts as success:
-        the mechanism is not (epsilon, delta')-resilient for smaller ``delta'``. At least
-        ``delta / 2``.
-    uniform_epsilon, over_uniform_pair
-        The same where the data set is one of the two by a fair coin, at the epsilon
-        ``ln(2 / (1 + e^-epsilon))``: at least ``delta / (2 (1 + e^epsilon))``.
-
-    Notes
-    -----
     Source: Cohen et al. 2024, Theorems A.4 and E.1; Narcissus theory 2.1.
     """
 
-    epsilon: float
-    pair: tuple[int, int]
+    epsilon: float  # of the privacy
+    pair: tuple[int, int]  # numbers of the data sets ``S_0`` and ``S_1``
+    # numbers of the releases more than ``e^epsilon`` times as likely for ``S_0`` as for ``S_1``
     event: tuple[int, ...]
-    opposite: tuple[int, ...]
+    opposite: tuple[int, ...]  # and the other way round
+    # ``Pr[event | S_0] - e^epsilon Pr[event | S_1]``, the largest of all pairs and events: the
+    # mechanism is (epsilon, delta')-differentially private if and only if ``delta' >= delta``
     delta: float
+    # largest gain of any attacker over the pair at ``epsilon``, whatever counts as success: the
+    # mechanism is not (epsilon, delta')-resilient for smaller ``delta'``; at least ``delta / 2``
     over_pair: float
+    # the same where the data set is one of the two by a fair coin, at the epsilon
+    # ``ln(2 / (1 + e^-epsilon))``: at least ``delta / (2 (1 + e^epsilon))``
     uniform_epsilon: float
     over_uniform_pair: float
     rows: NDArray[np.float64] = field(repr=False, compare=False)
 
     @property
     def grade(self) -> Grade:
-        """Always 'proved': computed exactly from the channel."""
         return "proved"
 
     def game(self, *, uniform: bool = False) -> Game:
@@ -77,15 +61,13 @@ class WorstEvent(Result):
     def study(self, *, uniform: bool = False, names: tuple[str, str] | None = None) -> str:
         """Write the game as a study file, whose statement is the theorem's.
 
-        ``narcissus audit`` plays it and ``narcissus profile`` computes its exact profile.
-
         Parameters
         ----------
         uniform
             Whether the data set is one of the two by a fair coin (Theorem E.1), and drawn anew for
             the baseline, instead of the other one of the pair (Theorem A.4).
         names
-            Names of the two data sets; None: their numbers.
+            Of the two data sets; None: their numbers.
         """
         zero, one = names or (f"data set {self.pair[0]}", f"data set {self.pair[1]}")
         theorem = "E.1 (2)" if uniform else "A.4 (2)"
@@ -137,11 +119,6 @@ def worst_event(
         Of the privacy, at least 0.
     neighbours
         Pairs of row numbers that are neighbours, in any order; None: all pairs are.
-
-    Raises
-    ------
-    InputError
-        There are no neighbours, or a pair names no row.
 
     Examples
     --------
@@ -199,7 +176,6 @@ class WorstNeighbours(Result):
 
     @property
     def grade(self) -> Grade:
-        """'proved'; 'proved if' where the mechanism is the user's own."""
         return "proved if" if self.assumptions else "proved"
 
     @property
@@ -252,26 +228,17 @@ class WorstNeighbours(Result):
 def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> WorstNeighbours:
     """Find the neighbours and the event that are the best evidence that a mechanism is not private.
 
+    Neighbours are the pairs of a world of pairs; of any other, all data sets that differ in one
+    record; for a family, those of every member.
+
+    Source: Cohen et al. 2024, Theorems A.4 (2) and E.1 (2).
+
     Parameters
     ----------
-    game
-        Neighbours are the pairs of a world of pairs; of any other, all data sets that differ in one
-        record. For a family, those of every member.
     epsilon
         Of the privacy, at least 0.
     limit
         Largest number of (data set, release) pairs to write out.
-
-    Raises
-    ------
-    TooLargeError
-        There are too many data sets.
-    InputError
-        The world or the mechanism cannot be written out, or no data sets are neighbours.
-
-    Notes
-    -----
-    Source: Cohen et al. 2024, Theorems A.4 (2) and E.1 (2).
 
     Examples
     --------
@@ -307,7 +274,7 @@ def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> Worst
 
 
 def _all_of(game: Game) -> tuple[NDArray[Any], Numbers]:
-    """Return all data sets of a game, and the number pairs of neighbours."""
+    """Return all data sets of a game, and neighbours as pairs of their numbers."""
     sets: list[NDArray[Any]] = []
     found: Numbers = []
     start = 0
@@ -349,5 +316,4 @@ def _plain(release: Any) -> Any:
 
 
 def _apart(one: NDArray[Any], others: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the records in which data sets differ from one."""
     return (one != others).reshape(*others.shape[:2], -1).any(axis=2).sum(axis=1)

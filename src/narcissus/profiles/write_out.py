@@ -8,31 +8,438 @@ is (epsilon, delta)-resilient against all attackers if and only if
 
 since the best attacker picks the best attempt for each release, or none. For a family, every
 distribution is written out; a statement for all is one for the worst.
+
+In a conversation the gain is summed over the answers, which the attacker does not choose, and
+maximised over the questions, which it does: the best attacker, of all whose questions may depend on
+the answers so far, is found by backward induction. One who stops earlier gains no more than one who
+asks on and ignores the answers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
+from narcissus._arrays import TIE
+from narcissus._validation import non_negative, probability
+from narcissus.attacks.bayes import BestPredicate, BestQuestions, Lookup, Plan
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.knowledge import refine
-from narcissus.mechanisms.base import is_interactive
-from narcissus.profiles.conversations import WrittenConversations, conversations
-from narcissus.profiles.written import Best, WrittenOut
-from narcissus.worlds.base import Enumeration
+from narcissus.mechanisms.base import ReleaseChannel, WritesConversations, is_interactive
+from narcissus.success.relations.base import table
+from narcissus.success.statements import SAME
+from narcissus.worlds.base import Batch, Enumeration, key_of
+from narcissus.worlds.finite import Finite
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
 LIMIT = 20_000_000
 """Largest number of (data set, release) pairs that is written out."""
 
 WORK = 20_000_000_000
 """Largest number of (data set, release, guess) triples that is gone through."""
+
+MOST = 30_000
+"""Conversations that are written out, whatever the limit: some seconds."""
+
+ROUNDING = 1e-12
+"""Rounding allowed where an exact delta is compared with the one of a statement."""
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """A block of guesses against all releases, for one value of what the attacker is told."""
+
+    told: int  # index of that value
+    guesses: Numbers  # numbers of the guesses, shape (g,)
+    success: Floats  # s(y, z), shape (g, Y)
+    baseline: Floats  # b(y, z), shape (g, Y)
+
+
+@dataclass(frozen=True)
+class Best:
+    """The attacker with the largest gap at an epsilon, updated block by block.
+
+    What each release adds, by what is told, each of shape (Y,).
+    """
+
+    epsilon: float
+    gain: dict[int, Floats]  # to ``success - e^epsilon baseline``
+    success: dict[int, Floats]
+    baseline: dict[int, Floats]
+    # the best guess, -1 for none; without meaning where attempts join several guesses
+    guess: dict[int, Numbers]
+
+    @classmethod
+    def nothing(
+        cls, epsilon: float, told: Sequence[int], width: int, *, abstain: bool = True
+    ) -> Best:
+        """Start with the attacker who makes no attempt, or who still has to make one."""
+        start = 0.0 if abstain else -math.inf
+        return cls(
+            epsilon,
+            {k: np.full(width, start) for k in told},
+            {k: np.zeros(width) for k in told},
+            {k: np.zeros(width) for k in told},
+            {k: np.full(width, -1, dtype=np.int64) for k in told},
+        )
+
+    def add(self, block: Guesses, *, additive: bool) -> None:
+        k, releases = block.told, np.arange(block.success.shape[1])
+        factor = math.exp(self.epsilon)
+        value = block.success - factor * block.baseline
+        # What gains only by rounding is not attempted, and of equals the first is: which attacker
+        # is shown depends on no last digit. The gain is the largest all the same.
+        rounding = TIE * (block.success + factor * block.baseline)
+        if additive:
+            chosen = value > rounding
+            self.gain[k][:] += np.maximum(value, 0).sum(axis=0)
+            self.success[k][:] += np.where(chosen, block.success, 0).sum(axis=0)
+            self.baseline[k][:] += np.where(chosen, block.baseline, 0).sum(axis=0)
+            return
+        held = self.success[k] - factor * self.baseline[k]
+        held[np.isneginf(self.gain[k])] = -np.inf
+        found = value.max(axis=0)
+        top = np.argmax(value >= found - rounding, axis=0)
+        better = np.flatnonzero(found > held + rounding[top, releases])
+        chosen = top[better]
+        np.maximum(self.gain[k], found, out=self.gain[k])
+        self.success[k][better] = block.success[chosen, better]
+        self.baseline[k][better] = block.baseline[chosen, better]
+        self.guess[k][better] = block.guesses[chosen]
+
+    def asking(self, leaves: Callable[[Floats], NDArray[np.bool_]]) -> Best:
+        """Keep, of whole conversations, those to which the best questions lead."""
+        kept = {k: leaves(gain) for k, gain in self.gain.items()}
+
+        def only(parts: dict[int, Any], other: float) -> dict[int, Any]:
+            return {k: np.where(kept[k], one, other) for k, one in parts.items()}
+
+        gain, success, baseline = only(self.gain, 0.0), only(self.success, 0.0), self.baseline
+        return Best(self.epsilon, gain, success, only(baseline, 0.0), only(self.guess, -1))
+
+    @property
+    def delta(self) -> float:
+        """Total gain of the attacker, at least 0."""
+        return max(0.0, _total(self.gain))
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Return its success and its baseline."""
+        return _total(self.success), _total(self.baseline)
+
+
+def _total(parts: dict[int, Floats]) -> float:
+    """Sum without rounding: profiles may be as small as 1e-90."""
+    return math.fsum(float(x) for part in parts.values() for x in part[part != 0])
+
+
+_CHUNK = 8_000_000
+_KEPT = 10_000_000
+
+
+@dataclass(frozen=True)
+class WrittenOut:
+    """A game with all its data sets, releases and guesses."""
+
+    game: Game
+    enumeration: Enumeration  # all data sets, split by what the attacker is told
+    channel: ReleaseChannel  # all releases, with their probability for each data set
+    guesses: Any  # all attempts worth making
+    count: int  # number of guesses
+    abstain: bool = True  # whether an attacker may make no attempt; membership predicates may
+    # records in front whose order counts, where that of all others does not; None: all
+    places: int | None = None
+
+    @property
+    def additive(self) -> bool:
+        """Whether attempts are put together from the guesses (membership predicates)."""
+        return bool(getattr(self.game.relation, "additive", False))
+
+    @property
+    def pairs(self) -> int:
+        """Number of (data set, release) pairs with a probability above 0."""
+        return int(self.channel.matrix.nnz)
+
+    @cached_property
+    def told(self) -> list[int]:
+        """Indices of the values that the attacker may be told."""
+        return [int(k) for k in np.unique(self.enumeration.known)]
+
+    @cached_property
+    def fixed(self) -> Floats:
+        """``Pr[R(T, z) = 1]`` of each guess made without looking, shape (guesses,)."""
+        world = self.enumeration
+        mean = world.weight @ world.fresh
+        looser = self.game.looser or self.game.relation
+        parts = [table(looser, world.data, self.guesses, part) @ mean for part in self.parts()]
+        return np.concatenate(parts)
+
+    def parts(self) -> Iterator[Numbers]:
+        """Yield the numbers of all guesses, in blocks that fit into memory."""
+        wide = max(len(self.enumeration.data), self.channel.matrix.shape[1])
+        step = max(1, _CHUNK // wide)
+        for start in range(0, self.count, step):
+            yield np.arange(start, min(self.count, start + step))
+
+    def blocks(self) -> Iterable[Guesses]:
+        """Yield all guesses in blocks; a small game keeps them for the next call."""
+        if self.count * self.channel.matrix.shape[1] * len(self.told) <= _KEPT:
+            return self._kept
+        return self._blocks()
+
+    @cached_property
+    def _kept(self) -> list[Guesses]:
+        return list(self._blocks())
+
+    def _blocks(self) -> Iterator[Guesses]:
+        world, matrix = self.enumeration, self.channel.matrix
+        game = self.game
+        groups = [(k, np.flatnonzero(world.known == k)) for k in self.told]
+        joint: dict[int, Any] = {
+            k: sparse.diags_array(world.weight[v] @ world.sample[v]) @ matrix for k, v in groups
+        }
+        if matrix.nnz > 0.1 * matrix.shape[0] * matrix.shape[1]:
+            joint = {k: part.toarray() for k, part in joint.items()}  # BLAS is much faster
+        released = {k: (world.weight[v, None] * world.sample[v]) @ matrix for k, v in groups}
+        for part in self.parts():
+            holds = table(game.relation, world.data, self.guesses, part)
+            looser = game.looser
+            again = holds if looser is None else table(looser, world.data, self.guesses, part)
+            for k, v in groups:
+                success = np.asarray(holds @ joint[k])
+                baseline = (again @ world.fresh[v].T) @ np.asarray(released[k])
+                yield Guesses(k, part, success, baseline)
+
+    def sweep(self, epsilons: Sequence[float]) -> list[Best]:
+        """Compute the best attacker at each epsilon, any real numbers, in one pass.
+
+        For membership predicates the maximum over guesses is the sum of what is positive.
+        """
+        width = self.channel.matrix.shape[1]
+        may = self.abstain or self.additive
+        found = [Best.nothing(epsilon, self.told, width, abstain=may) for epsilon in epsilons]
+        for block in self.blocks():
+            for best in found:
+                best.add(block, additive=self.additive)
+        return found
+
+    def deltas(self, epsilons: Sequence[float]) -> Floats:
+        """Compute ``delta(epsilon)`` at each epsilon, any real numbers."""
+        return np.asarray([best.delta for best in self.sweep(epsilons)])
+
+    def delta(self, epsilon: float) -> float:
+        """Compute ``delta(epsilon)``, the smallest delta with which the mechanism is resilient."""
+        return float(self.deltas([non_negative("epsilon", epsilon)])[0])
+
+    def epsilon(self, delta: float) -> float:
+        """Compute the smallest epsilon with ``delta(epsilon) <= delta``; infinite if none has."""
+        probability("delta", delta)
+        if self.delta(0.0) <= delta:
+            return 0.0
+        low, high = 0.0, 1.0
+        while self.delta(high) > delta:
+            low, high = high, 2 * high
+            if high > 700:
+                return math.inf
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.delta(middle) <= delta else (middle, high)
+        return high
+
+    def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
+        """Return the best attempt for each release: (told, release, guess or -1, gain)."""
+        best = self.sweep([epsilon])[0]
+        return [
+            (k, y, int(best.guess[k][y]), float(best.gain[k][y]))
+            for k in self.told
+            for y in range(len(best.gain[k]))
+        ]
+
+    def attacker(self, epsilon: float) -> Any:
+        """Return the best attacker at an epsilon, ready to play."""
+        if getattr(self.game.side, "whole", False) and not isinstance(self.game.world, Finite):
+            raise InputError(
+                "the best attacker who is told `nature` cannot be played here; ask for the exact "
+                "answer alone, which is about that attacker"
+            )
+        keys = [key_of(release) for release in self.channel.releases]
+        told = {k: key_of(self.enumeration.labels[k]) for k in self.told}
+        if not self.additive:
+            entries = self.best(epsilon)
+            return Lookup(self.guesses, {(told[k], keys[y]): z for k, y, z, _ in entries if z >= 0})
+        factor = math.exp(epsilon)
+        masks: dict[Any, NDArray[np.bool_]] = {}
+        for block in self.blocks():
+            gains = block.success > factor * block.baseline
+            for y, key in enumerate(keys):
+                mask = masks.setdefault((told[block.told], key), np.zeros(self.count, dtype=bool))
+                mask[block.guesses] = gains[:, y]
+        return BestPredicate(self.guesses, masks)
+
+    def rates(self, epsilon: float) -> tuple[float, float]:
+        """Compute exact success and baseline of the attacker with the largest gap at an epsilon.
+
+        At ``-math.inf`` the baseline counts for nothing: the success is the largest there is.
+        """
+        return self.sweep([epsilon])[0].rates
+
+    def robust(self, epsilon: float) -> tuple[float, float]:
+        """Compute the exact least ``delta`` of the fixed baseline at an epsilon, and that baseline.
+
+        Cohen et al. 2024, Definition 1.4: best success with the release, less ``e^epsilon`` times
+        the best fixed guess.
+        """
+        best = float(self.fixed.max(initial=0.0))
+        return max(0.0, self._largest_success() - math.exp(epsilon) * best), best
+
+    def _largest_success(self) -> float:
+        return self.light(np.zeros(self.count), 0.0)
+
+    def beyond(self, tau: float) -> float:
+        """Compute the exact least ``epsilon`` of the threshold baseline (Definition 1.5)."""
+        return self.light(self.fixed, tau)
+
+    def light(self, weights: Floats, limit: float) -> float:
+        """Compute the best success of attempts whose weight is at most a limit."""
+        top: dict[int, Floats] = {}
+        for block in self.blocks():
+            allowed = weights[block.guesses] <= limit * (1 + SAME)
+            if not allowed.any():
+                continue
+            now = top.setdefault(block.told, np.zeros(block.success.shape[1]))
+            np.maximum(now, block.success[allowed].max(axis=0), out=now)
+        return math.fsum(float(x) for values in top.values() for x in values)
+
+
+@dataclass
+class _Heard:
+    """A node of the tree: the questions that may follow, or the conversation's number."""
+
+    leaf: int = -1
+    asks: list[tuple[Any, list[tuple[Any, _Heard]]]] = field(
+        default_factory=list[tuple[Any, list[tuple[Any, Any]]]]
+    )
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All conversations with a mechanism about a list of data sets."""
+
+    # a release is a whole conversation, questions with answers; the chance is that of the answers
+    channel: ReleaseChannel
+    _root: _Heard
+
+    def best_leaves(self, gain: Floats) -> NDArray[np.bool_]:
+        """Return which conversations the best questions lead to, given the gain of each."""
+        kept = np.zeros(len(gain), dtype=bool)
+        kept[_value(self._root, gain)[1]] = True
+        return kept
+
+    def plan(self, gain: Floats, guess: Numbers) -> Plan:
+        """Return the best questions as a plan, with the attempt at the end of each conversation."""
+        return _plan(self._root, gain, guess)
+
+
+def _value(heard: _Heard, gain: Floats) -> tuple[float, list[int]]:
+    """Return the largest gain from here on, and the conversations that it comes from."""
+    if heard.leaf >= 0:
+        return float(gain[heard.leaf]), [heard.leaf]
+    best, leaves = -np.inf, list[int]()
+    for _, answers in heard.asks:
+        parts = [_value(after, gain) for _, after in answers]
+        value = sum(part for part, _ in parts)
+        if value > best:
+            best, leaves = value, [leaf for _, some in parts for leaf in some]
+    return best, leaves
+
+
+def _plan(heard: _Heard, gain: Floats, guess: Numbers) -> Plan:
+    if heard.leaf >= 0:
+        return Plan(None, {}, int(guess[heard.leaf]))
+    values = [sum(_value(after, gain)[0] for _, after in answers) for _, answers in heard.asks]
+    question, answers = heard.asks[int(np.argmax(values))]
+    return Plan(question, {key_of(answer): _plan(after, gain, guess) for answer, after in answers})
+
+
+def conversations(mechanism: WritesConversations, data: Batch, limit: int) -> Tree:
+    """Write out every conversation about data sets, at most ``limit`` pairs of both."""
+    releases: list[tuple[Any, ...]] = []
+    rows: list[Floats] = []
+    most = min(MOST, limit // len(data))
+
+    def grow(weights: Floats, asked: tuple[tuple[Any, Any], ...]) -> _Heard:
+        questions = mechanism.worth_asking(data, asked)
+        if not len(questions):
+            if len(rows) >= most:
+                raise TooLargeError(
+                    f"there are more than {most:,} conversations about {len(data):,} data sets, "
+                    "too many to write out: allow fewer questions, make the world smaller, or play "
+                    "the game instead"
+                )
+            rows.append(weights.sum(axis=1))
+            releases.append(asked)
+            return _Heard(len(rows) - 1)
+        heard = _Heard()
+        for question in questions:
+            after = [
+                (answer, grow(left, (*asked, (question, answer))))
+                for answer, left in mechanism.advance(weights, data, question)
+                if left.any()
+            ]
+            heard.asks.append((question, after))
+        return heard
+
+    root = grow(mechanism.begin(data), ())
+    matrix = sparse.csr_array(np.array(rows).T)
+    return Tree(ReleaseChannel(releases, matrix), root)
+
+
+@dataclass(frozen=True)
+class WrittenConversations(WrittenOut):
+    """A game of conversations written out, with every question allowed after every answer.
+
+    The best attacker asks, after each answer, the question with the largest gain.
+    """
+
+    tree: Any = None  # a `Tree`; what comes before has defaults
+
+    def sweep(self, epsilons: Sequence[float]) -> list[Best]:
+        """Compute the best attacker at each epsilon, asking only the best question at each node."""
+        return [best.asking(self.tree.best_leaves) for best in super().sweep(epsilons)]
+
+    def best(self, epsilon: float) -> list[tuple[int, int, int, float]]:
+        """Return the best attacker's attempts, for conversations in which it makes one."""
+        return [entry for entry in super().best(epsilon) if entry[2] >= 0]
+
+    def _largest_success(self) -> float:
+        return self.rates(-math.inf)[0]
+
+    def light(self, weights: Floats, limit: float) -> float:
+        allowed = weights <= limit * (1 + SAME)
+        best = Best.nothing(-math.inf, self.told, self.channel.matrix.shape[1])
+        for block in self.blocks():
+            kept = allowed[block.guesses]
+            if kept.any():
+                some = (block.guesses[kept], block.success[kept], block.baseline[kept])
+                best.add(Guesses(block.told, *some), additive=False)
+        return best.asking(self.tree.best_leaves).rates[0]
+
+    def attacker(self, epsilon: float) -> Any:
+        best = self.sweep([epsilon])[0]
+        told = {key_of(self.enumeration.labels[k]): k for k in self.told}
+        plans = {key: self.tree.plan(best.gain[k], best.guess[k]) for key, k in told.items()}
+        return BestQuestions(self.guesses, plans)
 
 
 def write_out(
@@ -43,8 +450,7 @@ def write_out(
     Parameters
     ----------
     game
-        World, mechanism and relation must be ones that can be written out, and the world one
-        distribution (for a family, write the members out).
+        World, mechanism and relation can be written out, and the world is one distribution.
     limit
         Largest number of (data set, release) pairs.
     work
@@ -52,12 +458,6 @@ def write_out(
     abstain
         Whether an attacker may make no attempt.
 
-    Raises
-    ------
-    TooLargeError
-        The game is too large; the message says how large it would be.
-    InputError
-        A part of the game cannot be written out at all, or the relation never holds.
     """
     exact = written(game.single("an exact answer"), limit=limit, work=work, abstain=abstain)
     require_true([exact])
@@ -100,17 +500,10 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
         f"{len(enumeration.data):,} data sets with up to {amount(each)} releases each",
     )
     enumeration = refine(enumeration, game.side)
-    tree = None
-    if talks:
-        tree = conversations(game.mechanism, enumeration.data, limit)
-        channel = tree.channel
-    else:
-        channel = game.mechanism.channel(enumeration.data)
-    guesses = (
-        game.relation.guesses(enumeration.data, lumped=True)
-        if places is not None
-        else game.relation.guesses(enumeration.data)
-    )
+    tree = conversations(game.mechanism, enumeration.data, limit) if talks else None
+    channel = game.mechanism.channel(enumeration.data) if tree is None else tree.channel
+    how = {} if places is None else {"lumped": True}
+    guesses = game.relation.guesses(enumeration.data, **how)
     count = len(guesses)
     told = len(np.unique(enumeration.known))
     if count * max(4 * channel.matrix.shape[1], int(channel.matrix.nnz)) * told > work:
@@ -119,18 +512,12 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
             f"{channel.matrix.shape[1]:,} releases and {channel.matrix.nnz:,} pairs of data set "
             "and release; play the game instead"
         )
-    if tree is not None:
-        return WrittenConversations(
-            game, enumeration, channel, guesses, count, abstain, places, tree
-        )
-    return WrittenOut(game, enumeration, channel, guesses, count, abstain, places)
+    written_out = (game, enumeration, channel, guesses, count, abstain, places)
+    return WrittenOut(*written_out) if tree is None else WrittenConversations(*written_out, tree)
 
 
 def _enumerate(game: Game, limit: int) -> tuple[Enumeration, int | None]:
-    """Write out the data sets, up to their order where release and attempt do not depend on it.
-
-    In that case also return how many records in front are told apart.
-    """
+    """Write out the data sets; up to their order after the first few, if only these matter."""
     places = getattr(game.relation, "coordinates", None)
     if (
         places is not None
@@ -163,9 +550,6 @@ def _fits(size: int, limit: int, what: str) -> None:
         )
 
 
-ROUNDING = 1e-12
-"""Rounding allowed where an exact delta is compared with the one of a statement."""
-
 _SAID = {
     "world": "the user's world `{}` draws what it lists, as often as it says",
     "mechanism": "the user's mechanism `{}` releases as its channel says",
@@ -178,15 +562,9 @@ _SAID = {
 def number(delta: float, spec: str = ".6g") -> str:
     """Format an exact delta; 0 may stand for a lost positive one, and is not written as 0.
 
-    Chances below 1e-308 are lost, and so is a gain that is the difference of two numbers equal in
-    all digits: `ROUNDING` exceeds both.
+    `ROUNDING` exceeds chances below 1e-308, and a gain lost between numbers equal in all digits.
     """
     return format(delta, spec) if delta else f"<{ROUNDING:g}"
-
-
-def _name(part: Any) -> str:
-    function = getattr(part, "function", part)
-    return getattr(function, "__name__", type(function).__name__)
 
 
 @dataclass(frozen=True)
@@ -207,12 +585,14 @@ class WrittenFamily:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the answers assume about parts of the user's own."""
-        found = [
-            text.format(_name(part))
-            for name, text in _SAID.items()
-            for part in (getattr(one.game, name) for one in self.members.values())
-            if is_own(part)
-        ]
+        found: list[str] = []
+        for name, text in _SAID.items():
+            for part in (getattr(one.game, name) for one in self.members.values()):
+                if is_own(part):
+                    function = getattr(part, "function", part)
+                    found.append(
+                        text.format(getattr(function, "__name__", type(function).__name__))
+                    )
         if any(not one.abstain and not one.additive for one in self.members.values()):
             found.append("every attacker makes an attempt, as `abstain` says")
         return tuple(dict.fromkeys(found))
@@ -253,19 +633,9 @@ class WrittenFamily:
 def write_out_family(
     game: Game, *, limit: int = LIMIT, work: int = WORK, abstain: bool = True
 ) -> WrittenFamily:
-    """Write out the game of every distribution of its world.
+    """Write out the game of every distribution of its world, a family or one distribution.
 
-    Parameters
-    ----------
-    game, abstain
-        As for `write_out`, except that the world may be a family.
-    limit, work
-        As for `write_out`, for all distributions together.
-
-    Raises
-    ------
-    TooLargeError
-        One of them, or all together, are too large.
+    The arguments are as for `write_out`; ``limit`` and ``work`` hold for all of them together.
     """
     members: dict[str, WrittenOut] = {}
     games = game.members()

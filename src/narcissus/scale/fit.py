@@ -3,6 +3,7 @@
 The quantity at each size is known up to an interval, and all intervals hold at once: limits
 of samples at a joint confidence, or an exact value with its rounding. Everything here follows from
 these intervals, so it holds whenever they do: no law, no order and no independence is assumed.
+Conclusions in words are limited to the values that were drawn.
 
 Narcissus theory 5.1.
 """
@@ -12,12 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade
@@ -46,42 +48,23 @@ class Known:
 
 @dataclass(frozen=True)
 class Exponent:
-    """The exponent of one law, over the sizes at which the quantity is certainly above 0.
+    """The exponent of one law, over the sizes at which the quantity is certainly above 0."""
 
-    Attributes
-    ----------
-    law
-        The law; ``x`` is the size.
-    value
-        Of the least-squares line through the logarithms of the values.
-    low, high
-        Of exact values: the least and the largest exponent between two neighbouring sizes, and so
-        between any two. Of samples: limits of the exponent of the least-squares line through the
-        logarithms of the *true* values, whatever these are.
-    fits
-        Whether some curve of the law passes all intervals, each widened by the factor `NEAR`,
-        including those that reach down to 0. Exact values, such as of a quantity that falls by many
-        orders, also fit if the least and the largest exponent differ by at most that factor.
-    within
-        The exponents of those curves; None if there is no such curve.
-    off
-        Largest factor between a value and the least-squares line.
-    sizes
-        Number of sizes in the fit.
-    first, last
-        The least and the largest of them.
-    """
-
-    law: Law
-    value: float
+    law: Law  # ``x`` is the size
+    value: float  # of the least-squares line through the logarithms of the values
+    # of exact values the least and the largest exponent between two neighbouring sizes, and so
+    # between any two; of samples limits of the exponent of the least-squares line through the
+    # logarithms of the *true* values, whatever these are
     low: float
     high: float
+    # whether some curve of the law passes all intervals, each widened by the factor `NEAR`, or the
+    # least and the largest exponent of exact values differ by at most that factor
     fits: bool
-    within: tuple[float, float] | None
-    off: float
-    sizes: int
-    first: float
-    last: float
+    within: tuple[float, float] | None  # the exponents of those curves; None if there is none
+    off: float  # largest factor between a value and the least-squares line
+    sizes: int  # number of sizes in the fit
+    first: float  # the least of them
+    last: float  # the largest
 
 
 def places(law: Law, sizes: Sequence[float]) -> NDArray[np.float64]:
@@ -92,9 +75,8 @@ def places(law: Law, sizes: Sequence[float]) -> NDArray[np.float64]:
 
 def direction(points: Sequence[Known]) -> Direction:
     """Find whether a quantity certainly falls, certainly rises, both, or stays."""
-    pairs = [(a, b) for i, a in enumerate(points) for b in points[i + 1 :]]
-    falls = any(a.low > b.high for a, b in pairs)
-    rises = any(b.low > a.high for a, b in pairs)
+    falls = any(a.low > b.high for a, b in combinations(points, 2))
+    rises = any(b.low > a.high for a, b in combinations(points, 2))
     if points and all(p.exact and p.low <= 0 for p in points):
         return "is zero"
     lows, highs = [p.low for p in points], [p.high for p in points]
@@ -106,17 +88,9 @@ def direction(points: Sequence[Known]) -> Direction:
 
 
 def exponents(points: Sequence[Known]) -> list[Exponent]:
-    """Fit both laws; the power law only where all sizes are above 0.
+    """Fit both laws to points in the order of their sizes; the power law to sizes above 0 only.
 
-    Parameters
-    ----------
-    points
-        In the order of their sizes, which differ.
-
-    Returns
-    -------
-    list
-        One for each law; none where fewer than two values are certainly above 0.
+    Empty where fewer than two values are certainly above 0.
     """
     above = [p for p in points if p.low > 0]
     if len(above) < 2:
@@ -141,27 +115,14 @@ def _fitted(law: Law, points: Sequence[Known], above: Sequence[Known]) -> Expone
         low, high = ends.min(axis=1).sum(), ends.max(axis=1).sum()
     within = feasible(law, points)
     is_even = all(p.exact for p in above) and len(above) == len(points) and 0 < high <= NEAR * low
-    return Exponent(
-        law,
-        value,
-        float(low),
-        float(high),
-        within is not None or is_even,
-        within,
-        float(2 ** np.abs(logs - line).max()),
-        len(above),
-        above[0].size,
-        above[-1].size,
-    )
+    fits, off = within is not None or is_even, float(2 ** np.abs(logs - line).max())
+    first, last = above[0].size, above[-1].size
+    return Exponent(law, value, float(low), float(high), fits, within, off, len(above), first, last)
 
 
 def feasible(law: Law, points: Sequence[Known], factor: float = NEAR) -> tuple[float, float] | None:
-    """Return the range of exponents of curves ``c`` times a law through all intervals, or None.
+    """Return the range of exponents of curves of a law through all widened intervals, or None.
 
-    ``factor``, at least 1, widens each interval on both sides.
-
-    Notes
-    -----
     With logarithms, curves are lines ``b - a x``. For one ``a`` the intervals that the sizes leave
     for ``b`` have a common point if each two have one, so the pairs of sizes decide.
     """
@@ -185,11 +146,7 @@ def feasible(law: Law, points: Sequence[Known], factor: float = NEAR) -> tuple[f
 
 
 def at_least(points: Sequence[Known], law: Law) -> tuple[float, float, float] | None:
-    """Return two sizes and the exponent by which the quantity falls between them at the least.
-
-    The pair is the one with the largest such exponent; None where no fall is certain. An upper
-    limit is enough at the second size: it may be one of no success at all.
-    """
+    """Return the two sizes with the largest certain exponent of fall between them, and it."""
     x = places(law, [p.size for p in points])
     found = [
         ((math.log2(a.low) - math.log2(b.high)) / float(x[j] - x[i]), a.size, b.size)
@@ -209,38 +166,24 @@ EVERYBODY = "any attacker"
 
 @dataclass(frozen=True)
 class SizeCurve:
-    """One quantity over the sizes at which it is known.
+    """One quantity over the sizes at which it is known."""
 
-    Attributes
-    ----------
-    whose
-        An attack, `EVERYBODY` (the exact answer; success and baseline are of the attacker
-        with the largest gain, where there is any), or a theorem.
-    quantity
-        "gain" is success less ``e^epsilon`` times the own baseline, with the epsilon of the
-        statement; "bound" limits success or gain, "closed form" is success by a formula.
-    points
-        In the order of sizes.
-    grade
-        The weakest grade of its points.
-    limits
-        Of a bound, the quantity that it limits.
-    """
-
+    # an attack, a theorem, or `EVERYBODY`: the exact answer, with success and baseline of the
+    # attacker with the largest gain, where there is any
     whose: str
+    # "gain" is success less ``e^epsilon`` times the own baseline; "bound" limits success or gain,
+    # "closed form" is success by a formula
     quantity: Quantity
-    points: tuple[Known, ...]
-    grade: Grade
-    limits: str = ""
+    points: tuple[Known, ...]  # in the order of sizes
+    grade: Grade  # the weakest of its points
+    limits: str = ""  # of a bound, the quantity that it limits
 
     @property
     def direction(self) -> Direction:
-        """Certain direction of the curve."""
         return direction(self.points)
 
     @property
     def exponents(self) -> list[Exponent]:
-        """Both laws, fitted."""
         return exponents(self.points)
 
 
@@ -263,10 +206,9 @@ def curves_of(
         for whose, quantity, limits, known, grade in _of_one(size, results, between=between):
             made.setdefault((whose, quantity, limits), []).append((known, grade))
     return [
-        SizeCurve(
-            whose, quantity, tuple(k for k, _ in points), weakest(g for _, g in points), limits
-        )
+        SizeCurve(whose, quantity, known, weakest(grades), limits)
         for (whose, quantity, limits), points in made.items()
+        for known, grades in [zip(*points, strict=True)]
     ]
 
 
@@ -307,9 +249,10 @@ def _of_all_rates(size: float, exact: ExactGame) -> Iterator[_Point]:
 
 def _sampled(size: float, one: AttackerResult, factor: float) -> Iterator[_Point]:
     """Yield the sampled points of one attack; all limits hold at once, so the narrower ones do."""
-    won, lost = one.success, one.baseline
-    s = won.value, _or(won.low, 0.0), _or(won.high, 1.0)
-    b = lost.value, _or(lost.low, 0.0), _or(lost.high, 1.0)
+    s, b = [
+        (share.value, _or(share.low, 0.0), _or(share.high, 1.0))
+        for share in (one.success, one.baseline)
+    ]
     low, high = s[1] - factor * b[2], s[2] - factor * b[1]
     if one.gap is not None:
         low, high = max(low, _or(one.gap.low, -math.inf)), min(high, _or(one.gap.high, math.inf))
@@ -328,3 +271,172 @@ def _bound(size: float, proof: ProofResult) -> _Point:
     theorem = proof.theorem.split(" (")[0]  # without the promise, which the size may be part of
     limits = "gain" if proof.limits == "delta" else "success"
     return theorem, "bound", limits, Known(size, value, value, value, exact=True), proof.grade
+
+
+FEW = 3
+"""Fewer values cannot tell one law from another."""
+SHARP = 1e-6
+"""Exponents that lie closer than this are one number."""
+_MORE = "more trials tell more"
+
+ASSUMED = (
+    "Exponents of exact values are the least and the largest between two neighbouring sizes. Those "
+    "of samples, and of what every rate of an interval needs, are limits of the exponent of the "
+    "least-squares line through the logarithms of the true values, from limits that hold for all "
+    "values at once: no law is assumed for them.",
+    f"That a law fits is an approximation: one of its curves passes every value within a factor of "
+    f"{NEAR:g}, or the limits of a sampled one widened by it, or the exponents of exact values "
+    "differ by no more than that. Where it does not fit, no curve of the law is that near to the "
+    "true values, as surely as the limits hold.",
+)
+"""How the fits are to be read."""
+
+
+@dataclass(frozen=True)
+class CurveWords:
+    """The conclusion about one curve."""
+
+    curve: SizeCurve
+    words: str  # a clause: "falls like 2^-n (exponent 0.998 to 1.002)"
+    grade: Grade  # "approximate" where a law is named
+    is_told: bool  # whether there is a conclusion at all
+
+
+def told(curve: SizeCurve) -> CurveWords:
+    """Describe where a curve goes, and by which law."""
+    way, points = curve.direction, curve.points
+    has_law = False
+    if way == "falls":
+        words, has_law = _falls(points)
+    elif way == "goes up and down":
+        words, has_law = _from_its_top(curve)
+    elif way == "rises":
+        first, last = _of(points[0], curve.grade), _of(points[-1], curve.grade)
+        words = f"does not fall: it rises from {first} to {last}"
+    elif way == "stays":
+        least = min(p.value if p.exact else p.low for p in points)
+        most = max(p.value if p.exact else p.high for p in points)
+        words = f"does not fall: it stays between {lower(least, 4)} and {upper(most, 4)}"
+    elif way == "is zero":
+        words = f"is zero, or below {ROUNDING:g}, where rounding is lost"
+    else:
+        words = _untold(points)
+    grade = weakest([curve.grade, "approximate"]) if has_law else curve.grade
+    return CurveWords(curve, words, grade, way != "cannot be told")
+
+
+def _of(point: Known, grade: Grade) -> str:
+    if point.exact:
+        return f"{point.value:.4g}"
+    return f"{point.value:.3g} ({'sampled' if grade == 'sampled' else 'or more'})"
+
+
+def _untold(points: Sequence[Known]) -> str:
+    if len(points) < 2:
+        return "cannot be told from one value"
+    top = max(p.high for p in points)
+    if all(p.low <= 0 for p in points):
+        return f"cannot be told: nowhere certainly above 0, at most {upper(top, 3)}; {_MORE}"
+    return f"cannot be told: the limits allow that it stays; {_MORE}"
+
+
+def _from_its_top(curve: SizeCurve) -> tuple[str, bool]:
+    """Describe where it is largest, and how it continues from there."""
+    points = curve.points
+    place = max(range(len(points)), key=lambda i: points[i].value)
+    rest, top = points[place:], points[place]
+    words = f"goes up and down, with its largest value, {_of(top, curve.grade)}, at {top.size:g}"
+    if place and direction(rest) == "falls":
+        further, has_law = _falls(rest)
+        return f"{words}; from there it {further}", has_law
+    return words, False
+
+
+def _falls(points: Sequence[Known]) -> tuple[str, bool]:
+    """Describe how it falls; also return whether a law is named."""
+    fits = exponents(points)
+    if not fits:
+        certain = at_least(points, LAWS[0])
+        if certain is None:
+            return "falls below 0", False
+        first, last, rate = certain
+        return f"falls, from {first:g} to {last:g} at least like {_law(LAWS[0], rate)}", False
+    good = [one for one in fits if one.fits]
+    if len(points) < FEW:
+        return f"falls; {FEW} values or more tell by which law ({_each(fits)})", False
+    if len(good) == 1:
+        return f"falls like {_by_law(good[0], points)}", True
+    if good:
+        return f"falls, and these values cannot tell by which law ({_each(good)})", False
+    later = _later(points)
+    words = f"falls, {later or f'like neither law ({_each(fits)})'}"
+    return words, bool(later)
+
+
+def _later(points: Sequence[Known]) -> str:
+    """Name the value from which one law fits, if one does; the limits hold for any choice of it."""
+    for start in range(1, len(points) - FEW + 1):
+        tail = points[start:]
+        good = [one for one in exponents(tail) if one.fits]
+        if len(good) == 1 and direction(tail) == "falls":
+            return f"from {tail[0].size:g} on like {_by_law(good[0], tail)}"
+    return ""
+
+
+def _by_law(one: Exponent, points: Sequence[Known]) -> str:
+    """Name a law with its exponent, and the first value of its fit, if not from all values."""
+    where = "" if one.sizes == len(points) else f", told from {one.first:g} to {one.last:g}"
+    return f"{_law(one.law, one.value)} ({_range(one)}{where})"
+
+
+def _each(fits: Sequence[Exponent]) -> str:
+    return "; ".join(f"{_law(one.law, None)}: {_range(one)}" for one in fits)
+
+
+def _law(law: str, value: float | None) -> str:
+    a = "a" if value is None else f"{value:.3g}"
+    if law == "2^(-a x)":
+        return "2^-n" if a == "1" else f"2^(-{a} n)"
+    return "1/n" if a == "1" else f"n^(-{a})"
+
+
+def _range(one: Exponent) -> str:
+    if one.high - one.low < SHARP:
+        return f"exponent {one.value:.6g}"
+    return f"exponent {lower(one.low, 3)} to {upper(one.high, 3)}"
+
+
+def headline(curves: Sequence[SizeCurve]) -> SizeCurve | None:
+    """Choose the curve of the verdict: the gain of every attacker, else the largest one played.
+
+    The exact answer counts where it is known at three values, or no attack is known at more.
+    """
+    gains = [curve for curve in curves if curve.quantity == "gain"]
+    exact = [c for c in gains if c.whose == EVERYBODY]
+    played = [c for c in gains if c.whose != EVERYBODY]
+    most = max((len(c.points) for c in played), default=0)
+    if exact and (len(exact[0].points) >= FEW or len(exact[0].points) >= most):
+        return exact[0]
+    return max(played, key=lambda c: max(p.value for p in c.points), default=None)
+
+
+def named(curve: SizeCurve) -> str:
+    """Name a curve: "the largest gain of any attacker"."""
+    if curve.quantity == "bound":
+        return f"the bound on {curve.limits} by {curve.whose}"
+    if curve.quantity == "closed form":
+        return f"the {curve.limits} of {curve.whose} by its closed form"
+    if curve.whose != EVERYBODY:
+        return f"the {curve.quantity} of {curve.whose}"
+    if curve.quantity == "gain":
+        return f"the largest gain of {EVERYBODY}"
+    return f"the {curve.quantity} of the attacker who gains most"
+
+
+def sentence(found: CurveWords, parameter: str) -> str:
+    """Write the conclusion as a sentence, with the values that it covers."""
+    points = found.curve.points
+    span = f"{points[0].size:g}"
+    if len(points) > 1:
+        span += f" to {points[-1].size:g}"
+    return f"For {parameter} = {span}, {named(found.curve)} {found.words}."

@@ -1,29 +1,26 @@
 """Success criteria for attempts, and the statements made about success."""
 
-from narcissus.success.codes import CodesRight
-from narcissus.success.definitions import (
+from narcissus.success.statements import (
     BayesianSafety,
+    Claim,
     EncryptionSecurity,
+    FixedBaseline,
     KeptSurprisal,
     MembershipResilience,
     NarcissusResilience,
     NarcissusSinglingOut,
+    NotMemorizing,
     OneWayness,
     PairResilience,
+    Resilience,
     SafetyGivenKnowledge,
+    SinglingOut,
+    Statement,
     SurprisalResilience,
+    Threshold,
     TwoCriteriaSafety,
 )
-from narcissus.success.singling_out import SinglingOut
-from narcissus.success.statements import (
-    Claim,
-    FixedBaseline,
-    NotMemorizing,
-    Resilience,
-    Statement,
-    Threshold,
-)
-from narcissus.success.table import ColumnShare, ColumnsRight, exact_match
+from narcissus.success.table import CodesRight, ColumnShare, ColumnsRight, exact_match
 
 __all__ = [
     "BayesianSafety",

@@ -7,7 +7,7 @@ for the attacker who played. `narcissus.evidence.Bets` bets on the contrary.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -15,15 +15,23 @@ from numpy.typing import NDArray
 from scipy import special
 
 from narcissus._options import FilledIn
-from narcissus._validation import between, fraction, integer, probability
+from narcissus._validation import between, fraction, integer, non_negative, probability
+from narcissus.errors import InputError
 from narcissus.evidence.betting import Bets, log_mean
-from narcissus.worlds.base import is_derived
+from narcissus.worlds.base import Law, is_derived, members
+from narcissus.worlds.finite import Finite, Pairs, RandomNeighbours
+from narcissus.worlds.products import Bits, Records
+from narcissus.worlds.tardos import Superset, Tardos
+
+Floats = NDArray[np.float64]
 
 
 class Claim:
     """The base of every statement that a study can name."""
 
     definition: ClassVar[str]  # paper and number: "Cohen et al. 2024, Definition 1.6"
+    # how the tests of one attacker combine: all claimed at once, or an "or" of claims
+    rule: ClassVar[Literal["mean", "min"]] = "mean"
     # whether fresh data have a relation of their own, the section [looser] of a study
     two_relations: ClassVar[bool] = False
     # whether the definition covers all side information, of which a study tells one
@@ -31,13 +39,7 @@ class Claim:
 
     @classmethod
     def require(cls, game: Any) -> None:
-        """Check that a game fits the statement; here no game does.
-
-        Raises
-        ------
-        InputError
-            Something is missing, or the world is another.
-        """
+        """Check that a game fits the statement; raise `InputError` otherwise."""
 
 
 LARGEST_EPSILON = 100.0
@@ -46,17 +48,14 @@ LARGEST_EPSILON = 100.0
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of trials, for one attacker.
-
-    ``baseline`` is the rate at which the same attempt holds for a fresh data set: its exact chance,
-    or the share of ``fresh`` fresh data sets.
-    """
+    """Scores of trials, for one attacker."""
 
     success: NDArray[np.bool_]  # whether the attempt holds for the data set, shape (trials,)
-    baseline: NDArray[np.float64]  # shape (trials,)
+    # rate at which the same attempt holds for a fresh data set: its exact chance, or the share of
+    # ``fresh`` fresh data sets; shape (trials,)
+    baseline: Floats
     fresh: int  # fresh data sets for each attempt; 0 where ``baseline`` is exact
-    # weight of the attempt as a predicate, or an upper bound; NaN for attempts without
-    weight: NDArray[np.float64]
+    weight: Floats  # of the attempt as a predicate, or an upper bound; NaN for others
     made: NDArray[np.bool_] | None = None  # whether an attempt was made at all; None: always
 
 
@@ -64,10 +63,15 @@ class Scores:
 class Test:
     """Values of a trial whose mean is at most 0 under the statement, and their smallest value."""
 
-    __test__ = False  # none of pytest's, which takes every class whose name begins so for one
+    __test__ = False  # no test of pytest's, which collects classes by their names
 
     values: NDArray[np.floating[Any]]
     lowest: float
+
+
+def _less(event: NDArray[np.bool_], limit: float) -> Test:
+    """Return the test that an event has at most the chance ``limit``."""
+    return Test(event - limit, min(-limit, -1e-12))
 
 
 class Statement(Protocol):
@@ -79,32 +83,23 @@ class Statement(Protocol):
     rule: ClassVar[Literal["mean", "min"]]
 
     @property
-    def epsilon(self) -> float:
-        """The epsilon of the statement, or 0."""
-        ...
+    def epsilon(self) -> float: ...
 
     @property
-    def delta(self) -> float:
-        """The delta of the statement, or 0."""
-        ...
+    def delta(self) -> float: ...
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Compute the values to bet on; always the same number of tests, in the same order."""
+        """Compute the values to bet on; always as many tests, in the same order."""
         ...
 
-    def words(self) -> str:
-        """Write the inequality in words."""
-        ...
+    def words(self) -> str: ...
 
 
 @dataclass(frozen=True)
 class Resilience(Claim):
     """Success is at most ``e^epsilon`` times the attacker's own baseline, plus ``delta``.
 
-    One inequality for most of the table in theory, section 1: Narcissus resiliency, the variant
-    over pairs, Bayesian extraction-safety with one or two criteria, with side information, with
-    surprisal, membership inference, one-way functions and encryption. They differ in the world,
-    the relation and the side information; each has its name in `success.definitions`.
+    The papers' definitions that are this inequality differ in world, relation and side information.
 
     Parameters
     ----------
@@ -116,7 +111,6 @@ class Resilience(Claim):
 
     epsilon: float = 0.0
     delta: float = 0.0
-    rule: ClassVar[Literal["mean", "min"]] = "mean"
     definition: ClassVar[str] = "Narcissus theory 1"
 
     def __post_init__(self) -> None:
@@ -124,7 +118,6 @@ class Resilience(Claim):
         probability("delta", self.delta)
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Compute ``R(S, z) - e^epsilon R(T, z) - delta``."""
         factor = math.exp(self.epsilon)
         values = scores.success - factor * scores.baseline - self.delta
         return [Test(values, -(factor + self.delta))]
@@ -137,6 +130,8 @@ class Resilience(Claim):
 class FixedBaseline(Claim):
     """Success is at most ``e^epsilon`` times the best fixed guess, plus ``delta``.
 
+    Source: Cohen et al. 2024, Definition 1.4 (reconstruction robustness).
+
     Parameters
     ----------
     epsilon
@@ -146,16 +141,11 @@ class FixedBaseline(Claim):
     best
         Chance of the best guess made without the release, or an upper limit of it.
         None: as `prepare` finds it, otherwise 1, which nothing can violate.
-
-    Notes
-    -----
-    Source: Cohen et al. 2024, Definition 1.4 (reconstruction robustness).
     """
 
     epsilon: float = 0.0
     delta: float = 0.0
     best: float | None = None
-    rule: ClassVar[Literal["mean", "min"]] = "mean"
     definition: ClassVar[str] = "Cohen et al. 2024, Definition 1.4"
 
     def __post_init__(self) -> None:
@@ -172,10 +162,8 @@ class FixedBaseline(Claim):
         return replace(self, best=game.relation.best(game.world))
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Compute ``R(S, z)`` less the limit."""
         best = 1.0 if self.best is None else self.best
-        limit = math.exp(self.epsilon) * best + self.delta
-        return [Test(scores.success - limit, min(-limit, -1e-12))]
+        return [_less(scores.success, math.exp(self.epsilon) * best + self.delta)]
 
     def words(self) -> str:
         best = "best fixed guess" if self.best is None else f"{self.best:.6g} (best fixed guess)"
@@ -190,49 +178,35 @@ _SLACK = 1e-3
 class Threshold(Claim):
     """Success at attempts whose own baseline is at most ``tau`` has chance at most ``epsilon``.
 
+    Source: Cohen et al. 2024, Definition 1.5. Where the baseline of an attempt is sampled, it
+    counts as small only if its upper confidence limit at 0.1% is, and 0.1% is added to
+    ``epsilon``: "violates" stays valid.
+
     Parameters
     ----------
     epsilon
         In [0, 1].
     tau
         Baseline up to which an attempt is not trivial, in [0, 1].
-
-    Notes
-    -----
-    Source: Cohen et al. 2024, Definition 1.5. Where the baseline of an attempt is sampled, it
-    counts as small only if its upper confidence limit at 0.1% is, and 0.1% is added to
-    ``epsilon``: "violates" stays valid.
     """
 
     epsilon: float
     tau: float
-    rule: ClassVar[Literal["mean", "min"]] = "mean"
+    delta: ClassVar[float] = 0.0
     definition: ClassVar[str] = "Cohen et al. 2024, Definition 1.5"
-
-    @property
-    def delta(self) -> float:
-        return 0.0
 
     def __post_init__(self) -> None:
         probability("epsilon", self.epsilon)
         probability("tau", self.tau)
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Compute the event of the definition less ``epsilon``."""
-        if scores.fresh:
-            hits = np.rint(scores.baseline * scores.fresh)
-            upper = np.where(
-                hits < scores.fresh,
-                special.betainccinv(
-                    hits + 1, np.maximum(scores.fresh - hits, 1), np.full(hits.shape, _SLACK)
-                ),
-                1.0,
-            )
-            limit = self.epsilon + _SLACK
-        else:
-            upper, limit = scores.baseline, self.epsilon
-        event = scores.success & (upper <= self.tau)
-        return [Test(event - limit, min(-limit, -1e-12))]
+        if not scores.fresh:
+            return [_less(scores.success & (scores.baseline <= self.tau), self.epsilon)]
+        hits = np.rint(scores.baseline * scores.fresh)
+        missed = np.maximum(scores.fresh - hits, 1)
+        upper = special.betainccinv(hits + 1, missed, np.full(hits.shape, _SLACK))
+        upper = np.where(hits < scores.fresh, upper, 1.0)
+        return [_less(scores.success & (upper <= self.tau), self.epsilon + _SLACK)]
 
     def words(self) -> str:
         return f"success at attempts with baseline <= {self.tau:g} is at most {self.epsilon:g}"
@@ -245,31 +219,23 @@ class NotMemorizing(Claim):
     A violation requires both of the attacker: it answers "in" for at least ``m / n`` of the
     members, and for at most a share ``xi`` of fresh records.
 
+    Source: Kaplan et al. 2025, Definition 1.2 (Attias et al. 2024).
+
     Parameters
     ----------
     m, n
         Memorized rows, rows of a data set.
     xi
         False positive rate, in (0, 1).
-
-    Notes
-    -----
-    Source: Kaplan et al. 2025, Definition 1.2 (Attias et al. 2024).
     """
 
     m: int
     n: Annotated[int, FilledIn()]
     xi: float
+    epsilon: ClassVar[float] = 0.0
+    delta: ClassVar[float] = 0.0
     rule: ClassVar[Literal["mean", "min"]] = "min"
     definition: ClassVar[str] = "Kaplan et al. 2025, Definition 1.2"
-
-    @property
-    def epsilon(self) -> float:
-        return 0.0
-
-    @property
-    def delta(self) -> float:
-        return 0.0
 
     def __post_init__(self) -> None:
         integer("n", self.n, low=1)
@@ -277,17 +243,321 @@ class NotMemorizing(Claim):
         fraction("xi", self.xi)
 
     def tests(self, scores: Scores) -> list[Test]:
-        """Compute "in" for members less ``m / n``, and ``xi`` less "in" for strangers."""
         share = self.m / self.n
-        return [
-            Test(scores.success - share, -share),
-            Test(self.xi - scores.baseline, self.xi - 1),
-        ]
+        return [Test(scores.success - share, -share), Test(self.xi - scores.baseline, self.xi - 1)]
 
     def words(self) -> str:
         return (
             f"'in' for fewer than {self.m} of {self.n} members, or for more than "
             f"{self.xi:g} of strangers"
+        )
+
+
+@dataclass(frozen=True)
+class KeptSurprisal:
+    """The condition on ``h(z | K, others)`` for a recovered row ``z`` of the data set to count.
+
+    Source: Kaplan et al. 2025, Definition 4.4 and Remark 4.5.
+
+    Parameters
+    ----------
+    share
+        Share of ``h(z | others)``, in [0, 1].
+    bits
+        Bits that must be left in addition, whatever the row had before, at least 0.
+    fresh_share
+        The same share for rows of fresh data, which count for the baseline only where they
+        keep it; None sets no condition.
+    """
+
+    share: float
+    bits: float = 0.0
+    fresh_share: float | None = None
+
+    def __post_init__(self) -> None:
+        probability("share", self.share)
+        non_negative("bits", self.bits)
+        if self.fresh_share is not None:
+            probability("fresh_share", self.fresh_share)
+
+    @classmethod
+    def of(cls, asked: float | KeptSurprisal) -> KeptSurprisal:
+        return asked if isinstance(asked, KeptSurprisal) else cls(asked)
+
+    @property
+    def of_fresh(self) -> KeptSurprisal | None:
+        """The condition on rows of fresh data; None for none."""
+        return None if self.fresh_share is None else KeptSurprisal(self.fresh_share)
+
+    def enough(self, told: Floats, plain: Floats) -> NDArray[np.bool_]:
+        """Check surprisals in bits, with (``told``) and without (``plain``) ``K``."""
+        return np.asarray(told >= np.maximum(self.share * plain, self.bits) - 1e-9)
+
+
+@dataclass(frozen=True)
+class NarcissusResilience(Resilience):
+    """The mechanism is Narcissus resilient: success against the attacker on a fresh data set."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 1.6"
+
+
+@dataclass(frozen=True)
+class PairResilience(Resilience):
+    """Narcissus resilience over pairs: the fresh data set is the other one of the pair."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition A.2"
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        worlds = members(game.world).values()
+        if not all(isinstance(world, Pairs | RandomNeighbours) for world in worlds):
+            raise InputError(
+                "the statement `pairs` needs a world of pairs: `pairs`, `neighbours` (each pair "
+                "by itself) or `random-neighbours` (one drawn)"
+            )
+
+
+@dataclass(frozen=True)
+class BayesianSafety(Resilience):
+    """The mechanism is Bayesian extraction-safe: a distribution is drawn from a meta-distribution.
+
+    Data and fresh data are drawn from it independently: the fresh data set is drawn given Nature,
+    and not given the release.
+    """
+
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definition 3.1"
+
+
+@dataclass(frozen=True)
+class TwoCriteriaSafety(Resilience):
+    """Bayesian extraction-safety with a looser relation for the fresh data set."""
+
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definition 3.6"
+    two_relations: ClassVar[bool] = True
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        if game.looser is None:
+            raise InputError("the statement `two-criteria` needs a section [looser]")
+
+
+@dataclass(frozen=True)
+class SafetyGivenKnowledge(Resilience):
+    """Extraction-safety against an attacker with side information.
+
+    The definition covers all side information; a study tells one. A violation of the statement
+    violates the definition, and resilience is shown for the side information of the study.
+    """
+
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definition 4.1"
+    whatever_is_told: ClassVar[bool] = True
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        if game.side is None:
+            raise InputError("the statement `side-information` needs a section [side-information]")
+
+
+@dataclass(frozen=True)
+class SurprisalResilience(Resilience):
+    """Resilience where a row counts only if the attacker was not told too much about it.
+
+    Source: Kaplan et al. 2025, Definitions 4.4 and 4.11; Remark 4.5 (``bits``, ``fresh_share``).
+
+    Parameters
+    ----------
+    share
+        xi: share of its surprisal that a row keeps, in [0, 1].
+    bits
+        Bits of surprisal that a row must keep in addition, whatever it had, at least 0.
+    fresh_share
+        Share that recovered rows of fresh data must keep to count for the baseline; by default all
+        of them count.
+    """
+
+    share: float = field(kw_only=True)
+    bits: float = field(default=0.0, kw_only=True)
+    fresh_share: float | None = field(default=None, kw_only=True)
+    definition: ClassVar[str] = "Kaplan et al. 2025, Definitions 4.4 and 4.11"
+    two_relations: ClassVar[bool] = True
+    whatever_is_told: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        KeptSurprisal(self.share, self.bits, self.fresh_share)
+
+    def words(self) -> str:
+        asked = [super().words()]
+        if self.bits:
+            asked.append(f"where a row counts that keeps {self.bits:g} bits")
+        if self.fresh_share is not None:
+            asked.append(
+                f"a row of fresh data where it keeps {self.fresh_share:g} of its surprisal"
+            )
+        return ", ".join(asked)
+
+
+@dataclass(frozen=True)
+class MembershipResilience(Resilience):
+    """Membership inference as resilience: the attempt names a record, in the data set or not."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 2.1 and Theorem 2.3"
+
+
+@dataclass(frozen=True)
+class NarcissusSinglingOut(Resilience):
+    """Narcissus predicate singling out: a predicate isolates a row, or one of fresh data."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 2.5"
+
+
+@dataclass(frozen=True)
+class OneWayness(Resilience):
+    """One-wayness as resilience: the attempt is a preimage."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Theorem B.5"
+
+
+@dataclass(frozen=True)
+class EncryptionSecurity(Resilience):
+    """Security of encryption as resilience: the attempt names the message of a pair."""
+
+    definition: ClassVar[str] = "Cohen et al. 2024, Theorems B.8 and B.12"
+
+
+SAME = 1e-12
+"""Weights that differ by less, relatively, are one: they are sums that were rounded."""
+
+
+def achievable(law: Law | None) -> Floats | None:
+    """Return the weights that predicates on a record can have, rising from 0.
+
+    None where there is no law, or more than some million sums of its probabilities.
+
+    Examples
+    --------
+    >>> achievable(Law(np.arange(3), np.array([0.5, 0.25, 0.25]))).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+    if law is None:
+        return None
+    chances, times = np.unique(law.chances[law.chances > 0], return_counts=True)
+    if np.log2(times + 1.0).sum() > 20:
+        return None
+    sums = np.zeros(1)
+    for chance, count in zip(chances, times, strict=True):
+        sums = _distinct((sums[:, None] + chance * np.arange(count + 1)).ravel())
+    return np.minimum(sums, 1.0)
+
+
+def _distinct(weights: Floats) -> Floats:
+    """Sort weights, and keep the largest of those that are equal up to rounding."""
+    weights = np.sort(weights)
+    last = np.append(np.diff(weights) > SAME * weights[1:], True)
+    return weights[last]
+
+
+@dataclass(frozen=True)
+class SinglingOut(Claim):
+    """Predicate singling out: for every ``w <= w_max``, isolating with weight at most ``w``.
+
+    Source: Cohen et al. 2024, Definition 2.4. The baseline is the supremum over the predicates
+    of D with weight at most ``w``, that is over ``n w' (1 - w')^(n - 1)`` for weights ``w'`` that
+    a predicate can have.
+
+    Parameters
+    ----------
+    epsilon
+        At least 0, at most 100.
+    delta
+        In [0, 1].
+    n
+        Rows of a data set, drawn independently from one distribution D.
+    w_max
+        Largest weight that counts as light, in (0, 1].
+    points
+        Most weights at which the curve is evaluated. The curve changes only at weights of some
+        predicate; where these are more, or unknown, the points are spread evenly on a
+        logarithmic scale from ``1e-9 * w_max`` to ``w_max``.
+    possible
+        Weights of the predicates on a record of D, rising from 0. None: unknown; then every
+        weight is taken to be possible, which allows the mechanism more than the definition does.
+        A violation of the statement stays valid, satisfaction may not.
+    """
+
+    n: Annotated[int, FilledIn()]
+    w_max: float
+    epsilon: float = 0.0
+    delta: float = 0.0
+    points: int = 28
+    possible: Annotated[Floats | None, FilledIn()] = field(default=None, repr=False, compare=False)
+    rule: ClassVar[Literal["mean", "min"]] = "mean"
+    definition: ClassVar[str] = "Cohen et al. 2024, Definition 2.4"
+
+    def __post_init__(self) -> None:
+        integer("n", self.n, low=1)
+        between("epsilon", self.epsilon, 0, LARGEST_EPSILON)
+        probability("delta", self.delta)
+        between("w_max", self.w_max, 0, 1, open_low=True)
+        integer("points", self.points, low=1, high=1000)
+
+    @classmethod
+    def require(cls, game: Any) -> None:
+        for world in members(game.world).values():
+            name = type(world).__name__
+            if isinstance(world, Bits | Records) and world.law is None:
+                raise InputError(
+                    "the statement `singling-out` is about rows that are drawn from one "
+                    f"distribution, and those of the world {name} are not alike"
+                )
+            if isinstance(world, Finite | Pairs | RandomNeighbours | Superset | Tardos):
+                raise InputError(
+                    "the statement `singling-out` is about rows that are drawn independently from "
+                    f"one distribution, and those of the world {name} are not; it works for bits, "
+                    "records, uniform, mona-lisa, or a world of your own"
+                )
+
+    def prepare(self, game: Any) -> SinglingOut:
+        return replace(self, possible=achievable(getattr(game.world, "law", None)))
+
+    @property
+    def weights(self) -> Floats:
+        """The weights ``w`` of the curve, from light to heavy."""
+        if self.possible is not None:
+            light = self.possible[self.possible <= self.w_max * (1 + SAME)]
+            if len(light) <= self.points:
+                return light
+        if self.points == 1:
+            return np.array([self.w_max])
+        return self.w_max * np.logspace(-9, 0, self.points)
+
+    def baseline(self, w: Floats | float) -> Floats:
+        """Compute the best chance to isolate without the release, at weight at most ``w``."""
+        if self.possible is None:
+            return self._isolates(np.minimum(w, 1 / self.n))
+        best = np.maximum.accumulate(self._isolates(self.possible))
+        return best[np.searchsorted(self.possible, np.multiply(w, 1 + SAME), side="right") - 1]
+
+    def _isolates(self, weight: Floats) -> Floats:
+        """Compute the chance that a predicate of a weight holds for exactly one of ``n`` rows."""
+        if self.n == 1:
+            return np.asarray(weight)
+        with np.errstate(divide="ignore"):
+            return self.n * weight * np.exp((self.n - 1) * np.log1p(-np.asarray(weight)))
+
+    def tests(self, scores: Scores) -> list[Test]:
+        light = np.nan_to_num(scores.weight, nan=np.inf)
+        limits = math.exp(self.epsilon) * self.baseline(self.weights) + self.delta
+        return [
+            _less(scores.success & (light <= w * (1 + SAME)), limit)
+            for w, limit in zip(self.weights, limits, strict=True)
+        ]
+
+    def words(self) -> str:
+        return (
+            f"for every w <= {self.w_max:g}: isolating with weight <= w has chance at most "
+            f"e^{self.epsilon:g} x max n w'(1-w')^(n-1) + {self.delta:g}, over the weights w' <= w "
+            "that a predicate can have"
         )
 
 
@@ -304,7 +574,7 @@ class Evidence:
         self.statement = statement
         self.bets: list[Bets] = []
 
-    def update(self, scores: Scores) -> NDArray[np.float64]:
+    def update(self, scores: Scores) -> Floats:
         """Bet on further trials; return the log capital after each."""
         tests = self.statement.tests(scores)
         if not self.bets:
@@ -312,20 +582,18 @@ class Evidence:
         paths = np.stack(
             [bet.update(test.values) for bet, test in zip(self.bets, tests, strict=True)]
         )
-        # One of several claims at once: the mean of the capitals is a capital. A claim that is an
-        # "or" falls only if each part does: the smallest capital decides.
+        # The mean of capitals is a capital; an "or" falls only if each part does: the smallest.
         return log_mean(paths) if self.statement.rule == "mean" else paths.min(axis=0)
 
 
 def largest_refuted(
     all_scores: list[Scores], delta: float, hurdle: float, *, step: float = 0.02
 ) -> float | None:
-    """Find the largest ``epsilon`` up to which resilience is refuted by what was played.
+    """Find the largest ``epsilon`` on a grid up to which the scores refute resilience.
 
-    Every ``epsilon`` of a grid from 0, with the given ``step``, is bet against by all attackers
-    together, and falls at log capital ``hurdle``, ``log(1 / alpha)``. The last one before the first
-    that stands is reported: a report above the truth needs one true claim to be refuted, so it is
-    wrong with the chance of a single test. None where not even ``epsilon = 0`` is refuted.
+    Each is bet against by all attackers together, and falls at log capital ``hurdle``,
+    ``log(1 / alpha)``. The last one before the first that stands is wrong only if one true claim
+    is refuted, so with the chance of a single test. None where ``epsilon = 0`` stands.
     """
     packed = [_pack(scores) for scores in all_scores]
     found = None
@@ -341,9 +609,7 @@ def largest_refuted(
     return found
 
 
-def _pack(
-    scores: Scores,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+def _pack(scores: Scores) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Return distinct pairs of scores and their counts; baselines are rounded up, never down."""
     baseline = scores.baseline
     if len(np.unique(baseline)) > 4096:

@@ -9,9 +9,8 @@ and 2, within 1, the guess 1 is always right. Only the values that a guess cover
 finitely many guesses stand for all: the listed values, and one number for each largest set of
 values that no listed value covers.
 
-By `ColumnShare` each column counts by itself: a guess is worth a number in [0, 1], and the mean
-over people is the share of all their unknown columns. Which columns are right together does not
-matter, so that the best guess is the likeliest of each column.
+By `ColumnShare` each column counts by itself: a guess is worth a number in [0, 1], and the best
+guess is the likeliest of each column.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ from narcissus.errors import InputError, TooLargeError
 
 Floats = NDArray[np.float64]
 Joint = NDArray[np.int64]
+Codes = NDArray[np.int32]
 Scores = NDArray[np.bool_ | np.float64]
 """Whether attempts count; of criteria that count in part, how much, in [0, 1]."""
 
@@ -53,13 +53,12 @@ class Windows:
         """Find the guesses that stand for all real numbers.
 
         Values ``l .. h - 1`` are covered at once if and only if they span at most twice the
-        distance; their middle does it. Such sets that no listed value covers are added, where no
-        other contains them.
+        distance, by their middle; largest such sets that no listed value covers are added.
         """
         own = np.arange(numbers.size)
         if distance == 0:
             return cls(numbers, own, own + 1)
-        # A relative hair, so that 0.1 + 0.2 is within 0.3, and the rounding of large numbers.
+        # a relative hair, so that 0.1 + 0.2 is within 0.3, and the rounding of large numbers
         reach = distance * (1 + 1e-12) + 2 * float(np.spacing(np.abs(numbers).max()))
         low = np.searchsorted(numbers, numbers - reach, side="left")
         high = np.searchsorted(numbers, numbers + reach, side="right")
@@ -151,18 +150,11 @@ class ColumnsRight:
         return np.ravel_multi_index(parts, self.guess_shape).astype(np.int64)
 
     def split_guess(self, guess: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Return the columns' guesses, shape (people, columns).
-
-        Below ``shape[c]`` it is that value of column ``c``, from there on the number
-        ``windows[c].numbers[guess]`` between two values.
-        """
+        """Return the columns' guesses, shape (people, columns), as numbers of ``windows[c]``."""
         return np.stack(np.unravel_index(guess, self.guess_shape), axis=-1).astype(np.int32)
 
     def join_guess(self, parts: NDArray[np.integer]) -> Joint:
-        """Return the guess with these columns' guesses, shape (people, columns) -> (people,).
-
-        The inverse of `split_guess`; a value of a column is a guess of it.
-        """
+        """Invert `split_guess`, shape (people, columns) -> (people,)."""
         columns = tuple(np.moveaxis(parts, -1, 0))
         return np.asarray(np.ravel_multi_index(columns, self.guess_shape), dtype=np.int64)
 
@@ -193,12 +185,7 @@ class ColumnsRight:
     ) -> NDArray[np.bool_]:
         """Check which columns are right, shape (people, columns)."""
         true = np.stack(np.unravel_index(truth, self.shape), axis=-1)
-        said = self.split_guess(guess)
-        found = np.empty(true.shape, dtype=bool)
-        for c, window in enumerate(self.windows):
-            low, high = window.low[said[..., c]], window.high[said[..., c]]
-            found[..., c] = (low <= true[..., c]) & (true[..., c] < high)
-        return found
+        return CodesRight(self).columns_right(true, self.split_guess(guess))
 
     def worth(self, right: NDArray[np.bool_]) -> Scores:
         """Check whether guesses with these right columns count: (..., columns) -> (...)."""
@@ -220,10 +207,9 @@ class ColumnsRight:
         return beliefs.reshape(-1, *self.shape).sum(axis=others)
 
     def chances(self, beliefs: Floats) -> Floats:
-        """Compute each guess's probability of counting under each person's beliefs.
+        """Compute the chance of each guess to count under beliefs, shape (people, guesses).
 
-        ``beliefs`` are probabilities of the joint values, shape (people, values); the result has
-        shape (people, guesses).
+        ``beliefs`` are probabilities of the joint values, shape (people, values).
         """
         if self.exact:
             return beliefs
@@ -269,10 +255,7 @@ class ColumnsRight:
         return np.clip(found, 0.0, 1.0)
 
     def column_ends(self, beliefs: Floats) -> Floats:
-        """Compute the largest and the smallest chance of a guess about each column alone.
-
-        Shape (people, columns, 2).
-        """
+        """Compute the extreme chances of guesses about a column alone, (people, columns, 2)."""
         found = np.empty((len(beliefs), len(self.shape), 2))
         for c in range(len(self.shape)):
             each = self.window_sum(self.marginal(beliefs, c), 1, c)
@@ -280,13 +263,7 @@ class ColumnsRight:
         return np.clip(found, 0.0, 1.0)
 
     def matrix(self) -> Scores:
-        """Compute the table of what counts, shape (values, guesses).
-
-        Raises
-        ------
-        TooLargeError
-            More than 4 million entries.
-        """
+        """Compute the table of what counts, shape (values, guesses)."""
         values, guesses = prod(self.shape), self.guesses
         if values * guesses > MAX_MATRIX:
             raise TooLargeError(
@@ -300,12 +277,10 @@ class ColumnsRight:
 
 
 class Believed(Protocol):
-    """Knowledge of the people of a data set before any release."""
+    """Chances of each guess about each person before any release, shape (n, guesses)."""
 
     @property
-    def chances(self) -> Floats:
-        """Chance of each guess about each person, shape (n, guesses)."""
-        ...
+    def chances(self) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -316,14 +291,12 @@ class EachPerson:
     columns: ColumnsRight  # when a guess of them counts
 
     def holds(self, data: NDArray[np.integer], attempt: Joint, rng: np.random.Generator) -> Scores:
-        """Score guesses about data sets of shape (trials, n, d), shape (trials, n)."""
         secrets = tuple(data[..., c] for c in self.unknown)
         return self.columns.score(
             np.ravel_multi_index(secrets, self.columns.shape).astype(np.int64), attempt
         )
 
     def chance(self, known: Sequence[Believed], attempt: Joint) -> Floats:
-        """Compute each guess's exact chance by the prior given what is known, shape (trials, n)."""
         people = np.arange(attempt.shape[1])
         return np.stack(
             [told.chances[people, guess] for told, guess in zip(known, attempt, strict=True)]
@@ -359,7 +332,6 @@ class ColumnShare(ColumnsRight):
 
     @property
     def exact(self) -> bool:
-        """False: other joint values than the true one count in part."""
         return False
 
     def describe(self) -> str:
@@ -367,17 +339,146 @@ class ColumnShare(ColumnsRight):
         return f"the share of {len(self.shape)} unknown columns that is right{near}"
 
     def worth(self, right: NDArray[np.bool_]) -> Scores:
-        """Compute the share of columns that are right: (..., columns) -> (...)."""
         return right.mean(axis=-1)
 
     def chances(self, beliefs: Floats) -> Floats:
-        """Compute the mean worth of each guess under each person's beliefs.
-
-        See `ColumnsRight.chances`: shape (people, guesses), entries in [0, 1].
-        """
+        """Compute the mean worth of each guess, as `ColumnsRight.chances`."""
         columns = len(self.shape)
         total = np.zeros((len(beliefs), *(1,) * columns))
         for c, guesses in enumerate(self.guess_shape):
             sums = self.window_sum(self.marginal(beliefs, c), 1, c)
             total = total + sums.reshape(-1, *(1,) * c, guesses, *(1,) * (columns - 1 - c))
         return np.clip(total.reshape(len(beliefs), -1) / columns, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class CodesRight:
+    """A `ColumnsRight` of secrets and guesses given column by column, for any number of columns.
+
+    Of column ``c`` a secret is a number below ``shape[c]``, a guess below ``guess_shape[c]``, as in
+    `ColumnsRight.split_guess`.
+    """
+
+    columns: ColumnsRight
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.columns.shape
+
+    @property
+    def guess_shape(self) -> tuple[int, ...]:
+        return self.columns.guess_shape
+
+    @property
+    def needed(self) -> int:
+        return self.columns.needed
+
+    @property
+    def all(self) -> bool:
+        return self.needed == len(self.shape) and not self.by_column
+
+    @property
+    def by_column(self) -> bool:
+        return self.columns.by_column
+
+    def split_guess(self, guess: NDArray[np.integer]) -> NDArray[np.integer]:
+        return guess
+
+    def join_guess(self, parts: NDArray[np.integer]) -> Codes:
+        return parts.astype(np.int32)
+
+    def columns_right(
+        self, truth: NDArray[np.integer], guess: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
+        """Check which columns are right, shape (..., columns); arguments are broadcast."""
+        parts = [
+            (window.low[guess[..., c]] <= truth[..., c])
+            & (truth[..., c] < window.high[guess[..., c]])
+            for c, window in enumerate(self.columns.windows)
+        ]
+        return np.stack(parts, axis=-1)
+
+    def score(self, truth: NDArray[np.integer], guess: NDArray[np.integer]) -> Scores:
+        """Check whether each guess counts, shape (...); arguments are broadcast."""
+        return self.columns.worth(self.columns_right(truth, guess))
+
+    def covered(self, guess: NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the first and the last value that each column covers, shapes (..., columns)."""
+        windows = enumerate(self.columns.windows)
+        ends = [(w.low[guess[..., c]], w.high[guess[..., c]] - 1) for c, w in windows]
+        first, last = zip(*ends, strict=True)
+        return np.stack(first, axis=-1), np.stack(last, axis=-1)
+
+    def covers(self) -> list[Floats]:
+        """Return for each column which values each guess covers, 0 or 1, shapes (size, guesses)."""
+        windows = zip(self.shape, self.columns.windows, strict=True)
+        values = [(np.arange(size)[:, None], window) for size, window in windows]
+        return [((w.low <= v) & (v < w.high)).astype(np.float64) for v, w in values]
+
+    def window_sums(self, marginal: Floats, column: int) -> Floats:
+        """Sum chances over the values that each guess covers: (..., size) -> (..., guesses)."""
+        window = self.columns.windows[column]
+        sums = np.concatenate(
+            [np.zeros_like(marginal[..., :1]), np.cumsum(marginal, axis=-1)], axis=-1
+        )
+        return sums[..., window.high] - sums[..., window.low]
+
+    def modes(self, marginals: Sequence[Floats]) -> Codes:
+        """Return the guess whose every column is the likeliest to be right, shape (n, columns)."""
+        parts = [first_largest(self.window_sums(m, c)) for c, m in enumerate(marginals)]
+        return np.stack(parts, axis=-1).astype(np.int32)
+
+    def least_risk(
+        self, samples: NDArray[np.integer], weights: Floats, candidates: NDArray[np.integer]
+    ) -> Codes:
+        """Return the guess that counts for most of the weight of samples, by coordinate ascent.
+
+        It starts from the best of the candidates, shape (candidates, columns), the first of equals.
+        ``samples`` are values of one person's secret, shape (samples, columns). Columns that count
+        by themselves are chosen by themselves.
+        """
+        if self.by_column:
+            sizes = enumerate(self.shape)
+            of = [np.bincount(samples[:, c], weights, size) for c, size in sizes]
+            return self.modes([sums[None].astype(np.float64) for sums in of])[0]
+        counts = self.score(samples[None], candidates[:, None]) @ weights
+        best = candidates[int(first_largest(counts))].astype(np.int32)
+        value = float(counts.max())
+        while True:
+            step: tuple[int, int] | None = None
+            right = self.columns_right(samples, best[None])
+            for c, window in enumerate(self.columns.windows):
+                others = right.sum(axis=1) - right[:, c]
+                sure = weights[others >= self.needed].sum()
+                open_ = others == self.needed - 1
+                per_value = np.bincount(samples[open_, c], weights[open_], self.shape[c])
+                sums = np.concatenate([[0.0], np.cumsum(per_value)])
+                counts = sure + sums[window.high] - sums[window.low]
+                if counts.max() > value * (1 + 1e-9):  # not by rounding: it has to end
+                    value, step = float(counts.max()), (c, int(first_largest(counts)))
+            if step is None:
+                return best
+            best[step[0]] = step[1]
+
+
+class ToldOfCodes(Protocol):
+    """The chance of one guess about each person before any release, shape (n,)."""
+
+    def chance(self, guess: NDArray[np.integer]) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class EachPersonsCodes:
+    """Everybody is a target, as in `EachPerson`; attempts have the shape (trials, n, columns)."""
+
+    unknown: tuple[int, ...]  # guessed columns of a data set
+    codes: CodesRight  # when a guess of them counts
+
+    def holds(
+        self, data: NDArray[np.integer], attempt: NDArray[np.integer], rng: np.random.Generator
+    ) -> Scores:
+        return self.codes.score(data[..., list(self.unknown)], attempt)
+
+    def chance(self, known: Sequence[ToldOfCodes], attempt: NDArray[np.integer]) -> Floats:
+        pairs = zip(known, attempt, strict=True)
+        return np.stack([told.chance(guess) for told, guess in pairs])

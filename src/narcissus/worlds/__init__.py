@@ -1,15 +1,20 @@
 """Worlds: who the data is about, as something to draw from and, where small, to write out."""
 
 from narcissus.worlds.base import Draw, Enumerable, Enumeration, World, members
-from narcissus.worlds.family import Family, NamedFamily
-from narcissus.worlds.finite import Finite
-from narcissus.worlds.own import OwnWorld
-from narcissus.worlds.pairs import Neighbours, Pairs, RandomNeighbours
-from narcissus.worlds.people import People, RealRows
-from narcissus.worlds.products import Bits, Records, Uniform
-from narcissus.worlds.secret import Secret
-from narcissus.worlds.tardos import Tardos
-from narcissus.worlds.trivial import MonaLisa, Superset
+from narcissus.worlds.finite import (
+    Family,
+    Finite,
+    NamedFamily,
+    Neighbours,
+    OwnWorld,
+    Pairs,
+    People,
+    RandomNeighbours,
+    RealRows,
+    Secret,
+)
+from narcissus.worlds.products import Bits, MonaLisa, Records, Uniform
+from narcissus.worlds.tardos import Superset, Tardos
 
 __all__ = [
     "Bits",

@@ -1,7 +1,7 @@
 """What a world offers: data sets to play with, fresh ones to compare with, and all of them.
 
-Everything is played in batches: the leading axis of an array counts trials. A world of a user may
-as well give lists of objects, one a trial.
+Everything is played in batches: the leading axis of an array counts trials. A user's world may also
+return lists of objects, one a trial.
 """
 
 from __future__ import annotations
@@ -24,53 +24,31 @@ Batch = Any
 
 @dataclass(frozen=True)
 class Draw:
-    """Data sets of a batch of trials, with what their fresh counterparts need to know.
-
-    Attributes
-    ----------
-    data
-        The data sets, a batch.
-    nature
-        What was drawn before the data (004's ``Nature``; the pair and the coin of a world of
-        pairs); None where there is nothing.
-    """
+    """Data sets of a batch of trials, with what their fresh counterparts need to know."""
 
     data: Batch
-    nature: Any = None
+    nature: Any = None  # drawn before the data: ``Nature``, or the other data set of a pair
 
     @property
     def trials(self) -> int:
-        """How many trials the batch holds."""
+        """Number of trials in the batch."""
         return len(self.data)
 
     def take(self, index: Array) -> Draw:
-        """Take some of the trials.
-
-        Raises
-        ------
-        InputError
-            ``nature`` is neither a batch nor an object with a method ``take``.
-        """
-        data = self.data[index] if isinstance(self.data, np.ndarray) else _some(self.data, index)
-        if self.nature is None:
+        """Take some of the trials."""
+        data, nature = gather(self.data, index), self.nature
+        if nature is None:
             return Draw(data)
-        if hasattr(self.nature, "take"):  # an array has one as well
-            nature = (
-                self.nature[index]
-                if isinstance(self.nature, np.ndarray)
-                else self.nature.take(index)
-            )
-            return Draw(data, nature)
-        if isinstance(self.nature, list | tuple) and len(self.nature) == self.trials:
-            return Draw(data, _some(self.nature, index))
+        if isinstance(nature, np.ndarray):
+            return Draw(data, nature[index])
+        if hasattr(nature, "take"):
+            return Draw(data, nature.take(index))
+        if isinstance(nature, list | tuple) and len(nature) == self.trials:
+            return Draw(data, gather(nature, index))
         raise InputError(
             "the `nature` of a draw must be an array or a list with one entry a trial, or have a "
             f"method `take(index)`; got {type(self.nature).__name__}"
         )
-
-
-def _some(entries: Any, index: Array) -> list[Any]:
-    return [entries[i] for i in index]
 
 
 @runtime_checkable
@@ -86,20 +64,24 @@ class World(Protocol):
         ...
 
 
-class Independent(ABC):
-    """A world of independent records: without a ``Nature``, fresh data are drawn as data are."""
+class WithoutNature(ABC):
+    """A world without a ``Nature``: fresh data sets are drawn as data sets are."""
 
     @abstractmethod
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
         """Draw ``trials`` independent data sets, shape (trials, n, ...)."""
 
-    def fresh(self, draw: Draw, rng: np.random.Generator) -> Array:
+    def fresh(self, draw: Draw, rng: np.random.Generator) -> Batch:
         """Draw independent data sets of the same kind."""
         return self.draw(draw.trials, rng).data
 
+
+class Independent(WithoutNature):
+    """A world of independent records."""
+
     def fresh_given_rows(self, draw: Draw, rows: int, rng: np.random.Generator) -> Array:
-        """Draw fresh data sets whose first ``rows`` records are those of ``draw``."""
-        fresh = self.fresh(draw, rng)
+        """Draw fresh data sets that share the first ``rows`` records with ``draw``."""
+        fresh: Array = self.fresh(draw, rng)
         fresh[:, :rows] = draw.data[:, :rows]
         return fresh
 
@@ -109,14 +91,12 @@ class ManyWorlds(Protocol):
     """A family of distributions; where it has no ``members``, it is one distribution itself."""
 
     @property
-    def members(self) -> dict[str, World]:
-        """The distributions by name."""
-        ...
+    def members(self) -> dict[str, World]: ...
 
 
 @runtime_checkable
 class HasSurprisal(Protocol):
-    """A world that says how surprising a row is to who knows the other rows only."""
+    """A world with the surprisal of a row given the other rows."""
 
     def surprisal(self, draw: Draw, index: Array) -> NDArray[np.float64]:
         """Return ``h(x | the other rows)`` of row ``index`` of each trial, in bits."""
@@ -129,31 +109,23 @@ LISTED = 4096
 
 @dataclass(frozen=True)
 class Law:
-    """The distribution from which every record is drawn, independently of the others.
+    """The distribution of each record of a world, where records are independent and alike."""
 
-    Worlds of such records offer it as ``law``; None where the records differ or depend on each
-    other, or have more than `LISTED` values.
-    """
-
-    values: Array  # The values of a record, shape (k,) or (k, d)
-    chances: NDArray[np.float64]  # Probability of each, shape (k,)
+    values: Array  # at most `LISTED`, shape (k,) or (k, d)
+    chances: NDArray[np.float64]  # shape (k,)
 
 
 def members(world: Any) -> dict[str, World]:
-    """Return the distributions of a family by name; any other world is its own, without a name.
+    """Return the distributions of a family by name; any other world is its own, named "".
 
-    A family offers ``members``, and nothing else is asked of it: it is never drawn from, since a
-    statement that holds on average over a family may fail for each of its members.
+    A family is never drawn from: what holds on average over it may fail for each of its members.
     """
     alone: dict[str, World] = {"": world}
     return (world.members or alone) if isinstance(world, ManyWorlds) else alone
 
 
 def is_derived(world: Any) -> bool:
-    """Return whether a world is of a user's class that is derived from a shipped one.
-
-    It may draw otherwise, so formulas that are known of the shipped one are not known of it.
-    """
+    """Check for a user's class derived from a shipped one, whose formulas may not hold for it."""
     made, *bases = type(world).__mro__
     if made.__module__.startswith("narcissus."):
         return False
@@ -163,35 +135,18 @@ def is_derived(world: Any) -> bool:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """A world written out: every data set with its probability.
+    """A world written out: V values of ``Nature``, D data sets, with their probabilities."""
 
-    Attributes
-    ----------
-    data
-        The data sets, a batch of D.
-    weight
-        Probability of each ``Nature``, shape (V,).
-    sample
-        Probability of each data set given ``Nature``, shape (V, D).
-    fresh
-        The same for the fresh data set, shape (V, D); differs from ``sample`` in worlds of pairs.
-    known
-        What the attacker is told where ``Nature`` is the case, as an index, shape (V,); all zero
-        where nothing is told.
-    labels
-        What each index of ``known`` stands for.
-    """
-
-    data: Batch
-    weight: NDArray[np.float64]
-    sample: NDArray[np.float64]
-    fresh: NDArray[np.float64]
-    known: NDArray[np.int64]
-    labels: Sequence[Any] = (None,)
+    data: Batch  # the data sets, a batch of D
+    weight: NDArray[np.float64]  # probability of each ``Nature``, shape (V,)
+    sample: NDArray[np.float64]  # of each data set given ``Nature``, shape (V, D)
+    fresh: NDArray[np.float64]  # the same for the fresh data set; differs in worlds of pairs
+    known: NDArray[np.int64]  # index of what the attacker is told at each ``Nature``, shape (V,)
+    labels: Sequence[Any] = (None,)  # what each index of ``known`` stands for
 
     @classmethod
     def of(cls, data: Batch, probability: NDArray[np.float64]) -> Enumeration:
-        """Enumerate a world without a meta-prior: one ``Nature``."""
+        """Enumerate a world with a single ``Nature``."""
         row = np.asarray(probability, dtype=np.float64)[None, :]
         return cls(data, np.ones(1), row, row, np.zeros(1, dtype=np.int64))
 
@@ -204,9 +159,7 @@ class Enumerable(Protocol):
         """Return the number of data sets, before writing any of them."""
         ...
 
-    def enumerate(self) -> Enumeration:
-        """Write the world out."""
-        ...
+    def enumerate(self) -> Enumeration: ...
 
 
 def bernoulli(
@@ -215,11 +168,7 @@ def bernoulli(
     """Draw bits with the given rates, exact to the last bit of a float, at a byte of entropy each.
 
     A random byte below ``256 * rate`` decides; the one byte in 256 that ties is settled by a
-    random number of its own.
-
-    rng: generator.
-    rate: probability of a one, broadcast against ``shape``.
-    shape: shape of the result.
+    further random number. ``rate`` is broadcast against ``shape``.
     """
     scaled = np.asarray(rate, dtype=np.float64) * 256
     # A rate of one has floor 256, which a byte cannot hold: 255 with a tie that is always won.
@@ -257,11 +206,7 @@ def _toss(rng: np.random.Generator, bits: Array, threshold: Array, left: Array) 
 
 
 def tuples(values: int, length: int) -> int:
-    """Count the tuples of ``all_tuples``: ``values ** length``, or less where that is beyond use.
-
-    A number of more than ten million bits is rounded down to a power of two, of that many at most:
-    it is only said how large it is, and computing it would take longer than the answer is worth.
-    """
+    """Count ``all_tuples``: ``values ** length``, only roughly beyond 10,000 bits."""
     bits = length * math.log2(values) if values > 1 else 0.0
     return values**length if bits < 10_000 else 1 << min(int(bits), 10_000_000)
 
@@ -275,3 +220,61 @@ def all_tuples(values: int, length: int) -> NDArray[np.int64]:
         columns[:, place] = index % values
         index //= values
     return columns
+
+
+def distinct(batch: Batch) -> tuple[Batch, Array]:
+    """Return the distinct entries of a batch, and the index of each entry among them."""
+    if isinstance(batch, np.ndarray) and batch.dtype != object:
+        flat = np.ascontiguousarray(batch.reshape(len(batch), -1))
+        if flat.dtype.kind == "f":
+            flat = flat + 0.0  # so that -0.0 and 0.0 are one release
+        width = flat.dtype.itemsize * flat.shape[1]
+        keys = flat.view(f"V{width}").ravel() if width else np.zeros(len(flat), dtype="V1")
+        if width in {1, 2, 4, 8}:  # numbers sort faster than bytes
+            keys = flat.view(f"u{width}").ravel()
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return batch[first], inverse.ravel()
+    entries = list(batch)
+    numbers: dict[Any, int] = {}
+    inverse = np.empty(len(entries), dtype=np.int64)
+    kept: list[Any] = []
+    for place, entry in enumerate(entries):
+        key = key_of(entry)
+        if key not in numbers:
+            numbers[key] = len(kept)
+            kept.append(entry)
+        inverse[place] = numbers[key]
+    return kept, inverse
+
+
+def key_of(entry: Any) -> Any:
+    """Return something hashable that tells a release from others."""
+    if isinstance(entry, np.ndarray | np.generic):
+        array = np.asarray(entry)
+        # Bytes of one integer and one float type, so that 1 from two sources is one key.
+        if array.dtype.kind in "biu":
+            array = array.astype(np.int64)
+        elif array.dtype.kind == "f":
+            array = array.astype(np.float64) + 0.0
+        return array.shape, array.dtype.kind, array.tobytes()
+    if isinstance(entry, list | tuple):
+        return tuple(key_of(part) for part in entry)
+    try:
+        hash(entry)
+    except TypeError:
+        return repr(entry)
+    return entry
+
+
+def stacked(entries: list[Any]) -> Batch:
+    """Return arrays of one shape, or numbers, as one array; anything else as a list."""
+    if entries and all(isinstance(e, np.ndarray | np.generic | int | float) for e in entries):
+        shapes = {np.shape(entry) for entry in entries}
+        if len(shapes) == 1:
+            return np.asarray(entries)
+    return entries
+
+
+def gather(batch: Batch, index: Array) -> Batch:
+    """Take entries of a batch."""
+    return batch[index] if isinstance(batch, np.ndarray) else [batch[i] for i in index]

@@ -1,17 +1,18 @@
-"""Worlds of independent records: bits with a rate, records with a list of values."""
+"""Worlds of independent records: bits with a rate, listed values, uniform rows, the Mona Lisa."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 from scipy import special
 
-from narcissus._validation import distribution, integer, probabilities
+from narcissus._validation import distribution, integer, probabilities, probability
 from narcissus.errors import InputError
 from narcissus.worlds.base import (
     LISTED,
@@ -24,7 +25,75 @@ from narcissus.worlds.base import (
     bernoulli,
     tuples,
 )
-from narcissus.worlds.rates import TwoTypes
+
+_ULP = 8 * float(np.finfo(float).eps)
+_TINY = 1e-290
+
+
+@dataclass(frozen=True)
+class TwoTypes:
+    """Data sets of independent records of two types: their chances at, and between, any rates.
+
+    With ``k`` of ``n`` records of the first type, whose chance is ``p``, a data set has probability
+    ``ways * p^k (1 - p)^(n - k)``. As a function of ``p`` that rises up to ``k / n`` and falls
+    after it: over an interval its largest value is at the nearest point to ``k / n``, its smallest
+    at one of the ends.
+    """
+
+    n: int  # records of a data set
+    first: NDArray[np.int64]  # records of the first type, of each data set, shape (D,)
+    log_ways: NDArray[np.float64]  # shape (D,)
+    share: Callable[[float], float]  # chance of the first type; never falls as the rate grows
+
+    def chances(self, rate: float) -> NDArray[np.float64]:
+        """Return the probability of each data set at a rate, shape (D,)."""
+        return np.exp(self._logarithm(self.share(rate)))
+
+    def between(self, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least and the largest probability of each data set, rounded outwards."""
+        p, q = self.share(low), self.share(high)
+        ends = np.minimum(self._logarithm(p), self._logarithm(q))
+        top = np.clip(self.first / self.n, p, q)
+        most = self._logarithm(top)
+        # what rounding may do to a logarithm, by the size of the terms that it is a sum of
+        size = 1 + special.gammaln(self.n + 1.0) + np.abs(self.log_ways)
+        rest = self.n - self.first
+        fall = _ULP * (size + _size(ends) + rest / max(1 - q, _TINY))
+        slack = _ULP * (size + _size(most) + rest / np.maximum(1 - top, _TINY))
+        return np.exp(ends - fall), np.minimum(1.0, np.exp(most + slack))
+
+    def distance(self, low: float, high: float, records: int | None = None) -> float:
+        """Bound the total variation between some records (all, if None) at two rates.
+
+        It is that of two binomial distributions, and grows with the interval.
+        """
+        n = self.n if records is None else records
+        count = np.arange(n + 1)
+        p, q = self.share(low), self.share(high)
+        apart = scipy.stats.binom.cdf(count, n, p) - scipy.stats.binom.cdf(count, n, q)
+        return float(min(1.0, np.abs(apart).max() * (1 + 1e-9) + 1e-13))
+
+    def _logarithm(self, share: float | NDArray[np.float64]) -> NDArray[np.float64]:
+        rest = self.n - self.first
+        return self.log_ways + special.xlogy(self.first, share) + special.xlog1py(rest, -share)
+
+
+def _size(logarithm: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isfinite(logarithm), np.abs(logarithm), 0.0)
+
+
+@runtime_checkable
+class HasRate(Protocol):
+    """A world of records of two types whose chances depend on one number, its ``rate``."""
+
+    rate: float
+
+    def types(self, data: Array, places: int | None = None) -> TwoTypes | None:
+        """Return the chances of its data sets at every rate; None where it has no single rate.
+
+        ``places`` are the records in front whose order counts; None: all.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -57,23 +126,19 @@ class Bits(Independent):
 
     @property
     def law(self) -> Law | None:
-        """Distribution of one bit; None where they are not alike."""
         rate = float(self.rates[0])
         if np.ptp(self.rates) > 0:
             return None
         return Law(np.array([0, 1], dtype=np.uint8), np.array([1 - rate, rate]))
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
-        """Draw data sets, shape (trials, n)."""
         rate = self.rate if isinstance(self.rate, int | float) else self.rates
         return Draw(bernoulli(rng, np.asarray(rate), (trials, self.n)))
 
     def count(self) -> int:
-        """Return the number of data sets."""
         return tuples(2, self.n)
 
     def enumerate(self) -> Enumeration:
-        """Write out all ``2 ** n`` data sets."""
         data = all_tuples(2, self.n).astype(np.uint8)
         chance = np.where(data == 1, self.rates, 1 - self.rates).prod(axis=1)
         return Enumeration.of(data, chance)
@@ -81,9 +146,8 @@ class Bits(Independent):
     def lumped(self, coordinates: int) -> Enumeration | None:
         """Write out the data sets up to the order of all but the first few bits.
 
-        For a release that depends on the number of ones only, and an attempt at the first
-        ``coordinates`` bits, this is as good as all data sets; there are
-        ``2 ** coordinates * (n - coordinates + 1)`` of them. None where the rates differ.
+        They are as good as all where a release depends on the number of ones only, and an attempt
+        on the first ``coordinates`` bits. None where the rates differ.
         """
         if np.ptp(self.rates) > 0 or coordinates > self.n:
             return None
@@ -99,7 +163,6 @@ class Bits(Independent):
         return Enumeration.of(data, np.outer(head_chance, tail_chance).ravel())
 
     def types(self, data: Array, places: int | None = None) -> TwoTypes | None:
-        """Return the chances of data sets at every rate; None where the bits are not alike."""
         if np.ndim(self.rate):
             return None
         ones = data.sum(axis=1, dtype=np.int64)
@@ -129,7 +192,7 @@ class Records(Independent):
 
     n: int
     probabilities: Sequence[float] | Sequence[Sequence[float]] = ()
-    values: Sequence[float] | Sequence[Sequence[float]] = field(default=())
+    values: Sequence[float] | Sequence[Sequence[float]] = ()
 
     def __post_init__(self) -> None:
         integer("n", self.n, low=1, high=10**7)
@@ -169,16 +232,13 @@ class Records(Independent):
 
     @property
     def alike(self) -> bool:
-        """Whether all records have the same distribution."""
         return bool((self.table == self.table[0]).all())
 
     @property
     def law(self) -> Law | None:
-        """Distribution of one record; None where they are not alike."""
         return Law(self.support, self.table[0]) if self.alike else None
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
-        """Draw data sets, shape (trials, n) or (trials, n, d)."""
         if self.alike:
             steps = np.cumsum(self.table[0])[:-1]
             index = np.searchsorted(steps, rng.random((trials, self.n)), side="right")
@@ -188,11 +248,9 @@ class Records(Independent):
         return Draw(self.support[index])
 
     def count(self) -> int:
-        """Return the number of data sets."""
         return tuples(len(self.support), self.n)
 
     def enumerate(self) -> Enumeration:
-        """Write out all data sets."""
         index = all_tuples(len(self.support), self.n)
         chance = self.table[np.arange(self.n), index].prod(axis=1)
         return Enumeration.of(self.support[index], chance)
@@ -225,7 +283,6 @@ class Uniform(Independent):
 
     @property
     def law(self) -> Law | None:
-        """Distribution of one row; None where it has too many values to list."""
         if tuples(self.levels, self.d) > LISTED:
             return None
         rows = all_tuples(self.levels, self.d)
@@ -239,14 +296,66 @@ class Uniform(Independent):
         return rng.integers(0, self.levels, (*shape, self.d), dtype=kind)
 
     def draw(self, trials: int, rng: np.random.Generator) -> Draw:
-        """Draw data sets, shape (trials, n, d)."""
         return Draw(self.rows((trials, self.n), rng))
 
     def count(self) -> int:
-        """Return the number of data sets."""
         return tuples(self.levels, self.n * self.d)
 
     def enumerate(self) -> Enumeration:
-        """Write out all data sets."""
         data = all_tuples(self.levels, self.n * self.d).reshape(-1, self.n, self.d)
         return Enumeration.of(data, np.full(len(data), 1 / len(data)))
+
+
+@dataclass(frozen=True)
+class MonaLisa(Independent):
+    """Rows that are the Mona Lisa with some probability and otherwise a random citizen.
+
+    The Mona Lisa is the row of zeros, a citizen a uniform row of ``d`` bits (Cohen et al. 2024,
+    section 1.1).
+
+    Parameters
+    ----------
+    n
+        Rows of a data set.
+    d
+        Bits of a row.
+    rate
+        Probability that a row is the Mona Lisa.
+    """
+
+    n: int
+    d: int
+    rate: float = 0.5
+
+    def __post_init__(self) -> None:
+        integer("n", self.n, low=1, high=10**7)
+        integer("d", self.d, low=1, high=10**7)
+        probability("rate", self.rate)
+
+    @property
+    def law(self) -> Law | None:
+        if tuples(2, self.d) > LISTED:
+            return None
+        rows = all_tuples(2, self.d).astype(np.uint8)
+        zeros = (rows == 0).all(axis=1)
+        return Law(rows, (1 - self.rate) / len(rows) + self.rate * zeros)
+
+    def draw(self, trials: int, rng: np.random.Generator) -> Draw:
+        rows = bernoulli(rng, 0.5, (trials, self.n, self.d))
+        rows[rng.random((trials, self.n)) < self.rate] = 0
+        return Draw(rows)
+
+    def count(self) -> int:
+        return tuples(2, self.n * self.d)
+
+    def enumerate(self) -> Enumeration:
+        rows = all_tuples(2, self.d)
+        chance = (1 - self.rate) / len(rows) + self.rate * (rows == 0).all(axis=1)
+        index = all_tuples(len(rows), self.n)
+        return Enumeration.of(rows[index].astype(np.uint8), chance[index].prod(axis=1))
+
+    def types(self, data: Array, places: int | None = None) -> TwoTypes:
+        rows = 2**self.d
+        hers = (data == 0).all(axis=2).sum(axis=1).astype(np.int64)
+        ways = -(self.n - hers) * np.log(rows - 1.0)
+        return TwoTypes(self.n, hers, ways, lambda rate: rate + (1 - rate) / rows)

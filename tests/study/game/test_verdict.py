@@ -219,7 +219,7 @@ def test_an_exact_answer_for_parts_of_ones_own_is_proved_if_they_are_as_they_say
 
 def test_a_false_alarm_is_called_one_where_nothing_is_assumed(tmp_path, monkeypatch):
     """An error in the software, made on purpose: the exact answer is halved."""
-    from narcissus.profiles.written import Best
+    from narcissus.profiles.write_out import Best
 
     text = PAIR.format(delta=0.5, more="")
     monkeypatch.setattr(Best, "delta", property(lambda self: 0.1))

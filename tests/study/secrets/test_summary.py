@@ -7,7 +7,7 @@ import narcissus
 from narcissus.bounds import optimum
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.refutation import refuted_by_runs
-from narcissus.game.outcome import BlockScores
+from narcissus.game.loop import BlockScores
 from narcissus.guarantees import GaussianDP
 from narcissus.study.secrets.kind import settings_of, summarised
 from narcissus.study.secrets.schema import SecretThreshold

@@ -1,4 +1,4 @@
-"""Relations by hand, and their exact baselines against play."""
+"""What every relation offers, and a user's own."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ from narcissus.success.relations import (
     TablePredicate,
 )
 from narcissus.success.relations.base import distinct_rows, needs_rows, table, take
-from narcissus.worlds import (
-    Bits,
-    Records,
-    Uniform,
-)
+from narcissus.worlds import Bits, Records, Uniform
 
 
 @pytest.mark.parametrize(

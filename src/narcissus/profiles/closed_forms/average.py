@@ -4,14 +4,17 @@
 ones disagrees with the attempt in a given row with chance at least ``min(c, n - c) / n``; a union
 bound over the rows does the rest. ``c`` is uniform on ``0 .. n`` and columns are independent, so
 the tail is a binomial one, where the paper has a Chernoff bound (Lemma 3.5). Noise does not help an
-attacker. With two criteria (Lemma 3.7) an attempt near a row is nearly as near to a row of fresh
-data. Proof: Narcissus theory 8.2.
+attacker. Proof: Narcissus theory 8.2.
 
 *Surprisal*, for all attackers and all side information. A row that counts keeps a share ``xi`` of
-its surprisal, ``P(z | K, S') <= P(z | S')^xi`` for the other rows ``S'``. ``P(z | S')`` and the
-release factor over columns, so the most that one release reveals is a product over columns, of
-`Column.reach` each. Proof: Narcissus theory 8.1. Lukewarm columns are neither nearly all zeros nor
+its surprisal, ``P(z | K, S') <= P(z | S')^xi`` for the other rows ``S'``. Both ``P(z | S')`` and
+the release factor over columns, so the most that a release reveals is the product of the columns'
+`Column.reach`. Proof: Narcissus theory 8.1. Lukewarm columns are neither nearly all zeros nor
 nearly all ones.
+
+Throughout ``n`` and ``d`` are rows and attributes, ``gamma`` is the share of the attributes that
+may differ, and ``epsilon`` the privacy of one attribute: Laplace noise of scale
+``1 / (epsilon n)``.
 
 Source: Kaplan et al. 2025, Definitions 1.1, 3.2 and 4.11, Lemmas 3.5, 3.7 and 4.8, Claim 4.9 and
 Remark 4.5, with tails and constants computed.
@@ -37,8 +40,7 @@ from narcissus.errors import InputError
 def average_bits(n: int, d: int) -> float:
     """Compute ``I(S; average | rates)`` in bits, for the exact average of ``n`` rows.
 
-    It is ``d`` times the mean entropy of ``Bin(n, p)`` over uniform ``p``, and the limit of the
-    Tardos prior for a population so large that no row is drawn twice.
+    The limit of the Tardos prior for a population so large that no row is drawn twice.
 
     Examples
     --------
@@ -57,17 +59,7 @@ def average_bits(n: int, d: int) -> float:
 def noise_error(n: int, d: int, epsilon: float, beta: float) -> float:
     """Compute the ``alpha`` with which the noisy average solves the marginals problem.
 
-    Parameters
-    ----------
-    n, d
-        Rows and attributes.
-    epsilon
-        Privacy of one attribute: Laplace noise of scale ``1 / (epsilon n)``.
-    beta
-        Exact chance, for all data, that some marginal is off by more than ``alpha``.
-
-    Notes
-    -----
+    ``beta`` is the exact chance, for all data, that some marginal is off by more than ``alpha``.
     Source: Kaplan et al. 2025, Definition 3.2.
     """
     n, d = integer("n", n, low=1), integer("d", d, low=1)
@@ -93,8 +85,7 @@ def places(gamma: float | Fraction, d: int) -> int:
 def disagreement(n: int) -> Fraction:
     """Compute the chance that a row of ``n`` disagrees with the likelier bit of its column.
 
-    It is the mean of ``min(c, n - c) / n`` over the number of ones ``c``, uniform on ``0 .. n``:
-    ``n / (4 (n + 1))`` for even ``n``, ``(n - 1) / (4 n)`` for odd.
+    The mean of ``min(c, n - c) / n`` over the number of ones ``c``, uniform on ``0 .. n``.
 
     Examples
     --------
@@ -108,25 +99,10 @@ def disagreement(n: int) -> Fraction:
 def limit_given_rows(n: int, d: int, gamma: float | Fraction, known: int = 0) -> float:
     """Bound the chance to come near an unknown row, for an attacker who knows some of the rows.
 
-    Parameters
-    ----------
-    n, d
-        Rows and attributes.
-    gamma
-        Share of the attributes that may differ.
-    known
-        Number of known rows of the data set, below ``n``. Rows near a known one do not count: fresh
-        data hold the known ones as well.
+    ``(n - known) Pr[Bin(d, q) <= gamma d]``, ``q`` the `disagreement` of the unknown rows, at most
+    1: of their average alone, since what is known can be subtracted. It bounds delta of Definition
+    4.1 at every epsilon, where fresh data hold the known rows as well; of Definition 3.1 with none.
 
-    Returns
-    -------
-    float
-        ``(n - known) Pr[Bin(d, q) <= gamma d]``, ``q`` the `disagreement` of the unknown rows, at
-        most 1: of their average alone, since what is known can be subtracted. It bounds delta of
-        Definition 4.1 at every epsilon; with no known row, of Definition 3.1.
-
-    Notes
-    -----
     Source: Kaplan et al. 2025, Lemma 3.5 and Definition 4.1.
 
     Examples
@@ -148,23 +124,9 @@ def limit_given_rows(n: int, d: int, gamma: float | Fraction, known: int = 0) ->
 def dimensions(n: int, gamma: float | Fraction, delta: float) -> tuple[int, int]:
     """Find the first ``d`` whose bound is at most delta, and the first from which all are.
 
-    Parameters
-    ----------
-    n, gamma
-        As for `limit_given_rows`.
-    delta
-        Largest accepted bound, in (0, 1).
-
-    Returns
-    -------
-    tuple
-        The two differ because ``floor(gamma d)`` jumps: between jumps the bound falls. About
-        ``ln(n / delta) / KL(gamma | q)``, which no larger ``d`` exceeds (Chernoff).
-
-    Raises
-    ------
-    InputError
-        ``gamma`` is at least `disagreement`: the bound is void for all numbers of attributes.
+    They differ because ``floor(gamma d)`` jumps: between jumps the bound falls. By Chernoff no
+    larger ``d`` than about ``ln(n / delta) / KL(gamma | q)`` is needed. ``gamma`` must be below
+    `disagreement`.
 
     Examples
     --------
@@ -213,17 +175,9 @@ _NEAR = 1e-4  # how far the bound may be above the largest value found, relative
 def two_criteria_limit(n: int, d: int, near: int, looser: int) -> float:
     """Bound delta at every epsilon where the criterion is looser for fresh data than for the data.
 
-    Parameters
-    ----------
-    n, d
-        Rows and attributes. The population may have any number of rows, ``n`` or more.
-    near
-        Number of bits in which a row of the data may differ, ``floor(gamma d)``.
-    looser
-        Number of bits in which a fresh row may differ, at least ``near``.
+    A row of the data may differ in ``near`` bits, a fresh one in ``looser``; the population may
+    have any number of rows.
 
-    Notes
-    -----
     Source: Kaplan et al. 2025, Lemma 3.7: the exact average, or a noisy one, where the attacker is
     told nothing else. The largest over ``mu``, the mean disagreement of the attempt with the rows,
     of ``min(1, n L) U``: some row is near, a fresh one is not, each by Hoeffding's comparison with
@@ -274,22 +228,6 @@ def _missed(n: int, d: int, looser: int, mean: Floats) -> Floats:
 def looser_gamma(n: int, d: int, gamma: float | Fraction, delta: float) -> Fraction:
     """Compute the least share of places for fresh data at which the bound is at most delta.
 
-    Parameters
-    ----------
-    n, d
-        Rows and attributes.
-    gamma
-        Share of the places for the data.
-    delta
-        In (0, 1).
-
-    Raises
-    ------
-    InputError
-        No share is enough.
-
-    Notes
-    -----
     Source: Kaplan et al. 2025, Lemma 3.7, whose ``(1 + O(sqrt(ln(d / delta) / n))) gamma`` it is.
     """
     fraction("delta", delta)
@@ -309,18 +247,9 @@ def looser_gamma(n: int, d: int, gamma: float | Fraction, delta: float) -> Fract
 def least_surprisal(n: int, d: int, lukewarm: int) -> float:
     """Compute the least surprisal of a row, in bits, given the others and their lukewarm columns.
 
-    Parameters
-    ----------
-    n, d
-        Rows of the data set, this row included, and attributes.
-    lukewarm
-        Columns in which ``n / 4`` to ``3 n / 4`` of the other ``n - 1`` rows have a one.
-
-    Notes
-    -----
-    Source: Kaplan et al. 2025, Claim 4.9. By Laplace's rule of succession the likelier bit of a
-    lukewarm column has chance at most ``(floor(3 n / 4) + 1) / (n + 1)``, of another
-    ``n / (n + 1)``; rows and others that attain both exist.
+    In ``lukewarm`` columns ``n / 4`` to ``3 n / 4`` of the other ``n - 1`` rows have a one. By
+    Laplace's rule the likelier bit of one has chance at most ``(floor(3 n / 4) + 1) / (n + 1)``, of
+    another ``n / (n + 1)``; rows that attain both exist. Source: Kaplan et al. 2025, Claim 4.9.
     """
     d, lukewarm = integer("d", d, low=0), integer("lukewarm", lukewarm, low=0, high=d)
     n = integer("n", n, low=1)
@@ -331,17 +260,8 @@ def least_surprisal(n: int, d: int, lukewarm: int) -> float:
 def log2_few_lukewarm(n: int, d: int, fewer_than: int) -> float:
     """Compute the base 2 logarithm of the chance of too few lukewarm columns.
 
-    Parameters
-    ----------
-    n, d
-        Rows and attributes.
-    fewer_than
-        Number of lukewarm columns required; ``d / 5``, rounded up, in the paper.
-
-    Notes
-    -----
-    The number of ones among the other rows is uniform on ``0 .. n - 1`` and columns are
-    independent, so the number of lukewarm columns is binomial.
+    Their number is binomial: the ones among the other rows are uniform on ``0 .. n - 1``. The
+    paper requires ``d / 5``, rounded up.
     """
     n, d = integer("n", n, low=2), integer("d", d, low=1)
     fewer_than = integer("fewer_than", fewer_than, low=0, high=d)
@@ -358,11 +278,7 @@ _STEPS, _SPLITS = 41, 5  # of the search for the best split: any point of it is 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a noisy average of ``n`` rows, whose rate is uniform on [0, 1].
-
-    ``epsilon`` is the privacy of one attribute, Laplace noise of scale ``1 / (epsilon n)``;
-    infinite for no noise.
-    """
+    """One column of a noisy average of ``n`` rows; an infinite ``epsilon`` is no noise."""
 
     n: int
     epsilon: float
@@ -398,10 +314,7 @@ class Column:
         return float(2 * (self.chances ** (power + 1)).mean())
 
     def stranger(self) -> float:
-        """Compute the chance that a bit guessed from release and other rows fits a stranger.
-
-        The guess is the likelier bit; the stranger is another row of the same rates.
-        """
+        """Compute the chance that the bit guessed from release and other rows fits a stranger."""
         n, a = self.n, self.chances
         ones = np.arange(n)
         both = (ones + 1) * (ones + 2) / ((n + 1) * (n + 2))  # this row and the stranger have ones
@@ -420,32 +333,23 @@ def log2_delta(
 ) -> float:
     """Bound the base 2 logarithm of delta, at every epsilon of the statement.
 
+    It holds for every attacker and all side information whose coins are not the mechanism's; the
+    population may have any number of rows.
+
+    Source: Kaplan et al. 2025, Lemma 4.8, Definition 4.11 and Remark 4.5, with constants computed.
+    With ``Z_xi = sum_(i <= places) C(d, i) (H - G)^i G^(d - i)``, which is ``G^d`` where no place
+    may differ, it is the smallest of ``n Z_xi``; of a split by the surprisal ``h`` of the row
+    itself, which wins where ``xi`` is small: ``n (Pr[h < t] + 2^(-u t) Z_(xi-u))``; and of
+    ``n 2^(-bits) Z_0``.
+
     Parameters
     ----------
-    n, d
-        Rows and attributes.
-    epsilon
-        Privacy of one attribute.
     share
         xi, in [0, 1].
     places
         Number of the ``d`` bits that may differ, ``floor(gamma d)``.
     bits
         Bits of surprisal that a row must keep in addition, whatever it had.
-
-    Returns
-    -------
-    float
-        At most 0. For every attacker and all side information whose coins are not the
-        mechanism's; the population may have any number of rows.
-
-    Notes
-    -----
-    Source: Kaplan et al. 2025, Lemma 4.8, Definition 4.11 and Remark 4.5, with constants computed.
-    With ``Z_xi = sum_(i <= places) C(d, i) (H - G)^i G^(d - i)``, which is ``G^d`` where no place
-    may differ, it is the smallest of ``n Z_xi``; of a split by the surprisal ``h`` of the row
-    itself, which wins where ``xi`` is small: ``n (Pr[h < t] + 2^(-u t) Z_(xi-u))``; and of
-    ``n 2^(-bits) Z_0``.
 
     Examples
     --------

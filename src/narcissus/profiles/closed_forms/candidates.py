@@ -46,6 +46,9 @@ def candidates_success(
 ) -> float:
     """Compute the success of the larger inner product with a noisy average; ties by a coin.
 
+    Right to about ten digits: without noise by the discrete Fourier transform of the law on the
+    half integers, with noise by the inversion of Gil-Pelaez (1951).
+
     Parameters
     ----------
     n, d
@@ -54,17 +57,6 @@ def candidates_success(
         Privacy of one attribute; infinite for the exact average.
     attack
         ``raw`` is ``<k, y>``, as in the paper, ``centred`` ``<k - 1/2, y - 1/2>``.
-
-    Returns
-    -------
-    float
-        Right to about ten digits: without noise by the discrete Fourier transform of the law on
-        the half integers, with noise by the inversion of Gil-Pelaez (1951).
-
-    Raises
-    ------
-    TooLargeError
-        The integral has too many terms: little noise on few attributes.
 
     Examples
     --------
@@ -105,25 +97,11 @@ def _lattice(double: NDArray[np.int64], chance: Floats, n: int, d: int) -> float
 
 
 def bayes_success(n: int, d: int, epsilon: float) -> float:
-    """Compute the success of the best attacker, the likelihood ratio test.
+    """Compute the success of the best attacker, the likelihood ratio test, to about eight digits.
 
-    Parameters
-    ----------
-    n, d, epsilon
-        As for `candidates_success`.
-
-    Returns
-    -------
-    float
-        One minus half of the overlap of the two products of ``d`` columns: with the ratios of the
-        columns tilted half way, ``g(s)`` the characteristic function times the overlap of one
-        column, the error is ``(1 / 2 pi) int g(s)^d / (1/4 + s^2) ds`` over ``s > 0``. Right to
-        about eight digits.
-
-    Raises
-    ------
-    TooLargeError
-        The integral has too many terms: few attributes.
+    One minus half of the overlap of the two products of ``d`` columns: with the ratios of the
+    columns tilted half way, ``g(s)`` the characteristic function times the overlap of one column,
+    the error is ``(1 / 2 pi) int g(s)^d / (1/4 + s^2) ds`` over ``s > 0``.
 
     Examples
     --------

@@ -53,7 +53,6 @@ class SmallTardos:
         return Fraction(_orders(rows), math.prod(columns))
 
     def fresh(self, row: Row, rows: Rows) -> Fraction:
-        """Compute the chance in fresh data: some rows are shared, others have the same rates."""
         n, copies = self.n, rows.count(row)
         fits = [
             sum(a == b for a in column)
@@ -87,7 +86,6 @@ class SmallSuperset:
         integer("size", self.size, low=1, high=2**self.d)
 
     def chance(self, rows: Rows) -> Fraction:
-        """Compute the chance: the share of all sets that contain the different rows."""
         seen, all_rows = len(set(rows)), 2**self.d
         return Fraction(
             _orders(rows) * math.perm(self.size, seen),
@@ -95,7 +93,6 @@ class SmallSuperset:
         )
 
     def fresh(self, row: Row, rows: Rows) -> Fraction:
-        """Compute the chance in fresh data of a row that is, or may be, in the hidden set."""
         drawn = 1 - (1 - Fraction(1, self.size)) ** self.n
         seen, all_rows = len(set(rows)), 2**self.d
         if row in rows:
@@ -112,23 +109,8 @@ def small_delta(
 ) -> Fraction:
     """Compute the least delta with which a release is resilient; an attempt is a row of the data.
 
-    Parameters
-    ----------
-    world
-        Its data sets are listed.
-    release
-        Deterministic function of a data set that ignores the order of its rows.
-    epsilon
-        Of the statement; at 0 the answer is exact.
-
-    Raises
-    ------
-    TooLargeError
-        There are too many data sets.
-
-    Notes
-    -----
-    Source: Kaplan et al. 2025, Definition 3.1.
+    ``release`` is a deterministic function of a data set that ignores the order of its rows. At
+    epsilon 0 the answer is exact. Source: Kaplan et al. 2025, Definition 3.1.
 
     Examples
     --------
@@ -166,24 +148,12 @@ _MOST_PAIRS = 2_000_000  # pairs of a histogram and an attempt
 
 
 def exact_average_delta(
-    N: int,
-    d: int,
-    n: int,
-    epsilon: float | Fraction = 0.0,
+    N: int, d: int, n: int, epsilon: float | Fraction = 0.0
 ) -> Fraction | float:
     """Compute the least delta with which the exact average is resilient, against every attacker.
 
-    Parameters
-    ----------
-    N, d, n
-        Rows of the population, attributes, rows of the data set.
-    epsilon
-        Of the statement. At 0 the answer is an exact fraction, above a float.
-
-    Raises
-    ------
-    TooLargeError
-        Too many kinds of averages; their number grows like ``d^(n/2)``.
+    At epsilon 0 the answer is an exact fraction, above a float. ``N`` and ``n`` are the rows of the
+    population and of the data set; kinds of averages grow like ``d^(n/2)``.
 
     Examples
     --------
@@ -238,7 +208,7 @@ class _Worth:
         return (old * new) ** times
 
     def of(self, columns: tuple[tuple[int, int], ...]) -> Fraction:
-        """Compute it; ``columns`` are pairs: a number of rows, and how many columns have it."""
+        """Compute it from pairs: a number of rows, and the number of columns that have it."""
         total = Fraction(0)
         for (i, f), weight in self.terms.items():
             product = weight
@@ -251,14 +221,14 @@ class _Worth:
 
 
 def _histograms(d: int, kinds: int) -> Iterator[tuple[int, ...]]:
-    """Yield how many columns have ``0, 1, .. n // 2`` rows with the rarer bit."""
+    """Yield the numbers of columns with ``0, 1, .. n // 2`` rows that have the rarer bit."""
     for bars in itertools.combinations(range(d + kinds - 1), kinds - 1):
         edges = (-1, *bars, d + kinds - 1)
         yield tuple(b - a - 1 for a, b in itertools.pairwise(edges))
 
 
 def _sides(n: int, histogram: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield in how many columns of each kind an attempt has the rarer bit, where rows have it."""
+    """Yield the numbers of columns of each kind in which an attempt has the rarer bit."""
     yield from itertools.product(
         *(range(1 if 2 * m == n or m == 0 else h + 1) for m, h in enumerate(histogram))
     )

@@ -22,8 +22,15 @@ from narcissus.extraction.secret_training import TrainsOnSecrets
 from narcissus.findings import Finding, contradictions
 from narcissus.game import Game
 from narcissus.game.block import Arrays, Seat
-from narcissus.game.loop import BlockPlayer, OneStream, plan, seats_of
-from narcissus.game.outcome import BlockScores, packed, unpacked
+from narcissus.game.loop import (
+    BlockPlayer,
+    BlockScores,
+    OneStream,
+    packed,
+    plan,
+    seats_of,
+    unpacked,
+)
 from narcissus.observer import Observer
 from narcissus.priors.secrets import SecretPrior
 from narcissus.results import Bound

@@ -1,15 +1,21 @@
 """Relations that decide when an attempt counts as a reconstruction."""
 
 from narcissus.success.relations.base import Attempts, Own, Relation
-from narcissus.success.relations.predicates import Isolates, RandomRow, TablePredicate
-from narcissus.success.relations.rows import AnyOf, AtLeast, CloseAndUnique, Hamming, Member
-from narcissus.success.relations.strings import (
+from narcissus.success.relations.shipped import (
+    AnyOf,
+    AtLeast,
+    CloseAndUnique,
     FirstBit,
+    Hamming,
+    Isolates,
+    Member,
     NamesSecret,
     OneOfPair,
     Pinned,
     Prefix,
+    RandomRow,
     SameImage,
+    TablePredicate,
 )
 
 __all__ = [

@@ -10,18 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.worlds.base import Array, Batch
+from narcissus.worlds.base import Array, Batch, gather
 
 
 class Relation(Protocol):
     """A relation that decides for each trial whether its attempt reconstructs its data set.
 
-    A relation may also offer
-
-    * ``guesses(data)``: all attempts worth making, given all data sets of a small world;
-    * ``probability(data, attempt)``: for a relation with coins of its own, its chance to hold;
-
-    and be one of `HasBaseline`, `ManyTargets` and `Targeted`.
+    It may also have ``guesses(data)``, all attempts worth making in a small world, and, with coins
+    of its own, ``probability(data, attempt)`` to hold; and be one of `HasBaseline`, `ManyTargets`
+    and `Targeted`.
     """
 
     def holds(self, data: Batch, attempt: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -83,11 +80,7 @@ class Attempts:
 
 def take(batch: Any, index: Array) -> Any:
     """Take entries of a batch: an array, a list, or an object with a method ``take``."""
-    if isinstance(batch, np.ndarray):
-        return batch[index]
-    if isinstance(batch, list):
-        return [batch[i] for i in index]
-    return batch.take(index)
+    return gather(batch, index) if isinstance(batch, np.ndarray | list) else batch.take(index)
 
 
 def table(relation: Any, data: Batch, guesses: Batch, index: Array) -> NDArray[np.float64]:
@@ -135,13 +128,7 @@ class Own:
     attempts: Sequence[Any] = ()
 
     def holds(self, data: Batch, attempt: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Score a batch, one trial after the other.
-
-        Raises
-        ------
-        InputError
-            The function raised, or returned something else than true or false.
-        """
+        """Score a batch, one trial after the other; errors of the function name it."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
         scores = np.zeros(len(data), dtype=bool)
         for trial, (dataset, guess) in enumerate(zip(data, attempt, strict=True)):
