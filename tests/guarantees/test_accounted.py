@@ -18,8 +18,7 @@ from narcissus.guarantees import (
     from_event,
     from_privacy_loss,
 )
-from narcissus.guarantees.accounted import _lost
-from narcissus.guarantees.curves import _lower_hull
+from narcissus.guarantees.curves import _lost, _lower_hull
 
 
 def test_dp_sgd_by_accounting():

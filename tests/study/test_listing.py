@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from narcissus.cli.schema import study_schema
+from narcissus.cli.studies import study_schema
 from narcissus.study.kinds import KINDS
 from narcissus.study.listing import as_page, as_text, listed
 from narcissus.study.registry import ROOMS
