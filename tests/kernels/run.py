@@ -36,13 +36,13 @@ STUDIES = (
 )
 TESTS = (
     "tests/papers",
-    "tests/cli/test_verify.py",
+    "tests/cli/test_records.py",
     "tests/study/test_record.py",
     "tests/study/test_upgrade.py",
     "packages/narcissus-papers/tests/test_kept.py",
     "tests/channels/test_kept_runs.py",
     "tests/bounds/test_threat.py",
-    "tests/guarantees/test_accounted.py",
+    "tests/guarantees/test_curves.py",
     "tests/profiles",
     "tests/test_arrays.py",
 )

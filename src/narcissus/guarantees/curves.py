@@ -60,17 +60,7 @@ class ProfileCurve(ProfileGuarantee):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        where = epsilons("points", self.points).ravel()
-        delta = probabilities("deltas", self.deltas).ravel()
-        if where.size == 0 or where.size != delta.size:
-            raise InputError(
-                f"`points` and `deltas` must be as many and at least one, "
-                f"got {where.size} and {delta.size}"
-            )
-        if not (np.isfinite(where) & (where >= 0)).all():
-            raise InputError("`points` must be at least 0 and finite")
-        order = np.argsort(where, kind="stable")
-        where, delta = where[order], np.minimum.accumulate(delta[order])
+        where, delta = _rising(self.points, deltas=self.deltas)
         object.__setattr__(self, "points", tuple(where.tolist()))
         object.__setattr__(self, "deltas", tuple(delta.tolist()))
         object.__setattr__(self, "_hull", corners(where, delta, delta))
@@ -112,6 +102,27 @@ class ProfileCurve(ProfileGuarantee):
         last = f"epsilon {self.points[-1]:g} with delta {self.deltas[-1]:g}"
         count = len(self.points)
         return f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
+
+
+def _rising(points: ArrayLike, **deltas: ArrayLike) -> list[FloatArray]:
+    """Check points and the deltas at them; return them with rising points and falling deltas."""
+    where = epsilons("points", points).ravel()
+    found = {name: probabilities(name, values).ravel() for name, values in deltas.items()}
+    _require_as_many(points=where, **found)
+    if not (np.isfinite(where) & (where >= 0)).all():
+        raise InputError("`points` must be at least 0 and finite")
+    order = np.argsort(where, kind="stable")
+    return [where[order], *(np.minimum.accumulate(one[order]) for one in found.values())]
+
+
+def _require_as_many(**values: FloatArray) -> None:
+    *names, name = (f"`{one}`" for one in values)
+    *sizes, size = (f"{one.size}" for one in values.values())
+    if {size, *sizes} != {size} or size == "0":
+        raise InputError(
+            f"{', '.join(names)} and {name} must be as many and at least one, "
+            f"got {', '.join(sizes)} and {size}"
+        )
 
 
 def _curve(points: FloatArray, deltas: FloatArray, **around: Any) -> ProfileCurve:
@@ -213,18 +224,7 @@ def from_orders(
     >>> both.profile([0.0, 2.0]).round(3)  # at epsilon 0 both orders are the same
     array([0.2, 0. ])
     """
-    where = epsilons("points", points).ravel()
-    steps = [probabilities(name, d).ravel() for name, d in (("add", add), ("remove", remove))]
-    if where.size == 0 or any(step.size != where.size for step in steps):
-        raise InputError(
-            "`points`, `add` and `remove` must be as many and at least one, "
-            f"got {where.size}, {steps[0].size} and {steps[1].size}"
-        )
-    if not (np.isfinite(where) & (where >= 0)).all():
-        raise InputError("`points` must be at least 0 and finite")
-    order = np.argsort(where, kind="stable")
-    where = where[order]
-    first, second = (np.minimum.accumulate(step[order]) for step in steps)
+    where, first, second = _rising(points, add=add, remove=remove)
     orders = _one_order(where, first, second), _one_order(where, second, first)
     if secret == "membership":
         worse = np.maximum(*(profile(where) for profile in orders))
@@ -357,18 +357,10 @@ def _crossing(points: FloatArray, one: FloatArray, other: FloatArray) -> FloatAr
 def from_losses_of_orders(
     losses: ArrayLike, add: ArrayLike, remove: ArrayLike, *, secret: Secret = "value"
 ) -> ProfileCurve:
-    """Combine the loss distributions of adding and of removing a record.
+    """Combine the loss distributions of adding and of removing a record; see `from_orders`.
 
-    Parameters
-    ----------
-    losses
-        Shape (k,); see `from_losses`.
-    add
-        Masses with ``P`` without the record and ``Q`` with it, shape (k,).
-    remove
-        Masses with ``P`` with the record, shape (k,).
-    secret
-        See `narcissus.guarantees.from_orders`.
+    ``add`` are masses with ``P`` without the record and ``Q`` with it, ``remove`` those with ``P``
+    with the record, each of shape (k,) like ``losses``.
     """
     orders = [_checked(name, losses, m, 0.0) for name, m in (("add", add), ("remove", remove))]
     points = _knots(np.concatenate([where for where, _ in orders]))
@@ -384,11 +376,7 @@ def _checked(
     raw = np.asarray(masses, dtype=np.float64).ravel()
     # Transforms leave some masses a little below 0; to raise them is valid.
     mass = probabilities(name, np.where((raw < 0) & (raw > -_DUST), 0.0, raw))
-    if where.size == 0 or where.size != mass.size:
-        raise InputError(
-            f"`losses` and `{name}` must be as many and at least one, "
-            f"got {where.size} and {mass.size}"
-        )
+    _require_as_many(losses=where, **{name: mass})
     where = np.append(where, np.inf)
     mass = np.append(mass, probability("at_infinity", at_infinity))
     total = float(np.sum(np.sort(mass)))
@@ -452,13 +440,6 @@ def optimal_composition(
     No better guarantee holds for all such mechanisms: randomized response attains it.
 
     Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The guarantee of each answer.
-    times
-        Number of answers.
 
     Examples
     --------
@@ -628,9 +609,7 @@ def from_privacy_loss(
     ----------
     distribution
         Any object with ``get_delta_for_epsilon`` that accepts a sorted list and is pessimistic, as
-        dp-accounting's are by default.
-    adjacency
-        The neighbours the distribution was computed for, which it does not record.
+        dp-accounting's are by default. It does not record its ``adjacency``.
     points
         Number of points of the profile to read; chords between them are valid bounds.
     rounding
@@ -658,12 +637,7 @@ def from_event(
 ) -> ProfileCurve:
     """Account for a ``dp_accounting.DpEvent``, compositions included.
 
-    Parameters
-    ----------
-    event
-        Description of the mechanism.
-    interval
-        Losses are rounded up to multiples of it: always valid; smaller is sharper and slower.
+    Losses are rounded up to multiples of ``interval``: always valid; smaller is sharper and slower.
 
     Raises
     ------
@@ -771,8 +745,6 @@ def dp_sgd(
         Number of steps, at least 1.
     adjacency
         ``"replace-one"`` (default for a value) or ``"add-remove"`` (default for membership).
-    secret
-        What the attacker asks: ``"value"`` (default) or ``"membership"``.
     interval
         See `from_event`.
     """

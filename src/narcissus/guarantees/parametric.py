@@ -53,18 +53,13 @@ class PureDP(Guarantee, epsilon=non_negative):
 
     Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
 
-    Parameters
-    ----------
-    epsilon
-        At least 0 and finite.
-
     Examples
     --------
     >>> round(float(PureDP(1.0).profile(0.0)), 6)
     0.462117
     """
 
-    epsilon: float
+    epsilon: float  # at least 0 and finite
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         return randomized_response_profile(epsilons("epsilon", epsilon), self.epsilon)
@@ -100,17 +95,10 @@ class ApproximateDP(Guarantee, epsilon=non_negative, delta=probability):
     """Approximate differential privacy: ``P(E) <= exp(epsilon) P'(E) + delta`` for every event.
 
     Source: Dwork et al. 2006; trade-off function: Wasserman and Zhou 2010.
-
-    Parameters
-    ----------
-    epsilon
-        At least 0 and finite.
-    delta
-        In [0, 1].
     """
 
-    epsilon: float
-    delta: float
+    epsilon: float  # at least 0 and finite
+    delta: float  # in [0, 1]
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         """Return delta; at worst all is revealed with ``delta``, else randomized response."""
@@ -431,14 +419,9 @@ class ZeroConcentratedDP(ProfileGuarantee, rho=non_negative):
 
     Source: Bun and Steinke 2016; the profile is the minimum over orders of Canonne, Kamath and
     Steinke 2020, Proposition 12, or less, as for `RenyiDP`.
-
-    Parameters
-    ----------
-    rho
-        At least 0 and finite.
     """
 
-    rho: float
+    rho: float  # at least 0 and finite
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
         """Return the smallest conversion over the orders; any shape."""
@@ -529,14 +512,7 @@ def _conversion(size: FloatArray, less: FloatArray, gamma: float | FloatArray) -
 def as_approximate(
     guarantee: Guarantee, *, epsilon: float | None = None, delta: float | None = None
 ) -> ApproximateDP:
-    """Derive (epsilon, delta)-DP: the smallest delta, or the smallest epsilon.
-
-    Parameters
-    ----------
-    guarantee
-        Any guarantee.
-    epsilon, delta
-        Exactly one of them; the other is computed.
+    """Derive (epsilon, delta)-DP: the smallest delta at an epsilon, or epsilon at a delta.
 
     Raises
     ------
@@ -656,14 +632,9 @@ def as_asked(guarantee: Guarantee, secret: Secret) -> Guarantee:
     Source: Narcissus theory 3. Membership is a secret with two values whose data sets are
     neighbours, so no third data set lies between them.
 
-    Parameters
-    ----------
-    guarantee
-        About any neighbours.
-    secret
-        ``"value"``, the value of a record: a guarantee about added and removed records is converted
-        by `as_replace_one`. ``"membership"``, whether a record is in the data: the guarantee holds
-        as it is; with replaced records the question is "this record, or another in its place".
+    For a value, a guarantee about added and removed records is converted by `as_replace_one`. For
+    membership it holds as it is; with replaced records the question is then "this record, or
+    another in its place".
 
     Examples
     --------
