@@ -5,13 +5,12 @@ import importlib.util
 import re
 import shlex
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
-from narcissus.cli.main import COMMANDS
+from narcissus.cli.main import COMMANDS, cli
 from narcissus_papers import Held, Item, Printed, Quote, Reproduced
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,7 +42,7 @@ def test_links_lead_somewhere(page):
 def test_commands_and_options_exist(page):
     for name, *words in commands(page.read_text(encoding="utf-8")):
         assert name in COMMANDS, name
-        command = import_module(COMMANDS[name][0]).command
+        command = cli.get_command(None, name)
         options = {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
         for word in words:
             if word.startswith("--") and word != "--help":
@@ -158,7 +157,7 @@ def test_examples_in_python_give_what_the_page_shows(page, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_helps_with_an_example(name):
-    command = import_module(COMMANDS[name][0]).command
+    command = cli.get_command(None, name)
     text = command.get_help(click.Context(command, info_name=f"narcissus {name}"))
     assert f"narcissus {name} " in text.partition("\n")[2]
     for parameter in command.params:

@@ -15,7 +15,7 @@ LOADED = "assert not {'pandas', 'scipy.stats', 'matplotlib'} & set(sys.modules),
     "modules",
     [
         pytest.param("narcissus.study.engines._worker, narcissus.study.table.kind", id="worker"),
-        pytest.param("narcissus.audits.play, narcissus.cli.audit", id="command"),
+        pytest.param("narcissus.audits.play, narcissus.cli.playing", id="command"),
     ],
 )
 def test_what_every_worker_and_audit_starts_with_loads_little(modules):

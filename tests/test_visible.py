@@ -256,7 +256,7 @@ def test_names_come_back_as_they_were(tmp_path):
 FORK = """
 import json, os, sys
 import narcissus
-import narcissus.audits.play, narcissus.cli.audit, narcissus.report
+import narcissus.audits.play, narcissus.cli.playing, narcissus.report
 from narcissus.cli import main
 from narcissus.errors import InputError
 from narcissus.study.kinds import KINDS, study_kind

@@ -6,19 +6,23 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+
+class Lazy:
+    """Stand-in for a module that is imported when a name of it is used."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._module), name)
+
+
 if TYPE_CHECKING:
     import pandas as pd
 else:
+    pd = Lazy("pandas")
 
-    class _Pandas:
-        """Has the names of pandas."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(import_module("pandas"), name)
-
-    pd = _Pandas()
-
-__all__ = ["exactly", "is_frame", "pd"]
+__all__ = ["Lazy", "exactly", "is_frame", "pd"]
 
 
 def exactly() -> dict[str, Any]:

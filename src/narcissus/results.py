@@ -186,22 +186,8 @@ class Estimate(Result):
 class Approximate(Result):
     """A sampled number with limits of approximate level: normal, studentised, bootstrap.
 
-    Never a ground for a verdict; shown next to limits that hold.
-
-    Attributes
-    ----------
-    value
-        The estimate.
-    low, high
-        The approximate limits.
-    confidence
-        Nominal level of the limits, such as 0.95.
-    trials
-        Number of independent trials.
-    quantity
-        The estimated quantity, in words.
-    method
-        Method of the limits: ``"Student's t"``.
+    Never a ground for a verdict; shown next to limits that hold. The fields are those of
+    `Estimate`; the level is nominal.
     """
 
     value: float

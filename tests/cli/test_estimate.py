@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from narcissus.channels import MEASURES
-from narcissus.cli.estimate import gain_from, program_from, taken, wanted_measures
+from narcissus.cli.channels import gain_from, program_from, wanted_measures
 from narcissus.errors import InputError
 
 
@@ -239,23 +239,3 @@ def test_all_measures_are_those_that_can_be_had():
     assert wanted_measures(("all",), everything=False, gain=True) == list(MEASURES)
     without = wanted_measures((), everything=True, gain=False)
     assert set(MEASURES) - set(without) == {"g-leakage", "g-vulnerability", "additive-g-leakage"}
-
-
-def test_the_column_is_no_output_any_more():
-    outputs = pd.DataFrame({"time": [1, 2], "region": ["n", "s"]})
-    assert taken(outputs, "region", "secret").tolist() == ["n", "s"]
-    assert list(outputs) == ["time"]
-
-
-@pytest.mark.parametrize(
-    ("columns", "group", "words"),
-    [
-        (["time", "region"], "regoin", "did you mean `region`"),
-        (["time", "region"], "secret", "names the column of secrets"),
-        (["region"], "region", "no column of outputs"),
-    ],
-)
-def test_what_cannot_be_taken(columns, group, words):
-    outputs = pd.DataFrame({name: [1, 2] for name in columns})
-    with pytest.raises(InputError, match=words):
-        taken(outputs, group, "secret")

@@ -8,8 +8,8 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from narcissus.cli.extract import command
 from narcissus.cli.main import cli
+from narcissus.cli.playing import extract as command
 from narcissus.errors import NarcissusError
 from narcissus.extraction import sandbox
 from narcissus.extraction.sandbox import IsolationError
@@ -188,7 +188,3 @@ def test_reduced_isolation_is_labelled(folder, monkeypatch):
 
 def test_no_such_evidence(folder):
     assert "no such file" in fails(folder, name="nothing.toml")
-
-
-def test_help_shows_examples():
-    assert "Examples:" in CliRunner().invoke(command, ["--help"]).output

@@ -76,9 +76,9 @@ def test_each_kind_of_error_has_its_exit_code(error, code, said):
     """In a process of its own: a closed pipe closes standard output for good."""
     raising = f"""
 import pickle, sys
-from narcissus.cli import main, schema
+from narcissus.cli import main, studies
 def fail(): raise pickle.loads({pickle.dumps(error)!r})
-schema.command.callback = lambda **options: fail()
+studies.schema.callback = lambda **options: fail()
 main(["schema", "study"])
 """
     done = subprocess.run(

@@ -36,13 +36,13 @@ STUDIES = (
 )
 TESTS = (
     "tests/papers",
-    "tests/cli/test_verify.py",
+    "tests/cli/test_records.py",
     "tests/study/test_record.py",
     "tests/study/test_upgrade.py",
     "packages/narcissus-papers/tests/test_kept.py",
     "tests/channels/test_kept_runs.py",
     "tests/bounds/test_threat.py",
-    "tests/guarantees/test_accounted.py",
+    "tests/guarantees/test_curves.py",
     "tests/profiles",
     "tests/test_arrays.py",
 )
@@ -124,7 +124,7 @@ def played(study: str, environment: Mapping[str, str]) -> dict[str, object]:
 
 def compare(study: str, first: dict[str, object], other: dict[str, object]) -> str:
     """Say how far two records are apart; refuse two that are not of the same study."""
-    from narcissus.cli.verify import Likeness, differences
+    from narcissus.cli.records import Likeness, differences
 
     left_out = {"provenance", "digest", "portable_digest"}
     one, two = ({k: v for k, v in r.items() if k not in left_out} for r in (first, other))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.cli.verify import differences
+from narcissus.cli.records import differences
 from narcissus.errors import StudyError
 from narcissus.study import Study, earlier, load_study
 from narcissus.study.kinds import study_kind

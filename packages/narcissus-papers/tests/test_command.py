@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from narcissus.cli.main import main
-from narcissus_papers.command import command
+from narcissus_papers.command import reproduce as command
 
 
 def run(*arguments: str):

@@ -24,31 +24,31 @@ from narcissus._visible import SHOW_VALUES, show_visibly
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import InputError, NarcissusError
 
-# name -> (module, one line for the help page); the module holds a click command `command`.
+# name -> (module, one line for the help page); the module holds a click command of that name.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "audit": ("narcissus.cli.audit", "Play a study: what is recovered, and what never can be."),
-    "init": ("narcissus.cli.init", "Look at a table and write a study of it, to start from."),
-    "synth": ("narcissus.cli.synth", "Audit a given synthetic file, without its generator."),
-    "bound": ("narcissus.cli.bound", "Say what no attacker can exceed, from a guarantee."),
-    "protect": ("narcissus.cli.protect", "Find how much noise keeps the risk below a limit."),
-    "plan": ("narcissus.cli.plan", "A page to plan a release with."),
-    "refute": ("narcissus.cli.refute", "Find the guarantee that an audit's counts contradict."),
-    "membership": ("narcissus.cli.membership", "Membership told by shadow models, with limits."),
-    "channel": ("narcissus.cli.channel", "What a channel leaks, exactly: table or mechanism."),
-    "compose": ("narcissus.cli.compose", "What many outputs about one secret leak together."),
-    "refine": ("narcissus.cli.refine", "Which of two channels tells more, with a witness."),
-    "design": ("narcissus.cli.design", "The most secure mechanism at a given loss."),
-    "estimate": ("narcissus.cli.estimate", "What a channel leaks, from samples, with limits."),
-    "extract": ("narcissus.cli.extract", "Weigh the evidence that a program extracts data."),
-    "complexity": ("narcissus.cli.complexity", "How short a file can be described, given another."),
-    "examples": ("narcissus.cli.examples", "List the shipped studies, or write one to a file."),
-    "privacy": ("narcissus.cli.privacy", "Two neighbours and an event that show what is lost."),
-    "profile": ("narcissus.cli.profile", "Exact resilience of a small game, for every attacker."),
-    "scale": ("narcissus.cli.scale", "A game's success and bound against one of its parameters."),
+    "audit": ("narcissus.cli.playing", "Play a study: what is recovered, and what never can be."),
+    "init": ("narcissus.cli.studies", "Look at a table and write a study of it, to start from."),
+    "synth": ("narcissus.cli.playing", "Audit a given synthetic file, without its generator."),
+    "bound": ("narcissus.cli.bounds", "Say what no attacker can exceed, from a guarantee."),
+    "protect": ("narcissus.cli.bounds", "Find how much noise keeps the risk below a limit."),
+    "plan": ("narcissus.cli.bounds", "A page to plan a release with."),
+    "refute": ("narcissus.cli.evidence", "Find the guarantee that an audit's counts contradict."),
+    "membership": ("narcissus.cli.evidence", "Membership told by shadow models, with limits."),
+    "channel": ("narcissus.cli.channels", "What a channel leaks, exactly: table or mechanism."),
+    "compose": ("narcissus.cli.channels", "What many outputs about one secret leak together."),
+    "refine": ("narcissus.cli.channels", "Which of two channels tells more, with a witness."),
+    "design": ("narcissus.cli.channels", "The most secure mechanism at a given loss."),
+    "estimate": ("narcissus.cli.channels", "What a channel leaks, from samples, with limits."),
+    "extract": ("narcissus.cli.playing", "Weigh the evidence that a program extracts data."),
+    "complexity": ("narcissus.cli.evidence", "How short a file can be described, given another."),
+    "examples": ("narcissus.cli.studies", "List the shipped studies, or write one to a file."),
+    "privacy": ("narcissus.cli.games", "Two neighbours and an event that show what is lost."),
+    "profile": ("narcissus.cli.games", "Exact resilience of a small game, for every attacker."),
+    "scale": ("narcissus.cli.playing", "A game's success and bound against one of its parameters."),
     "reproduce": ("narcissus_papers.command", "A paper's figures and tables, ours beside theirs."),
-    "report": ("narcissus.cli.report", "Draw a record again, as HTML or text."),
-    "verify": ("narcissus.cli.verify", "Play a record's study again; compare every number."),
-    "schema": ("narcissus.cli.schema", "Print the JSON Schema of studies or records."),
+    "report": ("narcissus.cli.records", "Draw a record again, as HTML or text."),
+    "verify": ("narcissus.cli.records", "Play a record's study again; compare every number."),
+    "schema": ("narcissus.cli.studies", "Print the JSON Schema of studies or records."),
 }
 
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         try:
-            return import_module(COMMANDS[cmd_name][0]).command
+            return getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
         except ModuleNotFoundError as error:
             if error.name != "narcissus_papers":
                 raise

@@ -1,50 +1,168 @@
-"""Options shared by several commands; texts of a single command are arguments."""
+"""Commands made of typed functions, the options that several of them share, and their pages.
+
+A positional parameter of a function is an argument of its command, a keyword one an option of the
+same name; a dataclass stands for all of its fields. ``help/COMMAND.txt`` is the help page: what
+stands above the options, the text of each option (others are in ``shared.txt``), and what follows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import inspect
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 
-Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+from narcissus.cli.rooms import leakage, results
+from narcissus.errors import InputError
 
-SUCCESS = "exact: a guess must name the very value, as in membership; any: it may cover several."
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
+    from narcissus.report import Page
 
-def take(
-    option: str,
-    metavar: str | None,
-    text: str,
-    kind: Any = None,
-    *,
-    name: str | None = None,
-    shown: Any = None,
-    **more: Any,
-) -> Option:
-    """Take a value under the name of the option or ``name``; the help shows a default ``shown``."""
-    more |= {} if shown is None else {"default": shown, "show_default": True}
-    names = [option] if name is None else [option, name]
-    return click.option(*names, type=kind, metavar=metavar, help=text, **more)
+ANY = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+EXISTING = click.Path(path_type=Path, dir_okay=False, exists=True)
+COUNT = click.IntRange(min=1)
+SEED = click.IntRange(min=0)
+INSIDE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+Texts = Mapping[str, tuple[str | None, str]]  # of options: place-holder and text
 
 
-def flag(option: str, text: str, *, name: str | None = None) -> Option:
-    return click.option(*([option] if name is None else [option, name]), is_flag=True, help=text)
+@dataclass(frozen=True)
+class Opt:
+    """What the type and the name of a parameter do not say of its option."""
+
+    kind: Any = None
+    name: str = ""
+    check: Callable[[click.Context, click.Parameter, Any], Any] | None = None
+
+    def option(self, name: str, hint: Any, default: Any, texts: Texts) -> click.Option:
+        """Make an option; its default is shown unless its text ends with one, in brackets."""
+        inner = [part for part in get_args(hint) if part is not NoneType]
+        if get_origin(hint) is not tuple and inner:  # a union with None
+            return self.option(name, inner[0], default, texts)
+        option = self.name or f"--{name.replace('_', '-')}"
+        more: dict[str, Any] = {"callback": self.check}
+        more["metavar"], more["help"] = texts[option]
+        more["type"] = self.kind or {Path: ANY, int: int, float: float}.get(
+            inner[0] if inner else hint
+        )
+        if hint is bool:
+            more["is_flag"] = True
+        elif get_origin(hint) is tuple:
+            more |= {"multiple": True} if inner[-1] is Ellipsis else {"nargs": len(inner)}
+        if default in (MISSING, inspect.Parameter.empty):
+            more["required"] = True
+        elif default is not False and default not in (None, ()):
+            more |= {"default": default, "show_default": not more["help"].endswith("]")}
+        return click.Option([option, name], **more)
+
+    def argument(self, parameter: inspect.Parameter, hint: Any, texts: Texts) -> click.Argument:
+        kind = self.kind or (ANY if Path in (hint, *get_args(hint)) else None)
+        return click.Argument(
+            [parameter.name],
+            required=parameter.default is parameter.empty,
+            type=kind,
+            nargs=-1 if get_origin(hint) is tuple else 1,
+            metavar=texts.get(parameter.name, (None, ""))[0],
+        )
 
 
-def file(option: str, metavar: str, text: str, *, exists: bool = False, **more: Any) -> Option:
-    """Take a file to write, or one to read, which must exist."""
-    return take(
-        option, metavar, text, click.Path(path_type=Path, exists=exists, dir_okay=False), **more
+def _unwrapped(hint: Any) -> tuple[Any, Any]:
+    """Return the type of an annotation, and what `Annotated` adds to it."""
+    if get_origin(hint) is Annotated:
+        return hint.__origin__, hint.__metadata__[-1]
+    return hint, None
+
+
+def some(*names: str) -> tuple[str, ...]:
+    """Name the fields of a dataclass of options that a command takes."""
+    return names
+
+
+def _options(kind: type[Any], names: tuple[str, ...], texts: Texts) -> Iterator[click.Option]:
+    hints = get_type_hints(kind, include_extras=True)
+    defaults = {one.name: one.default for one in fields(kind)}
+    for name in names or defaults:
+        hint, more = _unwrapped(hints[name])
+        if isinstance(hint, type) and is_dataclass(hint):
+            yield from _options(hint, more or (), texts)
+        else:
+            yield (more or Opt()).option(name, hint, defaults[name], texts)
+
+
+def _filled(kind: type[Any], given: dict[str, Any]) -> Any:
+    """Make a dataclass of options from what was given, which is taken out."""
+    values: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        if isinstance(hint, type) and is_dataclass(hint):
+            values[name] = _filled(hint, given)
+        elif name in given:
+            values[name] = given.pop(name)
+    return kind(**values)
+
+
+@cache
+def _read(name: str) -> str:
+    path = Path(__file__).with_name("help") / f"{name}.txt"
+    return path.read_text(encoding="utf-8").replace(r"\b", "\b")
+
+
+def texts_of(section: str) -> Texts:
+    """Read the lines ``--option PLACE-HOLDER``, each with its text in the line below."""
+    lines = section.splitlines()
+    heads = (line.partition(" ") for line in lines[::2])
+    return {
+        name: (metavar or None, text.strip())
+        for (name, _, metavar), text in zip(heads, lines[1::2], strict=True)
+    }
+
+
+def command(function: Callable[..., int | None]) -> click.Command:
+    """Make a command of a typed function; its help page is the file of its name."""
+    return command_of(function, _read(function.__name__))
+
+
+def command_of(function: Callable[..., int | None], page: str) -> click.Command:
+    above, section, below = page.split("---\n")
+    texts = {**texts_of(_read("shared")), **texts_of(section)}
+    hints = get_type_hints(function, include_extras=True)
+    parameters: list[click.Parameter] = []
+    groups: dict[str, type[Any]] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        hint, more = _unwrapped(hints[parameter.name])
+        if isinstance(hint, type) and is_dataclass(hint):
+            groups[parameter.name] = hint
+            parameters += _options(hint, more or (), texts)
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            parameters.append(
+                (more or Opt()).option(parameter.name, hint, parameter.default, texts)
+            )
+        else:
+            parameters.append((more or Opt()).argument(parameter, hint, texts))
+
+    parameters.sort(key=lambda one: one.name in ("as_json", "quiet"))  # these end every list
+
+    def call(**given: Any) -> int | None:
+        return function(**{one: _filled(kind, given) for one, kind in groups.items()}, **given)
+
+    return click.Command(
+        function.__name__, params=parameters, callback=call, help=above, epilog=below or None
     )
 
 
 def _beside_files(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     """Refuse, before any work, a page or a picture that cannot be written."""
-    from narcissus.errors import InputError
-
     if path is None:
         return None
     name, picture = option.opts[0], option.opts[0] == "--plot"
@@ -57,6 +175,7 @@ def _beside_files(_: click.Context, option: click.Parameter, path: Path | None) 
 
 
 def _in_own_folder(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse to write about single records into a folder of others."""
     from narcissus._files import require_own_folder
 
     if path is not None:
@@ -64,94 +183,77 @@ def _in_own_folder(_: click.Context, __: click.Parameter, path: Path | None) -> 
     return path
 
 
-allow_code = flag(
-    "--allow-code", "Let STUDY run modules of its own (`module:attribute`): only if you trust them."
-)
-yes = flag("--yes", "Start even work that takes more than ten minutes, without asking.")
-quiet = flag("--quiet", "No progress.")
-force = flag("--force", "Replace FILE if it exists.")
-prior = take("--prior", "P", "Success of the best guess beforehand.", float)
-values = take("--values", "P1,P2,...", "Distribution of the secret, value by value.")
-zipf = take("--zipf", "S,N", "The secret follows Zipf's law: exponent S, N values.")
-priors = file("--priors", "FILE", "One prior a person: CSV or JSON, a row a person.")
-adjacency = take(
-    "--adjacency",
-    "KIND",
-    "Neighbours that the guarantee is about: replace-one or add-remove; what the latter says "
-    "of a replaced record, one removed and one added, is derived and said.",
-    shown="replace-one",
-)
-secret = take(
-    "--secret",
-    "WHAT",
-    "What the attacker asks: value (of a record) or membership (whether the record is in).  "
-    "[both, where the other options leave it open]",
-)
-success = take("--success", "WHAT", f"With --prior: {SUCCESS}  [any]")
-targets = take("--targets", "N", "How many people are attacked.", int)
-confidence = take("--confidence", "C", "Level.", float, shown=0.95)
-report = file(
-    "--report",
-    "FILE.html",
-    "Write a page with pictures, to be read in a browser.",
-    callback=_beside_files,
-)
+AsJson = Annotated[bool, Opt(name="--json")]
+Count = Annotated[int | None, Opt(COUNT)]
+Existing = Annotated[Path | None, Opt(EXISTING)]
+InFile = Annotated[Path | None, Opt(FILE)]
+Plot = Annotated[Path | None, Opt(FILE, check=_beside_files)]
+Records = Annotated[Path | None, Opt(FILE, check=_in_own_folder)]
+Report = Annotated[Path | None, Opt(FILE, check=_beside_files)]
+SeedGiven = Annotated[int | None, Opt(SEED)]
 
 
-def out_folder(of: str, after: str = "") -> Option:
-    text = f"Results folder.  [default: results/<name of the {of}>{after}]"
-    return take("--out", "FOLDER", text, click.Path(path_type=Path, file_okay=False))
+def print_json(payload: Mapping[str, Any]) -> None:
+    """Print full precision; non-finite numbers are null."""
+    click.echo(json.dumps(results.plain(payload), indent=2))
 
 
-def records(text: str) -> Option:
-    """Take the file about single records, in a folder of the user alone."""
-    return file("--records", "FILE", text, callback=_in_own_folder)
+def asked(files: Mapping[str, Path | None], seed: int | None = None) -> leakage.Asked:
+    """Return the origin of the numbers of a page: the command as given, and its files.
+
+    There are no digests: with nearly all of a file known, guesses of the rest could be tested.
+    """
+    named = {name: path.name for name, path in files.items() if path is not None}
+    return leakage.Asked(_words_given(click.get_current_context()), named, seed)
 
 
-def plot(text: str) -> Option:
-    return file("--plot", "FILE.svg", text, callback=_beside_files)
+def _words_given(context: click.Context) -> str:
+    """Rebuild the command with the options that were given, without folders of this machine."""
+    words = [context.info_name or ""]
+    for parameter in given_options(context):
+        if parameter.name in ("report", "as_json"):
+            continue
+        value: Any = context.params[parameter.name or ""]
+        for one in value if isinstance(value, tuple) else [value]:
+            if isinstance(parameter, click.Option):
+                words.append(parameter.opts[0])
+            shown = re.sub(r"(?:^|(?<==))(?:[A-Za-z]:)?[/\\][^=]*[/\\]", "", str(one))
+            words += [] if one is True else [shown]
+    return "narcissus " + shlex.join(words)
 
 
-def seed(text: str) -> Option:
-    return click.option("--seed", type=click.IntRange(min=0), help=text)
+def given_options(context: click.Context) -> list[click.Parameter]:
+    """Return the parameters that the command line itself sets."""
+    return [
+        parameter
+        for parameter in context.command.params
+        if context.get_parameter_source(parameter.name or "")
+        is click.core.ParameterSource.COMMANDLINE
+    ]
 
 
-def workers(text: str) -> Option:
-    return click.option("--workers", type=click.IntRange(min=1), help=text)
+def write_page(path: Path, page: Page, *, silent: bool) -> None:
+    """Write a page, and print its path unless standard output is for JSON."""
+    from narcissus._files import write_atomically
+    from narcissus.report.html import page_html
+
+    try:
+        write_atomically(path, page_html(page))
+    except OSError as error:
+        raise InputError(f"`--report`: cannot write {path}: {error.strerror or error}") from error
+    if not silent:
+        click.echo(f"Report: {path}")
 
 
-restart = partial(flag, "--restart")
-as_json = partial(flag, "--json", name="as_json")
+def save_figure(option: str, path: Path, draw: Callable[[Axes], object]) -> None:
+    """Draw without a display, to the format of the file."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
-
-def several(*options: Option) -> Option:
-    """Take several options, in the order of the help page."""
-
-    def take_all(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return take_all
-
-
-guarantee = several(
-    take("--epsilon", "E", "Differential privacy with this epsilon.", float),
-    take("--delta", "D", "With --epsilon: approximate DP.", float),
-    take("--mu", "M", "Gaussian DP.", float),
-    take("--rho", "R", "Zero-concentrated DP.", float),
-    take("--renyi", "ALPHA:GAMMA", "Renyi DP of order ALPHA."),
-    take("--dp-sgd", "noise=..,rate=..,steps=..", "DP-SGD (the extra `accounting`)."),
-    take("--bayes-security", "B", "Bayes security of one record.", float),
-    file("--profile", "FILE", "A privacy curve: epsilon, delta."),
-    file("--pld", "FILE", "A privacy loss distribution: loss, probability."),
-    adjacency,
-)
-engine = several(
-    take(
-        "--engine", "NAME", "Who plays: serial, processes or dask; the numbers do not depend on it."
-    ),
-    take(
-        "--scheduler", "ADDRESS", "Dask scheduler, such as tls://HOST:8786: the data is sent there."
-    ),
-)
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    draw(figure.add_subplot())
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{option}: cannot write {path}: {error}") from error

@@ -1,25 +1,55 @@
-"""Commands that play studies: their shared options, consent to long work, files of studies."""
+"""``narcissus audit``, ``synth``, ``extract`` and ``scale``, and what commands that play share."""
 
 from __future__ import annotations
 
+import json
+import shlex
 import sys
-from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
-from functools import wraps
+import tempfile
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import click
 
 from narcissus._validation import one_of
-from narcissus.errors import InputError, LongWorkError
+from narcissus.cli.interrupts import on_interrupt
+from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
+from narcissus.cli.options import (
+    INSIDE,
+    AsJson,
+    Count,
+    Existing,
+    InFile,
+    Opt,
+    Records,
+    SeedGiven,
+    command,
+    some,
+)
+from narcissus.cli.rooms import audits, studies
+from narcissus.errors import InputError, LongWorkError, StoreError
 
 if TYPE_CHECKING:
     from narcissus.game.executor import Executor
 
 HOURS = 1 / 6
 """Longest time that work takes without being agreed to."""
+
+# what each status of a record exits with
+EXITS = {
+    "met": OK,
+    "no threshold": OK,
+    "exceeded": EXCEEDED,
+    "contradicted": NOT_ASSESSED,
+    "too few trials": NOT_ASSESSED,
+    "inconclusive": NOT_ASSESSED,
+    "not shown": NOT_ASSESSED,
+    "not assessed": NOT_ASSESSED,
+}
 
 PlayedT = TypeVar("PlayedT")
 
@@ -29,17 +59,15 @@ def engine_of(
     name: str | None, scheduler: str | None, workers: int | None
 ) -> Generator[str | Executor | None]:
     """Yield the engine as `narcissus.run` takes it; raise InputError for an impossible pair."""
-    if name is not None:
-        from narcissus.study.engines import ENGINES
+    from narcissus.study.engines import ENGINES, Dask
 
+    if name is not None:
         one_of("--engine", name, ENGINES)
     if scheduler is None:
         yield name
         return
     if name not in {None, "dask"}:
         raise InputError(f"`--scheduler` is for the engine dask, and `--engine` is {name}")
-    from narcissus.study.engines import Dask
-
     with closing(Dask(scheduler, workers=workers)) as executor:
         yield executor
 
@@ -64,17 +92,17 @@ def agreed(play: Callable[[float | None], PlayedT], *, yes: bool) -> PlayedT:
 
 @dataclass(frozen=True)
 class Run:
-    """The shared options of a command that plays a study; a command takes some of them."""
+    """The shared options of commands that play; a command takes some of them."""
 
-    out: Path | None = None
-    seed: int | None = None
-    workers: int | None = None
+    out: Annotated[Path | None, Opt(click.Path(path_type=Path, file_okay=False))] = None
+    seed: SeedGiven = None
+    workers: Count = None
     engine: str | None = None
     scheduler: str | None = None
     allow_code: bool = False
     yes: bool = False
     restart: bool = False
-    as_json: bool = False
+    as_json: AsJson = False
     quiet: bool = False
 
     @contextmanager
@@ -93,17 +121,6 @@ class Run:
         return agreed(once, yes=self.yes)
 
 
-def shared(command: Callable[..., PlayedT]) -> Callable[..., PlayedT]:
-    """Pass the options that `Run` has as one argument, ``run``."""
-
-    @wraps(command)
-    def gathered(**given: Any) -> PlayedT:
-        mine = {one.name: given.pop(one.name) for one in fields(Run) if one.name in given}
-        return command(**given, run=Run(**mine))
-
-    return gathered
-
-
 def refuse_existing(out: Path | None, *, force: bool) -> None:
     if out is not None and out.exists() and not force:
         raise InputError(f"{out} exists; choose another, or replace it with --force")
@@ -117,3 +134,269 @@ def written_to(out: Path, text: str, *, quiet: bool = False) -> None:
         raise InputError(f"cannot write {out}: {error.strerror or error}") from error
     if not quiet:
         click.echo(f"wrote {out}; play it with: narcissus audit {out}")
+
+
+def _require_writable(folder: Path, name: str, option: str) -> None:
+    """Refuse a folder that cannot be created or written to; leave nothing behind."""
+    place = folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise StoreError(
+            f"{name} {folder} cannot be written to ({error.strerror or error}); "
+            f"choose another with {option}"
+        ) from error
+
+
+def _prepare_folder(folder: Path, study: studies.Study, *, restart: bool) -> None:
+    """Refuse an unusable results folder before any work.
+
+    A folder with stored trials is checked by the kind of study, since a run may be extended. A
+    folder with a record alone must hold a record of this very study.
+    """
+    from narcissus.study.reading import read_record
+    from narcissus.study.store import FILE as STORE
+
+    _require_writable(folder, "the results folder", "--out")
+    record = folder / "record.json"
+    if restart or not record.exists() or (folder / STORE).exists():
+        return
+    try:
+        digest = read_record(record).provenance.digests.get("study")
+    except InputError:
+        return  # damaged: the new record takes its place
+    if digest is not None and digest != f"sha256:{study.digest}":
+        raise StoreError(
+            f"the results folder {folder} belongs to another study (or to this one before it was "
+            "changed); choose another with --out, or replace what is there with --restart"
+        )
+
+
+def _show(audit: audits.Audit, folder: Path, *, as_json: bool, key: Any = None) -> int:
+    """Save an audit, sign it, and print the record or the verdict; return the exit code."""
+    from narcissus.report import page_of
+    from narcissus.report.text import verdict_text
+    from narcissus.study.signing import sign as sign_record
+
+    audit.save(folder)
+    (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
+    if key is not None:
+        sign_record(folder / "record.json", key)
+    if as_json:
+        click.echo(audit.record.to_json(), nl=False)
+    else:
+        click.echo(verdict_text(page_of(audit.record)))
+        click.echo(f"Report: {folder / 'report.html'}")
+        click.echo(f"Record: {folder / 'record.json'}")
+    return EXITS[audit.status]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    run: Run
+    policy: Existing = None
+    records: Records = None
+    sign: InFile = None
+
+
+@command
+def audit(study: Path, *, of: AuditOptions) -> int:
+    from narcissus.cli.progress import progress
+    from narcissus.study.signing import read_private_key
+
+    with progress(quiet=of.run.quiet) as observer:
+        loaded = studies.load_study(study, allow_code=of.run.allow_code, observer=observer)
+    folder = of.run.out or Path("results") / study.stem
+    key = None if of.sign is None else read_private_key(of.sign)
+    _prepare_folder(folder, loaded, restart=of.run.restart)
+    if of.records is not None:
+        _require_writable(of.records.absolute().parent, "the folder of --records", "--records")
+    given = {
+        "out": folder,
+        "seed": of.run.seed,
+        "workers": of.run.workers,
+        "allow-code": of.run.allow_code,
+    }
+    given |= {
+        "engine": of.run.engine,
+        "scheduler": of.run.scheduler,
+        "yes": of.run.yes,
+        "sign": of.sign,
+    }
+    given |= {
+        "policy": of.policy,
+        "records": of.records,
+        "json": of.run.as_json,
+        "quiet": of.run.quiet,
+    }
+    on_interrupt(f"continue with: {_again(study, given)}")
+    how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
+    how |= {"folder": folder, "policy": of.policy, "internal": of.records}
+    found = of.run.play(partial(audits.run, loaded, **how))
+    return _show(found, folder, key=key, as_json=of.run.as_json)
+
+
+def _again(study: Path, options: Mapping[str, object]) -> str:
+    words = ["narcissus", "audit", str(study)]
+    for name, value in options.items():
+        if value is True:
+            words.append(f"--{name}")
+        elif value is not None and value is not False:
+            words += [f"--{name}", str(value)]
+    return shlex.join(words)
+
+
+def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    found = [name.strip() for name in text.split(",")]
+    if not all(found):
+        raise click.BadParameter("names must be separated by single commas", param=option)
+    return found
+
+
+def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """Parse ``COLUMN=WIDTH``, one for each --bins."""
+    found: dict[str, Any] = {}
+    for text in given:
+        name, _equals, width = text.rpartition("=")
+        try:
+            found[name] = {"width": float(width)}
+        except ValueError:
+            name = ""
+        if not name:
+            raise click.BadParameter(f"write COLUMN=WIDTH, got {text!r}", param=option)
+    return found
+
+
+def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Parse ``COLUMN=WAY``, one for each --read-as."""
+    pairs = [text.rpartition("=") for text in given]
+    if not all(name for name, _equals, _way in pairs):
+        raise click.BadParameter("write COLUMN=WAY, such as zip=text", param=option)
+    return {name: way for name, _equals, way in pairs}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthOptions:
+    control: Annotated[str | None, Opt(click.Path())] = None
+    unknown: Annotated[str, Opt(check=_names)]
+    groups: Annotated[str | None, Opt(check=_names)] = None
+    drop: Annotated[str | None, Opt(check=_names)] = None
+    bins: Annotated[tuple[str, ...], Opt(check=_widths)] = ()
+    missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
+    read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
+    at_most: float | None = None
+    policy: Existing = None
+    confidence: float | None = None
+
+
+@command
+def synth(
+    real: Annotated[str, Opt(click.Path())],
+    synthetic: Annotated[str, Opt(click.Path())],
+    *,
+    of: SynthOptions,
+    run: Annotated[Run, some("out", "seed", "yes", "restart", "as_json", "quiet")],
+) -> int:
+    settings = {
+        "kind": "synthetic",
+        "title": f"{Path(synthetic).name}, made from {Path(real).name}",
+        "data": {
+            "real": real,
+            "synthetic": synthetic,
+            "control": of.control,
+            "drop": of.drop,
+            "bins": of.bins,
+            "missing": of.missing,
+            "read_as": of.read_as,
+        },
+        "threat": {"unknown": of.unknown},
+        "threshold": None if of.at_most is None else {"at_most": of.at_most},
+        "groups": {"columns": of.groups},
+        "run": {"confidence": of.confidence},
+    }
+    study = studies.load_study(settings)
+    folder = run.out or Path("results") / Path(synthetic).name.partition(".")[0]
+    _prepare_folder(folder, study, restart=run.restart)
+    found = run.play(partial(audits.run, study, rng=run.seed, policy=of.policy))
+    return _show(found, folder, as_json=run.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractOptions:
+    run: Annotated[Run, some("out", "seed", "workers", "yes", "restart", "as_json", "quiet")]
+    no_isolation: bool = False
+    records: Records = None
+
+
+@command
+def extract(evidence: Path, *, of: ExtractOptions) -> int:
+    from narcissus.extraction.sandbox import IsolationError, without_isolation
+    from narcissus.observer import SILENT
+    from narcissus.study.extraction import KIND
+    from narcissus.study.toml import read_document, validate
+
+    document = read_document(evidence)
+    kind = document.data.pop("kind", "extraction")
+    if kind != "extraction":
+        raise click.UsageError(
+            f"{evidence} is a study of kind '{kind}': play it with `narcissus audit {evidence}`"
+        )
+    settings = validate(KIND.model, document)
+    study = studies.Study("extraction", settings, evidence.resolve().parent)
+    KIND.check(study.settings, study.folder, SILENT)
+    folder = of.run.out or Path("results") / evidence.stem
+    _prepare_folder(folder, study, restart=of.run.restart)
+    on_interrupt("nothing was kept; run the same command again")
+    how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "internal": of.records}
+    try:
+        with without_isolation() if of.no_isolation else nullcontext():
+            found = of.run.play(partial(audits.run, study, **how))
+    except IsolationError as error:
+        click.echo(f"not assessed: {error}", err=True)
+        return NOT_ASSESSED
+    return _show(found, folder, as_json=of.run.as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleOptions:
+    over: str
+    together: Annotated[tuple[str, ...], Opt(name="--with")] = ()
+    trials: Count = None
+    confidence: Annotated[float, Opt(INSIDE)] = 0.95
+    run: Run
+
+
+@command
+def scale(study: Path, *, of: ScaleOptions) -> int:
+    from narcissus.scale import Sweep, read_parameter, write
+    from narcissus.scale import scale as scale_up
+    from narcissus.scale.texts import as_dict, text_of, verdict_of
+    from narcissus.study.shipped import shipped_study
+
+    place = study
+    if not study.is_file() and not study.suffix and len(study.parts) == 1:
+        place = shipped_study(study.name).path  # a bare name that is no file here
+    folder = of.run.out or Path("results") / f"{place.stem}-scale"
+    sweep = Sweep(
+        read_parameter(of.over, "--over"),
+        tuple(read_parameter(text, "--with") for text in of.together),
+        of.trials,
+        of.confidence,
+    )
+    on_interrupt(f"what is finished is kept in {folder}; the same command continues")
+    how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
+    how |= {"folder": folder, "allow_code": of.run.allow_code}
+    scaled = of.run.play(partial(scale_up, place, sweep, **how))
+    write(scaled, folder)
+    if of.run.as_json:
+        click.echo(json.dumps(as_dict(scaled), indent=1, ensure_ascii=False))
+    else:
+        click.echo(text_of(scaled))
+        click.echo(f"wrote {folder / 'index.html'}")
+    is_whole = all(one.is_whole for one in scaled.each)
+    return OK if is_whole and verdict_of(scaled)[2] else NOT_ASSESSED

@@ -1,6 +1,5 @@
 """Privacy guarantees of a mechanism, each as a privacy profile and as a trade-off function."""
 
-from narcissus.guarantees.accounted import dp_sgd, from_event, from_privacy_loss
 from narcissus.guarantees.base import (
     Adjacency,
     Guarantee,
@@ -8,19 +7,14 @@ from narcissus.guarantees.base import (
     Secret,
     require_replace_one,
 )
-from narcissus.guarantees.conversions import (
-    as_approximate,
-    as_asked,
-    as_gaussian,
-    as_renyi,
-    as_replace_one,
-    as_zero_concentrated,
-)
 from narcissus.guarantees.curves import (
     ProfileCurve,
+    dp_sgd,
+    from_event,
     from_losses,
     from_losses_of_orders,
     from_orders,
+    from_privacy_loss,
     optimal_composition,
     read_losses,
     read_profile,
@@ -32,6 +26,12 @@ from narcissus.guarantees.parametric import (
     PureDP,
     RenyiDP,
     ZeroConcentratedDP,
+    as_approximate,
+    as_asked,
+    as_gaussian,
+    as_renyi,
+    as_replace_one,
+    as_zero_concentrated,
 )
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Guarantees as privacy profiles: points, both orders of a record, loss distributions, files.
+"""Guarantees as privacy profiles: points, both orders of a record, losses, files, accountants.
 
 The two orders are the data with a removed record against those without it, and the reverse.
 Accountants of subsampled mechanisms return one profile for each; two steps, one of each order,
@@ -10,19 +10,25 @@ Narcissus theory 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
+from scipy import fft
 
 from narcissus._number_table import NumberTable, read_number_table
-from narcissus._validation import integer, non_negative, probabilities, probability
+from narcissus._optional import optional
+from narcissus._outwards import upper
+from narcissus._validation import integer, non_negative, positive, probabilities, probability
 from narcissus.errors import InputError
 from narcissus.guarantees.base import (
+    NEGLIGIBLE_DELTA,
     Adjacency,
     FloatArray,
     ProfileGuarantee,
@@ -47,8 +53,6 @@ class ProfileCurve(ProfileGuarantee):
         Epsilons, at least 0 and finite, shape (k,).
     deltas
         The delta of each point, shape (k,), in [0, 1].
-    adjacency
-        ``"replace-one"`` (default) or ``"add-remove"``.
     """
 
     points: tuple[float, ...] = field(repr=False)
@@ -56,17 +60,7 @@ class ProfileCurve(ProfileGuarantee):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        where = epsilons("points", self.points).ravel()
-        delta = probabilities("deltas", self.deltas).ravel()
-        if where.size == 0 or where.size != delta.size:
-            raise InputError(
-                f"`points` and `deltas` must be as many and at least one, "
-                f"got {where.size} and {delta.size}"
-            )
-        if not (np.isfinite(where) & (where >= 0)).all():
-            raise InputError("`points` must be at least 0 and finite")
-        order = np.argsort(where, kind="stable")
-        where, delta = where[order], np.minimum.accumulate(delta[order])
+        where, delta = _rising(self.points, deltas=self.deltas)
         object.__setattr__(self, "points", tuple(where.tolist()))
         object.__setattr__(self, "deltas", tuple(delta.tolist()))
         object.__setattr__(self, "_hull", corners(where, delta, delta))
@@ -108,6 +102,27 @@ class ProfileCurve(ProfileGuarantee):
         last = f"epsilon {self.points[-1]:g} with delta {self.deltas[-1]:g}"
         count = len(self.points)
         return f"a privacy profile of {count} points, {first} to {last} ({self.neighbours})"
+
+
+def _rising(points: ArrayLike, **deltas: ArrayLike) -> list[FloatArray]:
+    """Check points and the deltas at them; return them with rising points and falling deltas."""
+    where = epsilons("points", points).ravel()
+    found = {name: probabilities(name, values).ravel() for name, values in deltas.items()}
+    _require_as_many(points=where, **found)
+    if not (np.isfinite(where) & (where >= 0)).all():
+        raise InputError("`points` must be at least 0 and finite")
+    order = np.argsort(where, kind="stable")
+    return [where[order], *(np.minimum.accumulate(one[order]) for one in found.values())]
+
+
+def _require_as_many(**values: FloatArray) -> None:
+    *names, name = (f"`{one}`" for one in values)
+    *sizes, size = (f"{one.size}" for one in values.values())
+    if {size, *sizes} != {size} or size == "0":
+        raise InputError(
+            f"{', '.join(names)} and {name} must be as many and at least one, "
+            f"got {', '.join(sizes)} and {size}"
+        )
 
 
 def _curve(points: FloatArray, deltas: FloatArray, **around: Any) -> ProfileCurve:
@@ -209,18 +224,7 @@ def from_orders(
     >>> both.profile([0.0, 2.0]).round(3)  # at epsilon 0 both orders are the same
     array([0.2, 0. ])
     """
-    where = epsilons("points", points).ravel()
-    steps = [probabilities(name, d).ravel() for name, d in (("add", add), ("remove", remove))]
-    if where.size == 0 or any(step.size != where.size for step in steps):
-        raise InputError(
-            "`points`, `add` and `remove` must be as many and at least one, "
-            f"got {where.size}, {steps[0].size} and {steps[1].size}"
-        )
-    if not (np.isfinite(where) & (where >= 0)).all():
-        raise InputError("`points` must be at least 0 and finite")
-    order = np.argsort(where, kind="stable")
-    where = where[order]
-    first, second = (np.minimum.accumulate(step[order]) for step in steps)
+    where, first, second = _rising(points, add=add, remove=remove)
     orders = _one_order(where, first, second), _one_order(where, second, first)
     if secret == "membership":
         worse = np.maximum(*(profile(where) for profile in orders))
@@ -353,18 +357,10 @@ def _crossing(points: FloatArray, one: FloatArray, other: FloatArray) -> FloatAr
 def from_losses_of_orders(
     losses: ArrayLike, add: ArrayLike, remove: ArrayLike, *, secret: Secret = "value"
 ) -> ProfileCurve:
-    """Combine the loss distributions of adding and of removing a record.
+    """Combine the loss distributions of adding and of removing a record; see `from_orders`.
 
-    Parameters
-    ----------
-    losses
-        Shape (k,); see `from_losses`.
-    add
-        Masses with ``P`` without the record and ``Q`` with it, shape (k,).
-    remove
-        Masses with ``P`` with the record, shape (k,).
-    secret
-        See `narcissus.guarantees.from_orders`.
+    ``add`` are masses with ``P`` without the record and ``Q`` with it, ``remove`` those with ``P``
+    with the record, each of shape (k,) like ``losses``.
     """
     orders = [_checked(name, losses, m, 0.0) for name, m in (("add", add), ("remove", remove))]
     points = _knots(np.concatenate([where for where, _ in orders]))
@@ -380,11 +376,7 @@ def _checked(
     raw = np.asarray(masses, dtype=np.float64).ravel()
     # Transforms leave some masses a little below 0; to raise them is valid.
     mass = probabilities(name, np.where((raw < 0) & (raw > -_DUST), 0.0, raw))
-    if where.size == 0 or where.size != mass.size:
-        raise InputError(
-            f"`losses` and `{name}` must be as many and at least one, "
-            f"got {where.size} and {mass.size}"
-        )
+    _require_as_many(losses=where, **{name: mass})
     where = np.append(where, np.inf)
     mass = np.append(mass, probability("at_infinity", at_infinity))
     total = float(np.sum(np.sort(mass)))
@@ -448,15 +440,6 @@ def optimal_composition(
     No better guarantee holds for all such mechanisms: randomized response attains it.
 
     Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
-
-    Parameters
-    ----------
-    epsilon, delta
-        The guarantee of each answer.
-    times
-        Number of answers.
-    adjacency
-        ``"replace-one"`` (default) or ``"add-remove"``.
 
     Examples
     --------
@@ -602,3 +585,177 @@ def _refuse(
 
 def _number(table: NumberTable, name: str) -> int:
     return (table.names or ()).index(name)
+
+
+# Of dp-accounting's privacy loss distributions only deltas are read off: the lower tail of the
+# probability masses carries spurious mass, and a trade-off curve from it can fall below the line.
+# Composition by FFT in 64 bits can return a delta too small, even 0; the largest possible rounding
+# loss of a delta is added to each.
+_READ = 2000
+_STEP = 1e-4
+# Beyond it dp-accounting multiplies exp(epsilon) by masses of 1e-300 and returns NaN. The profile
+# cannot rise after its last point, so stopping is valid.
+_LAST = 600.0
+_PURPOSE = "A guarantee by privacy loss distributions"
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def from_privacy_loss(
+    distribution: Any, *, adjacency: Adjacency, points: int = _READ, rounding: float = 1e-9
+) -> ProfileCurve:
+    """Read the profile off a privacy loss distribution of dp-accounting.
+
+    Parameters
+    ----------
+    distribution
+        Any object with ``get_delta_for_epsilon`` that accepts a sorted list and is pessimistic, as
+        dp-accounting's are by default. It does not record its ``adjacency``.
+    points
+        Number of points of the profile to read; chords between them are valid bounds.
+    rounding
+        Largest rounding loss of a delta, at least 0; added to each. The default exceeds the loss of
+        FFTs over a thousand steps of DP-SGD; 0 for deltas computed without a transform.
+    """
+    lost = non_negative("rounding", rounding)
+
+    def delta(epsilon: float) -> float:
+        return float(distribution.get_delta_for_epsilon(epsilon))
+
+    high = 1e-3
+    while delta(high) > max(NEGLIGIBLE_DELTA, lost) and high < 1e4:
+        high *= 2
+    high = min(high, _LAST)
+    where = np.linspace(0.0, high, integer("points", points, low=2))
+    deltas = np.asarray(distribution.get_delta_for_epsilon(where.tolist()), dtype=np.float64)
+    # A delta below the rounding error is noise: its digits mean nothing.
+    deltas = np.clip(np.maximum(deltas, lost) + lost, 0.0, 1.0)
+    return ProfileCurve(tuple(where.tolist()), tuple(deltas.tolist()), adjacency=adjacency)
+
+
+def from_event(
+    event: Any, *, adjacency: Adjacency = "replace-one", interval: float = _STEP
+) -> ProfileCurve:
+    """Account for a ``dp_accounting.DpEvent``, compositions included.
+
+    Losses are rounded up to multiples of ``interval``: always valid; smaller is sharper and slower.
+
+    Raises
+    ------
+    InputError
+        dp-accounting cannot account for this event under these neighbours.
+    MissingExtraError
+        dp-accounting is not installed.
+    """
+    accounting = optional("dp_accounting", extra="accounting", purpose=_PURPOSE)
+    pld = optional("dp_accounting.pld", extra="accounting", purpose=_PURPOSE)
+    relations = accounting.NeighboringRelation
+    relation = relations.REPLACE_ONE if adjacency == "replace-one" else relations.ADD_OR_REMOVE_ONE
+    step = positive("interval", interval)
+
+    def fresh() -> Any:
+        return pld.PLDAccountant(relation, value_discretization_interval=step)
+
+    if not fresh().supports(event):
+        raise InputError(
+            f"`event` is not supported by dp-accounting for {adjacency} neighbours: {event!r}"
+        )
+    parts = [(fresh().compose(one), times) for one, times in _parts(accounting.dp_event, event, 1)]
+    if any(one._contains_non_dp_event for one, _ in parts):
+        return ProfileCurve((0.0,), (1.0,), adjacency=adjacency)
+    composed = [one._pld if times == 1 else one._pld.self_compose(times) for one, times in parts]
+    # Where several are joined, noise decides where tails are cut: the bound must not depend on it.
+    size = sum(max(pmf.size for pmf in _both(one)) for one in composed)
+    whole = reduce(lambda one, other: one.compose(other), composed) if composed else fresh()._pld
+    # a delta is a sum over all losses
+    lost = 4 * _EPS * size
+    for one, times in parts:
+        lost += max(_lost(pmf, times, whole, size) for pmf in _both(one._pld))
+    # One digit: other processors round a step's masses differently.
+    return from_privacy_loss(whole, adjacency=adjacency, rounding=float(upper(lost, 1)))
+
+
+def _parts(events: Any, event: Any, times: int) -> Iterator[tuple[Any, int]]:
+    """Yield the components of an event with their multiplicities."""
+    if isinstance(event, events.SelfComposedDpEvent):
+        yield from _parts(events, event.event, times * event.count)
+    elif isinstance(event, events.ComposedDpEvent):
+        for one in event.events:
+            yield from _parts(events, one, times)
+    elif isinstance(event, events.GaussianDpEvent):  # one of less noise stands for all
+        yield events.GaussianDpEvent(event.noise_multiplier / math.sqrt(times)), 1
+    else:
+        yield event, times
+
+
+def _lost(pmf: Any, times: int, whole: Any, size: int) -> float:
+    """Bound the rounding loss of a delta in the composition of ``times`` copies of one step.
+
+    Each term of a transform of N masses, which sum to 1, is right to ``c = 4 eps log2 N`` (Higham
+    2002, section 24.1, with room for radix 11), so its power ``F^n`` is right to ``n c |F|^(n-1)``,
+    and a mass to the mean of these errors. A delta sums N masses, with weights in [0, 1]: ``n c``
+    times the sum of all ``|F|^(n-1)``; by Cauchy and Schwarz also times ``sqrt(N)`` and the 2-norm
+    of one step. A step's masses are second differences of its deltas over the interval; the
+    rounding errors are ``eps`` times the first differences, ``min(Pr[loss > l], e^l)`` each. A mass
+    at ``-l`` counts only where the other steps lose ``l``: at most ``delta(l)`` of the whole. The
+    losses of several parts add up.
+    """
+    step = pmf.to_dense_pmf()
+    mass = np.asarray(step._probs, dtype=np.float64)
+    points = fft.next_fast_len(max(size, step.size), real=True)
+    powers = float((np.abs(fft.fft(mass, points)) ** (times - 1)).sum())
+    spread = min(powers, math.sqrt(points) * float(np.linalg.norm(mass)))
+    transforms = (times + 5) * 4 * _EPS * math.log2(2 * points) * spread
+    loss = (step._lower_loss + np.arange(mass.size)) * step._discretization
+    reach = np.linspace(0.0, max(-float(loss[0]), step._discretization), 200)
+    others = np.asarray(whole.get_delta_for_epsilon(reach.tolist()))
+    weight = np.where(loss < 0, others[np.searchsorted(reach, -loss, side="right") - 1], 1.0)
+    first = np.minimum(mass[::-1].cumsum()[::-1], np.exp(np.minimum(loss, 0.0)))
+    return transforms + times * 2 * _EPS * float(first @ weight)
+
+
+def _both(distribution: Any) -> tuple[Any, Any]:
+    """Return the masses for removing and for adding a record."""
+    return distribution._pmf_remove, distribution._pmf_add
+
+
+def dp_sgd(
+    noise: float,
+    rate: float,
+    steps: int,
+    *,
+    adjacency: Adjacency | None = None,
+    secret: Secret = "value",
+    interval: float = _STEP,
+) -> ProfileCurve:
+    """Account for DP-SGD (Poisson-sampled Gaussian steps) for a value or for membership.
+
+    Source: dp-accounting's privacy loss distributions (Doroshenko et al. 2022). The discretised
+    losses are pessimistic, so the profile is a valid bound. For added and removed records it is the
+    worse of both orders at each epsilon, and `power` follows ``min(f, f^-1)``, made convex (Dong,
+    Roth and Su 2022, Theorem 4.2).
+
+    Parameters
+    ----------
+    noise
+        Noise multiplier, standard deviation over clipping norm; above 0. A replaced record moves a
+        step by up to two clipping norms, an added or removed one by up to one.
+    rate
+        Sampling rate in [0, 1].
+    steps
+        Number of steps, at least 1.
+    adjacency
+        ``"replace-one"`` (default for a value) or ``"add-remove"`` (default for membership).
+    interval
+        See `from_event`.
+    """
+    events = optional("dp_accounting", extra="accounting", purpose=_PURPOSE).dp_event
+    sigma = positive("noise", noise)
+    sampled = probability("rate", rate)
+    times = integer("steps", steps, low=1)
+    gaussian = events.GaussianDpEvent(sigma)
+    step = (
+        gaussian if math.isclose(sampled, 1.0) else events.PoissonSampledDpEvent(sampled, gaussian)
+    )
+    composed = events.SelfComposedDpEvent(step, times)
+    around = adjacency or ("replace-one" if secret == "value" else "add-remove")
+    return replace(from_event(composed, adjacency=around, interval=interval), secret=secret)

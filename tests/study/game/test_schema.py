@@ -256,7 +256,7 @@ delta = 0.1
 
 
 def test_the_json_schema_takes_shipped_studies_and_refuses_mistakes():
-    from narcissus.cli.schema import study_schema
+    from narcissus.cli.studies import study_schema
 
     schema = study_schema("game")
     validator = jsonschema.Draft202012Validator(schema)

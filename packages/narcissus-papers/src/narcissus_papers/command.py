@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from narcissus.cli import options
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED, OK
-from narcissus.cli.playing import agreed, engine_of
+from narcissus.cli.options import Opt, command_of, some
+from narcissus.cli.playing import Run
 
 if TYPE_CHECKING:
     from narcissus_papers import Item, Reproduced
     from narcissus_papers.base import Kind
-    from narcissus_papers.page import Made
 
 HELP = """Make a figure, table or statement of the papers again: the data, a picture, and each
 number that is printed beside ours.
@@ -49,53 +49,43 @@ Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, fi
 print, failed), because, shown (proved, checked, played), printed (what, paper, ours, word, because,
 within, quote, place), held (what, holds, shown, because, quote, place), notes, data (rows, names
 first).
+---
+--figure N
+    A figure by its number.
+--table N
+    A table by its number.
+--statement S
+    A theorem, lemma or example by its number.
+--list
+    Name all that can be made again.
+--all
+    Make all of them (of PAPER, if given).
+--out FOLDER
+    Folder to write to; without it only the numbers are printed.
+--data FOLDER
+    Folder with data that are not in Narcissus; their checksums are looked at.
+--json
+    Print JSON in full precision.
+---
 """
+Folder = Annotated[Path | None, Opt(click.Path(path_type=Path, file_okay=False))]
 
 
-@click.command(help=HELP, short_help="A paper's figures and tables, ours beside theirs.")
-@click.argument("paper", required=False)
-@click.option("--figure", metavar="N", help="A figure by its number.")
-@click.option("--table", metavar="N", help="A table by its number.")
-@click.option("--statement", metavar="S", help="A theorem, lemma or example by its number.")
-@click.option("--list", "listed", is_flag=True, help="Name all that can be made again.")
-@click.option("--all", "everything", is_flag=True, help="Make all of them (of PAPER, if given).")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Folder to write to; without it only the numbers are printed.",
-)
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Folder with data that are not in Narcissus; their checksums are looked at.",
-)
-@options.workers("Worker processes; the numbers do not depend on it.")
-@options.engine
-@options.yes
-@options.quiet
-@options.as_json("Print JSON in full precision.")
-def command(
-    paper: str | None,
+@partial(command_of, page=HELP)
+def reproduce(
+    paper: str | None = None,
     *,
-    figure: str | None,
-    table: str | None,
-    statement: str | None,
-    listed: bool,
-    everything: bool,
-    out: Path | None,
-    data: Path | None,
-    workers: int | None,
-    engine: str | None,
-    scheduler: str | None,
-    yes: bool,
-    quiet: bool,
-    as_json: bool,
+    figure: str | None = None,
+    table: str | None = None,
+    statement: str | None = None,
+    listed: Annotated[bool, Opt(name="--list")] = False,
+    everything: Annotated[bool, Opt(name="--all")] = False,
+    out: Folder = None,
+    data: Folder = None,
+    run: Annotated[Run, some("workers", "engine", "scheduler", "yes", "quiet", "as_json")],
 ) -> int:
-    """Reproduce figures, tables and statements."""
-    from narcissus.cli.progress import progress
-    from narcissus_papers import chosen, reproduce
+    from narcissus_papers import chosen
+    from narcissus_papers import reproduce as again
     from narcissus_papers.job import as_dict
 
     kind, number = _asked(
@@ -105,29 +95,13 @@ def command(
         raise click.UsageError("--list names what --all makes: give one of them")
     items = chosen(paper, kind, number)
     if listed:
-        _list(items, as_json=as_json)
+        _list(items, as_json=run.as_json)
         return OK
     if out is not None:
         on_interrupt("what is finished is kept; the same command continues")
-
-    def make(hours: float | None) -> list[Made]:
-        with (
-            progress(quiet=quiet) as observer,
-            engine_of(engine, scheduler, workers) as player,
-        ):
-            return reproduce(
-                items,
-                out,
-                data=data,
-                engine=player,
-                workers=workers,
-                hours=hours,
-                observer=observer,
-            )
-
-    made = agreed(make, yes=yes)
+    made = run.play(partial(again, items, out, data=data, workers=run.workers))
     failed = [item.name for item, one in made if one.failed]
-    if as_json:
+    if run.as_json:
         found = [as_dict(item, one) for item, one in made]
         click.echo(json.dumps(found, indent=1, ensure_ascii=False))
     else:

@@ -1,0 +1,402 @@
+"""``narcissus report`` and ``verify``: a record drawn again, and played again."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import click
+
+from narcissus.cli.main import EXCEEDED, OK
+from narcissus.cli.options import InFile, Opt, command, some
+from narcissus.cli.playing import Run
+from narcissus.cli.rooms import audits, drawing, studies
+from narcissus.errors import InputError
+
+if TYPE_CHECKING:
+    from narcissus.study.record import Record
+
+MOST_SHOWN = 10
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+"""How far apart two numbers may be and count as the same: so much of them, or so much."""
+_NUMERAL = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    out: Path | None = None
+    as_text: Annotated[bool, Opt(name="--text")] = False
+    brief: bool = False
+    mapping: bool = False
+    export: Annotated[str | None, Opt(click.Choice(["acro"]))] = None
+    shareable: Annotated[bool, Opt(name="--shareable/--internal")] = True
+    shown: Annotated[Path | None, Opt(name="--record")] = None
+
+
+@command
+def report(record: Path, *, of: ReportOptions) -> None:
+    from narcissus._files import parsing, put, write_atomically
+    from narcissus.study.reading import read_record
+    from narcissus.study.shareable import shareable
+
+    name = _form(of)
+    path = record / "record.json" if record.is_dir() else record
+    loaded = read_record(path)
+    if of.shown is not None:
+        put(of.shown, shareable(loaded).to_json())
+        click.echo(f"Record: {of.shown}")
+        return
+    target = of.out or path.with_name("acro" if of.export else f"{name}.html")
+    try:
+        # A record that others wrote may hold what its schema allows and no study ever gives.
+        with parsing(path, f"a record of kind {loaded.kind!r} that can be drawn"):
+            drawn = "" if of.export else _drawn(loaded, name, of)
+        if of.export:
+            from narcissus.report.acro import export_acro
+
+            export_acro(loaded, path, target)
+        elif of.out is None and of.as_text:
+            click.echo(drawn, nl=False)
+            return
+        elif target.is_dir():
+            raise InputError(f"`--out`: {target} is a folder; name a file")
+        else:
+            write_atomically(target, drawn)
+    except OSError as error:
+        raise InputError(
+            f"`--out`: cannot write {target} ({error.strerror or error}); "
+            "choose a file in a folder that exists and can be written to"
+        ) from error
+    click.echo(f"{'Outputs for ACRO' if of.export else name.capitalize()}: {target}")
+
+
+def _form(of: ReportOptions) -> str:
+    """Return the chosen form; refuse two forms, and options that the form does not take."""
+    forms = {
+        "--brief": of.brief,
+        "--mapping": of.mapping,
+        "--export": of.export,
+        "--record": of.shown,
+    }
+    also = {
+        "--text": of.as_text and (of.export or of.shown),
+        "--internal": of.shown and not of.shareable,
+        "--out": of.shown and of.out,
+    }
+    asked = [name for name, on in forms.items() if on]
+    asked += [name for name, on in also.items() if on and asked]
+    if len(asked) > 1:
+        raise click.UsageError(f"{' and '.join(asked)} do not go together; choose one")
+    return asked[0].removeprefix("--") if asked else "report"
+
+
+def _drawn(record: Record, name: str, of: ReportOptions) -> str:
+    internal = not of.shareable
+    if name == "report":
+        draw = drawing.render_text if of.as_text else drawing.render_html
+        return draw(record, internal=internal)
+    from narcissus.report.brief import brief_of, render_brief
+    from narcissus.report.html import page_html
+    from narcissus.report.mapping import mapping_of
+    from narcissus.report.text import page_text
+
+    if of.as_text:
+        page = brief_of if name == "brief" else mapping_of
+        return page_text(page(record, internal=internal))
+    if name == "brief":
+        return render_brief(record, internal=internal)
+    return page_html(mapping_of(record, internal=internal), digest=record.digest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    key: InFile = None
+    policy: InFile = None
+    run: Annotated[Run, some("workers", "engine", "scheduler", "allow_code", "yes", "quiet")]
+
+
+@command
+def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int:
+    from narcissus.study.keyed import FILE as KEY
+    from narcissus.study.keyed import WITHHELD, is_secret, kept_key
+    from narcissus.study.reading import read_record
+    from narcissus.study.signing import check_signature
+    from narcissus.study.upgrade import FORMAT_1
+
+    path = record / "record.json" if record.is_dir() else record
+    if study is None and of.key is None:
+        raise click.UsageError("give the STUDY to play again, a `--key`, or both")
+    written = read_record(path)
+    if of.key is not None:
+        check_signature(path, of.key)
+        click.echo(f"The signature fits: {path} is as the holder of the key {of.key} signed it.")
+    if study is None:
+        return OK
+    loaded = studies.load_study(study, allow_code=of.run.allow_code)
+    digests = written.provenance.digests
+    earlier = FORMAT_1 in digests
+    _require_of(written, path, loaded, study, earlier=earlier)
+    kept = kept_key(path.parent)
+    is_keyed = any(map(is_secret, digests.values()))
+    again = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
+    tally = Likeness()
+    blind = is_keyed and (kept is None or WITHHELD in digests.values())
+    found = list(_found(written, again, earlier=earlier, blind=blind, tally=tally))
+    if blind:
+        click.echo(
+            f"Whether the data are the same could not be told by their digest: {path.parent} holds "
+            f"no {KEY}, the key that stays with whoever played the study. All else was compared."
+        )
+    if not found:
+        less = " that format 1 holds" if earlier else ""
+        click.echo(f"Verified: played again, {study} gives every number of {path}{less}.")
+        click.echo(tally.said())
+        return OK
+    click.echo(f"NOT verified: {len(found):,} differences between {path} and playing it again:")
+    for line in found[:MOST_SHOWN]:
+        click.echo(f"  {line}")
+    if len(found) > MOST_SHOWN:
+        click.echo(f"  and {len(found) - MOST_SHOWN:,} more")
+    for name, old, new in _versions(written.to_dict(), again):
+        click.echo(f"  (the record was made with {name} {old}, here is {new})")
+    return EXCEEDED
+
+
+def _require_of(
+    written: Record, path: Path, study: studies.Study, file: Path, *, earlier: bool
+) -> None:
+    """Refuse a record that is not of the study, or that lacks how it was played."""
+    from narcissus.study.earlier import is_study_of
+
+    if not written.provenance.entropy:
+        raise InputError(
+            f"{path} is a record as it may be shown: its seed is withheld, so that it cannot be "
+            "played again; take the record.json of the results folder"
+        )
+    same = written.provenance.digests.get("study") == f"sha256:{study.digest}"
+    if not same and earlier:
+        with study.code.in_use():
+            same = is_study_of(written, study.kind, study.settings, study.folder)
+    if not same:
+        raise InputError(f"{path} is a record of another study than {file}, or of a changed one")
+
+
+def _again(
+    study: studies.Study, written: Record, *, digests: bytes | None, policy: Path | None, run: Run
+) -> dict[str, Any]:
+    """Play a study with the seed of a record; return the new record."""
+    from narcissus.audits.play import play as replay
+    from narcissus.study.keyed import keyed
+    from narcissus.study.kinds import RunOptions
+
+    played = _as_then(study, written)
+
+    def play(**how: Any) -> audits.Audit:
+        how |= {"workers": run.workers, "policy": policy, "keyed": partial(keyed, key=digests)}
+        return replay(played, RunOptions(entropy=int(written.provenance.entropy), **how))
+
+    found = run.play(play).to_dict()
+    if played is not study:
+        found["study"] = written.to_dict()["study"]
+        found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
+    return found
+
+
+def _as_then(study: studies.Study, written: Record) -> studies.Study:
+    """Keep small groups apart for records made before they were merged."""
+    settings: Any = study.settings
+    groups: Any = getattr(settings, "groups", None)
+    results = getattr(written.results, "settings", [written.results])
+    if not hasattr(groups, "least_group") or any(one.merged is not None for one in results):
+        return study
+    groups = groups.model_copy(update={"least_group": 1})
+    return replace(study, settings=settings.model_copy(update={"groups": groups}))
+
+
+def _found(
+    written: Record, again: dict[str, Any], *, earlier: bool, blind: bool, tally: Likeness
+) -> Iterator[str]:
+    """Yield all differences; ``blind`` skips what only the holder of a key can compare."""
+    old, new = (_compared(one, earlier=earlier) for one in (written.to_dict(), again))
+    if blind:
+        old, new = _without_secrets(old), _without_secrets(new)
+    yield from _of_itself(written)
+    yield from differences(old, new, recorded_only=earlier, tally=tally)
+
+
+def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
+    """Return what must be equal: all except versions, machine and the digests over them.
+
+    The study of a record of an earlier format is left out as well, since it had other settings.
+    """
+    left_out = {
+        "provenance",
+        "digest",
+        "portable_digest",
+        *(("study", "not_assessed") if earlier else ()),
+    }
+    kept = {k: v for k, v in record.items() if k not in left_out}
+    made = record["provenance"]
+    digests = made["digests"]
+    if earlier:
+        digests = {k: v for k, v in digests.items() if k in {"data", "program", "samples"}}
+    return {**kept, "entropy": made["entropy"], "digests": digests}
+
+
+def _without_secrets(value: Any) -> Any:
+    """Remove what only the holder of a key can compare."""
+    from narcissus.study.keyed import is_secret
+
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {k: _without_secrets(v) for k, v in items if not is_secret(v)}
+    if isinstance(value, list):
+        return [_without_secrets(v) for v in cast("list[Any]", value)]
+    return value
+
+
+def _of_itself(written: Record) -> Iterator[str]:
+    """Yield a difference if the portable digest is not of the record."""
+    from narcissus.study.record import portable_digest_of
+
+    said = written.portable_digest
+    if said and said != portable_digest_of(written.to_dict()):
+        yield f"portable_digest: {_shown(said)} is of another record"
+
+
+@dataclass
+class Likeness:
+    """A count of comparisons, and the largest distance between numbers that count as equal."""
+
+    same: int = 0
+    numbers: int = 0
+    texts: int = 0
+    apart: int = 0
+    largest: float = 0.0
+
+    def number(self, old: float, new: float) -> bool:
+        """Compare two numbers of which at least one is not an integer."""
+        self.numbers += 1
+        if old == new or (math.isnan(old) and math.isnan(new)):
+            return True
+        gap = abs(old - new)
+        if not math.isfinite(gap) or gap > max(ABSOLUTE, RELATIVE * max(abs(old), abs(new))):
+            return False
+        self.apart += 1
+        self.largest = max(self.largest, gap)
+        return True
+
+    def text(self, old: str, new: str) -> bool:
+        """Compare two texts; a non-integer in them may be rounded differently."""
+        self.same += 1
+        if old == new:
+            return True
+        self.texts += 1
+        if _NUMERAL.sub("#", old) != _NUMERAL.sub("#", new):
+            return False
+        pairs = zip(_NUMERAL.findall(old), _NUMERAL.findall(new), strict=True)
+        return all(one == other or _next_to(one, other) for one, other in pairs)
+
+    def said(self) -> str:
+        numbers = f"{self.numbers:,} other numbers "
+        if self.apart:
+            numbers += (
+                f"within 1e-9 ({self.apart:,} of them differ, by {self.largest:.2g} at most: the "
+                "last digits hang on the processor)"
+            )
+        else:
+            numbers += "the same to the last digit"
+        texts = f" {self.texts:,} of the texts round a number the other way." if self.texts else ""
+        words = f"{self.same:,} counts, statuses, grades and texts, the same"
+        return f"Compared: {words}; {numbers}.{texts}"
+
+
+def _next_to(one: str, other: str) -> bool:
+    """Whether two numerals, not both integers, differ by at most a unit of the last digit."""
+    if not {".", "e"} & {*one, *other}:
+        return False
+    pair = [Decimal(numeral.replace(",", "")) for numeral in (one, other)]
+    finest = min(int(value.as_tuple().exponent) for value in pair)
+    return abs(pair[0] - pair[1]) <= Decimal(1).scaleb(finest)
+
+
+def differences(
+    old: Any,
+    new: Any,
+    place: str = "",
+    *,
+    recorded_only: bool = False,
+    tally: Likeness | None = None,
+) -> Iterator[str]:
+    """Yield where two values differ, with both; non-integers only beyond 1e-9.
+
+    Keys that the first records of a format lack are skipped. ``recorded_only`` also skips whatever
+    the old one does not hold: null, an empty list, a grade that was not recorded.
+    """
+    tally = Likeness() if tally is None else tally
+    if isinstance(old, dict) and isinstance(new, dict):
+        one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
+        for key in dict.fromkeys([*one, *other]):
+            inner = f"{place}.{key}" if place else key
+            if key not in one and _came_later(key):
+                continue
+            if key not in one or key not in other:
+                yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
+            elif not (recorded_only and _is_missing(key, one[key])):
+                yield from differences(
+                    one[key], other[key], inner, recorded_only=recorded_only, tally=tally
+                )
+    elif isinstance(old, list) and isinstance(new, list):
+        left, right = cast("list[Any]", old), cast("list[Any]", new)
+        if len(left) != len(right):
+            yield f"{place}: {len(left)} entries in the record, {len(right)} played again"
+            return
+        for number, (a, b) in enumerate(zip(left, right, strict=True), start=1):
+            inner = f"{place}[{number}]"
+            yield from differences(a, b, inner, recorded_only=recorded_only, tally=tally)
+    elif not _same(old, new, tally):
+        yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
+
+
+def _came_later(key: str) -> bool:
+    """Whether the first records of this format lack a key."""
+    from narcissus.study.results.base import LATER
+
+    return key in LATER
+
+
+def _is_missing(key: str, value: Any) -> bool:
+    """Whether an earlier format has no such value."""
+    return value in (None, []) or ("grade" in key and value == "not assessed")
+
+
+def _same(old: Any, new: Any, tally: Likeness) -> bool:
+    if isinstance(old, str) and isinstance(new, str):
+        return tally.text(old, new)
+    kinds: set[type] = {type(old), type(new)}
+    if float in kinds and kinds <= {int, float}:
+        return tally.number(cast("float", old), cast("float", new))
+    tally.same += 1
+    return len(kinds) == 1 and old == new
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _versions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield versions that differ from when the record was made."""
+    one, other = old["provenance"], new["provenance"]
+    pairs = {"Narcissus": (one["narcissus"], other["narcissus"])}
+    pairs |= {n: (v, other["packages"].get(n, "none")) for n, v in one["packages"].items()}
+    pairs |= {"Python": (one["python"], other["python"])}
+    for name, (before, now) in pairs.items():
+        if before != now:
+            yield name, before, now

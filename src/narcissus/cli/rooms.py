@@ -1,0 +1,43 @@
+"""The libraries that commands use, each loaded at its first use: a help page needs none of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from narcissus._pandas import Lazy
+
+__all__ = [
+    "audits", "bounds", "channels", "covered", "drawing", "evidence", "extraction", "guarantees",
+    "leakage", "np", "priors", "profiles", "propose", "results", "shadows", "studies",
+]  # fmt: skip
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from narcissus import (
+        audits,
+        bounds,
+        channels,
+        evidence,
+        extraction,
+        guarantees,
+        priors,
+        profiles,
+        results,
+    )
+    from narcissus import membership as shadows
+    from narcissus import report as drawing
+    from narcissus import study as studies
+    from narcissus.report import leakage
+    from narcissus.study.game import covered
+    from narcissus.study.table import propose
+else:
+    np = Lazy("numpy")
+    audits, bounds = Lazy("narcissus.audits"), Lazy("narcissus.bounds")
+    channels, covered = Lazy("narcissus.channels"), Lazy("narcissus.study.game.covered")
+    drawing, evidence = Lazy("narcissus.report"), Lazy("narcissus.evidence")
+    extraction, guarantees = Lazy("narcissus.extraction"), Lazy("narcissus.guarantees")
+    leakage, priors = Lazy("narcissus.report.leakage"), Lazy("narcissus.priors")
+    profiles, propose = Lazy("narcissus.profiles"), Lazy("narcissus.study.table.propose")
+    results, shadows = Lazy("narcissus.results"), Lazy("narcissus.membership")
+    studies = Lazy("narcissus.study")

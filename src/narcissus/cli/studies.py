@@ -1,0 +1,246 @@
+"""``narcissus init``, ``examples`` and ``schema``: studies to start from, and what they hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import click
+
+from narcissus.cli.options import AsJson, Count, Opt, command
+from narcissus.cli.rooms import propose, studies
+from narcissus.errors import InputError, NarcissusError
+
+if TYPE_CHECKING:
+    from narcissus.study.table.propose import Proposal
+    from narcissus.tables.sketch import TableSketch
+
+AnswerT = TypeVar("AnswerT")
+PRINTED = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitOptions:
+    unknown: str | None = None
+    drop: str | None = None
+    epsilon: str | None = None
+    rows: Count = None
+    out: Annotated[Path | None, Opt(PRINTED)] = None
+    force: bool = False
+    yes: bool = False
+    quiet: bool = False
+
+
+@command
+def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
+    from narcissus._files import put
+    from narcissus.cli.progress import progress
+    from narcissus.tables.parts import column_names
+    from narcissus.tables.sketch import ROWS, sketch_table
+
+    is_printed = str(of.out) == "-"
+    target = Path(f"{Path(table.rpartition(':')[2]).name.partition('.')[0]}.toml")
+    target = target if of.out is None else of.out
+    if not is_printed and target.exists() and not of.force:
+        raise InputError(f"{target} exists; choose another with --out, or replace it with --force")
+    levels = propose.EPSILON if of.epsilon is None else _levels(of.epsilon)
+    with progress(quiet=of.quiet) as observer:
+        names = column_names(table)
+        dropped = None if of.drop is None else _columns(of.drop, names)
+        sketch = sketch_table(table, drop=dropped or (), rows=of.rows or ROWS, observer=observer)
+    wanted = None if of.unknown is None else _columns(of.unknown, names)
+    if not of.yes and not is_printed and sys.stdin.isatty() and sys.stderr.isatty():
+        proposal = _ask(sketch, wanted, dropped, of.epsilon)
+    else:
+        proposal = propose.propose(sketch, unknown=wanted, epsilon=levels)
+    text = propose.draft(proposal, _path_from(table, None if is_printed else target))
+    if is_printed:
+        click.echo(text, nl=False)
+        return
+    put(target, text)
+    with progress(quiet=of.quiet) as observer:
+        try:  # as an audit does, unless that takes long
+            if proposal.sketch.is_whole:
+                studies.load_study(target, observer=observer)
+        except NarcissusError as error:
+            why = f"wrote {target}, but it cannot be played as it is: {error}"
+            raise InputError(why) from error
+    click.echo("\n".join(propose.summary(proposal)))
+    click.echo(f"wrote {target}; read it, then play it with: narcissus audit {target}")
+
+
+def _columns(text: str, names: Sequence[str]) -> list[str]:
+    """Split names at commas, except one name that contains a comma itself."""
+    if text and text in names:
+        return [text]
+    return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
+
+
+def _levels(text: str) -> tuple[float, ...]:
+    try:
+        levels = tuple(dict.fromkeys(float(part) for part in text.split(",")))
+    except ValueError:
+        levels = ()
+    if not levels or not all(level > 0 for level in levels):
+        raise InputError(f"`--epsilon` takes numbers above 0, separated by commas, got {text!r}")
+    return levels
+
+
+def _asked(question: str, default: str, read: Callable[[str], AnswerT]) -> AnswerT:
+    """Prompt until the answer is usable."""
+    while True:
+        text = click.prompt(question, default=default, show_default=bool(default), err=True)
+        try:
+            return read(text)
+        except NarcissusError as error:
+            click.echo(f"{error}", err=True)
+
+
+def _ask(
+    sketch: TableSketch, unknown: list[str] | None, drop: list[str] | None, epsilon: str | None
+) -> Proposal:
+    """Propose a study, and prompt for all that no option sets."""
+    found = propose.propose(sketch, unknown=unknown, drop=drop or [])
+    click.echo("\n".join(["Proposed, by names and values:", *propose.summary(found)]), err=True)
+
+    def without(text: str) -> Proposal:
+        return propose.propose(sketch, unknown=unknown, drop=_columns(text, sketch.names))
+
+    if drop is None:
+        found = _asked("Further columns to leave out (commas between, Enter: none)", "", without)
+    dropped = [name for name in sketch.names if found.drop.get(name) == propose.ASKED]
+    after = ",".join(found.unknown)
+
+    def wanted(text: str) -> Proposal:
+        if text == after:
+            return found
+        return propose.propose(sketch, unknown=_columns(text, sketch.names), drop=dropped)
+
+    if unknown is None:
+        found = _asked("Columns that the attacker is after", after, wanted)
+    shown = ",".join(f"{level:g}" for level in propose.EPSILON)
+    levels = _levels(epsilon) if epsilon else _asked("Privacy levels (epsilon)", shown, _levels)
+    return replace(found, epsilon=levels)
+
+
+def _path_from(table: str, out: Path | None) -> str:
+    if table.startswith("statsmodels:"):
+        return table
+    folder = Path.cwd() if out is None else out.parent.resolve()
+    place = Path(table)
+    return Path(os.path.relpath(place.parent.resolve() / place.name, folder)).as_posix()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExamplesOptions:
+    out: Annotated[Path | None, Opt(PRINTED)] = None
+    force: bool = False
+    as_json: AsJson = False
+
+
+@command
+def examples(name: str | None = None, *, of: ExamplesOptions) -> None:
+    from narcissus.study.shipped import shipped_studies, shipped_study
+
+    if name is not None:
+        study = shipped_study(name)
+        if str(of.out) == "-":
+            click.echo(study.path.read_text(encoding="utf-8"), nl=False)
+        else:
+            _copy(study, Path(f"{name}.toml") if of.out is None else of.out, force=of.force)
+        return
+    if of.out is not None:
+        raise InputError("`--out` needs the NAME of a study")
+    if of.as_json:
+        rows = [
+            {
+                **{key: getattr(s, key) for key in ("name", "kind", "about", "source")},
+                "expected": s.expected,
+                "tables": [table.name for table in s.tables],
+            }
+            for s in shipped_studies()
+        ]
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for study in shipped_studies():
+        click.echo(study.name)
+        text = f"{study.about} [{study.source}]" if study.source else study.about
+        click.echo(textwrap.fill(text, 96, initial_indent="    ", subsequent_indent="    "))
+
+
+def _copy(study: Any, target: Path, *, force: bool) -> None:
+    """Write a shipped study, and the files that it reads beside it."""
+    copies = {study.path: target, **{table: target.parent / table.name for table in study.tables}}
+    for source, copy in copies.items():
+        same = source is not study.path and copy.is_file()
+        if copy.exists() and not force and not (same and copy.read_bytes() == source.read_bytes()):
+            another = f"choose another {'file' if copy == target else 'folder'} with --out"
+            raise InputError(f"{copy} exists; {another}, or replace it with --force")
+    for source, copy in reversed(copies.items()):  # the study last: where it is, its table is
+        try:
+            copy.write_bytes(source.read_bytes())
+        except OSError as error:
+            raise InputError(f"cannot write {copy}: {error.strerror or error}") from error
+    wrote = " and ".join(map(str, copies.values()))
+    click.echo(f"wrote {wrote}; play it with: narcissus audit {target}")
+
+
+@command
+def schema(
+    what: Annotated[str, Opt(click.Choice(["study", "record", "parts"]))],
+    kind: str | None = None,
+) -> None:
+    if what == "parts":
+        from narcissus._validation import one_of
+        from narcissus.study.listing import as_text
+        from narcissus.study.registry import ROOMS
+
+        rooms = list(ROOMS) if kind is None else [one_of("ROOM", kind, ROOMS)]
+        click.echo("\n\n".join(map(as_text, rooms)))
+        return
+    found = study_schema(kind or "table") if what == "study" else record_schema(kind)
+    click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+
+
+DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+
+
+def study_schema(kind: str) -> dict[str, Any]:
+    from narcissus.study.kinds import study_kind
+
+    schema = study_kind(kind).model.model_json_schema(by_alias=True)
+    entry: dict[str, Any] = {"const": kind, "description": "The kind of study."}
+    required = list(schema.get("required", []))
+    if kind == "table":
+        entry["default"] = kind
+    else:
+        required.append("kind")
+    schema["properties"] = {"kind": entry, **schema.get("properties", {})}
+    if required:
+        schema["required"] = required
+    return {**DIALECT, **schema, "title": f"Narcissus study of kind {kind}"}
+
+
+def record_schema(kind: str | None) -> dict[str, Any]:
+    """Return the JSON Schema of records of a kind; None: what all kinds share."""
+    from narcissus.study.kinds import study_kind
+    from narcissus.study.record import Record
+
+    schema = Record.model_json_schema(by_alias=True)
+    # every record is sealed, though the model can hold one that is not yet
+    schema["required"] = list(schema["properties"])
+    title = "Narcissus record"
+    if kind is not None:
+        results = study_kind(kind).results.json_schema()
+        # references in it are to its own root, which moves
+        schema.setdefault("$defs", {}).update(results.pop("$defs", {}))
+        schema["properties"]["results"] = results
+        schema["properties"]["kind"] = {"const": kind}
+        title += f" of kind {kind}"
+    return {**DIALECT, **schema, "title": title}

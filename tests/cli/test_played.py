@@ -1,0 +1,433 @@
+"""The commands audit, scale and synth: exit codes, what they print, leave and refuse."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from narcissus.study.record import digest_of
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [("met", 0), ("no threshold", 0), ("exceeded", 1), ("inconclusive", 3), ("not assessed", 3)],
+)
+def test_exit_code_follows_the_status(toy, narcissus, status, code):
+    _, write = toy
+    left, out, _ = narcissus("audit", write(status=status))
+    assert left == code
+    assert f"The toy says: {status}." in out
+    assert (Path("results/toy") / "report.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_json_prints_the_record_and_nothing_else(toy, narcissus):
+    _, write = toy
+    code, out, err = narcissus("audit", write(), "--seed", 5, "--out", "there", "--json", "--quiet")
+    record = json.loads(out)
+    assert (code, err) == (0, "")
+    assert record["results"] == {"answer": 5}
+    assert record["provenance"]["entropy"] == "5"
+    assert record["digest"] == digest_of(record)
+    assert Path("there/record.json").read_text() == out
+
+
+def test_options_reach_the_kind(toy, narcissus):
+    kind, write = toy
+    Path("policy.toml").write_text("")
+    narcissus(
+        "audit", write(), "--workers", 3, "--restart", "--policy", "policy.toml",
+        "--records", "internal.json",
+    )  # fmt: skip
+    options = kind.options[-1]
+    assert options.workers == 3
+    assert options.restart
+    assert options.policy == Path("policy.toml")
+    assert options.internal == Path("internal.json")
+    assert options.folder == Path("results/toy")
+
+
+def test_progress_goes_to_standard_error_a_line_each_tenth(toy, narcissus):
+    _, write = toy
+    _, out, err = narcissus("audit", write(trials=200))
+    lines = err.splitlines()
+    assert lines[0] == "trials: 200 steps"
+    assert len(lines) == 11
+    assert "100 of 200 (50%)" in err
+    assert "steps" not in out
+
+
+def test_interrupt_says_how_to_continue(toy, narcissus):
+    _, write = toy
+    study = write("my study.toml", status="interrupt")
+    code, out, err = narcissus("audit", study, "--quiet", "--seed", 0, "--restart")
+    assert code == 130
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("interrupted; continue with: narcissus audit '")
+    assert err.endswith("--out 'results/my study' --seed 0 --quiet\n")
+    assert not Path("results/my study/record.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"trails": 3}, "unknown key `trails`; did you mean `trials`?"),
+        ({"trials": 0}, "`trials`"),
+        ({"trials": 13}, "`trials` must not be 13"),
+        ({"kind": "toi"}, "`kind` must be one of"),
+    ],
+)
+def test_a_wrong_study_is_refused_and_leaves_nothing(toy, narcissus, keys, says):
+    kind, write = toy
+    code, out, err = narcissus("audit", write(**keys))
+    assert (code, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+    assert not Path("results").exists()
+    assert not kind.options
+
+
+def test_missing_study_names_the_nearest(toy, narcissus):
+    _, write = toy
+    write()
+    code, _, err = narcissus("audit", "tyo.toml")
+    assert code == 2
+    assert "no such file" in err
+    assert "`toy.toml`" in err
+
+
+@pytest.mark.parametrize(
+    "option", [("--workers", 0), ("--seed", -1), ("--policy", "absent.toml"), ("--out", "toy.toml")]
+)
+def test_a_wrong_option_is_named(toy, narcissus, option):
+    kind, write = toy
+    code, _, err = narcissus("audit", write(), *option)
+    assert code == 2
+    assert option[0] in err
+    assert not kind.options
+
+
+def test_folder_of_another_study_is_refused_unless_restarted(toy, narcissus):
+    _, write = toy
+    assert narcissus("audit", write(), "--out", "out")[0] == 0
+    kept = Path("out/record.json").read_text()
+    code, _, err = narcissus("audit", write(trials=5), "--out", "out")
+    assert code == 2
+    assert "belongs to another study" in err
+    assert "--restart" in err
+    assert Path("out/record.json").read_text() == kept
+    assert narcissus("audit", write(trials=5), "--out", "out", "--restart")[0] == 0
+    assert Path("out/record.json").read_text() != kept
+
+
+def test_the_same_study_may_be_played_again(toy, narcissus):
+    _, write = toy
+    study = write()
+    first = narcissus("audit", study, "--seed", 1, "--json", "--quiet")
+    assert narcissus("audit", study, "--seed", 1, "--json", "--quiet") == first
+
+
+def test_a_study_without_a_seed_continues_with_the_one_that_it_drew(toy, narcissus):
+    kind, write = toy
+    study = write(status="interrupt")
+    assert narcissus("audit", study, "--quiet")[0] == 130
+    assert narcissus("audit", study, "--quiet")[0] == 130
+    narcissus("audit", study, "--quiet", "--restart")
+    first, again, anew = (options.entropy for options in kind.options)
+    assert first == again != anew
+
+
+def test_a_damaged_record_is_replaced(toy, narcissus):
+    _, write = toy
+    Path("results/toy").mkdir(parents=True)
+    Path("results/toy/record.json").write_text('{"schema": ')
+    assert narcissus("audit", write())[0] == 0
+    json.loads(Path("results/toy/record.json").read_text())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the administrator can write anywhere")
+def test_unwritable_folder_is_refused(toy, narcissus):
+    _, write = toy
+    Path("locked").mkdir(mode=0o500)
+    code, _, err = narcissus("audit", write(), "--out", "locked/out")
+    assert code == 2
+    assert "--out" in err
+
+
+def test_a_folder_that_cannot_be_made_is_refused(toy, narcissus):
+    kind, write = toy
+    study = write()
+    code, _, err = narcissus("audit", study, "--out", "toy.toml/out")
+    assert code == 2
+    assert "cannot be written to" in err
+    assert not kind.options
+
+
+def test_audit_plays_games(narcissus, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    narcissus("examples", "mona-lisa-narcissus")
+    code, out, _ = narcissus("audit", "mona-lisa-narcissus.toml", "--seed", 1, "--quiet")
+    assert code == 1  # the threshold is exceeded: the statement is violated
+    assert "Violates" in out
+    assert (tmp_path / "results" / "mona-lisa-narcissus" / "report.html").exists()
+    narcissus("examples", "counting-query")
+    code, out, _ = narcissus("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")
+    assert code == 0
+    assert json.loads(out)["results"]["outcome"] == "resilient, proved"
+
+
+@pytest.mark.parametrize("epsilon", ["[1, inf]", "2"])
+def test_record_fits_its_schema_and_is_drawn(town, narcissus, fit, epsilon):
+    code, out, err = narcissus("audit", town(epsilon), "--json")
+    assert code == 0, err
+    record = json.loads(out)
+    for kind in ((), ("table",)):
+        schema = json.loads(narcissus("schema", "record", *kind)[1])
+        fit(record, schema)
+    assert isinstance(record["results"], list) == (epsilon != "2")
+    drawn = Path("results/town/report.html").read_text()
+    narcissus("report", "results/town", "--out", "again.html")
+    assert Path("again.html").read_text() == drawn
+    assert "A small town" in drawn
+
+
+def test_a_policy_decides_and_its_hash_and_reason_stand_in_the_record(town, narcissus):
+    Path("policy.toml").write_text(
+        '[threshold]\nshare = 0.05\nreason = "Small towns."\norigin = "The board"\n'
+    )
+    code, out, err = narcissus("audit", town(), "--policy", "policy.toml", "--json", "--quiet")
+    assert (code, err) == (1, "")
+    record = json.loads(out)
+    assert record["provenance"]["digests"]["policy"].startswith("sha256:")
+    assert "Small towns." in narcissus("report", "results/town", "--text")[1]
+
+
+def test_single_records_go_to_the_internal_file_only(town, narcissus):
+    narcissus("audit", town(), "--records", "internal.json", "--quiet")
+    assert Path("internal.json").exists()
+    assert {p.name for p in Path("results/town").iterdir()} == {
+        "digest.key", "record.json", "report.html", "trials.store",
+    }  # fmt: skip
+
+
+def test_a_finished_run_can_be_extended(town, narcissus):
+    path = Path(town())
+    narcissus("audit", path, "--quiet")
+    path.write_text(path.read_text().replace("trials = 4", "trials = 6"))
+    code, _, err = narcissus("audit", path)
+    assert code == 0
+    assert "8 done earlier" in err
+
+
+HALVES = (
+    "scale",
+    "xor-halves-together",
+    "--over",
+    "world.n=2:6:2",
+    "--with",
+    "success.length=1:3:1",
+)
+FEW = ("--trials", "60", "--seed", "1")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_shipped_study_is_drawn_by_its_name(call, here):
+    code, out, err = call(*HALVES, *FEW)
+    assert code == 0
+    assert " ".join(out.split()).startswith(
+        "PROVED: For world.n = 2 to 6, the largest gain of any attacker does not fall: it rises "
+        "from 0.5 to 0.875."
+    )
+    assert "wrote results/xor-halves-together-scale/index.html" in out
+    assert "of trials: 3 values of world.n" in err
+    folder = here / "results" / "xor-halves-together-scale"
+    assert {p.name for p in folder.iterdir()} == {
+        "data.csv", "data.json", "index.html", "picture.svg", "values",
+    }  # fmt: skip
+    # the same command finds what is finished
+    code, again, err = call(*HALVES, *FEW)
+    assert (code, again) == (0, out)
+    assert "all 3 values of world.n were played earlier" in err
+
+
+def test_json_is_what_is_written(call, here):
+    code, out, err = call(*HALVES, *FEW, "--json", "--quiet", "--out", "there")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert told == json.loads((here / "there" / "data.json").read_text())
+    gain = next(
+        c for c in told["curves"] if c["whose"] == "any attacker" and c["quantity"] == "gain"
+    )
+    assert [p["value"] for p in gain["points"]] == pytest.approx([0.5, 0.75, 0.875])
+
+
+def test_what_cannot_be_told_has_an_exit_code_of_its_own(call, here):
+    """Fifty trials of a game that is too large to be written out."""
+    code, out, _ = call(
+        "scale", "average-is-safe", "--over", "world.d=50,100", "--trials", "50", "--seed", "1"
+    )
+    assert code == 3
+    assert " ".join(out.split()).startswith(
+        "SAMPLED: For world.d = 50 to 100, the gain of majority cannot be told"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("xor-halves-togethr", "--over", "world.n=2:4:2"), "did you mean `xor-halves-together`"),
+        (("none.toml", "--over", "world.n=2:4:2"), "none.toml"),
+        (("pinned-bits", "--over", "success.l=1:4:1"), "did you mean `success.k`"),
+        (("pinned-bits", "--over", "success.k"), "must be SECTION.key=VALUES"),
+        (("pinned-bits", "--over", "success.k=1:4:1", "--with", "world.n=1,2"), "give as many"),
+        (("pinned-bits", "--over", "world.n=2,0"), "world.n = 0 is refused"),
+        (("pinned-bits", "--over", "success.k=2"), "at least two values"),
+        (("pinned-bits",), "--over"),
+        (("pinned-bits", "--over", "success.k=1:2:1", "--confidence", "1"), "--confidence"),
+    ],
+)
+def test_mistakes_are_said_before_anything_is_played(call, here, words, said):
+    code, out, err = call("scale", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not list(here.iterdir())
+
+
+def test_an_empty_file_is_refused(call, here):
+    (here / "empty.toml").write_text("")
+    code, _, err = call("scale", "empty.toml", "--over", "world.n=1,2")
+    assert code == 2
+    assert "empty.toml" in err
+
+
+def test_own_code_needs_permission(call, here):
+    (here / "mine.py").write_text("def mechanism(data, rng):\n    return data[0]\n")
+    (here / "mine.toml").write_text(
+        'kind = "game"\n[world]\nname = "bits"\nn = 3\n[mechanism]\nname = "mine:mechanism"\n'
+        '[success]\nname = "prefix"\nlength = 1\n[[attack]]\nname = "fixed-guess"\nguess = 0\n'
+        '[statement]\nname = "narcissus"\nepsilon = 0.0\ndelta = 0.0\n'
+    )
+    words = ("scale", "mine.toml", "--over", "world.n=2,3", *FEW)
+    code, _, err = call(*words)
+    assert code == 2
+    assert "--allow-code" in err
+    code, out, err = call(*words, "--allow-code")
+    assert code in (0, 3), err
+    assert "the gain of fixed-guess" in out
+
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+
+
+@pytest.fixture
+def synth(narcissus, tmp_path):
+    """Audit a file of the examples, of few people to be quick."""
+    for name in ("real", "control", "copied", "fresh"):
+        lines = (DATA / f"given_{name}.csv").read_text(encoding="utf-8").splitlines()
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines[:301]) + "\n", encoding="utf-8")
+
+    def run(synthetic, *more, control=True):
+        files = [tmp_path / "real.csv", tmp_path / f"{synthetic}.csv"]
+        aside = ["--control", tmp_path / "control.csv"] if control else []
+        words = map(str, ["synth", *files, *aside, *more])
+        return narcissus(*words, "--out", str(tmp_path / "out"), "--seed", "1", "--quiet")
+
+    return run
+
+
+def test_exit_codes_follow_the_verdict(synth, tmp_path):
+    code, out, _ = synth("real", "--unknown", "ESR")
+    assert code == 1
+    assert "THRESHOLD EXCEEDED" in out
+    assert (tmp_path / "out" / "report.html").exists()
+    code, out, _ = synth("fresh", "--unknown", "ESR", "--restart")
+    assert code == 3
+    assert "NOT SHOWN" in out
+    code, out, _ = synth("real", "--unknown", "ESR", "--restart", control=False)
+    assert code == 3
+    assert "NOT ASSESSED" in out
+
+
+def test_options_reach_the_study(synth):
+    code, out, _ = synth(
+        "real", "--unknown", "ESR,SEX", "--groups", "DIS", "--drop", "RELP", "--bins", "AGEP=10",
+        "--missing", "category", "--at-most", "0.9", "--confidence", "0.9", "--json",
+    )  # fmt: skip
+    study = json.loads(out)["study"]
+    assert code == 3
+    assert study["threat"]["unknown"] == ["ESR", "SEX"]
+    assert study["groups"]["columns"] == ["DIS"]
+    assert (study["data"]["drop"], study["data"]["missing"]) == (["RELP"], "category")
+    assert study["data"]["bins"]["AGEP"]["width"] == 10
+    assert (study["threshold"]["at_most"], study["run"]["confidence"]) == (0.9, 0.9)
+
+
+def test_a_policy_decides(synth, tmp_path):
+    (tmp_path / "policy.toml").write_text("[threshold]\nat_most = 0.98\n", encoding="utf-8")
+    assert synth("real", "--unknown", "ESR", "--policy", tmp_path / "policy.toml")[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--unknown", "ESRR"], "did you mean `ESR`"),
+        (["--unknown", "ESR,,SEX"], "single commas"),
+        (["--unknown", "ESR", "--bins", "AGEP"], "COLUMN=WIDTH"),
+        (["--unknown", "ESR", "--bins", "AGEP=ten"], "COLUMN=WIDTH"),
+        (["--unknown", "ESR", "--bins", "AGE=10"], "did you mean `AGEP`"),
+        (["--unknown", "ESR", "--read-as", "AGEP"], "COLUMN=WAY"),
+        (["--unknown", "ESR", "--read-as", "AGEP=words"], "data.read_as.AGEP"),
+        (["--unknown", "ESR", "--read-as", "AGE=text"], "did you mean `AGEP`"),
+        (["--unknown", "ESR", "--at-most", "2"], "threshold.at_most"),
+        ([], "--unknown"),
+    ],
+)
+def test_mistakes_exit_with_2(synth, words, said):
+    code, out, err = synth("fresh", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_values_that_hardly_overlap_stop_the_run_until_it_is_said_how_to_read_them(synth, tmp_path):
+    path = tmp_path / "fresh.csv"
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    place = head.split(",").index("SEX")
+    cells = [row.split(",") for row in rows]
+    lines = [",".join([*c[:place], "mf"[int(c[place]) - 1], *c[place + 1 :]]) for c in cells]
+    path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    code, out, err = synth("fresh", "--unknown", "ESR")
+    assert (code, out) == (2, "")
+    assert "'1', '2' in the real file" in err
+    assert "'m'" in err
+    assert "'f'" in err
+    assert "--read-as SEX=text" in err
+    assert "--drop SEX" in err
+    assert synth("fresh", "--unknown", "ESR", "--read-as", "SEX=text")[0] == 3
+    code, out, _ = synth("fresh", "--unknown", "ESR", "--drop", "SEX", "--restart", "--json")
+    assert code == 3
+    assert any(one.startswith("Columns read as numbers: ") for one in json.loads(out)["assessed"])
+
+
+def test_what_was_read_as_what_is_told_in_the_record(synth, tmp_path):
+    path = tmp_path / "fresh.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace(",", ".0,"), encoding="utf-8")
+    head, rest = path.read_text(encoding="utf-8").split("\n", 1)
+    path.write_text(head.replace(".0,", ",") + "\n" + rest, encoding="utf-8")
+    code, out, _ = synth("fresh", "--unknown", "ESR", "--json")
+    assert code == 3
+    [said] = [one for one in json.loads(out)["assessed"] if "In the synthetic file" in one]
+    assert re.search(r"'(\d)\.0' is read as \1 \(MAR\)", said)
+
+
+def test_a_folder_of_another_audit_is_not_overwritten(synth):
+    assert synth("fresh", "--unknown", "ESR")[0] == 3
+    code, _, err = synth("fresh", "--unknown", "SEX")
+    assert code == 2
+    assert "--restart" in err

@@ -1,0 +1,556 @@
+"""The commands report and verify: a record drawn again, and played again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from narcissus.cli.records import Likeness, differences
+from narcissus.study.record import digest_of, portable_digest_of, study_digest
+
+
+@pytest.fixture
+def drawn_once(toy, narcissus):
+    _, write = toy
+    narcissus("audit", write(), "--seed", 1, "--quiet")
+    return Path("results/toy")
+
+
+def test_same_bytes_from_file_and_folder(drawn_once, narcissus):
+    drawn = (drawn_once / "report.html").read_bytes()
+    for given in (drawn_once, drawn_once / "record.json"):
+        assert narcissus("report", given, "--out", "again.html")[0] == 0
+        assert Path("again.html").read_bytes() == drawn
+
+
+def test_default_place_is_beside_the_record(drawn_once, narcissus):
+    (drawn_once / "report.html").unlink()
+    code, out, _ = narcissus("report", drawn_once)
+    assert code == 0
+    assert out == "Report: results/toy/report.html\n"
+    assert (drawn_once / "report.html").exists()
+
+
+def test_text_goes_to_standard_output_or_a_file(drawn_once, narcissus):
+    code, out, _ = narcissus("report", drawn_once, "--text")
+    assert code == 0
+    assert "THRESHOLD MET" in out
+    narcissus("report", drawn_once, "--text", "--out", "r.txt")
+    assert Path("r.txt").read_text() == out
+
+
+def test_bad_records_are_named(drawn_once, narcissus):
+    path = drawn_once / "record.json"
+    data = json.loads(path.read_text())
+    data["verdict"] = "All is well."
+    Path("changed.json").write_text(json.dumps(data))
+    Path("other.json").write_text("{}")
+    Path("broken.json").write_text("{")
+    for name, says in [
+        ("absent.json", "no such record"),
+        ("changed.json", "was changed after it was written"),
+        ("other.json", "is not a record"),
+        ("broken.json", "is not a record: it is no JSON"),
+        (".", "no such record"),
+    ]:
+        code, out, err = narcissus("report", name, "--out", "x.html")
+        assert (code, out) == (2, "")
+        assert says in err
+        assert not Path("x.html").exists()
+
+
+def test_out_must_be_writable(drawn_once, narcissus):
+    code, _, err = narcissus("report", drawn_once, "--out", "absent/x.html")
+    assert code == 2
+    assert "--out" in err
+
+
+@pytest.mark.parametrize("what", ["brief", "mapping"])
+def test_one_page_in_place_of_the_whole_report(drawn_once, narcissus, what):
+    code, out, _ = narcissus("report", drawn_once, f"--{what}")
+    assert code == 0
+    path = drawn_once / f"{what}.html"
+    assert out == f"{what.capitalize()}: {path}\n"
+    assert path.read_text().startswith("<!DOCTYPE html>")
+    code, out, _ = narcissus("report", drawn_once, f"--{what}", "--text")
+    assert code == 0
+    assert {"brief": "Who decides", "mapping": "Five Safes"}[what] in out
+    narcissus("report", drawn_once, f"--{what}", "--text", "--out", "x.txt")
+    assert Path("x.txt").read_text() == out
+
+
+def test_export_for_output_checkers(drawn_once, narcissus):
+    code, out, _ = narcissus("report", drawn_once, "--export", "acro")
+    assert (code, out) == (0, f"Outputs for ACRO: {drawn_once / 'acro'}\n")
+    held = json.loads((drawn_once / "acro" / "results.json").read_text())
+    assert list(held["results"]) == ["narcissus"]
+    drawn = (drawn_once / "report.html").read_bytes()
+    assert (drawn_once / "acro" / "report.html").read_bytes() == drawn
+    narcissus("report", drawn_once, "--export", "acro", "--out", "new/outputs")
+    assert json.loads(Path("new/outputs/results.json").read_text()) == held
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--brief --mapping", "--brief and --mapping do not go together"),
+        ("--export acro --brief", "--brief and --export do not go together"),
+        ("--export acro --text", "--export and --text do not go together"),
+        ("--export sacro", "'sacro' is not 'acro'"),
+        ("--brief --out .", "is a folder; name a file"),
+        ("--export acro --out toy.toml", "cannot write toy.toml"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(drawn_once, narcissus, words, says):
+    code, out, err = narcissus("report", drawn_once, *words.split())
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+OF_PEOPLE = """
+[data]
+path = "{path}"
+[threat]
+unknown = ["ill"]
+people = "all"
+[mechanism]
+k = 1
+epsilon = 1.0
+[attacks.prior]
+[groups]
+columns = ["name"]
+[run]
+trials = 1
+workers = 1
+seed = 97531
+"""
+
+
+@pytest.fixture
+def of_people(tmp_path, monkeypatch, narcissus):
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(f"{'ab'[k % 5 == 0]},{k // 2 % 2}" for k in range(60))
+    Path("people.csv").write_text(f"name,ill\n{rows}\n")
+    Path("t.toml").write_text(OF_PEOPLE.format(path=tmp_path / "people.csv"))
+    assert narcissus("audit", "t.toml", "--out", "out", "--quiet")[0] == 0
+    return Path("out")
+
+
+def test_what_audit_leaves_for_showing_has_no_seed_digest_or_folder(of_people, narcissus, tmp_path):
+    record = json.loads((of_people / "record.json").read_text())
+    digest = record["provenance"]["digests"]["data"]
+    assert digest.startswith("hmac-sha256:")
+    page = (of_people / "report.html").read_text()
+    brief = narcissus("report", of_people, "--brief", "--text")[1]
+    mapping = narcissus("report", of_people, "--mapping", "--text")[1]
+    text = narcissus("report", of_people, "--text")[1]
+    assert text == narcissus("report", of_people, "--text", "--shareable")[1]
+    for shown in (page, brief, mapping, text):
+        assert digest not in shown
+        assert "97531" not in shown
+        assert str(tmp_path) not in shown
+    internal = narcissus("report", of_people, "--text", "--internal")[1]
+    assert internal.startswith("Internal, not to be shown: ")
+    assert digest in internal
+    assert "97531" in internal
+    assert str(tmp_path) in internal
+    for form in ("--brief", "--mapping"):
+        assert narcissus("report", of_people, form, "--text", "--internal")[1].startswith(
+            "Internal, not to be shown: "
+        )
+
+
+def test_a_record_for_showing_is_drawn_alike_and_is_not_verified(of_people, narcissus):
+    code, out, _ = narcissus("report", of_people, "--record", "shown.json")
+    assert (code, out) == (0, "Record: shown.json\n")
+    shown, whole = (
+        narcissus("report", path, "--text")[1].splitlines() for path in ("shown.json", of_people)
+    )
+    differ = [(a, b) for a, b in zip(shown, whole, strict=True) if a != b]
+    assert len(differ) == 1  # the digest of the record
+    assert "sha256:" in differ[0][0]
+    code, _, err = narcissus("verify", "shown.json", "t.toml", "--quiet")
+    assert code == 2
+    assert "its seed is withheld" in err
+
+
+@pytest.mark.parametrize("also", ["--internal", "--text", "--brief", "--out"])
+def test_a_record_for_showing_takes_no_other_form(of_people, narcissus, also):
+    value = ["x.html"] if also == "--out" else []
+    code, _, err = narcissus("report", of_people, "--record", "shown.json", also, *value)
+    assert code == 2
+    assert "do not go together" in err
+    assert not Path("shown.json").exists()
+
+
+GAME = """
+kind = "game"
+[world]
+name = "bits"
+n = 4
+[mechanism]
+name = "identity"
+[[attack]]
+name = "released-row"
+row = "all"
+[success]
+name = "prefix"
+[statement]
+name = "narcissus"
+epsilon = 1.0
+delta = 0.1
+[exact]
+when = "never"
+[run]
+trials = 100
+"""
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch, narcissus):
+    monkeypatch.chdir(tmp_path)
+    Path("g.toml").write_text(GAME)
+    assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 1
+    return Path("out/record.json")
+
+
+def forged(path, change):
+    data = json.loads(path.read_text())
+    before = data["portable_digest"]
+    change(data)
+    if data.get("portable_digest") == before:
+        data["portable_digest"] = portable_digest_of(data)
+    data["digest"] = digest_of(data)
+    path.write_text(json.dumps(data))
+
+
+def test_a_record_without_a_seed_in_its_study_is_played_again(played, narcissus):
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert code == 0
+    assert "every number" in out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r["results"]["attackers"][0]["success"].update(value=0.98),
+        lambda r: r["results"]["attackers"][0]["success"].update(value=1 - 2e-9),
+        lambda r: r["results"].update(trials=101),
+        lambda r: r.update(title="Another"),
+        lambda r: r.update(verdict="All is well."),
+        lambda r: r["assessed"].append("everything"),
+        lambda r: r["not_covered"].pop(),
+        lambda r: r["provenance"]["digests"].update(extra="sha256:0"),
+        lambda r: r.update(portable_digest="sha256:" + "0" * 64),
+        lambda r: r.update(verdict=r["verdict"].replace("1", "2", 1)),
+    ],
+)
+def test_a_forged_record_is_found_though_its_digest_fits(played, narcissus, change):
+    forged(played, change)
+    assert narcissus("report", "out", "--out", "r.html")[0] == 0
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert code == 1
+    assert "NOT verified" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda r: r.update(status="met"), "status is 'met', and the outcome 'violates'"),
+        (lambda r: r.update(contradictions=["a and b"]), "contradict each other"),
+        (lambda r: r.update(verdict=" "), "no verdict"),
+        (lambda r: r.update(kind="gmae"), "unknown kind 'gmae'"),
+        (lambda r: r.update(schema="narcissus/record/3"), "later version"),
+        (lambda r: r["results"].pop("outcome"), "no study of kind 'game' has"),
+        (lambda r: r.update(results=[]), "no study of kind 'game' has"),
+        (
+            lambda r: r["results"]["attackers"][0]["success"].update(value=0.25),
+            "results.attackers[0].success: ",
+        ),
+    ],
+)
+def test_a_record_that_does_not_agree_with_itself_is_not_drawn(played, narcissus, change, says):
+    forged(played, change)
+    code, out, err = narcissus("report", "out", "--out", "r.html")
+    assert (code, out) == (2, "")
+    assert says in err
+    assert "Traceback" not in err
+    assert not Path("r.html").exists()
+
+
+def test_another_study_or_none(played, narcissus):
+    Path("other.toml").write_text(GAME.replace("n = 4", "n = 5"))
+    code, _, err = narcissus("verify", "out", "other.toml")
+    assert code == 2
+    assert "another study" in err
+    assert narcissus("verify", "out")[0] == 2
+
+
+def test_signatures(played, narcissus):
+    serialization = pytest.importorskip(
+        "cryptography.hazmat.primitives.serialization", reason="the extra `sign` is not installed"
+    )
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+    def written(name, key):
+        private = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        public = key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        Path(f"{name}.pem").write_bytes(private)
+        Path(f"{name}.pub").write_bytes(public)
+
+    for name in ("mine", "theirs"):
+        written(name, ed25519.Ed25519PrivateKey.generate())
+    written("curve", ec.generate_private_key(ec.SECP256R1()))
+    options = ("--out", "out", "--quiet", "--sign")
+    assert narcissus("audit", "g.toml", *options, "mine.pem")[0] == 1
+    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 0
+    for key in ("theirs.pub", "curve.pub", "mine.pem", "g.toml", "none.pub"):
+        code, out, err = narcissus("verify", "out", "--key", key)
+        assert (code, out) == (2, ""), key
+        assert "Traceback" not in err
+    for key in ("mine.pub", "curve.pem", "g.toml"):
+        assert narcissus("audit", "g.toml", *options, key)[0] == 2
+    signature = Path("out/record.json.sig").read_bytes()
+    forged(played, lambda r: r.update(title="Another"))
+    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
+    for content in (b"", b"????", signature[:-10], signature + b"A"):
+        Path("out/record.json.sig").write_bytes(content)
+        assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
+    # a new record without a signature leaves no old one beside it
+    assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 1
+    assert not Path("out/record.json.sig").exists()
+    assert narcissus("verify", "out", "--key", "mine.pub")[0] == 2
+
+
+def test_a_record_of_format_1_is_verified_by_what_it_holds(tmp_path, monkeypatch, narcissus):
+    """Written by version 0.1 from the same study; numbers that it lacks are passed over."""
+    monkeypatch.chdir(tmp_path)
+    records = Path(__file__).parents[1] / "study" / "records" / "last"
+    Path("table.csv").write_text("secret,x,y,z\na,0.5,0.25,0.25\nb,0.25,0.5,0.25\nc,0.1,0.1,0.8\n")
+    Path("prior.csv").write_text("secret,probability\na,0.5\nb,0.25\nc,0.25\n")
+    Path("c.toml").write_text(
+        'kind = "channel"\n[channel]\nfile = "table.csv"\nprior = "prior.csv"\n'
+    )
+    code, out, _ = narcissus("verify", records / "channel.json", "c.toml", "--quiet")
+    assert (code, "that format 1 holds" in out) == (0, True)
+    data = json.loads((records / "channel.json").read_text())
+    data["results"]["exact"]["bayes_risk"] = 0.4
+    data["digest"] = digest_of(data)
+    Path("forged.json").write_text(json.dumps(data))
+    code, out, _ = narcissus("verify", "forged.json", "c.toml", "--quiet")
+    assert (code, "results.exact.bayes_risk: 0.4" in out) == (1, True)
+
+
+def test_a_record_of_another_processor_is_verified_and_its_portable_digest_is_the_same(
+    played, narcissus
+):
+    """Every number that is no whole one moved by rounding: no last digit is the record's."""
+    data = json.loads(played.read_text())
+
+    def moved(value):
+        if isinstance(value, dict):
+            return {k: moved(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [moved(v) for v in value]
+        return value * (1 - 2e-15) if isinstance(value, float) else value
+
+    data["results"] = moved(data["results"])
+    assert portable_digest_of(data) == data["portable_digest"]
+    data["digest"], before = digest_of(data), data["digest"]
+    assert data["digest"] != before
+    played.write_text(json.dumps(data))
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert code == 0, out
+    assert "counts, statuses, grades and texts, the same" in out
+    assert "of them differ, by" in out
+    assert "the last digits hang on the processor" in out
+
+
+def test_what_must_not_differ_is_in_the_portable_digest(played):
+    data = json.loads(played.read_text())
+    same = data["portable_digest"]
+    for change in (
+        lambda r: r.update(status="met"),
+        lambda r: r.update(grade="proved"),
+        lambda r: r.update(verdict=r["verdict"] + " And 3 more."),
+        lambda r: r["results"].update(trials=101),
+        lambda r: r["results"]["attackers"].pop(),
+        lambda r: r["study"]["statement"].update(epsilon=1.0000000001),
+        lambda r: r["provenance"].update(entropy="7"),
+        lambda r: r["provenance"]["digests"].update(data="sha256:0"),
+        lambda r: r["provenance"].update(narcissus="0.0.9"),
+    ):
+        other = json.loads(played.read_text())
+        change(other)
+        assert portable_digest_of(other) != same
+    for change in (
+        lambda r: r["provenance"].update(machine="Windows AMD64"),
+        lambda r: r["provenance"].update(python="3.14.0"),
+        lambda r: r["provenance"]["packages"].update(numpy="9.9"),
+        lambda r: r["results"]["attackers"][0]["success"].update(value=0.123),
+    ):
+        other = json.loads(played.read_text())
+        change(other)
+        assert portable_digest_of(other) == same
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("41.4% of 8", "41.5% of 8", True),
+        ("41.4% of 8", "41.6% of 8", False),
+        ("41.4% of 8", "41.4% of 9", False),
+        ("at most 0.5", "at most 0.499999", True),
+        ("at most 0.5", "at most 0.41", False),
+        ("at most 1", "at most 0.9999", True),
+        ("at most 1", "at most 2", False),
+        ("delta 1.113e-14", "delta 1.114e-14", True),
+        ("delta 1.113e-14", "delta 0", False),
+        ("1,234.5 people", "1,234.6 people", True),
+        ("0.5 met", "0.5 exceeded", False),
+        ("0.5", "0.5 0.5", False),
+    ],
+)
+def test_a_text_may_round_a_number_the_other_way_and_differ_in_nothing_else(old, new, same):
+    assert (list(differences({"a": old}, {"a": new})) == []) is same
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        (0.5, 0.5 + 4e-10, True),
+        (0.5, 0.5 + 6e-10, False),
+        (1e-40, 1e-12, True),
+        (1e-10, 1e-8, False),
+        (1e6, 1e6 + 1e-4, True),
+        (1e6, 1e6 + 1e-2, False),
+        (3, 3.0000000001, True),
+        (3, 4, False),
+        (10**12, 10**12 + 1, False),
+        (1.0, True, False),
+        (1.0, None, False),
+        (float("inf"), 1.0, False),
+        (float("inf"), float("inf"), True),
+    ],
+)
+def test_numbers_are_the_same_within_a_billionth_and_counts_exactly(old, new, same):
+    tally = Likeness()
+    assert (list(differences([old], [new], tally=tally)) == []) is same
+    assert tally.same + tally.numbers == 1
+
+
+def test_differences_are_exact_and_have_a_place():
+    old = {"a": [1, 2.0, {"b": None}], "c": True, "d": "x"}
+    assert list(differences(old, json.loads(json.dumps(old)))) == []
+    assert list(differences({"a": 1}, {"a": 1.0})) == []
+    assert list(differences({"a": True}, {"a": 1})) == ["a: True in the record, 1 played again"]
+    [line] = differences(old, {**old, "a": [1, 2.0, {"b": 0}]})
+    assert line.startswith("a[3].b: None")
+    assert list(differences({"a": [1]}, {"a": [1, 2]})) == [
+        "a: 1 entries in the record, 2 played again"
+    ]
+    assert list(differences({"a": 1}, {})) == ["a: only in the record"]
+
+
+def test_a_record_of_version_0_1_is_one_of_the_study_in_the_words_of_today(
+    tmp_path, monkeypatch, narcissus
+):
+    monkeypatch.chdir(tmp_path)
+    record = Path(__file__).parents[1] / "study" / "records" / "last" / "mechanism.json"
+    example = Path(__file__).parents[2] / "examples" / "channel.toml"
+    code, out, _ = narcissus("verify", record, example, "--quiet")
+    assert (code, "every number" in out) == (0, True)
+    Path("other.toml").write_text(example.read_text().replace("uses = 2", "uses = 3"))
+    code, _, err = narcissus("verify", record, "other.toml", "--quiet")
+    assert (code, "another study" in err) == (2, True)
+
+
+def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch, narcissus):
+    """And one with another id is not: what is there is compared."""
+    monkeypatch.chdir(tmp_path)
+    assert narcissus("examples", "dp-implies-narcissus", "--out", "g.toml")[0] == 0
+    assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 0
+    record = Path("out/record.json")
+    assert [proof["id"] for proof in json.loads(record.read_text())["results"]["proofs"]] == [
+        "cohen-a.4"
+    ]
+    assert "[cohen-a.4]" in narcissus("report", "out/record.json", "--text")[1]
+    forged(record, lambda r: r["results"]["proofs"][0].pop("id"))
+    assert narcissus("report", "out/record.json", "--text")[0] == 0
+    assert narcissus("verify", "out", "g.toml", "--quiet")[0] == 0
+    forged(record, lambda r: r["results"]["proofs"][0].update(id="cohen-e.1"))
+    code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
+    assert code == 1
+    assert "proofs[1].id" in out
+
+
+TABLE = """
+[data]
+path = "people.csv"
+[threat]
+unknown = ["ill"]
+targets = 4
+[mechanism]
+k = 1
+epsilon = 1.0
+[attacks.prior]
+[run]
+trials = 2
+seed = 5
+workers = 1
+"""
+
+
+def test_data_are_compared_by_whoever_holds_the_key_and_all_else_by_anybody(
+    tmp_path, monkeypatch, narcissus
+):
+    monkeypatch.chdir(tmp_path)
+    people = "name,ill\n" + "\n".join(f"{'ab'[k % 2]},{k // 2 % 2}" for k in range(12))
+    Path("people.csv").write_text(people)
+    Path("t.toml").write_text(TABLE)
+    assert narcissus("audit", "t.toml", "--out", "out", "--quiet")[0] == 0
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "digest.key" in out) == (0, False)
+    key = Path("out/digest.key")
+    kept = key.read_text()
+    key.unlink()
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert code == 0
+    assert "out holds no digest.key" in out
+    key.write_text(kept)
+    key.chmod(0o600)
+    # two people whose names and states are swapped: no number changes, only the digest tells
+    Path("people.csv").write_text(people.replace("a,0\nb,0\na,1", "b,0\na,0\na,1", 1))
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "digests.data" in out) == (1, True)
+
+
+def test_a_record_of_before_small_groups_were_merged_is_verified(tmp_path, monkeypatch, narcissus):
+    monkeypatch.chdir(tmp_path)
+    people = "name,ill\n" + "\n".join(f"{'abc'[k % 5 % 3]},{k // 2 % 2}" for k in range(20))
+    Path("people.csv").write_text(people)
+    study = TABLE.replace("targets = 4", 'people = "all"') + '[groups]\ncolumns = ["name"]\n'
+    Path("one.toml").write_text(study + "least_group = 1\n")
+    Path("t.toml").write_text(study)
+    assert narcissus("audit", "one.toml", "--out", "out", "--quiet")[0] == 0
+    path = Path("out/record.json")
+
+    def as_then(data):
+        del data["study"]["groups"]["least_group"], data["results"]["merged"]
+        digest = study_digest("table", data["study"])
+        data["provenance"]["digests"]["study"] = f"sha256:{digest}"
+
+    forged(path, as_then)
+    assert [g["group"] for g in json.loads(path.read_text())["results"]["groups"]][:3] == [*"abc"]
+    code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
+    assert (code, "Verified" in out) == (0, True), out
+    code, out, err = narcissus("report", "out", "--text")
+    assert code == 2
+    assert "earlier version" in err
+    assert narcissus("report", "out", "--text", "--internal")[0] == 0
