@@ -30,7 +30,7 @@ from narcissus.worlds import (
     Secret,
     Uniform,
 )
-from narcissus.worlds.batches import key_of
+from narcissus.worlds.base import key_of
 
 RNG = np.random.default_rng(0)
 

@@ -11,7 +11,7 @@ from narcissus.errors import InputError
 from narcissus.guarantees import GaussianDP, PureDP
 from narcissus.mechanisms import CountQueries, SparseVector
 from narcissus.mechanisms.count_queries import PUBLISHED, WRITTEN, all_patterns, bits_of, counted
-from narcissus.profiles.conversations import conversations
+from narcissus.profiles.write_out import conversations
 
 DATA = np.array(list(itertools.product((0, 1), repeat=3)), dtype=np.uint8)
 

@@ -21,7 +21,7 @@ from narcissus import (
     success,
     worlds,
 )
-from narcissus.cli.schema import study_schema
+from narcissus.cli.studies import study_schema
 from narcissus.errors import InputError
 from narcissus.study.kinds import KINDS
 from narcissus.study.part_section import (

@@ -16,11 +16,10 @@ from narcissus.attacks.base import Conversation
 from narcissus.errors import InputError
 from narcissus.mechanisms import ThroughChannel
 from narcissus.success.relations.base import Attempts, take
-from narcissus.success.relations.predicates import TablePredicate
-from narcissus.worlds.base import Array, Batch
-from narcissus.worlds.batches import key_of
+from narcissus.success.relations.shipped import TablePredicate
+from narcissus.worlds.base import Array, Batch, key_of
+from narcissus.worlds.finite import Secret
 from narcissus.worlds.products import Bits
-from narcissus.worlds.secret import Secret
 
 
 @dataclass(frozen=True)

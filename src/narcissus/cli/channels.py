@@ -153,7 +153,7 @@ def _source(
 
 
 def _mechanism(text: str) -> Any:
-    from narcissus.study.part_text import part_from_text
+    from narcissus.study.part_section import part_from_text
 
     return part_from_text("channel-mechanism", text).build()
 

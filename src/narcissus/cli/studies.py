@@ -19,7 +19,7 @@ from narcissus.errors import InputError, NarcissusError
 
 if TYPE_CHECKING:
     from narcissus.study.table.propose import Proposal
-    from narcissus.tables.sketch import TableSketch
+    from narcissus.tables.parts import TableSketch
 
 AnswerT = TypeVar("AnswerT")
 PRINTED = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -41,8 +41,7 @@ class InitOptions:
 def init(table: Annotated[str, Opt(click.Path())], *, of: InitOptions) -> None:
     from narcissus._files import put
     from narcissus.cli.progress import progress
-    from narcissus.tables.parts import column_names
-    from narcissus.tables.sketch import ROWS, sketch_table
+    from narcissus.tables.parts import ROWS, column_names, sketch_table
 
     is_printed = str(of.out) == "-"
     target = Path(f"{Path(table.rpartition(':')[2]).name.partition('.')[0]}.toml")
@@ -198,7 +197,7 @@ def schema(
 ) -> None:
     if what == "parts":
         from narcissus._validation import one_of
-        from narcissus.study.listing import as_text
+        from narcissus.study.part_section import as_text
         from narcissus.study.registry import ROOMS
 
         rooms = list(ROOMS) if kind is None else [one_of("ROOM", kind, ROOMS)]

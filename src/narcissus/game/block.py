@@ -15,8 +15,15 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.attacks.base import Answers, Asks, ToldMore, one_by_one
-from narcissus.attacks.conversation import BrokenMechanismError, Conversation, Transcript
+from narcissus.attacks.base import (
+    Answers,
+    Asks,
+    BrokenMechanismError,
+    Conversation,
+    ToldMore,
+    Transcript,
+    one_by_one,
+)
 from narcissus.errors import InputError, NarcissusError
 from narcissus.game.rules import Game, is_own
 from narcissus.knowledge.base import MoreKnowledge

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from narcissus._random import RandomSource, child, entropy_of
 from narcissus._validation import fraction, integer
-from narcissus.attacks.base import Failure, Preparable
-from narcissus.attacks.conversation import Transcript
+from narcissus.attacks.base import Failure, Preparable, Transcript
 from narcissus.errors import InputError
 from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
 from narcissus.evidence.betting import log_mean

@@ -10,8 +10,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from narcissus.worlds.base import Array, Batch
-from narcissus.worlds.batches import distinct
+from narcissus.worlds.base import Array, Batch, distinct
 
 
 @runtime_checkable

@@ -16,9 +16,8 @@ from narcissus._validation import between, integer, non_negative, one_of, positi
 from narcissus.channels import Channel, channel, local_dp_epsilon
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import ReleaseChannel, WithoutCoins, deterministic
-from narcissus.worlds.base import Array, Batch, all_tuples
-from narcissus.worlds.batches import stacked
-from narcissus.worlds.own import asked
+from narcissus.worlds.base import Array, Batch, all_tuples, stacked
+from narcissus.worlds.finite import asked
 
 
 @dataclass(frozen=True)

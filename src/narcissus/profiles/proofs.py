@@ -14,8 +14,7 @@ from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.guarantees import Guarantee
 from narcissus.knowledge.base import KnownRows
-from narcissus.mechanisms.average import ExactAverage, NoisyAverage
-from narcissus.mechanisms.parity import Parity
+from narcissus.mechanisms.plain import ExactAverage, NoisyAverage, Parity
 from narcissus.profiles.closed_forms.average import (
     LEAST,
     limit_given_rows,

@@ -29,7 +29,7 @@ from scipy import sparse
 
 from narcissus._arrays import TIE
 from narcissus._validation import non_negative, probability
-from narcissus.attacks.bayes import BestPredicate, BestQuestions, Lookup, Plan
+from narcissus.attacks.guess import BestPredicate, BestQuestions, Lookup, Plan
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.game.rules import is_own

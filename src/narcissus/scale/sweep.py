@@ -25,8 +25,7 @@ from narcissus.errors import InputError, NarcissusError, StudyError
 from narcissus.game import Game, play
 from narcissus.game.executor import Executor
 from narcissus.knowledge import Candidates
-from narcissus.mechanisms.average import ExactAverage, NoisyAverage
-from narcissus.mechanisms.parity import Parity
+from narcissus.mechanisms.plain import ExactAverage, NoisyAverage, Parity
 from narcissus.observer import SILENT, Observer
 from narcissus.profiles.closed_forms.candidates import candidates_success
 from narcissus.profiles.closed_forms.parities import ParityRelease

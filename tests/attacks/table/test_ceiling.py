@@ -26,8 +26,7 @@ from narcissus.attacks.table.ceiling import (
 )
 from narcissus.attacks.table.factored import FactoredCeiling
 from narcissus.errors import InputError, TooLargeError
-from narcissus.knowledge.columns import Insider
-from narcissus.knowledge.factored import FactoredInsider
+from narcissus.knowledge.columns import FactoredInsider, Insider
 from narcissus.mechanisms import (
     Columns,
     GaussianNoise,

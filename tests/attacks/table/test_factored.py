@@ -38,8 +38,7 @@ from narcissus.attacks.table.factored import (
 from narcissus.attacks.table.rap import FactoredProjection
 from narcissus.errors import InputError, TooLargeError
 from narcissus.knowledge import FactoredColumns
-from narcissus.knowledge.columns import Insider
-from narcissus.knowledge.factored import FactoredInsider
+from narcissus.knowledge.columns import FactoredInsider, Insider
 from narcissus.mechanisms import (
     ChosenQueries,
     Counts,

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 import narcissus
-from narcissus.attacks.table import OwnLearner, PriorGuess, TableAttack
-from narcissus.attacks.table.factored_own import factored_own
+from narcissus.attacks.table import OwnLearner, PriorGuess, TableAttack, factored_attack
 from narcissus.errors import InputError, StudyError
 from narcissus.knowledge import FactoredTargets
 from narcissus.observer import SILENT
@@ -498,7 +497,7 @@ def test_without_a_list_of_joint_values_secrets_are_those_of_columns(ready, monk
         def train(self, simulated, rng):
             return Says(simulated[0].secrets)
 
-    attacks = (("own", factored_own(OwnLearner("own", Copies())), 1),)
+    attacks = (("own", factored_attack(OwnLearner("own", Copies())), 1),)
     learned = trained(replace(experiment, attacks=attacks), SILENT)
     played = learned.round(0, 0).turns["own"].attempts.values
     np.testing.assert_array_equal(played, found[0].secrets[None])

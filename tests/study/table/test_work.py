@@ -15,7 +15,7 @@ from narcissus.attacks.table import GibbsSampling, MeanField, PriorGuess
 from narcissus.errors import InputError, LongWorkError, StoreError, TooLargeError
 from narcissus.game.executor import Serial
 from narcissus.mechanisms import KeptReleases, MarginalQueries, ProtectedCounts, Shelf
-from narcissus.mechanisms.table import shelf as module
+from narcissus.mechanisms.table import kept as module
 from narcissus.observer import SilentObserver
 from narcissus.study.kinds import RunOptions
 from narcissus.study.table import work

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from narcissus.profiles import WrittenOut
-from narcissus.success.singling_out import SinglingOut
+from narcissus.success.statements import SinglingOut
 from narcissus_papers.cohen import baselines
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from narcissus.extraction import StatisticalVerifier
 from narcissus.mechanisms import Cipher, CountQueries, Sha256, SparseVector
-from narcissus.mechanisms.geometric_noise import TwoSidedGeometric
+from narcissus.mechanisms.noise import TwoSidedGeometric
 from narcissus.profiles import WrittenFamily, WrittenOut
-from narcissus.profiles.conversations import Tree
+from narcissus.profiles.write_out import Tree
 from narcissus.success.relations import SameImage
 from narcissus_papers import ITEMS, Given
 from narcissus_papers.cohen import cryptography

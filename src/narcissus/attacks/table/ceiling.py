@@ -32,14 +32,18 @@ from narcissus.attacks.table.base import Floats, Joint, OneByOne, softmax
 from narcissus.attacks.table.posterior import PAIRWISE_LIMIT, chunks, likelihood
 from narcissus.attacks.table.shards import BLOCK, CellIncidence
 from narcissus.errors import InputError
-from narcissus.knowledge.columns import Insider, OtherSecrets, Targets
-from narcissus.knowledge.factored import FactoredInsider, FactoredTargets
+from narcissus.knowledge.columns import (
+    FactoredInsider,
+    FactoredTargets,
+    Insider,
+    OtherSecrets,
+    Targets,
+)
 from narcissus.mechanisms import ProtectedCounts
 from narcissus.mechanisms.noise import Counts, Noise
 from narcissus.priors.elimination import elimination_order, marginals, most_likely
 from narcissus.priors.factors import Factors
-from narcissus.success.codes import Codes
-from narcissus.success.table import ColumnsRight
+from narcissus.success.table import Codes, ColumnsRight
 
 Cells = Counts | ProtectedCounts
 

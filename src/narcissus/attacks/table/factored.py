@@ -53,13 +53,12 @@ from narcissus.attacks.table.ceiling import LEAST_LOG, Ceiling
 from narcissus.attacks.table.posterior import GibbsSampling, Mask, MeanField
 from narcissus.attacks.table.rap import FactoredProjection, RelaxedProjection
 from narcissus.errors import InputError
-from narcissus.knowledge.columns import OtherSecrets
-from narcissus.knowledge.factored import CANDIDATES, FactoredInsider, FactoredTargets
+from narcissus.knowledge.columns import CANDIDATES, FactoredInsider, FactoredTargets, OtherSecrets
 from narcissus.mechanisms.noise import Counts, GaussianNoise, Noise
 from narcissus.mechanisms.queries import TableQueries
 from narcissus.priors.elimination import sample
 from narcissus.priors.factors import Factors
-from narcissus.success.codes import Codes
+from narcissus.success.table import Codes
 
 Places = NDArray[np.intp]
 Fields = Callable[[int, NDArray[np.integer]], Floats]

@@ -32,11 +32,10 @@ from narcissus.attacks.table.base import (
     softmax,
     within_reach,
 )
-from narcissus.knowledge.columns import Targets
-from narcissus.knowledge.factored import FactoredTargets
+from narcissus.knowledge.columns import FactoredTargets, Targets
 from narcissus.mechanisms.noise import Counts
 from narcissus.mechanisms.queries import Grouping, Pattern
-from narcissus.success.codes import Codes
+from narcissus.success.table import Codes
 
 Places = NDArray[np.int64]
 

@@ -33,8 +33,7 @@ from scipy import sparse
 
 from narcissus.attacks.table.base import Floats
 from narcissus.errors import NarcissusError
-from narcissus.knowledge.columns import Targets
-from narcissus.knowledge.types import Types, row_keys
+from narcissus.knowledge.columns import Targets, Types, row_keys
 from narcissus.mechanisms import TableQueries
 from narcissus.mechanisms.queries import Cells, Pattern
 from narcissus.success import ColumnsRight

@@ -29,7 +29,7 @@ from narcissus.guarantees import Adjacency, ApproximateDP, Guarantee, PureDP, as
 from narcissus.mechanisms.queries import Codes
 from narcissus.mechanisms.table.base import Columns, TableMechanism
 from narcissus.mechanisms.table.rows import Maker, PreparedRows
-from narcissus.worlds.own import asked
+from narcissus.worlds.finite import asked
 
 SAID = 5
 """Lines of what a program said last that an error shows."""

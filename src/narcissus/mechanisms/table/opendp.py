@@ -37,7 +37,7 @@ from narcissus.mechanisms.queries import Codes, MarginalQueries
 from narcissus.mechanisms.table.base import Columns, Microdata, TableMechanism
 from narcissus.mechanisms.table.command import rows_of
 from narcissus.mechanisms.table.rows import PreparedRows
-from narcissus.worlds.own import asked
+from narcissus.worlds.finite import asked
 
 REPLACED = {
     "SymmetricDistance()": 2,

@@ -23,8 +23,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Game, Play, play
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
-from narcissus.game.loop import Blocks, Through
-from narcissus.game.outcome import gap_limits
+from narcissus.game.loop import Blocks, Through, gap_limits
 from narcissus.game.rules import is_own
 from narcissus.observer import Observer
 from narcissus.profiles import (
@@ -64,15 +63,16 @@ from narcissus.study.store import TrialStore
 from narcissus.study.work import agree, timed
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import RandomRow
-from narcissus.success.singling_out import SAME, SinglingOut
 from narcissus.success.statements import (
+    SAME,
     FixedBaseline,
     NotMemorizing,
     Resilience,
+    SinglingOut,
     Threshold,
     prepared,
 )
-from narcissus.worlds.pairs import Pairs, RandomNeighbours
+from narcissus.worlds.finite import Pairs, RandomNeighbours
 
 Player = Callable[[str], Arrays]
 

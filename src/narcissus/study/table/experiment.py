@@ -27,16 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks.table import TableAttack, Targets
+from narcissus.attacks.table.base import Simulated, Trainable
 from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
 from narcissus.attacks.table.factored import FactoredCeiling, Searched
-from narcissus.attacks.table.training import Simulated, Trainable
 from narcissus.game import Game
-from narcissus.game.block import Deal, Round, Seat, Turn, play_block
+from narcissus.game.block import Deal, Round, Seat, Turn, play_block, score
 from narcissus.game.executor import Executor, Serial, soon
-from narcissus.game.scoring import score
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
 from narcissus.mechanisms import TableQueries
-from narcissus.mechanisms.marginals import Counts
+from narcissus.mechanisms.noise import Counts
 from narcissus.observer import Observer
 from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
@@ -46,8 +45,7 @@ from narcissus.study.results.table import PrecisionResult
 from narcissus.study.table.envelope import around, people_alone
 from narcissus.study.table.population import Crowd, Groups, Setting, TrialStreams
 from narcissus.success import CodesRight, ColumnsRight
-from narcissus.success.codes import EachPersonsCodes
-from narcissus.success.table import EachPerson
+from narcissus.success.table import EachPerson, EachPersonsCodes
 from narcissus.tables import Table
 from narcissus.worlds import People, RealRows
 

@@ -16,7 +16,7 @@ from narcissus._outwards import upper
 from narcissus._version import __version__
 from narcissus._visible import csv_text
 from narcissus.attacks.table import MeanField
-from narcissus.attacks.table.eliminated import decides
+from narcissus.attacks.table.ceiling import decides
 from narcissus.bounds.theorems import from_outside
 from narcissus.errors import InputError
 from narcissus.game.executor import Executor, soon

@@ -8,14 +8,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from narcissus.attacks.table import (
-    OwnLearner,
-    OwnTableAttack,
-    TableAttack,
-    eliminated,
-    factored_attack,
-)
-from narcissus.attacks.table.eliminated import EliminatedCeiling
+from narcissus.attacks.table import OwnLearner, OwnTableAttack, TableAttack, factored_attack
+from narcissus.attacks.table import ceiling as eliminated
+from narcissus.attacks.table.ceiling import EliminatedCeiling
 from narcissus.errors import InputError, TooLargeError
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism

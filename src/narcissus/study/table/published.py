@@ -24,8 +24,8 @@ from narcissus.errors import InputError
 from narcissus.game.executor import Executor, in_order, soon
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Counts, Microdata, ProtectedCounts, TableQueries
-from narcissus.mechanisms.table.releases import CellRule
-from narcissus.mechanisms.table.rounding import RoundedTo
+from narcissus.mechanisms.table.base import CellRule
+from narcissus.mechanisms.table.protected import RoundedTo
 from narcissus.observer import Observer
 from narcissus.study.engines.holder import split_if_few
 from narcissus.study.results.table_attacks import CountedAttack, OwnRelease

@@ -20,13 +20,13 @@ from threadpoolctl import threadpool_limits
 
 from narcissus._random import child
 from narcissus.attacks.table import Ceiling, MeanField, TableAttack
-from narcissus.attacks.table.likelihood import PAIRWISE_LIMIT
+from narcissus.attacks.table.posterior import PAIRWISE_LIMIT
 from narcissus.errors import StoreError, TooLargeError
 from narcissus.game.executor import Ended, Executor, Job
 from narcissus.game.rules import is_own
 from narcissus.mechanisms import KeptReleases, Prepared, Shelf, TableQueries, require_varied
-from narcissus.mechanisms.marginals import Counts
-from narcissus.mechanisms.table.shelf import BROUGHT, SENT_BACK
+from narcissus.mechanisms.noise import Counts
+from narcissus.mechanisms.table.kept import BROUGHT, SENT_BACK
 from narcissus.observer import SILENT, Observer
 from narcissus.study.kinds import RunOptions
 from narcissus.study.table.experiment import Experiment, learners, trained

@@ -18,7 +18,7 @@ from narcissus.mechanisms import (
 )
 from narcissus.profiles import cover, write_out, write_out_family
 from narcissus.success.relations import Isolates, Member, Pinned, RandomRow
-from narcissus.success.singling_out import SinglingOut, achievable
+from narcissus.success.statements import SinglingOut, achievable
 from narcissus.worlds import Bits, Family, Finite, MonaLisa, Records
 from narcissus_papers.base import Given, Reproduced, Statements, claims
 from narcissus_papers.cohen.cases import (

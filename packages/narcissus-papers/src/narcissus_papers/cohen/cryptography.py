@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.attacks import Asks, ExhaustiveReconstruction, LinearReconstruction
-from narcissus.attacks.conversation import Conversation
+from narcissus.attacks.base import Conversation
 from narcissus.evidence import clopper_pearson
 from narcissus.extraction import CompressionVerifier, StatisticalVerifier, prg_example
 from narcissus.game import Game

@@ -21,8 +21,7 @@ from narcissus.game import Game
 from narcissus.mechanisms import CountingQuery, Sha256, published_cut
 from narcissus.profiles import Cover, cover, worst_event, write_out
 from narcissus.scale import Known, Parameter, Scaled, SizeCurve, Sweep, exponents, scale
-from narcissus.scale.fit import EVERYBODY, Quantity
-from narcissus.scale.verdict import sentence, told
+from narcissus.scale.fit import EVERYBODY, Quantity, sentence, told
 from narcissus.study.shipped import shipped_study
 from narcissus.success.relations import Pinned, SameImage
 from narcissus.worlds import Bits, Records
