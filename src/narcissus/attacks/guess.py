@@ -161,7 +161,7 @@ class BayesGuess:
 
 
 def _found(table: dict[Any, Any], release: Batch, known: Batch, missing: Any) -> list[Any]:
-    """Look up each trial's (what was told, release) by `narcissus.worlds.batches.key_of`."""
+    """Look up each trial's (what was told, release) by `narcissus.worlds.base.key_of`."""
     told = [None] * len(release) if known is None else known
     pairs = zip(told, release, strict=True)
     return [table.get((key_of(k), key_of(y)), missing) for k, y in pairs]
@@ -175,7 +175,7 @@ class Lookup:
     """
 
     guesses: Any  # All attempts, a batch
-    # (what was told, release), by `narcissus.worlds.batches.key_of`, to the number of the
+    # (what was told, release), by `narcissus.worlds.base.key_of`, to the number of the
     # attempt, -1 for none
     table: dict[Any, int]
 
@@ -202,7 +202,7 @@ class Plan:
     """What to ask after what was heard, and what to try in the end."""
 
     question: Any  # The question; None where the conversation is over
-    # What to do after each answer, by `narcissus.worlds.batches.key_of` of it
+    # What to do after each answer, by `narcissus.worlds.base.key_of` of it
     after: dict[Any, Plan]
     guess: int = -1  # Number of the attempt, -1 for none
 
@@ -215,7 +215,7 @@ class BestQuestions:
     """
 
     guesses: Any  # All attempts, a batch
-    plans: dict[Any, Plan]  # What was told, by `narcissus.worlds.batches.key_of`, to the plan
+    plans: dict[Any, Plan]  # What was told, by `narcissus.worlds.base.key_of`, to the plan
 
     def converse(self, conversation: Conversation, known: Any, rng: np.random.Generator) -> Any:
         """Ask as planned; an answer that is not in the plan ends it without an attempt."""

@@ -165,7 +165,7 @@ def best_guess(
         many = max(1, int(_BLOCK / width))
         for first in range(part.start, part.stop, many):
             own = np.arange(first, min(first + many, part.stop))
-            search = _Search(chain, own - part.start, sets, least, many)
+            search = _BestSearch(chain, own - part.start, sets, least, many)
             best, limit[own] = search.run(found[own], turns)
             chance[own] = best.limit
             found[own] = np.stack([a.argmax(axis=1) for a in best.allowed], axis=1)
@@ -217,7 +217,7 @@ class _Nodes:
         return chosen
 
 
-class _Search:
+class _BestSearch:
     """Branch and bound for the best guess of some rows of a chain."""
 
     def __init__(

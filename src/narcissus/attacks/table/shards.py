@@ -4,7 +4,7 @@ All that a posterior needs of noisy tables are two linear maps: from a number in
 sum over a person's cells, for each value that the person may have (*gather*), and from beliefs to
 the expected count of every cell (*scatter*). Three things make them fast:
 
-* people who are alike are one weighted type (`narcissus.knowledge.types`);
+* people who are alike are one weighted type (`narcissus.knowledge.columns`);
 * known columns are merged into groups, so that the tables of one set of groups become one larger
   table: 105 tables of two known columns and the unknown one become 15 to 21, whose cells are sums
   of cells of the 105. How large a group may be is chosen by what the sums will cost;
