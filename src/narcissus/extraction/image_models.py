@@ -462,9 +462,13 @@ class DiffusersGenerator:
         return np.clip(blocks.mean(axis=(2, 4)), 0.0, 1.0)
 
 
-def _libraries() -> tuple[Any, ...]:
-    names, purpose = ("torch", "diffusers", "transformers"), "A diffusion model in a folder"
-    return tuple(optional(name, extra="images", purpose=purpose) for name in names)
+def _libraries() -> tuple[Any, Any, Any]:
+    purpose = "A diffusion model in a folder"
+    return (
+        optional("torch", extra="images", purpose=purpose),
+        optional("diffusers", extra="images", purpose=purpose),
+        optional("transformers", extra="images", purpose=purpose),
+    )
 
 
 class LocalDiffusion(HasImageModels):
