@@ -83,6 +83,20 @@ def toy(monkeypatch, tmp_path):
 
 
 @pytest.fixture
+def refused(narcissus):
+    """Run words that are refused, and give the error."""
+
+    def run(*words, silent=True):
+        code, out, err = narcissus(*words)
+        assert code == 2
+        assert not (silent and out)
+        assert "Traceback" not in err
+        return err
+
+    return run
+
+
+@pytest.fixture
 def call(narcissus):
     """Run a line, and more arguments that may hold blanks."""
     return lambda line, *more: narcissus(*line.split(), *more)

@@ -112,7 +112,7 @@ def test_outputs_without_a_table_are_composed(narcissus, use):
     assert (f"narcissus compose {use}=3" in out) == (not use.startswith("randomized"))
 
 
-def test_bad_channels_name_the_file_and_the_place(narcissus, tmp_path):
+def test_bad_channels_name_the_file_and_the_place(refused, tmp_path):
     path, prior = tmp_path / "c.csv", tmp_path / "p.csv"
     for text, words in (
         ("s,a,b\nx,0.5,0.5\ny,0.25,0.7\n", "row 2 (secret 'y') sums to 0.95, off by -0.05"),
@@ -121,16 +121,13 @@ def test_bad_channels_name_the_file_and_the_place(narcissus, tmp_path):
         ("s,a,b\nx,0.5,0.5\ny,nan,1\n", "NaN"),
     ):
         path.write_text(text)
-        code, _, err = narcissus("channel", path)
-        assert code == 2
+        err = refused("channel", path)
         assert words in err
         assert "c.csv" in err
         assert len(err.strip().splitlines()) == 1
     path.write_text(CHANNEL)
     prior.write_text("login,1\nlogout,0\n")
-    code, _, err = narcissus("channel", path, "--prior", prior)
-    assert code == 2
-    assert "all mass on one secret ('login')" in err
+    assert "all mass on one secret ('login')" in refused("channel", path, "--prior", prior)
 
 
 def test_one_secret_is_answered(narcissus, tmp_path):
@@ -256,7 +253,7 @@ def test_bad_guarantees(narcissus, argv, words):
     assert out == ""
 
 
-def test_neighbours_are_those_of_the_question(narcissus):
+def test_neighbours_are_those_of_the_question(narcissus, refused):
     def found(*more):
         return json.loads(narcissus("channel", "--mu", 1, *more, "--json")[1])
 
@@ -271,9 +268,7 @@ def test_neighbours_are_those_of_the_question(narcissus):
     assert not value["tight"]
     out = narcissus("channel", "--mu", 1)[1]
     assert out.startswith("Asked: what value a person's record has; or whether")
-    code, _, err = narcissus("channel", "--mechanism", "laplace:epsilon=1", "--secret", "value")
-    assert code == 2
-    assert "--secret" in err
+    assert "--secret" in refused("channel", "--mechanism", "laplace:epsilon=1", "--secret", "value")
 
 
 def test_dp_sgd_in_or_out(narcissus):
@@ -312,21 +307,17 @@ def test_files_and_mechanisms_are_composed(narcissus, tmp_path, monkeypatch):
         ("randomized-response:values=3,epsilon=1=0", "`times` must be at least 1"),
     ],
 )
-def test_a_use_that_is_none_is_refused(narcissus, use, says):
-    code, _, err = narcissus("compose", use)
-    assert code == 2
-    assert says in err
+def test_a_use_that_is_none_is_refused(refused, use, says):
+    assert says in refused("compose", use)
 
 
-def test_shuffled_reports(narcissus):
+def test_shuffled_reports(narcissus, refused):
     use = "randomized-response:values=10,epsilon=1"
     found = json.loads(narcissus("compose", use, "--shuffled", "1000", "--json")[1])
     assert found["beta_star"] == pytest.approx(0.99105, abs=1e-6)
     assert found["beta_star"] <= found["beta_star_at_most"]
     for uses in ([use, use], ["laplace:epsilon=1"]):
-        code, _, err = narcissus("compose", *uses, "--shuffled", "10")
-        assert code == 2
-        assert "--shuffled takes one USE" in err
+        assert "--shuffled takes one USE" in refused("compose", *uses, "--shuffled", "10")
 
 
 # narcissus design
@@ -358,13 +349,11 @@ def test_the_curve_is_drawn(narcissus, losses, tmp_path):
 
 
 @pytest.mark.parametrize("options", [(), ("--most-loss", "1", "--beta-star", ".5")])
-def test_one_wish_is_given(narcissus, losses, options):
-    code, _, err = narcissus("design", losses, *options)
-    assert code == 2
-    assert "give one of" in err
+def test_one_wish_is_given(refused, losses, options):
+    assert "give one of" in refused("design", losses, *options)
 
 
-def test_losses_of_numpy_and_mechanisms_into_npz(narcissus, tmp_path, monkeypatch):
+def test_losses_of_numpy_and_mechanisms_into_npz(narcissus, refused, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savez(tmp_path / "loss.npz", matrix=1 - np.eye(3), secrets=["x", "y", "z"])
     code, out, _ = narcissus("design", "loss.npz", "--most-loss", "0.4", "--out", "m.npz", "--json")
@@ -374,9 +363,7 @@ def test_losses_of_numpy_and_mechanisms_into_npz(narcissus, tmp_path, monkeypatc
     code, out, _ = narcissus("compose", "m.npz=2", "--json")
     assert (code, json.loads(out)["exact"]) == (0, True)
     np.save(tmp_path / "loss.npy", np.array([[object()]]), allow_pickle=True)
-    code, _, err = narcissus("design", "loss.npy", "--most-loss", "1")
-    assert code == 2
-    assert "holds Python objects" in err
+    assert "holds Python objects" in refused("design", "loss.npy", "--most-loss", "1")
 
 
 # narcissus refine
@@ -440,13 +427,10 @@ def test_in_fractions(narcissus, pair):
         ("secret,u,v\na,0.5,0.4\n", "sums to 0.9"),
     ],
 )
-def test_channels_that_cannot_be_compared_are_refused(narcissus, pair, text, says):
+def test_channels_that_cannot_be_compared_are_refused(refused, pair, text, says):
     if text is not None:
         (pair / "c.csv").write_text(text)
-    code, out, err = narcissus("refine", "a.csv", "c.csv")
-    assert (code, out) == (2, "")
-    assert says in err
-    assert "Traceback" not in err
+    assert says in refused("refine", "a.csv", "c.csv")
 
 
 def test_numpy_files(narcissus, pair):
@@ -521,16 +505,14 @@ def test_json_stays_json(narcissus, inputs):
     assert (inputs / "page.html").is_file()
 
 
-def test_losses_of_an_attacker(narcissus, inputs):
+def test_losses_of_an_attacker(narcissus, refused, inputs):
     found = json.loads(narcissus("channel", "c.csv", "--loss", "loss.csv", "--json")[1])["loss"]
     assert found["risk"] == pytest.approx(0.15)
     assert found["prior_risk"] == pytest.approx(0.5)
     assert found["at_least"] == pytest.approx(0.3)
     assert found["family"] == "two secrets"
     (inputs / "three.csv").write_text("secret,x\nlogin,0\nlogout,1\nother,1\n")
-    code, _, err = narcissus("channel", "c.csv", "--loss", "three.csv")
-    assert code == 2
-    assert "a row for each secret" in err
+    assert "a row for each secret" in refused("channel", "c.csv", "--loss", "three.csv")
 
 
 def test_groups_by_json(narcissus, inputs):
@@ -565,11 +547,9 @@ def test_refusals(narcissus, inputs, argv, words):
     assert not (inputs / "page.html").exists()
 
 
-def test_the_only_output_column_cannot_be_the_group(narcissus, inputs):
+def test_the_only_output_column_cannot_be_the_group(refused, inputs):
     (inputs / "two.csv").write_text("secret,group\n" + "a,x\nb,y\n" * 30)
-    code, _, err = narcissus("estimate", "two.csv", "--group", "group")
-    assert code == 2
-    assert "no column of outputs" in err
+    assert "no column of outputs" in refused("estimate", "two.csv", "--group", "group")
 
 
 def test_a_page_says_no_folder_and_no_digest_but_what_it_gives_away(narcissus, inputs):

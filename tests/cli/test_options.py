@@ -1,12 +1,16 @@
 """What several commands take is read by all of them in the same way."""
 
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 from subprocess import run
+from typing import Annotated
 
 import click
 import pytest
 
 from narcissus.cli.main import COMMANDS, cli
+from narcissus.cli.options import command_of, some
 
 SHARED = {
     "--allow-code": {"audit", "profile", "verify"},
@@ -57,3 +61,52 @@ def test_the_options_load_nothing_heavy():
     heavy = "{'numpy', 'scipy', 'matplotlib', 'pandas'}"
     code = f"import sys, narcissus.cli.options; sys.exit(bool({heavy} & set(sys.modules)))"
     assert run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+PAGE = """Do it.
+
+---
+--out FILE
+    Where to.
+--often N
+    How often.  [1]
+--workers
+    How many.
+---
+Below.
+"""
+
+
+@dataclass(frozen=True)
+class Shared:
+    out: Path | None = None
+    workers: int | None = None
+    quiet: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own:
+    out: Path | None = None
+    often: int = 1
+    shared: Annotated[Shared, some("workers", "quiet")]
+
+
+def test_a_command_takes_what_its_types_say_and_its_page_describes():
+    found = []
+
+    def do(what: tuple[str, ...], *, own: Own) -> int:
+        found.append((what, own))
+        return 3
+
+    made = command_of(do, PAGE)
+    words = ["a", "b", "--workers", "2", "--out", "x"]
+    assert made.main(words, standalone_mode=False) == 3
+    own = Own(out=Path("x"), often=1, shared=Shared(workers=2))  # whose own `out` is not taken
+    assert found == [(("a", "b"), own)]
+    text = made.get_help(click.Context(made))
+    assert "--out FILE         Where to." in text
+    assert "--often N          How often.  [1]" in text
+    assert "--quiet            No progress." in text  # in words that all commands share
+    assert text.rstrip().endswith("Below.")
+    with pytest.raises(KeyError):
+        command_of(do, PAGE.replace("--often N\n    How often.  [1]\n", ""))

@@ -9,16 +9,14 @@ from narcissus.bounds import best, bounds_on, threat
 from narcissus.guarantees import GaussianDP
 
 
-def test_the_page_is_written(narcissus, tmp_path, monkeypatch):
+def test_the_page_is_written(narcissus, refused, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert narcissus("plan")[:2] == (0, "Page: plan.html\n")
     assert narcissus("plan", "--out", "other.html")[0] == 0
     page = (tmp_path / "plan.html").read_text(encoding="utf-8")
     assert page == (tmp_path / "other.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    code, _, err = narcissus("plan", "--out", "nowhere/plan.html")
-    assert code == 2
-    assert "choose a file in a folder that exists" in err
+    assert "choose a file in a folder that exists" in refused("plan", "--out", "nowhere/plan.html")
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +112,9 @@ def test_the_keyboard_reaches_everything_in_order_and_moves_it(browser, page):
             "(document.activeElement.id || document.activeElement.dataset.of || "
             "document.activeElement.className || document.activeElement.tagName)"
         ))  # fmt: skip
-    assert visited[:14] == [
-        "skip", "kind", "epsilon", "epsilon", "prior", "prior", "others", "people", "people",
-        "confidence", "confidence", "most-advantage", "most-people", "link",
+    assert visited[:15] == [
+        "skip", "secret", "kind", "epsilon", "epsilon", "prior", "prior", "others", "people",
+        "people", "confidence", "confidence", "most-advantage", "most-people", "link",
     ]  # fmt: skip
     before = browser.text("success")
     browser.js("document.querySelector('[data-of=epsilon]').focus()")
@@ -141,7 +139,7 @@ def test_a_screen_reader_finds_names_and_hears_the_answer(browser, page):
     assert moved["Mu"] == "spinbutton"
     assert moved["Mu, slider"] == "slider"
     assert moved["Guarantee"] == "combobox"
-    assert len(moved) == 12  # what is hidden is not read
+    assert len(moved) == 13  # what is hidden is not read
     assert "" not in moved
     end = time.monotonic() + 10
     while "No attacker" not in browser.text("said"):

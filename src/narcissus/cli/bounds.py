@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, cast
 
 import click
 
@@ -321,8 +321,12 @@ def protect(*, of: ProtectOptions) -> None:
     named = exact or rates_alone or (known.values or people) is not None
     replaced = of.adjacency == "replace-one" and of.dp_sgd is None
 
+    one_of("--adjacency", of.adjacency, ADJACENCIES)
+    if of.dp_sgd is not None and of.adjacency != "replace-one":
+        raise InputError(DP_SGD_ADJACENCY)
+    noise = None if of.dp_sgd is None else dp_sgd_settings(of.dp_sgd, ("rate", "steps"))
+
     def answer(question: guarantees.Secret) -> Answer:
-        goal = _goal(of.delta, of.dp_sgd, of.adjacency, question)
         danger = people or known.of(question).threat(
             exact=exact and question == "value", targets=of.targets
         )
@@ -330,7 +334,7 @@ def protect(*, of: ProtectOptions) -> None:
             limit = bounds.Limit(
                 **limits, confidence=0.95 if of.confidence is None else of.confidence
             )
-            payload, guarantee = _protected(danger, limit, goal)
+            payload, guarantee = _protected(danger, limit, of, noise, question)
             lines = _protect_text(payload, danger)
             is_first = question == questions[0]
             if of.plot is not None and is_first and isinstance(danger, bounds.Threat):
@@ -376,28 +380,23 @@ def _check_limits(
         )
 
 
-class _Goal(NamedTuple):
-    """The sought parameter: an epsilon at a delta, or the noise of DP-SGD."""
-
-    delta: float
-    dp_sgd: dict[str, Any] | None
-    adjacency: guarantees.Adjacency
-    secret: guarantees.Secret
-
-
-def _goal(delta: float, dp_sgd: str | None, adjacency: str, secret: guarantees.Secret) -> _Goal:
-    kind = cast("guarantees.Adjacency", one_of("--adjacency", adjacency, ADJACENCIES))
-    if dp_sgd is not None and kind != "replace-one":
-        raise InputError(DP_SGD_ADJACENCY)
-    settings = None if dp_sgd is None else dp_sgd_settings(dp_sgd, ("rate", "steps"))
-    return _Goal(delta, settings, kind, secret)
-
-
 def _protected(
-    danger: bounds.Threat | bounds.ThreatToPeople, limit: bounds.Limit, goal: _Goal
+    danger: bounds.Threat | bounds.ThreatToPeople,
+    limit: bounds.Limit,
+    of: ProtectOptions,
+    dp_sgd: dict[str, Any] | None,
+    secret: guarantees.Secret,
 ) -> tuple[dict[str, Any], guarantees.Guarantee]:
-    """Return the JSON keys and the guarantee found."""
-    found, guarantee = _found(danger, limit, goal)
+    """Return the JSON keys and the guarantee found: an epsilon at a delta, or noise of DP-SGD."""
+    if dp_sgd is None:
+        found, guarantee = _least_noise(danger, limit, of, secret)
+    else:
+        noise = bounds.smallest_noise(danger, limit, secret=secret, **dp_sgd)
+        guarantee = guarantees.dp_sgd(noise, secret=secret, **dp_sgd)
+        found = {"noise": noise, **dp_sgd}
+        if of.delta > 0:
+            epsilon = guarantees.as_approximate(guarantee, delta=of.delta).epsilon
+            found |= {"epsilon": epsilon, "delta": of.delta}
     payload = (_reached(danger, guarantee) if limit.of_threat else {"notes": []}) | found
     payload |= _rates_reached(limit, guarantee)
     of_people = isinstance(danger, bounds.ThreatToPeople)
@@ -419,35 +418,28 @@ def _protected(
         and limit.advantage is not None
         and danger.values
         and danger.known
-        and (goal.dp_sgd, goal.adjacency, goal.secret) == (None, "replace-one", "value")
+        and (dp_sgd, of.adjacency, secret) == (None, "replace-one", "value")
     ):
-        payload["by_value"] = bounds.epsilon_by_value(danger.values, limit, delta=goal.delta)
+        payload["by_value"] = bounds.epsilon_by_value(danger.values, limit, delta=of.delta)
     return payload | of_guarantee(guarantee), guarantee
 
 
-def _found(
-    danger: bounds.Threat | bounds.ThreatToPeople, limit: bounds.Limit, goal: _Goal
+def _least_noise(
+    danger: bounds.Threat | bounds.ThreatToPeople,
+    limit: bounds.Limit,
+    of: ProtectOptions,
+    secret: guarantees.Secret,
 ) -> tuple[dict[str, Any], guarantees.Guarantee]:
-    """Search the goal; return its JSON keys and the guarantee for the question."""
-    if goal.dp_sgd is not None:
-        noise = bounds.smallest_noise(danger, limit, secret=goal.secret, **goal.dp_sgd)
-        curve = guarantees.dp_sgd(noise, secret=goal.secret, **goal.dp_sgd)
-        found: dict[str, Any] = {"noise": noise, **goal.dp_sgd}
-        if goal.delta > 0:
-            epsilon = guarantees.as_approximate(curve, delta=goal.delta).epsilon
-            found |= {"epsilon": epsilon, "delta": goal.delta}
-        return found, curve
-    delta, around = goal.delta, goal.adjacency
-    of: Any = {"adjacency": around, "secret": goal.secret}
-    epsilon = bounds.largest_epsilon(danger, limit, delta=delta, **of)
-    mu = bounds.largest_mu(danger, limit, **of)
-    found = {"epsilon": epsilon, "delta": delta, "mu": mu}
+    around = cast("guarantees.Adjacency", of.adjacency)
+    epsilon = bounds.largest_epsilon(danger, limit, delta=of.delta, adjacency=around, secret=secret)
+    mu = bounds.largest_mu(danger, limit, adjacency=around, secret=secret)
+    found: dict[str, Any] = {"epsilon": epsilon, "delta": of.delta, "mu": mu}
     if around != "replace-one":
         found["adjacency"] = around
     once: guarantees.Guarantee = guarantees.PureDP(epsilon, adjacency=around)
-    if delta > 0:
-        once = guarantees.ApproximateDP(epsilon, delta, adjacency=around)
-    return found, guarantees.as_asked(once, goal.secret)
+    if of.delta > 0:
+        once = guarantees.ApproximateDP(epsilon, of.delta, adjacency=around)
+    return found, guarantees.as_asked(once, secret)
 
 
 def _reached(

@@ -101,14 +101,14 @@ def _options(kind: type[Any], names: tuple[str, ...], texts: Texts) -> Iterator[
             yield (more or Opt()).option(name, hint, defaults[name], texts)
 
 
-def _filled(kind: type[Any], given: dict[str, Any]) -> Any:
+def _filled(kind: type[Any], names: tuple[str, ...], given: dict[str, Any]) -> Any:
     """Make a dataclass of options from what was given, which is taken out."""
     values: dict[str, Any] = {}
-    for name, hint in get_type_hints(kind).items():
-        if isinstance(hint, type) and is_dataclass(hint):
-            values[name] = _filled(hint, given)
-        elif name in given:
-            values[name] = given.pop(name)
+    hints = get_type_hints(kind, include_extras=True)
+    for name in names or hints:
+        hint, more = _unwrapped(hints[name])
+        is_group = isinstance(hint, type) and is_dataclass(hint)
+        values[name] = _filled(hint, more or (), given) if is_group else given.pop(name)
     return kind(**values)
 
 
@@ -138,11 +138,11 @@ def command_of(function: Callable[..., int | None], page: str) -> click.Command:
     texts = {**texts_of(_read("shared")), **texts_of(section)}
     hints = get_type_hints(function, include_extras=True)
     parameters: list[click.Parameter] = []
-    groups: dict[str, type[Any]] = {}
+    groups: dict[str, tuple[type[Any], tuple[str, ...]]] = {}
     for parameter in inspect.signature(function).parameters.values():
         hint, more = _unwrapped(hints[parameter.name])
         if isinstance(hint, type) and is_dataclass(hint):
-            groups[parameter.name] = hint
+            groups[parameter.name] = hint, more or ()
             parameters += _options(hint, more or (), texts)
         elif parameter.kind is parameter.KEYWORD_ONLY:
             parameters.append(
@@ -154,7 +154,8 @@ def command_of(function: Callable[..., int | None], page: str) -> click.Command:
     parameters.sort(key=lambda one: one.name in ("as_json", "quiet"))  # these end every list
 
     def call(**given: Any) -> int | None:
-        return function(**{one: _filled(kind, given) for one, kind in groups.items()}, **given)
+        made = {name: _filled(*group, given) for name, group in groups.items()}
+        return function(**made, **given)
 
     return click.Command(
         function.__name__, params=parameters, callback=call, help=above, epilog=below or None

@@ -399,36 +399,28 @@ def answer_all(
     shared: bool,
     as_json: bool,
 ) -> None:
-    """Print the answers to all questions; one that is ``shared`` by both comes alone."""
+    """Print the answers, each headed by its question; one ``shared`` by both comes alone."""
     is_shared = shared and len(questions) == 2
     found = [answer(question) for question in (questions[:1] if is_shared else questions)]
-    payload, lines = together(found, shared=is_shared)
+    if is_shared:
+        found.append(Answer(replace(found[0].guarantee, secret="membership"), *found[0][1:]))
+    about = [one.guarantee for one in found]
     if as_json:
-        print_json(payload)
-    else:
-        click.echo("\n".join(lines))
-
-
-def together(found: Sequence[Answer], *, shared: bool) -> tuple[dict[str, Any], list[str]]:
-    """Return keys and lines of all answers, each headed by its question."""
-    first = found[0]
-    if shared:
-        membership = replace(first.guarantee, secret="membership")
-        found = [first, first._replace(guarantee=membership)]
-    keys = [
-        {**one.payload, "secret": one.guarantee.secret, "question": one.guarantee.question}
-        for one in found
-    ]
-    payload = keys[0] | ({"membership": keys[1]} if len(keys) == 2 else {})
-    asked = [f"Asked: {one.guarantee.question}" for one in found]
-    if shared:
-        both = f"{asked[0]}; or {found[1].guarantee.question}. One answer to both."
-        return payload, [both, *first.lines]
+        keys = [
+            {**one.payload, "secret": guarantee.secret, "question": guarantee.question}
+            for one, guarantee in zip(found, about, strict=True)
+        ]
+        print_json(keys[0] | ({"membership": keys[1]} if len(keys) == 2 else {}))
+        return
+    if is_shared:
+        asked = f"Asked: {about[0].question}; or {about[1].question}. One answer to both."
+        click.echo("\n".join([asked, *found[0].lines]))
+        return
     lines: list[str] = []
-    for line, one in zip(asked, found, strict=True):
-        option = f" (--secret {one.guarantee.secret})" if len(found) == 2 else ""
-        lines += [*([""] if lines else []), f"{line}{option}.", *one.lines]
-    return payload, lines
+    for one, guarantee in zip(found, about, strict=True):
+        option = f" (--secret {guarantee.secret})" if len(found) == 2 else ""
+        lines += [*([""] if lines else []), f"Asked: {guarantee.question}{option}.", *one.lines]
+    click.echo("\n".join(lines))
 
 
 def percent(value: float, *, up: bool = False) -> str:
