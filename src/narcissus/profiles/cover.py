@@ -166,7 +166,7 @@ def cover(
             f"`budget` must be at least {len(edges) - 1}, the intervals to begin with: {budget}"
         )
     began = time.perf_counter()
-    search = _Search(between, max((between.least(rate), rate) for rate in edges[:2]))
+    search = _Halving(between, max((between.least(rate), rate) for rate in edges[:2]))
     between.limit(edges[0], _middle(*edges[:2]), edges[1])
     if agreed is not None:
         agreed((time.perf_counter() - began) * budget)
@@ -180,7 +180,7 @@ def cover(
 
 
 @dataclass
-class _Search:
+class _Halving:
     """Halving of the intervals with the largest bound."""
 
     between: _Between
