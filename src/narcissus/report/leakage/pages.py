@@ -20,13 +20,12 @@ from narcissus.channels import (
 )
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
+from narcissus.report.exact_channel import headline, measures, pairs
 from narcissus.report.format import percent
-from narcissus.report.kinds.channel import headline, measures, pairs
 from narcissus.report.leakage import pictures
 from narcissus.report.leakage.sheet import Asked, assessed, graded, method, sheet
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section
 from narcissus.results import Bound, Grade
-from narcissus.study.results.channel import ExactChannel, Measures, Pairwise
 
 Headline = tuple[str, str, str, Grade]
 
@@ -58,13 +57,8 @@ def channel_page(
             "the channel has one secret only: there is nothing to show; leave out the page"
         )
     two = (found.pair[0], found.pair[1])
-    told = {"pair", "secrets"}
-    numbers = {k: v for k, v in (found.to_dict() | found.more()).items() if k not in told}
-    exact = ExactChannel(
-        source="file", name=found.name, secrets=found.secrets, pair=two,
-        prior=found.prior, exact=Measures(**numbers), pairwise=None, profile=None,
-    )  # fmt: skip
-    blocks: list[Block | None] = [measures(exact.exact), _of_loss(loss)]
+    numbers = found.to_dict() | found.more()
+    blocks: list[Block | None] = [measures(numbers), _of_loss(loss)]
     c = found.channel
     if c is not None:
         weights = prior_for(c, prior)
@@ -72,14 +66,13 @@ def channel_page(
         blocks.append(pictures.best_test(c.row(a), c.row(b), two))
         if len(c.secrets) <= pictures.MOST_SECRETS:
             blocks.append(pictures.hypers(hyper(c, weights), c.secrets, weights))
-            values = tuple(map(tuple, pairwise(c).tolist()))
-            blocks.append(pairs(Pairwise(secrets=c.secrets, values=values), two))
+            blocks.append(pairs(c.secrets, pairwise(c).tolist(), two))
     a, b = two
     verdict = assessed(
         f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
         f"{100 - 50 * found.beta_star:.1f} are right with the output and 50 without.",
         "proved",
-        numbers=headline(exact),
+        numbers=headline(numbers),
     )
     sections = [
         Section(RESULTS, _some(blocks)),
