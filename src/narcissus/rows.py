@@ -450,7 +450,7 @@ def _contradictions(
         if row.role == "bound"
     ]
     for row in rows:
-        if row.role == "guess":
+        if row.role == "guess" and row.is_exact:
             said.append(Finding(what, f"the guess `{row.name}`", row.value))
         if row.role == "attack" and row.of == one.of:
             by, low = f"the attack `{row.name}`", row.quantity.low
