@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 from typing import get_args
 
+import jsonschema
 import pytest
 from pydantic import ValidationError
 
+from narcissus.cli.schema import record_schema
 from narcissus.errors import InputError
 from narcissus.results import GRADES, Status
 from narcissus.rows import StudyCriterion, StudyRow
@@ -132,6 +134,18 @@ def test_a_misspelt_key_and_a_number_of_another_type_are_refused(record):
                     part[name] = "1"
                     assert refused(model, whole), (path, name)
                     part[name] = value
+
+
+def test_the_schema_of_its_kind_accepts_it_and_nothing_misspelt(record):
+    schema = record_schema(record.kind)
+    whole = {**record.to_dict(), "portable_digest": f"sha256:{'0' * 64}"}
+    jsonschema.validate(whole, schema)
+    for key in ("rows", "criteria"):
+        wrong = {**whole, key: [{**whole[key][0], "more": 1}]}
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**whole, "detail": {**whole["detail"], "more": 1}}, schema)
 
 
 def test_what_is_shown_keeps_no_earlier_digest(record):
