@@ -254,8 +254,8 @@ def _policies() -> list[tuple[str, bytes]]:
 def _read_policy(path: Path) -> None:
     from types import SimpleNamespace
 
-    from narcissus.study.secrets.kind import SecretsPolicy
-    from narcissus.study.synthetic.kind import SyntheticPolicy
+    from narcissus.kinds.secrets.schema import SecretsPolicy
+    from narcissus.kinds.synthetic.schema import SyntheticPolicy
     from narcissus.study.table.kind import PolicyFile
     from narcissus.study.toml import read_policy
 

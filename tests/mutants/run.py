@@ -50,6 +50,7 @@ ROOMS = {
     "success": ["success"],
     "verdicts": [
         "findings.py",
+        "rows.py",
         "study/game/verdict.py",
         *(
             f"study/table/{name}.py"

@@ -18,8 +18,8 @@ import pytest
 from scipy.stats import binomtest
 
 import narcissus
+from narcissus.kinds.synthetic.kind import read_given, threat_of
 from narcissus.study.shareable import shareable
-from narcissus.study.synthetic.kind import _files, _threat
 from narcissus.study.table.prepare import prepare
 from narcissus.synthetic import assess_file
 
@@ -154,8 +154,8 @@ def of_file(rng, least):
     })  # fmt: skip
     results = shareable(narcissus.run(study).record).results
     with study.code.in_use():
-        files = _files(study.settings, study.folder)
-    found = assess_file(files, _threat(study.settings), entropy=1)
+        files = read_given(study.settings, study.folder)
+    found = assess_file(files, threat_of(study.settings), entropy=1)
     risk, shown = found.risks[0], results.risks[0]
     scored, village = found.halves.scored, files.table.index("village")
     codes = files.coarse[scored, village]

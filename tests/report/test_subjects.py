@@ -126,8 +126,8 @@ def test_what_is_contradicted_limits_nobody(every_record):
 def test_a_channel_is_limited_at_the_worse_end(every_record, name):
     record = every_record[name]
     sampled = name == "samples"
-    found = record.results.estimated if sampled else record.results.exact
-    risk = found.bayes_risk.low if sampled else found.bayes_risk
+    risks = [row for row in record.rows if row.name == "bayes_risk"]
+    risk = risks[-1].quantity.low if sampled else risks[-1].value
     said = subject_of(record).limits[0]
     assert percent(1 - risk, "up") in said.text
     assert said.grade == ("sampled" if sampled else "proved")
@@ -171,11 +171,11 @@ def test_copies_that_are_given_back_most_are_named(every_record):
 
 def test_a_file_s_groups_are_those_with_the_largest_sure_excess(every_record):
     record = every_record["synthetic"]
-    groups = [g for risk in record.results.risks for g in risk.groups if g.excess]
+    groups = [row for row in record.rows if row.of == "excess" and row.at["group"]]
     said = subject_of(record).worst
     if groups:
-        worst = max(groups, key=lambda one: one.excess.low)
-        assert f"{worst.by} {worst.group}" in said
+        worst = max(groups, key=lambda row: row.quantity.low)
+        assert worst.at["group"] in said
     else:
         assert said == ""
 

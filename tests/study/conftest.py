@@ -156,9 +156,14 @@ def any_old_record(request):
     return RECORDS / request.param
 
 
-@pytest.fixture(params=[name for name in OLD_RECORDS if name.startswith("last/")])
+HAVE_ROWS = ("channel", "mechanism", "samples")
+
+
+@pytest.fixture(
+    params=[n for n in OLD_RECORDS if n.startswith("last/") and Path(n).stem not in HAVE_ROWS]
+)
 def record_data(request):
-    """Give a record of today, of each kind in turn, as it stands in its file."""
+    """Give a record of today, of each kind that has no rows yet, as it stands in its file."""
     from narcissus.study.reading import read_record
 
     return read_record(RECORDS / request.param).to_dict()

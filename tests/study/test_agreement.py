@@ -2,7 +2,6 @@
 
 import pytest
 
-import narcissus
 from narcissus.study.reading import OUTCOMES, disagreement, read_record
 from narcissus.study.results.game import GameOutcome
 
@@ -74,26 +73,3 @@ def test_what_an_attack_was_seen_to_do_stands_whatever_is_refuted(record):
     seen = {"status": "exceeded", "contradictions": ["a and b"]}
     assert record("sweep", settings_with("exceeded"), **seen) == ""
     assert "contradict each other" in record("game", status="exceeded", contradictions=["a and b"])
-
-
-@pytest.fixture(scope="module")
-def secrets():
-    study = {
-        "kind": "secrets",
-        "prior": {"name": "uniform", "n": 4},
-        "mechanism": {"name": "ngram-dp-sgd", "epsilon": 8.0, "steps": 2, "learning_rate": 0.1},
-        "attacks": {"argmax": {}},
-        "threshold": {"success": 0.3},
-        "run": {"models": 300, "seed": 1},
-    }
-    return narcissus.run(narcissus.load_study(study)).record
-
-
-def test_secrets_have_the_status_of_their_worst_setting(secrets):
-    assert (disagreement(secrets), secrets.status) == ("", "exceeded")
-    met = secrets.model_copy(update={"status": "met"})
-    assert "'met', and that of the results 'exceeded'" in disagreement(met)
-    other = secrets.model_copy(update={"verdict": "Another."})
-    assert "not that of the results" in disagreement(other)
-    clash = secrets.model_copy(update={"contradictions": ["a and b"]})
-    assert disagreement(clash) == ""  # what was seen stands

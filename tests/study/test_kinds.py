@@ -5,7 +5,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from narcissus.errors import InputError
 from narcissus.observer import SILENT
-from narcissus.study.kinds import KINDS, RunOptions, study_kind
+from narcissus.study.kinds import KINDS, RunOptions, named, rows_kind, study_kind
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -13,8 +13,12 @@ def test_a_kind_refuses_unknown_keys_and_types_its_results(name):
     kind = study_kind(name)
     assert issubclass(kind.model, BaseModel)
     assert kind.model.model_config["extra"] == "forbid"
-    assert isinstance(kind.results, TypeAdapter)
-    assert kind.results.json_schema()["$defs"]
+    if rows_kind(name) is None:
+        assert isinstance(kind.results, TypeAdapter)
+        assert kind.results.json_schema()["$defs"]
+    else:
+        assert kind.detail.model_config["extra"] == "forbid"
+        assert named(kind.layout).not_covered
     assert callable(kind.check)
     assert callable(kind.play)
     assert study_kind(name) is kind

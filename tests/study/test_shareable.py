@@ -92,6 +92,21 @@ def test_an_early_record_with_groups_of_few_documents_is_not_shown(kind):
         shareable(record)
 
 
+def test_an_early_file_with_groups_of_few_people_is_not_shown():
+    record = read_record(FOLDER / "results" / "records" / "synthetic.json")
+    [place] = [i for i, row in enumerate(record.rows) if row.at["group"] and row.of == "risk"][:1]
+    row = record.rows[place]
+    few = row.model_copy(update={"facts": {**row.facts, "control_people": 4}})
+    early = record.model_copy(
+        update={
+            "rows": (*record.rows[:place], few, *record.rows[place + 1 :]),
+            "detail": record.detail.model_copy(update={"merged": None}),
+        }
+    )
+    with pytest.raises(InputError, match=r"earlier version.*fewer than 10 real people"):
+        shareable(early)
+
+
 def test_drawn_people_may_be_in_small_groups():
     record = read_record(FOLDER / "results" / "records" / "table.json")
     assert shareable(record).results.settings[0].groups == record.results.settings[0].groups

@@ -15,7 +15,7 @@ def test_every_record_of_format_1_is_read_and_drawn(any_old_record):
     data = json.loads(any_old_record.read_text())
     assert data["schema"] == "narcissus/record/1"
     record = read_record(any_old_record)
-    assert record.schema_ == "narcissus/record/2"
+    assert record.schema_ == f"narcissus/record/{3 if record.rows else 2}"
     assert (record.status, record.verdict) == (data["status"], data["verdict"])
     assert record.provenance.digests[FORMAT_1] == data["digest"]
     assert record.not_assessed[-1].quantity == "what records of format 1 do not hold"
@@ -38,7 +38,13 @@ def numbers(value, place=""):
 
 def test_no_number_is_lost_or_changed(any_old_record):
     old = dict(numbers(json.loads(any_old_record.read_text())["results"]))
-    new = dict(numbers(read_record(any_old_record).to_dict()["results"]))
+    record = read_record(any_old_record)
+    if record.rows:  # each stands elsewhere
+        found = record.to_dict()
+        kept = {value for key in ("rows", "detail") for _, value in numbers(found[key])}
+        assert set(old.values()) - kept <= {1.0}  # a secret beside itself
+        return
+    new = dict(numbers(record.to_dict()["results"]))
     # what was said twice, or stands in the study as well
     twice = (".exact.secrets", ".estimated.secrets", ".threshold.at", ".w_max", ".points", ".share")
     gone = [place for place in old if place not in new and not place.endswith(twice)]

@@ -33,8 +33,14 @@ class Audit:
 
     @property
     def results(self) -> dict[str, Any] | list[dict[str, Any]]:
-        """What the record holds under ``results``, as plain values; typed in ``record.results``."""
-        return self.record.to_dict()["results"]
+        """What was found, as plain values; typed in ``record.rows``, or ``record.results``.
+
+        Of a kind whose records are rows a dictionary of ``criteria``, ``rows`` and ``detail``.
+        """
+        found = self.record.to_dict()
+        if "rows" in found:
+            return {key: found[key] for key in ("criteria", "rows", "detail")}
+        return found["results"]
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -44,7 +50,7 @@ class Audit:
         return tuple(figures_of(self.record))
 
     def __repr__(self) -> str:
-        from narcissus.audits.numbers import headline
+        from narcissus.audits.frame import headline
 
         return f"Audit({headline(self.record)})"
 
@@ -86,7 +92,7 @@ class Audit:
             ``grade``       "proved", "proved if", "sampled", "approximate" or "not assessed"
             ==============  ====================================================================
         """
-        from narcissus.audits.numbers import frame_of
+        from narcissus.audits.frame import frame_of
 
         return frame_of(self.record)
 

@@ -212,7 +212,8 @@ def _as_then(study: studies.Study, written: Record) -> studies.Study:
     """Keep small groups apart for records made before they were merged."""
     settings: Any = study.settings
     groups: Any = getattr(settings, "groups", None)
-    results = getattr(written.results, "settings", [written.results])
+    found = written.detail if written.rows else written.results
+    results = getattr(found, "settings", [found])
     if not hasattr(groups, "least_group") or any(one.merged is not None for one in results):
         return study
     groups = groups.model_copy(update={"least_group": 1})
@@ -233,8 +234,10 @@ def _found(
 def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
     """Return what must be equal: all except versions, machine and the digests over them.
 
-    The study of a record of an earlier format is left out as well, since it had other settings.
+    The study of a record of format 1 is left out as well, since it had other settings.
     """
+    from narcissus.study.upgrade import FORMAT_2
+
     left_out = {
         "provenance",
         "digest",
@@ -244,6 +247,7 @@ def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:
     kept = {k: v for k, v in record.items() if k not in left_out}
     made = record["provenance"]
     digests = made["digests"]
+    digests = {k: v for k, v in digests.items() if k != FORMAT_2}
     if earlier:
         digests = {k: v for k, v in digests.items() if k in {"data", "program", "samples"}}
     return {**kept, "entropy": made["entropy"], "digests": digests}

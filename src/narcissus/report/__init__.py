@@ -1,6 +1,7 @@
 """Reports from records: text, HTML and figures. Nothing here computes; it only draws."""
 
-from narcissus.report.gives_away import RealFigure, figures_of
+from narcissus.report.about import RealFigure
+from narcissus.report.gives_away import figures_of
 from narcissus.report.html import render_html
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Facts, Figure, Grid, Items, Page, Section, Text, Verdict

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from narcissus.findings import weakest
+from narcissus.report.about import Subject
 from narcissus.report.envelope import INTERNAL
 from narcissus.report.format import GRADES, SIGNS, percent
 from narcissus.report.gives_away import figures_of
 from narcissus.report.html import page_html
 from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
-from narcissus.report.subjects import Subject, subject_of
+from narcissus.report.subjects import subject_of
 from narcissus.results import GRADES as FROM_STRONG
 from narcissus.results import Grade
 from narcissus.study.record import Record

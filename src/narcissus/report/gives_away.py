@@ -8,42 +8,22 @@ else changes with the records, all come from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
+from narcissus.report.about import RealFigure, shown
 from narcissus.report.page import Facts, Section, Text
 from narcissus.study.keyed import WITHHELD, is_of_nobody, is_secret
 from narcissus.study.merging import SMALLER
 from narcissus.study.record import Record
 from narcissus.study.results.base import MergedGroups
+from narcissus.study.upgrade import FORMAT_2
 
 TITLE = "What this page gives away"
 
 
-class RealFigure(NamedTuple):
-    """A figure that real records decide.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    how
-        How it depends on real records, a sentence or two.
-    where
-        Its places in a record, as patterns of dotted paths; numbers of list entries left out.
-    """
-
-    name: str
-    how: str
-    where: tuple[str, ...]
-
-    def is_at(self, path: str) -> bool:
-        """Return whether a place of the record is one of the figure's."""
-        bare = ".".join(part for part in path.split(".") if not part.isdecimal())
-        return any(fnmatchcase(bare, pattern) for pattern in self.where)
-
-
-_VERDICT = ("verdict", "status", "grade", "assumptions", "contradictions", "not_assessed*")
+FOUND = ("criteria*", "rows*", "detail*")
+"""All that was found, of a record of rows."""
+VERDICT = ("verdict", "status", "grade", "assumptions", "contradictions", "not_assessed*")
 _JUDGED = (
     *("verdict", "status", "grade", "assumptions", "contradictions", "odds", "evidence_*", "best"),
     *("excesses*", "findings*", "held_back_by", "trials_needed", "precision*", "trials"),
@@ -64,11 +44,14 @@ def figures_of(record: Record) -> list[RealFigure]:
         As it was made, or without what is left out of what is shown
         (`narcissus.study.shareable`): what is withheld is said to be.
     """
-    own = _BY_KIND.get(record.kind, _of_another)(record)
+    if (layout := shown(record)) is not None:
+        own = layout[0].figures(record, layout[1])
+    else:
+        own = _BY_KIND.get(record.kind, _of_another)(record)
     if not own:
         return []
     digests = record.provenance.digests
-    held = {name: digest for name, digest in digests.items() if not is_of_nobody(name)}
+    held = {n: one for n, one in digests.items() if not is_of_nobody(n) and n != FORMAT_2}
     if set(held.values()) <= {WITHHELD}:
         how = "Withheld: with them guesses could be tested."
     elif all(is_secret(digest) for digest in held.values()):
@@ -82,7 +65,7 @@ def figures_of(record: Record) -> list[RealFigure]:
         )
     if held:
         own.append(RealFigure("Digests of " + ", ".join(held), how, ("provenance.digests.*",)))
-    seals = ("digest", "portable_digest")
+    seals = ("digest", "portable_digest", f"provenance.digests.{FORMAT_2}")
     if record.provenance.entropy:
         seeded = "With it, and all but a few records, guesses can be tried by playing again."
         own.append(RealFigure("The seed, and digests of the record", seeded, seals))
@@ -131,7 +114,7 @@ def _of_table(record: Record) -> list[RealFigure]:
         _scored(record) if real else RealFigure(
             "Shares, limits, bounds and the verdict",
             "Over people drawn from the prior: they depend on real rows through the prior alone.",
-            (*_VERDICT, *_within(*_MEASURED, *_JUDGED)),
+            (*VERDICT, *_within(*_MEASURED, *_JUDGED)),
         ),
         RealFigure(
             "Names and numbers of values, bins, cells",
@@ -147,7 +130,7 @@ def _of_table(record: Record) -> list[RealFigure]:
         found.append(RealFigure("Guesses by other priors", how, _within("guess.held_out*")))
     if any(setting.groups or setting.merged for setting in settings):
         how = (
-            f"Names and shares over real people. {_merged(one.merged)}"
+            f"Names and shares over real people. {groups_of_people(one.merged)}"
             if real
             else "Names and shares over people drawn from the prior."
         )
@@ -176,7 +159,7 @@ def _scored(record: Record) -> RealFigure:
     return RealFigure(
         "Shares, limits and the verdict",
         f"Scored on {who}, whatever the guarantee of the release.{exact * everybody}{few}",
-        (*_VERDICT, *_within(*_MEASURED, *_JUDGED)),
+        (*VERDICT, *_within(*_MEASURED, *_JUDGED)),
     )
 
 
@@ -195,36 +178,10 @@ def merged_words(merged: MergedGroups, people: str = "people") -> str:
     return f"{words}: {'; '.join(said)}." if said else f"{words}; no group had to be merged."
 
 
-def _merged(merged: MergedGroups | None) -> str:
+def groups_of_people(merged: MergedGroups | None) -> str:
     if merged is None:
         return "No least size: the record is of an earlier version."
     return merged_words(merged)
-
-
-def _of_synthetic(record: Record) -> list[RealFigure]:
-    found, files = record.results, record.results.files
-    figures = [
-        RealFigure(
-            "Shares, excesses, limits and the verdict",
-            f"Counts over {files.real_scored:,} people of the data and {files.control_scored:,} of "
-            "the control: whoever knows of all but one whether they were hit learns it of the "
-            "last.",
-            (*_VERDICT, *_within("risks*", "claims", "claim_confidence", "group_confidence")),
-        ),
-        RealFigure("Numbers of rows", "Of all files, exact.", _within("files*")),
-        RealFigure(
-            "Names of columns and values",
-            "As the files have them.",
-            ("assessed*", "title"),
-        ),
-    ]
-    if found.unlike is not None:
-        how = "The column and value that differ most, and their shares in the data and the control."
-        figures.append(RealFigure("Data beside control", how, _within("unlike*")))
-    if any(risk.groups for risk in found.risks) or found.merged is not None:
-        how = f"Names, sizes and shares over real people. {_merged(found.merged)}"
-        figures.append(RealFigure("Groups", how, _within("risks.groups*", "merged*")))
-    return figures
 
 
 def _of_model(record: Record) -> list[RealFigure]:
@@ -234,7 +191,7 @@ def _of_model(record: Record) -> list[RealFigure]:
         RealFigure(
             "Shares, gains, limits and the verdict",
             f"Counts over the {what} that the model was trained on, and over fresh ones.",
-            (*_VERDICT, "assessed*", "title", "results.*"),
+            (*VERDICT, "assessed*", "title", "results.*"),
         ),
         RealFigure(f"Numbers of {what}", f"{found.trained:,} trained on, exact.", ()),
     ]
@@ -256,21 +213,7 @@ def _of_model(record: Record) -> list[RealFigure]:
 
 def _of_extraction(record: Record) -> list[RealFigure]:
     how = "How often a program prints the data, and lengths of outputs that count."
-    return [RealFigure("Shares, lengths and the verdict", how, (*_VERDICT, "title", "results.*"))]
-
-
-def _of_channel(record: Record) -> list[RealFigure]:
-    spec, figures = record.study["channel"], list[RealFigure]()
-    where = (*_VERDICT, "assessed*", "title", "results.*")
-    for name, how in (
-        ("samples", "All numbers are estimated from them."),
-        ("file", "All numbers follow from the channel; who made it from records shows them."),
-        ("prior", "The chances of the secrets, which numbers follow from."),
-    ):
-        if spec.get(name) is not None:
-            said = {"file": "The channel", "samples": "The samples", "prior": "The prior"}[name]
-            figures.append(RealFigure(said, how, where))
-    return figures
+    return [RealFigure("Shares, lengths and the verdict", how, (*VERDICT, "title", "results.*"))]
 
 
 def _of_another(_: Record) -> list[RealFigure]:
@@ -283,13 +226,10 @@ def _of_nobody(_: Record) -> list[RealFigure]:
 
 
 _BY_KIND: dict[str, Callable[[Any], list[RealFigure]]] = {
-    "channel": _of_channel,
     "classifier": _of_model,
     "extraction": _of_extraction,
     "game": _of_nobody,
     "image-model": _of_model,
     "language-model": _of_model,
-    "secrets": _of_nobody,
-    "synthetic": _of_synthetic,
     "table": _of_table,
 }

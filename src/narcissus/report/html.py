@@ -127,19 +127,9 @@ def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> s
 
 
 def render_html(record: Record, *, internal: bool = False) -> str:
-    """Draw a record as one self-contained HTML page.
+    """Draw a record as one HTML page without scripts and without references to anything outside.
 
-    Parameters
-    ----------
-    record
-        From a run, or read from a file.
-    internal
-        Draw all that the steward may see, and say that it is not to be shown.
-
-    Returns
-    -------
-    str
-        A whole document without scripts and without references to anything outside it; the same
-        bytes for the same record.
+    The same record gives the same bytes. internal: draw all that the steward may see, and say that
+    it is not to be shown.
     """
     return page_html(page_of(record, internal=internal), digest=record.digest)

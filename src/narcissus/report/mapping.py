@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from narcissus.report.about import Answered, Subject, shown
 from narcissus.report.brief import at_decisive, no_stronger
 from narcissus.report.envelope import INTERNAL
 from narcissus.report.format import SIGNS, percent
@@ -19,20 +20,17 @@ from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.kinds import page_of
 from narcissus.report.kinds.table_names import best_name
 from narcissus.report.page import Grid, Page, Section, Text
-from narcissus.report.subjects import Subject, subject_of
+from narcissus.report.subjects import subject_of
 from narcissus.study.record import Record
-from narcissus.study.results.channel import ExactChannel, SampledChannel
 from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.game import GameResults
 from narcissus.study.results.image import ImageResults
 from narcissus.study.results.language import LanguageResults
-from narcissus.study.results.secrets import SecretsResults
-from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import TableResults
 from narcissus.study.shareable import to_show
 
 if TYPE_CHECKING:
-    from narcissus.results import Grade
+    pass
 
 
 @dataclass(frozen=True)
@@ -55,14 +53,6 @@ FRAMEWORKS: dict[str, tuple[FrameworkItem, ...]] = {
     ).items()
 }
 """By the name of the framework, its items in order."""
-
-
-@dataclass(frozen=True)
-class Answered:
-    """What a record says to an item; the grade is None for what a study states and nobody tests."""
-
-    text: str
-    grade: Grade | None
 
 
 def mapping_of(record: Record, *, internal: bool = False) -> Page:
@@ -134,28 +124,10 @@ def _testing(record: Record) -> dict[str, Answered]:
 
 
 def _of_kind(record: Record) -> dict[str, Answered]:
+    if (layout := shown(record)) is not None:
+        return layout[0].answers(record, layout[1])
     answer = _KINDS.get(type(record.results))
     return {} if answer is None else answer(record.results, record)
-
-
-def _secrets(results: SecretsResults, record: Record) -> dict[str, Answered]:
-    worst = results.headline
-    best, kept = worst.best, worst.training.kept_epsilon
-    text = f"{percent(best.success.value)} of secrets are named, {percent(worst.guess)} guessed"
-    found = {"inference": Answered(text, "sampled")}
-    if kept is not None:
-        text = f"epsilon {kept:.4g} at delta {worst.training.delta:g}, about another canary"
-        found["parameters"] = Answered(text, "proved")
-        found["unit"] = Answered(f"one canary: {worst.training.neighbours}", None)
-    return found
-
-
-def _channel(results: ExactChannel | SampledChannel, record: Record) -> dict[str, Answered]:
-    exact = isinstance(results, ExactChannel)
-    risk = results.exact.bayes_risk if exact else results.estimated.bayes_risk.estimate
-    text = f"{percent(1 - risk)} of secrets are guessed right with the output"
-    answer = Answered(text, "proved" if exact else "sampled")
-    return {"inference": answer, "side channels": replace(answer, text=f"{text}, if it is one")}
 
 
 def _game(results: GameResults, record: Record) -> dict[str, Answered]:
@@ -189,29 +161,10 @@ def _table(results: TableResults, record: Record) -> dict[str, Answered]:
     return found
 
 
-def _synthetic(results: SyntheticResults, record: Record) -> dict[str, Answered]:
-    """Return each risk: of several secrets the one with the largest excess."""
-    found: dict[str, Answered] = {}
-    ordered = sorted(results.risks, key=lambda r: -1.0 if r.excess is None else r.excess.low)
-    for risk in ordered:  # the worst comes last, and stays
-        text = f"{risk.name}: {percent(risk.real.share)} of people in the data"
-        if risk.control is None:
-            found[risk.risk] = Answered(f"{text}, and no control", "not assessed")
-            continue
-        text += f", {percent(risk.control.share)} of others"
-        grade: Grade = "not assessed" if risk.verdict == "not assessed" else "sampled"
-        found[risk.risk] = Answered(f"{text}: {risk.verdict}", grade)
-    return found
-
-
 _KINDS: dict[type, Callable[..., dict[str, Answered]]] = {
     TableResults: _table,
-    SyntheticResults: _synthetic,
-    SecretsResults: _secrets,
     LanguageResults: _model,
     ImageResults: _model,
     ClassifierResults: _model,
-    ExactChannel: _channel,
-    SampledChannel: _channel,
     GameResults: _game,
 }

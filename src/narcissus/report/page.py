@@ -78,29 +78,14 @@ class Grid:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture with the table behind it.
+    """A picture with the table behind it."""
 
-    Attributes
-    ----------
-    title
-        The headline: what the picture shows, as a sentence.
-    description
-        For a reader who cannot see it: what is drawn and what it says.
-    draw
-        Draws on an empty matplotlib figure.
-    table
-        The numbers in the picture.
-    size
-        Width and height in inches.
-    name
-        What it is called from Python, a word of its own in its page: ``audit.plot("attacks")``.
-    """
-
-    title: str
-    description: str
-    draw: Callable[[MplFigure], None]
-    table: Grid
-    size: tuple[float, float] = (7.2, 4.0)
+    title: str  # The headline: what the picture shows, as a sentence
+    description: str  # For a reader who cannot see it: what is drawn and what it says
+    draw: Callable[[MplFigure], None]  # Draws on an empty figure
+    table: Grid  # The numbers in the picture
+    size: tuple[float, float] = (7.2, 4.0)  # Width and height in inches
+    # What it is called from Python, a word of its own in its page: ``audit.plot("attacks")``
     name: str = "figure"
 
 
@@ -142,49 +127,26 @@ class Section:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The top of the page.
+    """The top of the page."""
 
-    Attributes
-    ----------
-    status
-        As in the record (`narcissus.study.record.Status`).
-    headline
-        One sentence.
-    worst
-        Who is hurt most, in a sentence, and how far that can be trusted; None where nobody is.
-    odds
-        Plain odds, "Of 100 people like these, 68 are guessed right without the release, ...", and
-        the weakest grade of what they say.
-    evidence_for, evidence_against
-        What speaks for and against the release; then the verdict is drawn.
-    numbers
-        The three or four numbers of the headline with their grades, in this order: without the
-        release, with it, ceiling, proved: ``(label, value as text, limits as text, grade)``.
-    setting
-        Which setting of a sweep the numbers are for: ``"ε = 1"``.
-    where
-        Added to the status where it is not that of all settings: ``"at ε = 1"``.
-    rests_on
-        The weakest grade that the status leans on. A status that rests on something weaker than
-        "sampled", or that takes something as given, is shown without colour.
-    assumptions
-        What the status takes as given besides the guarantee and the game.
-    contradictions
-        Pairs of statements of the record that cannot both hold; they come first of all.
-    """
-
-    status: str
-    headline: str
+    status: str  # As in the record
+    headline: str  # One sentence
+    # Who is hurt most, in a sentence, and how far that can be trusted; None where nobody is
     worst: tuple[str, Grade] | None = None
+    # "Of 100 people like these, 68 are guessed right without the release, ...", and the weakest
+    # grade of what that says
     odds: tuple[str, Grade] | None = None
     evidence_for: Sequence[str] = ()
     evidence_against: Sequence[str] = ()
+    # Label, value and limits as texts, grade: without the release, with it, ceiling, proved
     numbers: Sequence[tuple[str, str, str, Grade]] = ()
-    setting: str = ""
-    where: str = ""
+    setting: str = ""  # Of a sweep, which one the numbers are for: ``"ε = 1"``
+    where: str = ""  # Added to the status where it is not that of all settings: ``"at ε = 1"``
+    # The weakest grade that the status leans on: one weaker than "sampled", or that takes something
+    # as given, is shown without colour
     rests_on: Grade = "not assessed"
     assumptions: Sequence[str] = ()
-    contradictions: Sequence[str] = ()
+    contradictions: Sequence[str] = ()  # They come first of all
 
 
 @dataclass(frozen=True)

@@ -1,59 +1,37 @@
-"""What those who decide ask of a record of each kind: what was released, who is hurt most, limits.
+"""What those who decide ask of a record: what was released, who is hurt most, limits.
 
-One function for each kind; a kind that is not here says no more than its page does.
+A kind whose records are rows answers itself; one that is not here says no more than its page does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
+from narcissus.report.about import EveryAttacker, Subject, shown
 from narcissus.report.format import number, percent, points
 from narcissus.report.kinds.table_names import label_of
-from narcissus.results import Grade
 from narcissus.study.record import Record
-from narcissus.study.results.channel import ExactChannel, SampledChannel
 from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.extraction import ExtractionResults
 from narcissus.study.results.game import GameResults
 from narcissus.study.results.image import ImageGroup, ImageResults
 from narcissus.study.results.language import DocumentGroup, LanguageResults
 from narcissus.study.results.recovered import copies_text
-from narcissus.study.results.secrets import SecretsResults
-from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.results.table_attacks import GroupAttack, GroupResult
 from narcissus.study.table.words import most_vulnerable
 
 
-@dataclass(frozen=True)
-class EveryAttacker:
-    """What no attacker exceeds, in a sentence, and what must hold for it."""
-
-    text: str
-    grade: Grade
-    given: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What a record is about, for somebody who decides."""
-
-    released: str  # What is released, a sentence
-    worst: str = ""  # Who is hurt most, a sentence; empty where nobody looked
-    groups: bool = False  # Whether groups of people were looked at
-    # What no attacker exceeds; empty where nothing limits all of them
-    limits: tuple[EveryAttacker, ...] = field(default_factory=tuple)
-    # Why it is no ground to decide on a release about people; empty where it is one
-    no_ground: str = ""
-
-
 def subject_of(record: Record) -> Subject | None:
     """Return what a record is about; None for a kind that says nothing of it."""
     describe = _KINDS.get(type(record.results))
-    if describe is None:
+    if (layout := shown(record)) is not None:
+        found = layout[0].subject(record, layout[1])
+    elif describe is not None:
+        found = describe(record.results, record)
+    else:
         return None
-    found = describe(record.results, record)
     if record.contradictions:  # what rests on something that is refuted limits nobody
         limits = tuple(replace(one, grade="not assessed") for one in found.limits)
         return replace(found, limits=limits)
@@ -116,42 +94,6 @@ def _table_limits(one: SettingResult) -> tuple[EveryAttacker, ...]:
     return tuple(found)
 
 
-def _synthetic(results: SyntheticResults, record: Record) -> Subject:
-    files = results.files
-    groups = [(risk, group) for risk in results.risks for group in risk.groups]
-    known = [(r, g, g.excess, g.control) for r, g in groups if g.excess and g.control]
-    worst = ""
-    if known:
-        risk, group, excess, control = max(known, key=lambda one: one[2].low)
-        low = points(excess.low, "down")
-        worst = (
-            f"Largest excess in a group: {risk.name}, {group.by} {group.group}: "
-            f"{percent(group.real.share)} of its people in the data, {percent(control.share)} of "
-            f"others (at least {low} points, sampled)."
-        )
-    elif groups:
-        worst = "Groups were looked at, and no control tells what is due to the release."
-    return Subject(
-        f"A synthetic file of {number(files.synthetic)} rows, made from data about "
-        f"{number(files.real)} people.",
-        worst,
-        bool(groups),
-    )
-
-
-def _secrets(results: SecretsResults, record: Record) -> Subject:
-    one = results.headline
-    limits: tuple[EveryAttacker, ...] = ()
-    if one.bound is not None:
-        text = f"At most {percent(one.bound.value, 'up')} of secrets are named ({one.label})."
-        limits = (EveryAttacker(text, "proved", one.bound.assumptions),)
-    return Subject(
-        f"A trained model that saw one secret of {number(one.values)}; "
-        f"{number(results.models)} models were trained for each setting.",
-        limits=limits,
-    )
-
-
 def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
     """Describe which copies are given away most."""
     if group is whole or group.shown_gain <= 0:
@@ -178,32 +120,6 @@ def _classifier(results: ClassifierResults, record: Record) -> Subject:
     return Subject(
         f"A classifier with all its weights ({results.network}), trained on "
         f"{number(results.trained)} images."
-    )
-
-
-def _channel(results: ExactChannel | SampledChannel, record: Record) -> Subject:
-    one, other = results.pair
-    grade: Grade = "sampled"
-    given, sure = tuple(record.assumptions), ""
-    if isinstance(results, ExactChannel):
-        risk, security = results.exact.bayes_risk, results.exact.beta_star
-        given, grade = (*given, "the release is made as the study describes it"), "proved"
-    else:
-        found = results.estimated
-        risk, security = found.bayes_risk.low, found.beta_star.low
-        sure = f", with {100 * found.confidence:g}% confidence"
-    limits: list[EveryAttacker] = []
-    if risk is not None:
-        text = f"The secret is guessed right at most {percent(1 - risk, 'up')} of the time{sure}."
-        limits.append(EveryAttacker(text, grade, given))
-    if security is not None:
-        most = percent(1 - security / 2, "up")
-        text = f"No two secrets are told apart more than {most} of the time{sure} (50% by chance)."
-        limits.append(EveryAttacker(text, grade, given))
-    return Subject(
-        f"An output that depends on which of {number(results.secrets)} secrets is true.",
-        f"Easiest to tell apart: {one} and {other}.",
-        limits=tuple(limits),
     )
 
 
@@ -241,13 +157,9 @@ def _extraction(results: ExtractionResults, record: Record) -> Subject:
 
 _KINDS: dict[type, Callable[..., Subject]] = {
     TableResults: _table,
-    SyntheticResults: _synthetic,
-    SecretsResults: _secrets,
     LanguageResults: _language,
     ImageResults: _image,
     ClassifierResults: _classifier,
-    ExactChannel: _channel,
-    SampledChannel: _channel,
     GameResults: _game,
     ExtractionResults: _extraction,
 }

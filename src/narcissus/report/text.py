@@ -217,19 +217,8 @@ def page_text(page: Page) -> str:
 
 
 def render_text(record: Record, *, internal: bool = False) -> str:
-    """Draw a record as text for a terminal.
+    """Draw a record as text for a terminal: lines of at most 80 characters, figures as tables.
 
-    Parameters
-    ----------
-    record
-        From a run, or read from a file.
-    internal
-        Draw all that the steward may see, and say that it is not to be shown.
-
-    Returns
-    -------
-    str
-        The same page as `render_html` draws, in lines of at most 80 characters (but for words
-        that are longer), figures as the tables behind them.
+    internal: draw all that the steward may see, and say that it is not to be shown.
     """
     return page_text(page_of(record, internal=internal))

@@ -1,13 +1,14 @@
-"""The kinds of study, and what each must offer. A new kind is one entry here and one module.
+"""The kinds of study, and what each must offer. A new kind is one entry here and one folder.
 
-A kind is an object with the attributes of `StudyKind`. It is named by the key ``kind`` of a study
-file ("table" where there is none).
+A kind is an object with the attributes of `StudyKind`; one whose records are rows has those of
+`RowsKind` besides (`narcissus.kinds.engine.Kind`). It is named by the key ``kind`` of a study file
+("table" where there is none).
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -20,64 +21,42 @@ from narcissus._validation import one_of
 from narcissus.errors import InputError
 from narcissus.observer import Observer
 from narcissus.results import Grade, NotAssessed, Status
+from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement
 
 if TYPE_CHECKING:
     from narcissus.game.executor import Executor
 
 # kind -> module:attribute
 KINDS: dict[str, str] = {
-    "channel": "narcissus.study.channel:KIND",
+    "channel": "narcissus.kinds.channel:KIND",
     "classifier": "narcissus.study.classifier:KIND",
     "extraction": "narcissus.study.extraction:KIND",
     "game": "narcissus.study.game:KIND",
     "image-model": "narcissus.study.image:KIND",
     "language-model": "narcissus.study.language:KIND",
-    "secrets": "narcissus.study.secrets:KIND",
-    "synthetic": "narcissus.study.synthetic:KIND",
+    "secrets": "narcissus.kinds.secrets:KIND",
+    "synthetic": "narcissus.kinds.synthetic:KIND",
     "table": "narcissus.study.table:KIND",
 }
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to play a study, apart from what it says itself.
+    """How to play a study, apart from what it says itself; no number depends on who plays."""
 
-    Attributes
-    ----------
-    entropy
-        The seed of everything random.
-    observer
-        Hears of progress.
-    folder
-        Results folder, where finished work is kept for an interrupted run; None keeps nothing.
-    workers
-        Worker processes; numbers do not depend on it. None: as the study says.
-    engine
-        Who plays: a name (`narcissus.study.engines.ENGINES`), or an executor, which stays open.
-        None: as the study says.
-    restart
-        Throw away what an earlier run left in the folder.
-    policy
-        A file of thresholds that belongs to whoever approves the release; None: the study's own.
-    internal
-        Where to write what is about single records; None writes nothing of the kind.
-    hours
-        Longest time that was agreed to; work that is estimated to take longer is refused. None:
-        any.
-    keyed
-        Keys a digest of data (`narcissus.study.keyed`).
-    """
-
-    entropy: int
+    entropy: int  # The seed of everything random
     observer: Observer
-    folder: Path | None = None
-    workers: int | None = None
+    folder: Path | None = None  # Where finished work is kept; None keeps nothing
+    workers: int | None = None  # Processes; None: as the study says
+    # A name (`narcissus.study.engines.ENGINES`), or an executor, which stays open; None: as the
+    # study says
     engine: str | Executor | None = None
-    restart: bool = False
+    restart: bool = False  # Throw away what an earlier run left in the folder
+    # Thresholds of whoever approves the release; None: the study's own
     policy: Path | None = None
-    internal: Path | None = None
-    hours: float | None = None
-    keyed: Callable[[str], str] = str
+    internal: Path | None = None  # Where to write what is about single records; None: nowhere
+    hours: float | None = None  # Longest time that was agreed to; None: any
+    keyed: Callable[[str], str] = str  # Keys a digest of data (`narcissus.study.keyed`)
 
     def refuse_policy_and_records(self, studies: str, instead: str = "") -> None:
         """Refuse both for studies that have a threshold of their own and no records to name."""
@@ -108,7 +87,7 @@ class Outcome:
     title: str
     status: Status
     verdict: str
-    results: BaseModel
+    results: BaseModel | None
     assessed: list[str]
     grade: Grade = "not assessed"
     assumptions: tuple[str, ...] = ()
@@ -116,6 +95,8 @@ class Outcome:
     not_assessed: list[NotAssessed] = field(default_factory=list)
     not_covered: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
+    findings: Findings | None = None
+    """In place of ``results``, of a kind whose records are rows."""
 
 
 class StudyKind(Protocol):
@@ -123,9 +104,6 @@ class StudyKind(Protocol):
 
     model: type[BaseModel]
     """Schema of the study file, a pydantic model with ``extra="forbid"``."""
-
-    results: TypeAdapter[Any]
-    """Model of ``results`` in the record, frozen (`narcissus.study.results`)."""
 
     def check(self, study: Any, folder: Path, observer: Observer) -> None:
         """Refuse bad input before any work; ``folder`` is where the study file lies."""
@@ -136,8 +114,46 @@ class StudyKind(Protocol):
         ...
 
 
+def named(place: str) -> Any:
+    """Load what ``module:attribute`` names."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+class ResultsKind(StudyKind, Protocol):
+    """A kind whose records hold ``results`` of a model of its own."""
+
+    results: TypeAdapter[Any]
+    """Model of ``results`` in the record, frozen (`narcissus.study.results`)."""
+
+
+class RowsKind(StudyKind, Protocol):
+    """A kind whose records hold rows: what the record needs of it."""
+
+    detail: type[Fact]
+    layout: str
+    """``module:attribute`` of its words and its page."""
+
+    def judged(self, record: HoldsRows) -> StudyJudgement: ...
+
+    def judge(self, findings: Findings) -> StudyJudgement: ...
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings: ...
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool: ...
+
+    def to_show(self, detail: Any) -> Any: ...
+
+    def sizes(self, case: StudyJudgement) -> Sequence[float]: ...
+
+
 def study_kind(name: str) -> StudyKind:
     """Load a kind of study by its name."""
     one_of("kind", name, KINDS)
-    module, _, attribute = KINDS[name].partition(":")
-    return getattr(import_module(module), attribute)
+    return named(KINDS[name])
+
+
+def rows_kind(name: str) -> RowsKind | None:
+    """Load a kind whose records are rows; None for one whose records hold results."""
+    kind: Any = study_kind(name) if name in KINDS else None
+    return kind if hasattr(kind, "judged") else None

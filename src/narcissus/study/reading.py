@@ -8,21 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
 from narcissus.results import Status
-from narcissus.study.kinds import KINDS, study_kind
-from narcissus.study.record import SCHEMA, VERSION, Record, digest_of, study_digest
+from narcissus.study.kinds import KINDS, ResultsKind, RowsKind, rows_kind, study_kind
+from narcissus.study.record import ROWS, SCHEMA, VERSION, Record, digest_of, study_digest
 from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.game import GameOutcome, GameResults
 from narcissus.study.results.image import ImageResults
 from narcissus.study.results.language import LanguageResults
-from narcissus.study.results.secrets import SecretsResults
-from narcissus.study.results.synthetic import SyntheticResults
 from narcissus.study.results.table import SettingResult, TableResults
-from narcissus.study.upgrade import upgraded
+from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
 
 # outcome of a game -> statuses that it allows
 OUTCOMES: dict[GameOutcome, set[Status]] = {
@@ -55,13 +53,11 @@ def disagreement(record: Record) -> str:
 
 
 def _of_its_kind(record: Record) -> str:
+    if (kind := rows_kind(record.kind)) is not None:
+        return _of_rows(record, kind)
     status, results = record.status, record.results
     if isinstance(results, TableResults):
         return _table(record, results.settings)
-    if isinstance(results, SyntheticResults) and status != results.verdict:
-        return f"the status is {status!r}, and that of the results {results.verdict!r}"
-    if isinstance(results, SecretsResults):
-        return _secrets(record, results)
     if (
         isinstance(results, ClassifierResults | ImageResults | LanguageResults)
         and status != results.status
@@ -72,22 +68,35 @@ def _of_its_kind(record: Record) -> str:
     return ""
 
 
+def _of_rows(record: Record, kind: RowsKind) -> str:
+    """Judge the rows anew; words may have become better, so that they are not compared."""
+    if not any(one.decides for one in record.criteria):
+        return "no criterion decides"
+    case = kind.judged(record)
+    found = {
+        "status": (record.status, case.status),
+        "grade": (record.grade, case.grade),
+        "assumptions": (tuple(record.assumptions), case.assumptions),
+        "number of contradictions": (len(record.contradictions), len(case.contradictions)),
+    }
+    if record.grade == "not assessed" and FORMAT_1 in record.provenance.digests:
+        del found["grade"], found["assumptions"]  # format 1 did not always say them
+    for name, (said, own) in found.items():
+        if said != own:
+            return f"the {name} is {said!r}, and that of the rows {own!r}"
+    return ""
+
+
 def _contradicted(record: Record) -> str:
     status = record.status
     # what an attack was seen to do needs nothing that a contradiction can refute
-    seen = isinstance(record.results, TableResults | SecretsResults) and status == "exceeded"
+    by_attack = isinstance(record.results, TableResults) or bool(record.rows)
+    seen = by_attack and status == "exceeded"
     if record.contradictions and status != "contradicted" and not seen:
         return f"the status is {status!r}, and statements of the record contradict each other"
     if status == "contradicted" and not record.contradictions:
         return "the status is 'contradicted', and no contradiction is named"
     return ""
-
-
-def _secrets(record: Record, results: SecretsResults) -> str:
-    worst = results.headline
-    if record.status != worst.status:
-        return f"the status is {record.status!r}, and that of the results {worst.status!r}"
-    return "" if worst.verdict in record.verdict else "the verdict is not that of the results"
 
 
 def _table(record: Record, settings: Sequence[SettingResult]) -> str:
@@ -147,6 +156,8 @@ def read_record(path: Path | str) -> Record:
             )
         if version == 1:
             data = upgraded(data)
+        if version in (1, 2) and isinstance(data.get("kind"), str):
+            data = with_rows(data)
         return _agreeing(path, _validated(path, data))
 
 
@@ -170,9 +181,10 @@ def _version(path: Path, data: Any) -> int | None:
 
 
 def _validated(path: Path, data: Any) -> Record:
-    """Check the envelope, then the results by the model of their kind."""
+    """Check the envelope, then what is typed by the kind."""
     try:
-        record = Record.model_validate(data, strict=True)
+        # from text: in JSON, other than in Python, a list may stand for a tuple
+        record = Record.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         raise InputError(f"{path} is not a record ({SCHEMA}): {_first(error, data)}") from error
     if record.kind not in KINDS:
@@ -180,16 +192,25 @@ def _validated(path: Path, data: Any) -> Record:
             f"{path} is a record of the unknown kind {record.kind!r}; this version knows "
             f"{', '.join(KINDS)}"
         )
-    model = study_kind(record.kind).results
+    kind = rows_kind(record.kind)
+    others = {"results"} if record.schema_ == ROWS else {"criteria", "rows", "detail"}
+    if (kind is not None) != (record.schema_ == ROWS) or others & data.keys():
+        raise InputError(f"{path} is no record of kind {record.kind!r}: its format is another")
+    name = "results" if kind is None else "detail"
+    own = getattr(record, name)
+    typed = (
+        cast("ResultsKind", study_kind(record.kind)).results
+        if kind is None
+        else TypeAdapter[Any](kind.detail)
+    )
     try:
-        # from text: in JSON, other than in Python, a list may stand for a tuple
-        results = model.validate_json(json.dumps(record.results), strict=True)
+        read = typed.validate_json(json.dumps(own), strict=True)
     except ValidationError as error:
         raise InputError(
-            f"{path} holds results that no study of kind {record.kind!r} has: results"
-            f"{_first(error, record.results)}"
+            f"{path} holds {name} that no study of kind {record.kind!r} has: {name}"
+            f"{_first(error, own)}"
         ) from error
-    return record.model_copy(update={"results": results})
+    return record.model_copy(update={name: read})
 
 
 def _first(error: ValidationError, data: Any) -> str:

@@ -1,10 +1,11 @@
 """The record: the product of a study, as data. The report is one view of it.
 
-A record is a JSON object with the same envelope for every kind of study; what a kind found is
-under ``results``, typed by the kind. It holds aggregates only, unless a study asks for pictures.
-The digest covers everything else in it, to the last digit of every number; the portable digest what
-is the same on every machine. The last digits are not: libraries choose their routines by the
-processor and by how many threads there are, and those add in another order.
+A record is a JSON object with the same envelope for every kind of study. What was found is under
+``rows``, what was accepted under ``criteria``, and what is no number under ``detail``, typed by the
+kind; kinds that have no rows yet have all under ``results``. It holds aggregates only, unless a
+study asks for pictures. The digest covers everything else in it, to the last digit of every number;
+the portable digest what is the same on every machine. The last digits are not: libraries choose
+their routines by the processor and by how many threads there are, and those add in another order.
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.results import Grade, Status
+from narcissus.rows import StudyCriterion, StudyRow
 from narcissus.study.keyed import is_secret
 
 if TYPE_CHECKING:
     from narcissus.study.kinds import Outcome
 
-VERSION = 2
+VERSION = 3
 SCHEMA = "narcissus/record/2"
+"""Of a kind whose records hold results of its own; of one whose records are rows, `ROWS`."""
+ROWS = "narcissus/record/3"
 
 
 class Remark(BaseModel):
@@ -64,7 +68,7 @@ class Record(BaseModel):
     """The envelope of every record."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    schema_: Literal["narcissus/record/2"] = Field(alias="schema")
+    schema_: Literal["narcissus/record/2", "narcissus/record/3"] = Field(alias="schema")
     kind: str
     title: str
     status: Status
@@ -81,7 +85,10 @@ class Record(BaseModel):
     assessed: list[str]
     not_assessed: list[Remark]
     not_covered: list[str] = Field(description="What no number in this record speaks about.")
-    results: Any = Field(description="What the kind of study found, in its own model.")
+    results: Any = Field(None, description="What the kind of study found, in its own model.")
+    criteria: tuple[StudyCriterion, ...] = Field((), description="What was accepted, and where.")
+    rows: tuple[StudyRow, ...] = Field((), description="What was found, a fact a row.")
+    detail: Any = Field(None, description="More about the study, in the model of its kind.")
     portable_digest: str = Field(
         "",
         pattern=r"^(sha256:[0-9a-f]{64})?$",
@@ -96,7 +103,9 @@ class Record(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values that JSON can hold."""
-        without = None if self.portable_digest else {"portable_digest"}  # one of the first records
+        without = {"results"} if self.schema_ == ROWS else {"criteria", "rows", "detail"}
+        if not self.portable_digest:  # one of the first records
+            without.add("portable_digest")
         return self.model_dump(mode="json", by_alias=True, exclude=without)
 
 
@@ -181,8 +190,9 @@ def make_record(
     outcome: Outcome, *, kind: str, study: dict[str, Any], entropy: int, digests: dict[str, str]
 ) -> Record:
     """Assemble a record and seal it with its digests."""
+    found = outcome.findings
     record = Record(
-        schema=SCHEMA,
+        schema=SCHEMA if found is None else ROWS,
         kind=kind,
         title=outcome.title,
         status=outcome.status,
@@ -196,6 +206,9 @@ def make_record(
         not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
         not_covered=outcome.not_covered,
         results=outcome.results,
+        criteria=() if found is None else found.criteria,
+        rows=() if found is None else found.rows,
+        detail=None if found is None else found.detail,
         portable_digest="",
         digest="",
     )

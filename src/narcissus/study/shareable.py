@@ -8,10 +8,11 @@ from typing import Any, cast
 
 from narcissus.errors import InputError
 from narcissus.study.keyed import WITHHELD, is_of_nobody
+from narcissus.study.kinds import rows_kind
 from narcissus.study.record import Record, digest_of, portable_digest_of, study_digest
 
-KINDS = ("classifier", "extraction", "image-model", "language-model", "synthetic", "table")
-"""Kinds of study whose numbers depend on real records; of the others those with samples do."""
+KINDS = ("classifier", "extraction", "image-model", "language-model", "table")
+"""Kinds of study whose numbers depend on real records; one with rows says so itself."""
 FEW = 10
 """Fewest people of a group that may be shown, of a record that does not say how many."""
 
@@ -35,6 +36,7 @@ def shareable(record: Record) -> Record:
     if not depends_on_records(record):
         return record
     _refuse_small_groups(record)
+    kind = rows_kind(record.kind)
     made = record.provenance
     study = cast("dict[str, Any]", _without_folders(record.study))
     if "seed" in (run := study.get("run") or {}):
@@ -49,6 +51,7 @@ def shareable(record: Record) -> Record:
             "study": study,
             "provenance": made.model_copy(update={"digests": digests, "entropy": ""}),
             "results": _results(record),
+            "detail": record.detail if kind is None else kind.to_show(record.detail),
         }
     )
     if changed.portable_digest:
@@ -64,8 +67,9 @@ def to_show(record: Record) -> Record:
 
 def depends_on_records(record: Record) -> bool:
     """Return whether numbers of a record depend on real people's records."""
-    samples = record.kind == "channel" and record.study["channel"].get("samples") is not None
-    return record.kind in KINDS or samples
+    if (kind := rows_kind(record.kind)) is not None:
+        return kind.is_of_people(record.study)
+    return record.kind in KINDS
 
 
 def _without_folders(value: Any) -> Any:
@@ -105,16 +109,13 @@ def _results(record: Record) -> Any:
 
 def _refuse_small_groups(record: Record) -> None:
     """Refuse groups of real people that nobody merged, where they are certainly few."""
-    sizes: list[float] = []
+    kind = rows_kind(record.kind)
+    sizes: list[float] = [] if kind is None else [*kind.sizes(kind.judged(record))]
     if record.kind == "table" and record.study["threat"]["people"] != "prior":
         for one in record.results.settings:
             if one.merged is None:
                 played = one.people * (1 if one.everybody else one.trials)
                 sizes += [group.share_of_people * played for group in one.groups]
-    if record.kind == "synthetic" and record.results.merged is None:
-        for risk in record.results.risks:
-            for group in risk.groups:
-                sizes += [group.real.people, *([group.control.people] if group.control else [])]
     if record.kind in ("image-model", "language-model") and record.results.merged is None:
         for one in getattr(record.results, "attacks", [record.results]):
             sizes += [getattr(group, "documents", 0) or group.images for group in one.groups[1:]]

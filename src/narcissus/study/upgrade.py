@@ -1,8 +1,8 @@
-"""Records of format 1 (version 0.1 of Narcissus) in the shape of today.
+"""Records of formats 1 (version 0.1 of Narcissus) and 2 in the shape of today.
 
-Only the dictionary is changed: it is then read and checked like any other. What a record does not
-hold is null and of grade "not assessed"; nothing is computed anew but what follows from the
-record itself. Format 1 grew in time: grades, findings and excesses came late.
+Only the dictionary is changed: it is then read and checked like any other. What a record of format
+1 does not hold is null and of grade "not assessed"; nothing is computed anew but what follows from
+the record itself. Format 1 grew in time: grades, findings and excesses came late.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from narcissus._outwards import upper
-from narcissus.study.record import SCHEMA, digest_of, study_digest
+from narcissus.study.kinds import rows_kind
+from narcissus.study.record import ROWS, SCHEMA, digest_of, study_digest
 
-FORMAT_1 = "record of format 1"
+FORMAT_1, FORMAT_2 = "record of format 1", "record of format 2"
 """Among the digests of an upgraded record: the digest of the file that was read."""
 
 Data = dict[str, Any]
@@ -44,6 +45,31 @@ def upgraded(data: Data) -> Data:
         "provenance": {**data["provenance"], "digests": digests},
         "not_assessed": [*data["not_assessed"], NOT_HELD],
         "results": results,
+    }
+    return {**new, "digest": digest_of(new)}
+
+
+def with_rows(data: Data) -> Data:
+    """Return a record of format 2 with rows in place of its results, where its kind has them.
+
+    The digest of the file is kept as that of format 1 is; of a record that came from there the
+    first one. Status, grade and words stay as they were made.
+    """
+    kind = rows_kind(data["kind"])
+    if kind is None:
+        return data
+    found = kind.upgraded(data["results"], data["study"])
+    digests = {**data["provenance"]["digests"]}
+    if FORMAT_1 not in digests:
+        digests[FORMAT_2] = data["digest"]
+    kept = {k: v for k, v in data.items() if k not in ("results", "portable_digest")}
+    new = {
+        **kept,
+        "schema": ROWS,
+        "provenance": {**data["provenance"], "digests": digests},
+        "criteria": [one.model_dump(mode="json") for one in found.criteria],
+        "rows": [one.model_dump(mode="json") for one in found.rows],
+        "detail": found.detail.model_dump(mode="json"),
     }
     return {**new, "digest": digest_of(new)}
 

@@ -1,9 +1,10 @@
-"""One file for each kind of study: its record, turned into a page."""
+"""A record turned into a page, by its kind; one file here for each kind that has no rows yet."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
+from narcissus.report.about import shown
 from narcissus.report.envelope import complete
 from narcissus.report.page import Page
 from narcissus.study.record import Record
@@ -11,14 +12,11 @@ from narcissus.study.shareable import to_show
 
 # kind -> module with a function `page(record) -> Page`
 PAGES: dict[str, str] = {
-    "channel": "narcissus.report.kinds.channel",
     "classifier": "narcissus.report.kinds.classifier",
     "extraction": "narcissus.report.kinds.extraction",
     "game": "narcissus.report.kinds.game",
     "image-model": "narcissus.report.kinds.image",
     "language-model": "narcissus.report.kinds.language",
-    "secrets": "narcissus.report.kinds.secrets",
-    "synthetic": "narcissus.report.kinds.synthetic",
     "table": "narcissus.report.kinds.table",
 }
 
@@ -26,17 +24,13 @@ PAGES: dict[str, str] = {
 def page_of(record: Record, *, internal: bool = False) -> Page:
     """Turn a record into a page: what its kind says, within what every report says.
 
-    Parameters
-    ----------
-    record
-        From a run, or read from a file.
-    internal
-        Draw all that the steward may see; else what may be shown (`narcissus.study.shareable`).
-
-    Raises
-    ------
-    InputError
-        It has groups of so few real people that it cannot be shown.
+    internal: draw all that the steward may see; else what may be shown
+        (`narcissus.study.shareable`).
+    Raises InputError: it has groups of so few real people that it cannot be shown.
     """
     record = record if internal else to_show(record)
-    return complete(import_module(PAGES[record.kind]).page(record), record, internal=internal)
+    if (found := shown(record)) is not None:
+        page = found[0].page(record, found[1])
+    else:
+        page = import_module(PAGES[record.kind]).page(record)
+    return complete(page, record, internal=internal)

@@ -23,13 +23,12 @@ from narcissus.channels import (
 )
 from narcissus.errors import InputError
 from narcissus.guarantees import Guarantee
+from narcissus.report.exact_channel import headline, measures, pairs
 from narcissus.report.format import percent
-from narcissus.report.kinds.channel import headline, measures, pairs
 from narcissus.report.leakage import pictures
 from narcissus.report.leakage.sheet import Asked, assessed, method, sheet, table
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
 from narcissus.results import GRADES, Bound, Grade, NotAssessed
-from narcissus.study.results.channel import ExactChannel, Measures, Pairwise
 
 Headline = tuple[str, str, str, Grade]
 
@@ -53,26 +52,20 @@ def channel_page(
             "the channel has one secret only: there is nothing to show; leave out the page"
         )
     a, b = found.pair
-    told = {"pair", "secrets"}
-    numbers = {k: v for k, v in (found.to_dict() | found.more()).items() if k not in told}
-    exact = ExactChannel(
-        source="file", name=found.name, secrets=found.secrets, pair=(a, b),
-        prior=found.prior, exact=Measures(**numbers), pairwise=None, profile=None,
-    )  # fmt: skip
-    blocks: list[Block | None] = [measures(exact.exact), _of_loss(loss)]
+    numbers = found.to_dict() | found.more()
+    blocks: list[Block | None] = [measures(numbers), _of_loss(loss)]
     if (c := found.channel) is not None:
         weights = prior_for(c, prior)
         first, second = (c.row(c.secrets.index(name)) for name in (a, b))
         blocks.append(pictures.best_test(first, second, (a, b)))
         if len(c.secrets) <= pictures.MOST_SECRETS:
             blocks.append(pictures.hypers(hyper(c, weights), c.secrets, weights))
-            values = tuple(map(tuple, pairwise(c).tolist()))
-            blocks.append(pairs(Pairwise(secrets=c.secrets, values=values), (a, b)))
+            blocks.append(pairs(c.secrets, pairwise(c).tolist(), (a, b)))
     verdict = assessed(
         f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
         f"{100 - 50 * found.beta_star:.1f} are right with the output and 50 without.",
         "proved",
-        numbers=headline(exact),
+        numbers=headline(numbers),
     )
     how = (
         "All numbers are computed from the channel; nothing is sampled. Bayes security is the "

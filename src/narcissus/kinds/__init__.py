@@ -1,0 +1,1 @@
+"""Kinds of study, a folder each: schema, tasks, numbers, layout. The engine serves all of them."""

@@ -1,0 +1,371 @@
+"""What a channel leaks, exactly or from samples.
+
+Source: Chatzikokolakis et al. 2023; Narcissus theory 6.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from narcissus import channels
+from narcissus._files import file_digest
+from narcissus._random import child
+from narcissus.channels.estimate import INDEPENDENT
+from narcissus.errors import InputError
+from narcissus.findings import Finding, contradictions
+from narcissus.kinds.channel.schema import ChannelSpec, ChannelStudy
+from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.results import Estimate, Grade, NotAssessed
+from narcissus.rows import Fact, Findings, Level, Quantity, Share, StudyCriterion, StudyRow
+from narcissus.study.kinds import RunOptions
+from narcissus.study.work import agree
+
+ENOUGH = 0.3  # seconds of a look from which the rest is reckoned
+MOST_SHOWN = 25
+"""Secrets for which every pair stands in the record."""
+PROFILE_WORK = 2e10
+"""Elementary operations that the profile may take."""
+DRAWN = "they are drawn as the secrets will be when it matters"
+LIMITED = ("beta_star", "bayes_risk")
+"""Measures that a threshold may be about, and that samples limit."""
+
+Source = channels.Channel | channels.ClosedForm
+
+
+class Looks:
+    """An observer of looks at ever more samples, twice as many each, that ends what is too long.
+
+    The first looks cost next to nothing, so they are the estimate: the next one takes twice the
+    time, the one after that four times.
+
+    Raises
+    ------
+    LongWorkError
+        From `advance`: the looks that are left take longer than was agreed to.
+    """
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options, self._hearer = options, options.observer
+        self._left, self._began, self._agreed = 0, 0.0, False
+        self.finish, self.note = self._hearer.finish, self._hearer.note
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        """Take the time."""
+        self._left, self._began = total - done, time.perf_counter()
+        self._hearer.start(what, total, done)
+
+    def advance(self, steps: int = 1) -> None:
+        """Reckon what is left with the first look that took any time."""
+        self._hearer.advance(steps)
+        self._left -= steps
+        now = time.perf_counter()
+        seconds, self._began = now - self._began, now
+        if seconds < ENOUGH or self._agreed:
+            return
+        self._agreed = True
+        agree(
+            seconds * (2 ** (self._left + 1) - 2),
+            f"{self._left} looks at more and more of the samples",
+            hours=self._options.hours,
+            observer=self._hearer,
+        )
+
+
+class ChannelDetail(Fact):
+    """Where the channel is from, and what is no measure of it."""
+
+    source: Literal["file", "mechanism", "samples"]
+    name: str
+    secrets: int = Field(ge=2, description="How many there are.")
+    pair: tuple[str, str] = Field(description="Two secrets that are easiest to tell apart.")
+    prior: str = Field(default="", description="'uniform' or 'given'; empty: of samples.")
+    shown: tuple[str, ...] = Field(default=(), description="Secrets of which all pairs are rows.")
+    confidence: Level | None = Field(default=None, description="Of each interval, of samples.")
+    estimators: Mapping[str, Share] = Field(
+        default={}, description="Error of each estimator, on a part of the samples set aside."
+    )
+    estimator: str = Field(default="", description="The one that was chosen.")
+    continuous: bool = Field(default=False, description="Whether outputs hardly repeat.")
+    refuted: tuple[str, ...] = Field(default=(), description="Numbers that cannot all be right.")
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelWork(PreparedWork[ChannelStudy]):
+    """The channel, or its samples."""
+
+    name: str = ""
+    source: Source | None = None
+    prior: Any = None
+    samples: tuple[Any, Any] | None = None
+
+
+class ChannelKind(Kind[ChannelStudy, ChannelWork]):
+    """The kind "channel"."""
+
+    model = ChannelStudy
+    detail = ChannelDetail
+    layout = "narcissus.kinds.channel.layout:LAYOUT"
+
+    def prepare(self, study: ChannelStudy, folder: Path, options: RunOptions) -> ChannelWork:
+        if options.policy is not None:
+            raise InputError(
+                "a study of a channel takes its threshold from its own [threshold]; "
+                "leave out the policy"
+            )
+        spec = study.channel
+        named = {"channel": spec.file, "samples": spec.samples, "prior": spec.prior}
+        name = Path(str(spec.file or spec.samples)).name
+        if spec.mechanism is not None:
+            name = spec.mechanism.to_text()
+        work = ChannelWork(study, folder, options.entropy, {}, name=name)
+        if spec.samples is not None:
+            secrets, outputs, _ = channels.read_samples(folder / spec.samples, secret=spec.secret)
+            channels.samples(secrets, outputs)
+            work = replace(work, samples=(secrets, outputs))
+        else:
+            source = _source(spec, folder)
+            prior = None if spec.prior is None else channels.read_prior(folder / spec.prior)
+            if prior is not None:
+                channels.prior_of(source, prior)
+            work = replace(work, source=source, prior=prior)
+        files = {key: folder / file for key, file in named.items() if file is not None}
+        return replace(work, digests={key: file_digest(path) for key, path in files.items()})
+
+    def measure(self, work: ChannelWork, done: Done, options: RunOptions) -> Findings:
+        if work.source is None:
+            rows, detail = _estimated(work, options)
+        else:
+            rows, detail = _exact(work, work.source, options)
+        threshold = work.study.threshold
+        wanted = {key: getattr(threshold, key, None) for key in LIMITED}
+        return self.found(_criteria(rows, wanted), tuple(rows), detail)
+
+    def premises(self, detail: ChannelDetail) -> tuple[str, ...]:
+        return (INDEPENDENT, DRAWN) if detail.source == "samples" else ()
+
+    def refuted(self, detail: ChannelDetail) -> tuple[str, ...]:
+        return detail.refuted
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+        return study["channel"].get("samples") is not None
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        kept = {k: v for k, v in results.items() if k in ChannelDetail.model_fields}
+        if results["source"] == "samples":
+            found = results["estimated"]
+            rows = list(_looks(found["history"], found["guessing_error"], found))
+            kept |= {k: v for k, v in found.items() if k in ChannelDetail.model_fields}
+        else:
+            pairs, profile = results["pairwise"], results["profile"]
+            exact = {k: v for k, v in results["exact"].items() if k not in ("pair", "secrets")}
+            rows = list(_measures(exact))
+            if pairs is not None:
+                kept["shown"] = pairs["secrets"]
+                rows += _pairs(pairs["secrets"], pairs["values"])
+            if profile is not None:
+                rows += _profile_rows(profile["epsilon"], profile["delta"])
+        threshold = study.get("threshold") or {}
+        detail = ChannelDetail.model_validate(
+            {**kept, "pair": tuple(kept["pair"]), "shown": tuple(kept.get("shown", ()))}
+        )
+        criteria = _criteria(rows, {key: threshold.get(key) for key in LIMITED})
+        return self.found(criteria, tuple(rows), detail)
+
+
+KIND = ChannelKind()
+
+
+def _criteria(
+    rows: list[StudyRow], wanted: Mapping[str, float | None]
+) -> tuple[StudyCriterion, ...]:
+    """Hold to a threshold what all samples say, or the channel itself; without one, nothing."""
+    last = {row.name: row for row in rows if row.name in LIMITED}
+    return tuple(
+        StudyCriterion(of=row.of, name=name, at=row.at, at_least=wanted[name])
+        for name, row in last.items()
+        if wanted[name] is not None or not any(least is not None for least in wanted.values())
+    )
+
+
+def _source(spec: ChannelSpec, folder: Path) -> Source:
+    source: Source
+    if spec.mechanism is not None:
+        source = spec.mechanism.build()
+    else:
+        assert spec.file is not None
+        assert spec.tolerance is not None
+        source = channels.read_channel(folder / spec.file, tolerance=spec.tolerance)
+        if source.shape[0] == 1:
+            raise InputError(f"{spec.file} has one secret: there is nothing to tell apart")
+    if spec.uses is not None and spec.uses > 1:
+        made = source.channel() if isinstance(source, channels.ClosedForm) else source
+        source = channels.repeat(made, spec.uses)
+    return source
+
+
+def _exact(
+    work: ChannelWork, source: Source, options: RunOptions
+) -> tuple[list[StudyRow], ChannelDetail]:
+    found = channels.analyse(source, work.prior, name=work.name, observer=options.observer)
+    rows = list(_measures(found.to_dict() | found.more()))
+    said = found.findings()
+    shown: tuple[str, ...] = ()
+    if found.channel is not None and found.secrets <= MOST_SHOWN:
+        values, shown = channels.pairwise(found.channel), tuple(found.channel.secrets)
+        rows += _pairs(shown, values.tolist())
+        least = float(values.min())
+        said.append(Finding("Bayes security", "the table of all pairs", least, least))
+    try:
+        epsilon, delta = _profile(source)
+    except InputError as error:
+        remedy = "`channels.local_dp_profile` with a larger `most`"
+        what = "the whole (epsilon, delta) profile"
+        work.not_assessed.append(NotAssessed(what, str(error), remedy))
+    else:
+        rows += _profile_rows(epsilon, delta)
+        least = 1 - delta[0]
+        said.append(Finding("Bayes security", "delta at epsilon 0", least, least))
+    slack = _slack(source, found.guessing_error)
+    a, b = found.pair
+    return rows, ChannelDetail(
+        source="mechanism" if work.study.channel.mechanism else "file",
+        name=work.name,
+        secrets=found.secrets,
+        pair=(a, b),
+        prior=found.prior,
+        shown=shown,
+        refuted=tuple(str(c) for c in contradictions([_widened(one, slack) for one in said])),
+    )
+
+
+def _slack(source: Source, guessing_error: float) -> float:
+    """Return by how much numbers may differ because rows do not sum to one, as the file may say.
+
+    A ratio of errors carries it divided by the error of guessing.
+    """
+    if isinstance(source, channels.ClosedForm):
+        return 0.0
+    off = float(np.abs(np.asarray(source.matrix.sum(axis=1)) - 1).max())
+    return off / guessing_error if guessing_error > 0 else math.inf
+
+
+def _widened(finding: Finding, slack: float) -> Finding:
+    low, high = finding.low, finding.high
+    return replace(
+        finding,
+        low=None if low is None else low - slack,
+        high=None if high is None else high + slack,
+    )
+
+
+def _profile(source: Source) -> tuple[list[float], list[float]]:
+    """Return delta at 21 epsilons, up to the channel's own or 10.
+    Raises InputError: it is too much work.
+    """
+    if isinstance(source, channels.ClosedForm):
+        points = _points(source.local_epsilon)
+        return points, [float(source.delta(e)) for e in points]
+    points = _points(channels.local_dp_epsilon(source))
+    found = channels.local_dp_profile(source, points, most=PROFILE_WORK)
+    return [float(e) for e in found.epsilon], [float(d) for d in found.delta]
+
+
+def _points(epsilon: float) -> list[float]:
+    return [min(epsilon, 10.0) * i / 20 for i in range(21)]
+
+
+def _row(
+    of: str, name: str, value: float, at: Mapping[str, float | str] | None = None,
+    grade: Grade = "proved", **facts: str,
+) -> StudyRow:  # fmt: skip
+    quantity = Quantity(value=value, grade=grade)
+    return StudyRow(role="measure", of=of, name=name, quantity=quantity, at=at or {}, facts=facts)
+
+
+def _measures(found: Mapping[str, Any]) -> Iterator[StudyRow]:
+    """Yield all measures of a channel that is known exactly, for one prior."""
+    if found["epsilon_ldp"] is None:  # nor does a record of format 2 hold infinity
+        found = {**found, "epsilon_ldp": math.inf}
+    by = {"implied_bayes_risk": {"by": found["implied_by"]}}
+    for name, value in found.items():
+        if value is not None and name not in ("pair", "secrets", "implied_by"):
+            yield _row("measure", name, value, **by.get(name, {}))
+
+
+def _pairs(secrets: Any, values: Any) -> Iterator[StudyRow]:
+    """Yield Bayes security of every two secrets."""
+    for i, one in enumerate(secrets):
+        for j, other in enumerate(secrets[:i]):
+            yield _row("pair", other, values[i][j], {"other": one})
+
+
+def _profile_rows(epsilon: list[float], delta: list[float]) -> Iterator[StudyRow]:
+    for at, value in zip(epsilon, delta, strict=True):
+        yield _row("delta", "delta", value, {"epsilon": at})
+
+
+def _estimated(work: ChannelWork, options: RunOptions) -> tuple[list[StudyRow], ChannelDetail]:
+    spec, samples = work.study.channel, work.samples
+    assert samples is not None
+    found = channels.convergence(
+        *samples,
+        confidence=work.study.run.confidence or 0.95,
+        estimators=spec.estimators,
+        rng=child(work.entropy, 0),
+        observer=Looks(options),
+    )
+    if found.left_out:  # a verdict is about all secrets, or it is none
+        few, count = found.left_out[0]
+        raise InputError(
+            f"the secret {few!r} has {count} samples, too few for a verdict about every secret; "
+            "collect more of it, or leave it out of the file (`narcissus estimate` does without it)"
+        )
+    a, b = found.pair
+    history = [
+        {"samples": one.samples, **{name: _limited(getattr(one, name)) for name in LIMITED}}
+        for one in found.history
+    ]
+    whole = {"samples": found.samples, "confidence": found.confidence}
+    return list(_looks(history, found.guessing_error, whole)), ChannelDetail(
+        source="samples",
+        name=work.name,
+        secrets=found.secrets,
+        pair=(a, b),
+        confidence=found.confidence,
+        estimators=found.estimators,
+        estimator=found.chosen,
+        continuous=found.continuous,
+        refuted=found.contradictions,
+    )
+
+
+def _limited(e: Estimate) -> dict[str, Any]:
+    return {"estimate": e.value, "low": e.low, "high": e.high, "why": e.why}
+
+
+def _looks(
+    history: list[dict[str, Any]], guessing_error: float | None, whole: Mapping[str, Any]
+) -> Iterator[StudyRow]:
+    """Yield both estimates of each look at ever more samples; the last one has all."""
+    if guessing_error is not None:  # of these samples: no limits
+        at = {"samples": float(whole["samples"])}
+        yield _row("estimate", "guessing_error", guessing_error, at, "approximate")
+    for look in history:
+        for name in LIMITED:
+            one = look[name]
+            limits = Quantity(
+                value=one["estimate"], low=one["low"], high=one["high"], grade="sampled",
+                confidence=whole["confidence"], why=one.get("why", ""),
+            )  # fmt: skip
+            yield StudyRow(
+                role="measure", of="estimate", name=name, quantity=limits,
+                at={"samples": float(look["samples"])},
+            )  # fmt: skip

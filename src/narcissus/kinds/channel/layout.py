@@ -1,0 +1,374 @@
+"""Studies of channels, in words and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from narcissus._outwards import lower, upper
+from narcissus.kinds.channel.kind import LIMITED, ChannelDetail
+from narcissus.kinds.layout import Headline, Layout, table
+from narcissus.report import exact_channel
+from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.gives_away import FOUND, VERDICT
+from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.results import Grade, NotAssessed
+from narcissus.rows import Quantity, StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+ASSUMED = {
+    "file": "The table describes the channel as it is, and outputs about the same secret are not "
+    "combined unless the study says so.",
+    "mechanism": "The mechanism is implemented as described, with the noise that it names.",
+    "samples": "Samples are independent, and drawn as the secrets will be when it matters; for "
+    "Bayes security the numbers of each secret may also have been fixed beforehand.",
+}
+_SAMPLES = (
+    "The samples were put in random order and cut into growing blocks. Each block was judged by "
+    "the estimator that did best on the blocks before, having learned from these alone, so that "
+    "nearly all samples count. Lower limits come from all samples: an attacker does no better on "
+    "the channel than the best table look-up seems to do, but for a binomial margin. Limits hold "
+    "whatever the estimators did."
+)
+
+
+def measured(case: StudyJudgement) -> dict[str, StudyRow]:
+    """Return the measures of a channel, of samples those of all of them, by name."""
+    return {row.name: row for row in case.findings.rows if row.of in ("measure", "estimate")}
+
+
+def _is_sampled(case: StudyJudgement) -> bool:
+    return case.detail.source == "samples"
+
+
+def _plain(case: StudyJudgement) -> dict[str, Any]:
+    """Return the measures of an exact channel, null where there is none."""
+    found = measured(case)
+    by = found["implied_bayes_risk"].facts["by"]
+    return {"implied_by": by, **{name: row.value for name, row in found.items()}}
+
+
+class ChannelLayout(Layout):
+    """The words of channels."""
+
+    not_covered = (
+        "Secrets, outputs and uses of the channel other than those described: how long an answer "
+        "takes, what is sent beside it, several outputs about the same secret.",
+        "What the secret itself gives away once it is guessed.",
+    )
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        how = "gives away" if _is_sampled(case) else "leaks"
+        return study.title or f"What {case.detail.name} {how}"
+
+    def verdict(self, case: StudyJudgement) -> str:
+        a, b = case.detail.pair
+        found = measured(case)
+        if not _is_sampled(case):
+            apart, risk, guess = (
+                found[name].value for name in ("beta_star", "bayes_risk", "guessing_error")
+            )
+            said = (
+                f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
+                f"{100 - 50 * apart:.1f} are right with the output and 50 without. "
+                f"Over all secrets the best attacker is right {100 * (1 - risk):.1f} times in "
+                f"100, and {100 * (1 - guess):.1f} times without the output."
+            )
+            return " ".join([*case.contradictions, said])
+        security = found["beta_star"].quantity
+        least = lower(100 - 50 * (1.0 if security.high is None else security.high), places=1)
+        said = (
+            f"Of 100 attempts to tell {a!r} from {b!r}, at least {least} are right with the output "
+            f"(50 without), with {100 * case.detail.confidence:g}% confidence"
+        )
+        if security.low is None:
+            said += "; how much more leaks cannot be said from these samples."
+        else:
+            most = upper(100 - 50 * security.low, places=1)
+            said += f"; for no two secrets are there more than {most}."
+        return " ".join([*case.contradictions, said])
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        if _is_sampled(case):
+            return [
+                "Bayes security: two secrets that are told apart, on samples new to the rule",
+                "Bayes risk, for the prior from which the samples were drawn",
+            ]
+        return [
+            "Bayes security: the pair of secrets easiest to tell apart, exactly",
+            f"Bayes risk and leakage for a {case.detail.prior} prior, exactly",
+            "Capacity and local differential privacy, exactly",
+        ]
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        found = measured(case)
+        return [
+            NotAssessed(
+                f"how low {words} may be",
+                found[name].quantity.why,
+                "round the outputs to fewer values before release and sample those, or describe "
+                "the channel as a table",
+            )
+            for name, words in zip(LIMITED, ("Bayes security", "the Bayes risk"), strict=True)
+            if _is_sampled(case) and found[name].quantity.low is None
+        ]
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        found = measured(case)
+        said = [f"{percent(1 - found['bayes_risk'].value)} with the output"]
+        said.append(f"Bayes security {found['beta_star'].value:.4g}")
+        if "guessing_error" in found:
+            said.insert(0, f"guessed {percent(1 - found['guessing_error'].value)} without")
+        return said
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        if not _is_sampled(case):
+            return exact_channel.headline(_plain(case))
+        found = measured(case)
+        level = f"{100 * case.detail.confidence:g}% limits"
+        risk, security = found["bayes_risk"], found["beta_star"]
+        without: Headline = (
+            "Guessed right without the output", MISSING, "not recorded", "not assessed"
+        )  # fmt: skip
+        if "guessing_error" in found:
+            without = (
+                without[0],
+                percent(1 - found["guessing_error"].value),
+                "the commonest secret on these samples, no limits",
+                "approximate",
+            )
+        half = _turned(security.quantity, half=True)
+        return [
+            without,
+            (
+                "Guessed right with the output",
+                percent(1 - risk.value),
+                f"{level} {_turned(risk.quantity)}",
+                "sampled",
+            ),
+            (
+                "Worst two secrets told apart",
+                percent(1 - security.value / 2),
+                f"{level} {half}; 50% by guessing",
+                "sampled",
+            ),
+        ]
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        return {}
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        detail, rows = case.detail, case.findings
+        if _is_sampled(case):
+            blocks: list[Block] = [_settling(case)]
+        else:
+            blocks = [exact_channel.measures({"shannon_leakage": None, **_plain(case)})]
+            if detail.shown:
+                matrix = _matrix(detail.shown, rows.select(of="pair"))
+                blocks.append(exact_channel.pairs(detail.shown, matrix, detail.pair))
+            if profile := rows.select(of="delta"):
+                blocks.append(_profile(profile))
+        return [_threat(record, detail), Section("Results", blocks), _method(detail)]
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        how = "from samples" if _is_sampled(case) else "exact"
+        return f"{number(case.detail.secrets)} secrets, {how}"
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        one, other = case.detail.pair
+        found = measured(case)
+        risk, security = found["bayes_risk"], found["beta_star"]
+        grade: Grade = "sampled" if _is_sampled(case) else "proved"
+        given, sure = tuple(record.assumptions), ""
+        least = [row.value if row.is_exact else row.quantity.low for row in (risk, security)]
+        if _is_sampled(case):
+            sure = f", with {100 * case.detail.confidence:g}% confidence"
+        else:
+            given = (*given, "the release is made as the study describes it")
+        limits: list[EveryAttacker] = []
+        if least[0] is not None:
+            most = percent(1 - least[0], "up")
+            text = f"The secret is guessed right at most {most} of the time{sure}."
+            limits.append(EveryAttacker(text, grade, given))
+        if least[1] is not None:
+            most = percent(1 - least[1] / 2, "up")
+            text = (
+                f"No two secrets are told apart more than {most} of the time{sure} (50% by chance)."
+            )
+            limits.append(EveryAttacker(text, grade, given))
+        return Subject(
+            f"An output that depends on which of {number(case.detail.secrets)} secrets is true.",
+            f"Easiest to tell apart: {one} and {other}.",
+            limits=tuple(limits),
+        )
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        risk = measured(case)["bayes_risk"]
+        text = f"{percent(1 - risk.value)} of secrets are guessed right with the output"
+        answer = Answered(text, risk.quantity.grade)
+        return {"inference": answer, "side channels": replace(answer, text=f"{text}, if it is one")}
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
+        spec = record.study["channel"]
+        where = (*VERDICT, "assessed*", "title", *FOUND)
+        said = {
+            "samples": ("The samples", "All numbers are estimated from them."),
+            "file": (
+                "The channel",
+                "All numbers follow from the channel; who made it from records shows them.",
+            ),
+            "prior": ("The prior", "The chances of the secrets, which numbers follow from."),
+        }
+        return [RealFigure(*said[name], where) for name in said if spec.get(name) is not None]
+
+
+LAYOUT = ChannelLayout()
+
+
+def _turned(value: Quantity, *, half: bool = False) -> str:
+    """Return the limits of an error as those of the success."""
+    scale = 0.5 if half else 1.0
+    low = None if value.high is None else 1 - scale * value.high
+    high = None if value.low is None else 1 - scale * value.low
+    return limits(low, high)
+
+
+def _matrix(secrets: Sequence[str], pairs: Sequence[StudyRow]) -> list[list[float]]:
+    """Return Bayes security of each two secrets; nobody tells a secret from itself."""
+    known = {(row.at["other"], row.name): row.value for row in pairs}
+    known |= {(other, one): value for (one, other), value in known.items()}
+    return [[known.get((one, other), 1.0) for other in secrets] for one in secrets]
+
+
+def _profile(rows: Sequence[StudyRow]) -> Figure:
+    epsilon, delta = [float(row.at["epsilon"]) for row in rows], [row.value for row in rows]
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE
+
+        axes = figure.add_subplot()
+        axes.plot(epsilon, delta, marker=".", color=BLUE)
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel("smallest delta")
+        axes.set_ylim(bottom=0)
+
+    columns = {"epsilon": "epsilon", "delta": "value"}
+    return Figure(
+        "How much local differential privacy the channel offers",
+        f"Delta falls from {delta[0]:.4g} at epsilon 0 to {delta[-1]:.4g} at {epsilon[-1]:.4g}.",
+        draw,
+        table("The smallest delta at each epsilon", rows, columns, graded=False, folded=True),
+        name="profile",
+    )
+
+
+def _settling(case: StudyJudgement) -> Figure:
+    security, risk = (
+        [row for row in case.findings.select(of="estimate") if row.name == name] for name in LIMITED
+    )
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE, RUST
+
+        axes = figure.add_subplot()
+        for rows, label, marker, colour in (
+            (security, "Bayes security", "o", BLUE),
+            (risk, "Bayes risk", "s", RUST),
+        ):
+            sizes = [row.at["samples"] for row in rows]
+            estimates = [row.value for row in rows]
+            axes.plot(sizes, estimates, marker=marker, label=label, color=colour)
+            low, high = zip(*map(_between, rows), strict=True)
+            axes.fill_between(sizes, low, high, alpha=0.15, color=colour)
+        axes.set_xscale("log")
+        axes.set_ylim(0, 1)
+        axes.set_xlabel("samples used (log scale)")
+        axes.legend()
+
+    rows = [
+        [int(one.at["samples"]), one.value, _limits(one), other.value, _limits(other)]
+        for one, other in zip(security, risk, strict=True)
+    ]
+    first, last = (high - low for low, high in map(_between, (risk[0], risk[-1])))
+    one, other = security[-1], risk[-1]
+    return Figure(
+        "The limits close in as more samples are used"
+        if last < first
+        else "The limits at each number of samples",
+        f"With all {one.at['samples']:g} samples Bayes security is {one.value:.3g} "
+        f"({_limits(one)}) and the Bayes risk {other.value:.3g} ({_limits(other)}).",
+        draw,
+        Grid(
+            f"Estimates with {100 * case.detail.confidence:g}% limits, which hold at each size by "
+            "itself",
+            ("Samples", "Bayes security", "Limits", "Bayes risk", "Limits of it"),
+            rows,
+            grades=["sampled" for _ in rows],
+        ),
+        name="samples",
+    )
+
+
+def _between(row: StudyRow) -> tuple[float, float]:
+    low, high = row.quantity.low, row.quantity.high
+    return low or 0.0, 1.0 if high is None else high
+
+
+def _limits(row: StudyRow) -> str:
+    low, high = row.quantity.low, row.quantity.high
+    top = "" if high is None else upper(high, places=4)
+    if low is None:
+        return f"at most {top}" if top else MISSING
+    least = lower(low, places=4)
+    return f"{least} to {top}" if top else f"at least {least}"
+
+
+def _threat(record: Record, detail: ChannelDetail) -> Section:
+    threshold: dict[str, Any] = record.study.get("threshold") or {}
+    facts = [("Channel", detail.name), ("Secrets", number(detail.secrets))]
+    if detail.source != "samples":
+        uses = record.study.get("channel", {}).get("uses", MISSING)
+        facts += [("Prior", detail.prior), ("Outputs that the attacker sees", str(uses))]
+    names = zip(LIMITED, ("Bayes security at least", "Bayes risk at least"), strict=True)
+    facts += [(f"Threshold: {w}", number(threshold[k])) for k, w in names if threshold.get(k)]
+    facts += [(f"Threshold: {k}", threshold[k]) for k in ("reason", "origin") if threshold.get(k)]
+    return Section(
+        "Threat model and assumptions",
+        [
+            Text(
+                [
+                    "A secret is drawn, the channel gives an output, and the attacker, who knows "
+                    "the channel and the prior, names the secret in one guess. Bayes security is "
+                    "about the worst case: the attacker knows that the secret is one of two, "
+                    "equally likely, and these are the two easiest to tell apart."
+                ]
+            ),
+            Facts(facts),
+            Items(
+                "Taken as given (assumptions; nothing here tests them)", [ASSUMED[detail.source]]
+            ),
+        ],
+    )
+
+
+def _method(detail: ChannelDetail) -> Section:
+    if detail.source != "samples":
+        text = (
+            "All numbers are computed from the channel; nothing is sampled. Bayes security is the "
+            "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found "
+            "among all pairs."
+        )
+        return Section("Method", [Text([text])])
+    errors = sorted(detail.estimators.items(), key=lambda e: e[1])
+    tried = Grid(
+        "Estimators, by their error on the samples on which they were compared",
+        ("Estimator", "Error"),
+        [[name, error] for name, error in errors],
+        grades=["sampled" for _ in errors],
+    )
+    return Section("Method", [Text([_SAMPLES]), tried])

@@ -1,0 +1,186 @@
+"""What every kind of study shares: from a study to a record, and from a record to its judgement.
+
+A kind says what is its own (`Kind`); playing, storing, judging, reading, frame and page are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from narcissus.game.block import Arrays
+from narcissus.observer import Observer
+from narcissus.results import NotAssessed, Status
+from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement, judge
+from narcissus.study.engines import executor_of
+from narcissus.study.kinds import Outcome, RunOptions, named
+from narcissus.study.pool import Play, play_all
+from narcissus.study.store import TrialStore
+from narcissus.study.work import agree
+
+if TYPE_CHECKING:
+    from narcissus.kinds.layout import Layout
+
+StudyT = TypeVar("StudyT", bound=BaseModel)
+WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")
+
+Done = Mapping[str, Arrays]
+"""What each task came to, by its key."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedWork(Generic[StudyT]):
+    """A study that was read and checked, ready to be played."""
+
+    study: StudyT
+    folder: Path
+    entropy: int
+    digests: Mapping[str, str]
+    assessed: Sequence[str] = ()
+    not_assessed: list[NotAssessed] = field(default_factory=list[NotAssessed])
+    """What reading and measuring left open; the layout adds what rows show."""
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Keyed pieces of work that any engine may do in any order, and a store may keep."""
+
+    play: Play
+    keys: Sequence[str]
+    identity: Mapping[str, object]
+    """What the pieces depend on; others are no continuation of these."""
+    what: str
+
+
+class Kind(Generic[StudyT, WorkT]):
+    """A kind of study: what a subclass must say comes first, then what it may, then the engine."""
+
+    model: type[StudyT]
+    detail: type[Fact]
+    layout: ClassVar[str]
+    """``module:attribute`` of its `Layout`."""
+    quantity: ClassVar[str] = "success of the best attacker"
+    """What attacks reach and bounds limit."""
+    fails: ClassVar[Status] = "inconclusive"
+    """Status where attacks fail and nothing is proved."""
+
+    def prepare(self, study: StudyT, folder: Path, options: RunOptions) -> WorkT:
+        """Read what the study names and refuse what cannot be played."""
+        raise NotImplementedError
+
+    def measure(self, work: WorkT, done: Done, options: RunOptions) -> Findings:
+        """Turn what tasks came to into numbers: no status and no words."""
+        raise NotImplementedError
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        """Read results of format 2."""
+        raise NotImplementedError
+
+    def cost(self, work: WorkT, options: RunOptions) -> tuple[float, str] | None:
+        """Seconds of work, and what it is in words; None where it is asked while it is done."""
+        return None
+
+    def tasks(self, work: WorkT) -> Tasks | None:
+        return None
+
+    def confidence(self, detail: Any) -> float | None:
+        """Level of all limits together."""
+        return getattr(detail, "confidence", None)
+
+    def premises(self, detail: Any) -> tuple[str, ...]:
+        """Return what every sampled number takes as given."""
+        return ()
+
+    def void(self, detail: Any) -> bool:
+        """Whether nothing can be concluded, whatever was counted."""
+        return False
+
+    def refuted(self, detail: Any) -> tuple[str, ...]:
+        """Contradictions that do not follow from rows."""
+        return ()
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+        """Whether numbers depend on real people's records."""
+        return False
+
+    def to_show(self, detail: Any) -> Any:
+        """Leave out what shows single records."""
+        return detail
+
+    def sizes(self, case: StudyJudgement) -> Sequence[float]:
+        """Sizes of groups of real people that nobody merged, of records of earlier versions."""
+        return ()
+
+    def check(self, study: StudyT, folder: Path, observer: Observer) -> None:
+        self.prepare(study, folder, RunOptions(0, observer))
+
+    def play(self, study: StudyT, folder: Path, options: RunOptions) -> Outcome:
+        work = self.prepare(study, folder, options)
+        if (cost := self.cost(work, options)) is not None:
+            seconds, words = cost
+            agree(seconds, words, hours=options.hours, observer=options.observer)
+        case = self.judge(self.measure(work, self._done(work, options), options))
+        said: Layout = named(self.layout)
+        return Outcome(
+            title=said.title(study, case),
+            status=case.status,
+            verdict=said.verdict(case),
+            results=None,
+            findings=case.findings,
+            grade=case.grade,
+            assumptions=case.assumptions,
+            contradictions=case.contradictions,
+            assessed=[*said.assessed(case), *work.assessed],
+            not_assessed=[*said.not_assessed(case), *work.not_assessed],
+            not_covered=list(said.not_covered),
+            digests=dict(work.digests),
+        )
+
+    def _done(self, work: WorkT, options: RunOptions) -> Done:
+        tasks = self.tasks(work)
+        if tasks is None:
+            return {}
+        run: Any = getattr(work.study, "run", None)
+        with ExitStack() as stack:
+            store = None
+            if options.folder is not None:
+                kept = TrialStore(
+                    options.folder,
+                    dict(tasks.identity),
+                    restart=options.restart,
+                    observer=options.observer,
+                )
+                store = stack.enter_context(kept)
+            executor = stack.enter_context(executor_of(options, run, workers=run.workers or 1))
+            return play_all(
+                tasks.play,
+                tasks.keys,
+                store=store,
+                executor=executor,
+                what=tasks.what,
+                observer=options.observer,
+            )
+
+    def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
+        """Make findings of what a record holds."""
+        return Findings(
+            criteria,
+            rows,
+            detail,
+            self.confidence(detail),
+            self.premises(detail),
+            self.refuted(detail),
+            self.void(detail),
+        )
+
+    def judge(self, findings: Findings) -> StudyJudgement:
+        return judge(findings, quantity=self.quantity, fails=self.fails)
+
+    def judged(self, record: HoldsRows) -> StudyJudgement:
+        """Judge what a record holds."""
+        return self.judge(self.found(record.criteria, record.rows, record.detail))

@@ -1,0 +1,161 @@
+"""What a kind says in words: its page, built from rows, and what other pages ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from narcissus.report.about import Answered, RealFigure, Subject
+from narcissus.report.format import limits, percent
+from narcissus.report.page import Cell, Grid, Page, Section, Verdict
+from narcissus.results import Grade, NotAssessed
+from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+Headline = tuple[str, str, str, Grade]
+"""A number of the verdict: its label, value and limits as texts, and its grade."""
+
+
+class Layout:
+    """The words of a kind: a subclass says what is its own."""
+
+    not_covered: ClassVar[Sequence[str]] = ()
+    phrases: ClassVar[Mapping[str, str]] = {}
+    """For `sentence`, by status; "worst" says who is hurt most."""
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        raise NotImplementedError
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        raise NotImplementedError
+
+    def verdict(self, case: StudyJudgement) -> str:
+        """Say in a short paragraph the worst that decides, and how many others are like it."""
+        where = f"{case.worst.label}: " if len(case.each) > 1 else ""
+        count = ""
+        if len(case.deciding) > 1 and case.status != "no threshold":
+            alike = f"{len(case.alike)} of {len(case.deciding)}"
+            count = f" {case.status.capitalize()} in {alike} settings."
+        return f"{where}{sentence(case.worst, self.phrases)}{count}"
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        raise NotImplementedError
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        """Return what was asked and not answered, and what would answer it."""
+        return []
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        """Return the numbers of the verdict."""
+        raise NotImplementedError
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        raise NotImplementedError
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        """Return the numbers of the verdict as short texts."""
+        raise NotImplementedError
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        """Describe the record for somebody who decides."""
+        raise NotImplementedError
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        """Answer items of frameworks (`narcissus.report.mapping`)."""
+        return {}
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
+        """Return the figures that real records decide."""
+        return []
+
+    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
+        """More columns of a row of the frame."""
+        return {}
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        """Return more fields of the `narcissus.report.page.Verdict`."""
+        said = {
+            status: [
+                f"{one.label}: {sentence(one, self.phrases)}"
+                for one in case.deciding
+                if one.status == status
+            ]
+            for status in ("met", "exceeded")
+        }
+        label, kept = case.worst.label, len(said["met"])
+        return {
+            "worst": (sentence(case.worst, self.phrases, "worst"), case.worst.best.quantity.grade),
+            "evidence_against": said["exceeded"],
+            "evidence_for": [] if record.contradictions else said["met"],
+            "setting": label if len(case.each) > 1 else "",
+            "where": f"at {label}" if 0 < kept < len(case.each) else "",
+        }
+
+    def page(self, record: Record, case: StudyJudgement) -> Page:
+        """Return what is the kind's own of a report."""
+        numbers = self.numbers(record, case)
+        top = Verdict(status=record.status, headline=record.verdict, numbers=numbers)
+        return Page(
+            title=record.title,
+            subtitle=self.subtitle(case),
+            verdict=replace(top, **self.top(record, case)),
+            sections=self.sections(record, case),
+        )
+
+
+Column = str | Callable[[StudyRow], Cell]
+"""How a cell follows from a row: "name", "value", "limits", "baseline", a key of ``at`` or
+``facts``, or a function."""
+
+
+def cell_of(row: StudyRow, column: Column) -> Cell:
+    if callable(column):
+        return column(row)
+    found = row.quantity
+    if column in ("value", "trials"):
+        return getattr(found, column)
+    if column == "limits":
+        return limits(found.low, found.high)
+    if column in ("name", "baseline"):
+        return getattr(row, column)
+    return row.at.get(column, row.facts.get(column))
+
+
+def table(
+    caption: str, rows: Sequence[StudyRow], columns: Mapping[str, Column], *, graded: bool = True,
+    percent: Sequence[str] = (), folded: bool = False,
+) -> Grid:  # fmt: skip
+    """Return a table with a row for each row, and a column for each heading."""
+    return Grid(
+        caption,
+        tuple(columns),
+        [[cell_of(row, column) for column in columns.values()] for row in rows],
+        grades=[row.quantity.grade for row in rows] if graded else None,
+        percent=percent,
+        folded=folded,
+    )
+
+
+def sentence(one: JudgedCriterion, phrases: Mapping[str, str], which: str = "") -> str:
+    """Fill the phrase of a criterion's status, or another one, with the numbers at its place.
+
+    Shares are percentages; limits and bounds are rounded outwards. ``{proved}`` is the phrase of
+    that name where something is proved, else nothing.
+    """
+    if not which and one.status == "contradicted":
+        return " ".join(one.contradictions)
+    high = None if one.bound is None else one.bound.quantity.high
+    words = {
+        "label": one.label,
+        "name": one.best.name,
+        "value": percent(one.best.value),
+        "limits": limits(one.best.quantity.low, one.best.quantity.high),
+        "guess": percent(one.guess),
+        "surest": one.surest.name,
+        "low": percent(one.surest.quantity.low or 0.0, "down"),
+        "at_most": percent(one.at_most),
+        "high": percent(high, "up"),
+    }
+    words["proved"] = "" if high is None else phrases["proved"].format_map(words)
+    return phrases[which or one.status].format_map(words)

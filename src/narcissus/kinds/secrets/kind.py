@@ -1,0 +1,351 @@
+"""Train models on secrets, attack them, and limit what was named, guessed, proved and refuted."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Self, cast
+
+from pydantic import Field, model_validator
+
+from narcissus._random import child
+from narcissus._version import __version__
+from narcissus.bounds import best, bounds_on, threat
+from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson, each_confidence
+from narcissus.evidence.refutation import refuted_by_runs
+from narcissus.extraction import FineTune, NgramDpSgd
+from narcissus.extraction.secret_training import TrainsOnSecrets
+from narcissus.game import Game
+from narcissus.game.block import Seat
+from narcissus.game.loop import BlockPlayer, OneStream, Planned, plan, seats_of
+from narcissus.game.outcome import BlockScores, packed, unpacked
+from narcissus.kinds.engine import Done, Kind, PreparedWork, Tasks
+from narcissus.kinds.secrets.schema import SecretsPolicy, SecretsStudy, SecretThreshold
+from narcissus.observer import Observer
+from narcissus.priors.secrets import SecretPrior
+from narcissus.rows import Fact, Findings, Level, Positive, Quantity, StudyCriterion, StudyRow
+from narcissus.study.kinds import RunOptions
+from narcissus.study.parts import own_parts
+from narcissus.study.plugins import source_digests
+from narcissus.study.toml import read_policy
+from narcissus.success.relations import NamesSecret
+from narcissus.worlds import Secret
+
+AskedOfTraining = NgramDpSgd | FineTune
+Scored = Mapping[str, Sequence[BlockScores]]
+"""What each attack came to, block by block."""
+
+_SECONDS = 3e-8  # a logit and a step
+_OTHERS = 20_000  # models that choose a learning rate, or that an attacker trains
+
+
+NoneOrNumber = Annotated[float | None, Field(ge=0)]
+
+
+class Training(Fact):
+    """How models were trained, and what that guarantees."""
+
+    epsilon: NoneOrNumber = Field(description="What noise was made for; null: no noise.")
+    delta: float = Field(ge=0, le=1)
+    neighbours: str = Field(description="What `epsilon` is about.")
+    accounted_mu: NoneOrNumber = Field(description="Of Gaussian DP, about `neighbours`.")
+    mu: NoneOrNumber = Field(description="What holds about another canary, Gaussian DP.")
+    kept_epsilon: NoneOrNumber = Field(description="The same as an epsilon, at `delta`.")
+    noise: float = Field(ge=0, description="Standard deviation of a step's, in clipping norms.")
+    clip: float = Field(ge=0)
+    steps: Positive
+    learning_rate: float = Field(ge=0)
+    start: str
+
+    @model_validator(mode="after")
+    def _noise_or_none(self) -> Self:
+        without = {self.epsilon is None, self.mu is None, self.kept_epsilon is None}
+        if without != {self.noise == 0}:
+            raise ValueError("there is a guarantee without noise, or noise without one")
+        return self
+
+
+class SecretSettings(Fact):
+    """One prior at one epsilon: a criterion each, in the same order."""
+
+    values: Positive
+    training: Training
+
+
+class SecretsDetail(Fact):
+    """What was trained."""
+
+    models: Positive = Field(description="Trained for each setting.")
+    confidence: Level = Field(description="Of all limits together.")
+    settings: tuple[SecretSettings, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True, eq=False)
+class SecretSetting:
+    """One prior at one epsilon."""
+
+    label: str
+    prior: SecretPrior
+    asked: AskedOfTraining
+    trained: TrainsOnSecrets  # The mechanism, its learning rate chosen
+
+    @property
+    def at(self) -> dict[str, float | str]:
+        noiseless = self.asked.accounted is None
+        return {
+            "prior": self.prior.words,
+            "epsilon": math.inf if noiseless else float(self.asked.epsilon),
+        }
+
+    def seat(self, study: SecretsStudy) -> Seat:
+        """Return the game with the attacks that are prepared for it."""
+        game = Game(Secret(self.prior.weights), self.trained, NamesSecret(len(self.prior.chances)))
+        attacks = {name: part.build() for name, part in study.attacks.items()}
+        [seat] = seats_of(game, attacks)
+        return Seat(self.label, seat.game, seat.attacks)
+
+    def detail(self) -> SecretSettings:
+        asked, training = self.asked, self.trained.training
+        accounted = asked.accounted
+        kept = None if accounted is None else training.guarantee
+        made = Training.taken(
+            training,
+            epsilon=None if accounted is None else asked.epsilon,
+            delta=asked.delta,
+            neighbours=asked.neighbours,
+            accounted_mu=None if accounted is None else accounted.mu,
+            mu=None if kept is None else kept.mu,
+            kept_epsilon=None if kept is None else kept.epsilon_beyond(asked.delta),
+            start=asked.start,
+        )
+        return SecretSettings(values=len(self.prior.chances), training=made)
+
+
+def settings_of(study: SecretsStudy) -> list[SecretSetting]:
+    """Return every prior at every epsilon, learning rates chosen where the study leaves them.
+    Raises InputError: two priors are called the same.
+    """
+    priors: Sequence[SecretPrior] = study.priors()
+    words = [prior.words for prior in priors]
+    if twice := [one for place, one in enumerate(words) if one in words[:place]]:
+        raise InputError(f"the study has the prior {twice[0]!r} twice: leave one of them out")
+    asked: list[AskedOfTraining] = study.mechanism.each()
+    return [
+        SecretSetting(
+            f"{prior.words}, epsilon {level.epsilon:g}",
+            prior,
+            level,
+            level.trained_on(prior.weights),
+        )
+        for prior in priors
+        for level in asked
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class SecretsWork(PreparedWork[SecretsStudy]):
+    """Priors, levels and attacks of a study, made when they are needed."""
+
+    threshold: SecretThreshold | None = None
+
+    @cached_property
+    def settings(self) -> list[SecretSetting]:
+        return settings_of(self.study)
+
+    @cached_property
+    def seats(self) -> list[Seat]:
+        return [setting.seat(self.study) for setting in self.settings]
+
+    @cached_property
+    def blocks(self) -> list[Planned]:
+        return plan(self.seats, self.study.run.models * len(self.seats))
+
+
+class SecretsKind(Kind[SecretsStudy, SecretsWork]):
+    """The kind "secrets"."""
+
+    model = SecretsStudy
+    detail = SecretsDetail
+    layout = "narcissus.kinds.secrets.layout:LAYOUT"
+
+    def check(self, study: SecretsStudy, folder: Path, observer: Observer) -> None:
+        for part in study.attacks.values():
+            part.build()
+        self.prepare(study, folder, RunOptions(0, observer))
+
+    def prepare(self, study: SecretsStudy, folder: Path, options: RunOptions) -> SecretsWork:
+        if options.internal is not None:
+            raise InputError("`--records` is for audits of tables: here are no records to name")
+        read, digests = read_policy(study, folder, options.policy, SecretsPolicy)
+        threshold = study.threshold if read is None else read.threshold
+        levels = study.mechanism.levels
+        if threshold is not None and threshold.at is not None and threshold.at not in levels:
+            known = ", ".join(f"{level:g}" for level in levels)
+            raise InputError(
+                f"`threshold.at` is {threshold.at:g}, which is no epsilon of [mechanism]: {known}"
+            )
+        return SecretsWork(study, folder, options.entropy, digests, threshold=threshold)
+
+    def cost(self, work: SecretsWork, options: RunOptions) -> tuple[float, str]:
+        study = work.study
+        levels = study.mechanism.each()
+        steps = sum(level.steps * level.work for level in levels)
+        values = sum(len(prior.chances) for prior in study.priors())
+        return (
+            _SECONDS * steps * values * (study.run.models + _OTHERS),
+            f"{study.run.models:,} models for each of {len(study.prior) * len(levels)} settings",
+        )
+
+    def tasks(self, work: SecretsWork) -> Tasks:
+        entropy = int(child(work.entropy, 0).integers(2**63))
+        stream = OneStream(entropy, len(work.seats) == 1)
+        return Tasks(
+            BlockPlayer(work.seats, stream, 1, packed),
+            [block.key for block in work.blocks],
+            _identity(work),
+            "blocks of models",
+        )
+
+    def measure(self, work: SecretsWork, done: Done, options: RunOptions) -> Findings:
+        scored = [
+            {
+                name: [unpacked(done[b.key], place) for b in work.blocks if b.place == number]
+                for place, name in enumerate(seat.attacks)
+            }
+            for number, seat in enumerate(work.seats)
+        ]
+        return self.measured(work, scored)
+
+    def measured(self, work: SecretsWork, scored: Sequence[Scored]) -> Findings:
+        """Limit what attacks named, for each setting; all limits hold at once (Bonferroni)."""
+        study, threshold = work.study, work.threshold
+        each = each_confidence(study.run.confidence, sum(map(len, scored)))
+        criteria = tuple(
+            StudyCriterion(
+                of="success",
+                label=one.label,
+                at=one.at,
+                at_most=None if threshold is None else threshold.most(one.prior.guess),
+                decides=threshold is None or threshold.at in (None, one.asked.epsilon),
+            )
+            for one in work.settings
+        )
+        rows = [
+            row
+            for one, own in zip(work.settings, scored, strict=True)
+            for row in _rows(one, own, each)
+        ]
+        settings = tuple(one.detail() for one in work.settings)
+        detail = SecretsDetail(
+            models=study.run.models, confidence=study.run.confidence, settings=settings
+        )
+        return self.found(criteria, tuple(rows), detail)
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        criteria: list[StudyCriterion] = []
+        rows: list[StudyRow] = []
+        settings: list[SecretSettings] = []
+        for one in cast("list[dict[str, Any]]", results["settings"]):
+            epsilon = one["training"]["epsilon"]
+            at = {"prior": one["prior"], "epsilon": math.inf if epsilon is None else epsilon}
+            most = one["at_most"]
+            criteria.append(StudyCriterion(
+                of="success", label=one["label"], at=at, at_most=most, decides=one["decides"]
+            ))  # fmt: skip
+            rows.append(_guess(one["likeliest"], one["guess"], at))
+            for attack in one["attacks"]:
+                success = {k: v for k, v in attack["success"].items() if k in Quantity.model_fields}
+                rows += _attacked(
+                    attack["name"], Quantity(**success), attack["baseline"], attack["failed"],
+                    (attack["refuted_epsilon"], attack["refuted_mu"]), at,
+                )  # fmt: skip
+            if (bound := one["bound"]) is not None:
+                limit = Quantity(
+                    value=bound["value"], high=bound["value"], grade="proved",
+                    id=bound.get("id", ""), assumptions=tuple(bound["assumptions"]),
+                )  # fmt: skip
+                rows.append(StudyRow(
+                    role="bound", of="bound", name=bound["theorem"], quantity=limit, at=at
+                ))  # fmt: skip
+            settings.append(
+                SecretSettings(values=one["values"], training=Training(**one["training"]))
+            )
+        detail = SecretsDetail(
+            models=results["models"], confidence=results["confidence"], settings=tuple(settings)
+        )
+        return self.found(tuple(criteria), tuple(rows), detail)
+
+
+KIND = SecretsKind()
+
+
+def _rows(setting: SecretSetting, scored: Scored, each: float) -> Iterator[StudyRow]:
+    """Yield a setting's guess, its attacks with what they refute, its bound."""
+    prior, training, at = setting.prior, setting.trained.training, setting.at
+    top = prior.chances.index(prior.guess)
+    yield _guess(prior.values[top] if prior.values else str(top), prior.guess, at)
+    for name, blocks in scored.items():
+        models = sum(len(block.scores.success) for block in blocks)
+        hits = sum(int(block.scores.success.sum()) for block in blocks)
+        fresh = sum(float(block.scores.baseline.sum()) for block in blocks)
+        success = clopper_pearson(hits, models, confidence=each)
+        # the lower limit's own half of the error: both hold at once
+        refuted = refuted_by_runs(
+            prior.weights,
+            models,
+            hits,
+            delta=setting.asked.delta,
+            confidence=1 - (1 - each) / 2,
+        )
+        failed = sum(block.failed for block in blocks)
+        pair = refuted.epsilon, refuted.mu
+        baseline = min(1.0, fresh / models)
+        yield from _attacked(name, Quantity.of(success), baseline, failed, pair, at)
+    if training.noise > 0:
+        danger = threat(values=prior.chances)
+        bound = best(bounds_on(danger, training.guarantee, dear=False))
+        limit = Quantity.of(bound)
+        yield StudyRow(role="bound", of="bound", name=bound.theorem, quantity=limit, at=at)
+
+
+def _guess(likeliest: str, chance: float, at: Mapping[str, float | str]) -> StudyRow:
+    quantity = Quantity(value=chance, grade="proved")
+    return StudyRow(role="guess", of="guess", name=likeliest, quantity=quantity, at=at)
+
+
+def _attacked(
+    name: str,
+    success: Quantity,
+    baseline: float,
+    failed: int,
+    refuted: tuple[float, float],
+    at: Mapping[str, float | str],
+) -> list[StudyRow]:
+    """Return what an attack named, and every epsilon and mu that this refutes; 0: none."""
+    epsilon, mu = refuted
+    beyond = Quantity(value=epsilon, low=epsilon, grade="sampled", confidence=success.confidence)
+    return [
+        StudyRow(role="attack", of="success", name=name, quantity=success, baseline=baseline, at=at,
+            facts={"failed": failed} if failed else {}),
+        StudyRow(role="refuted", of="refuted epsilon", name=name, quantity=beyond, at=at,
+            facts={"mu": mu}),
+    ]  # fmt: skip
+
+
+def _identity(work: SecretsWork) -> dict[str, object]:
+    """Word what trials depend on: the number of models is not part of it, so it can be raised."""
+    study = work.study
+    settings = study.model_dump(mode="json")
+    chances = repr([one.chances for one in study.priors()])
+    return {
+        **{part: settings[part] for part in ("prior", "mechanism", "attacks")},
+        "chances": hashlib.sha256(chances.encode()).hexdigest(),
+        "seed": str(work.entropy),
+        "own code": source_digests(own_parts(study), work.folder),
+        "version": __version__,
+    }

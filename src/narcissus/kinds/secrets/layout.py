@@ -1,0 +1,383 @@
+"""Secrets in trained models, in words and as a page: success, guess and bound against epsilon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from narcissus._outwards import lower
+from narcissus.kinds.layout import Headline, Layout, sentence, table
+from narcissus.kinds.secrets.kind import SecretsDetail, SecretSettings
+from narcissus.report.about import Answered, EveryAttacker, Subject
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
+from narcissus.results import NotAssessed
+from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+_NEIGHBOURS = {
+    "replace-one": "another canary in its place",
+    "add-remove": "one canary more or less",
+}
+_STARTS = {
+    "prior": "the logarithm of the prior, as a model that was pretrained on public text",
+    "public": "a model that counted public canaries",
+    "zero": "nothing",
+    "network": "a network with one hidden layer, its output bias the logarithm of the prior",
+}
+_NAMED = "{name} names {value} of secrets, {guess} are guessed without the model{proved}"
+PHRASES = {
+    "worst": "{label}. {name} names {value} of these secrets; {guess} are guessed without the "
+    "model.",
+    "headline": "{name} names {value} at {label}, {guess} guessed without",
+    "proved": ", at most {high} is proved",
+    "no threshold": f"{_NAMED}.",
+    "met": "No attacker names more than {high} of secrets, {at_most} is accepted.",
+    "exceeded": "{surest} names at least {low} of secrets, {at_most} is accepted.",
+    "too few trials": f"{_NAMED}, {{at_most}} is accepted: more models would settle it.",
+    "inconclusive": f"{_NAMED}, {{at_most}} is accepted: no attack shows more, and no theorem "
+    "excludes it.",
+}
+Setting = tuple[JudgedCriterion, SecretSettings]
+
+
+def settings(case: StudyJudgement) -> list[Setting]:
+    detail: SecretsDetail = case.detail
+    return list(zip(case.each, detail.settings, strict=True))
+
+
+def refuted(one: JudgedCriterion) -> list[StudyRow]:
+    return [row for row in one.rows if row.role == "refuted"]
+
+
+def refuted_words(found: Sequence[Setting]) -> str:
+    """Describe the largest epsilon that a run refutes, and where."""
+    each = [(max(refuted(one), key=lambda row: row.value), one, own) for one, own in found]
+    row, one, own = max(each, key=lambda found: found[0].value)
+    if row.value == 0:
+        return "No epsilon is refuted."
+    return (
+        f"{row.name} refutes every epsilon below {lower(row.value, places=2)} at delta "
+        f"{own.training.delta:g} ({one.label})."
+    )
+
+
+class SecretsLayout(Layout):
+    """The words of secrets."""
+
+    phrases = PHRASES
+    not_covered = (
+        "secrets that are not drawn from these priors, and attackers who know more than the prior, "
+        "the training procedure and the model after its last step",
+        "other models: one canary in an n-gram model is a small part of what a large one is "
+        "trained on",
+        "hyper-parameters chosen on the secret itself; here they are chosen on simulated canaries",
+    )
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title or "Secrets in trained models"
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return "How often is a secret named from the model that was trained on it?"
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        names = ", ".join(row.name for row in case.each[0].attacks)
+        found = [f"{len(case.each)} settings, {case.detail.models:,} models each: the attacks "
+                 f"{names}"]  # fmt: skip
+        if bounds := case.findings.select(role="bound"):
+            found.append(f"every attacker, by {bounds[0].name}")
+        return found
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        found: list[NotAssessed] = []
+        if without := [one.label for one in case.each if one.bound is None]:
+            found.append(
+                NotAssessed(
+                    f"what no attacker exceeds, at {'; '.join(without)}",
+                    "training without noise guarantees nothing",
+                    "give a finite epsilon",
+                )
+            )
+        return found + [
+            NotAssessed(
+                f"the attack {row.name}, at {one.label}",
+                f"it failed on {failed:,} of {case.detail.models:,} models, which count as "
+                "failures",
+                "mend it, and play again",
+            )
+            for one in case.each
+            for row in one.attacks
+            if isinstance(failed := row.facts.get("failed", 0), float | int) and failed
+        ]
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        bound = case.worst.bound
+        proved = [] if bound is None else [f"at most {percent(bound.value, 'up')} proved"]
+        return [sentence(case.worst, PHRASES, "headline"), *proved]
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        worst, bound = case.worst, case.worst.bound
+        kept = _of_worst(case).training.kept_epsilon
+        return [
+            ("Guessed without the model", percent(worst.guess), "exact", "proved"),
+            (
+                f"Named with it, by {worst.best.name}",
+                percent(worst.best.value),
+                sentence(worst, {**PHRASES, "limits": "limits {limits}"}, "limits"),
+                "sampled",
+            ),
+            (
+                "Named by any attacker",
+                MISSING if bound is None else percent(bound.value, "up"),
+                "no noise: nothing is proved" if bound is None else "at most",
+                "not assessed" if bound is None or record.contradictions else "proved",
+            ),
+            (
+                "Epsilon refuted by the run",
+                lower(max(row.value for row in refuted(worst)), places=2),
+                "no noise was asked for" if kept is None else f"the training keeps {number(kept)}",
+                "sampled",
+            ),
+        ]
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        found = settings(case)
+        priors = dict.fromkeys(str(one.criterion.at["prior"]) for one, _ in found)
+        return [
+            Section("What was trained, and who attacks", _threat(case, found)),
+            *(
+                Section(f"Secrets: {prior}", _prior(prior, [
+                    one for one in found if one[0].criterion.at["prior"] == prior
+                ]))
+                for prior in priors
+            ),
+            Section("What is refuted", [_refutes(found, case.findings.select(role="bound"))]),
+            Section("Method", [_method(case)]),
+        ]  # fmt: skip
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        one, bound = case.worst, case.worst.bound
+        limits: tuple[EveryAttacker, ...] = ()
+        if bound is not None:
+            text = f"At most {percent(bound.value, 'up')} of secrets are named ({one.label})."
+            limits = (EveryAttacker(text, "proved", bound.quantity.assumptions),)
+        return Subject(
+            f"A trained model that saw one secret of {number(_of_worst(case).values)}; "
+            f"{number(case.detail.models)} models were trained for each setting.",
+            limits=limits,
+        )
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        worst, training = case.worst, _of_worst(case).training
+        text = f"{percent(worst.best.value)} of secrets are named, {percent(worst.guess)} guessed"
+        found = {"inference": Answered(text, "sampled")}
+        if training.kept_epsilon is not None:
+            text = (
+                f"epsilon {training.kept_epsilon:.4g} at delta {training.delta:g}, about another "
+                "canary"
+            )
+            found["parameters"] = Answered(text, "proved")
+            found["unit"] = Answered(f"one canary: {training.neighbours}", None)
+        return found
+
+
+LAYOUT = SecretsLayout()
+
+
+def _of_worst(case: StudyJudgement) -> SecretSettings:
+    return next(own for one, own in settings(case) if one is case.worst)
+
+
+def _threat(case: StudyJudgement, found: Sequence[Setting]) -> list[Block]:
+    one = found[0][1].training
+    rows = [
+        (
+            "Trained",
+            f"{number(case.detail.models)} models for each setting, each on a secret of its own",
+        ),
+        ("Secret", "what follows a known context; all other documents are known"),
+        ("Release", "the model after its last step, with a logit for each value of the secret"),
+        (
+            "The attacker knows",
+            "how secrets are drawn, how models are trained, what they start from",
+        ),
+        ("Models start from", _STARTS[one.start]),
+        ("Asked", "what value a canary has, another one being in its place"),
+        ("Epsilon is about", _NEIGHBOURS[one.neighbours]),
+        ("Steps, clipping norm", f"{one.steps:,}, {number(one.clip)}"),
+    ]
+    trainings = Grid(
+        "Each training, and what it guarantees; the last two columns hold about another canary in "
+        "the place of this one, which is what a bound on naming it needs",
+        (
+            *("Setting", "Noise, in clipping norms", "Learning rate", "mu accounted"),
+            *("mu that holds", "epsilon that holds, at delta"),
+        ),
+        [
+            [
+                setting.label,
+                "none" if own.training.noise == 0 else number(own.training.noise),
+                number(own.training.learning_rate),
+                *(
+                    MISSING if value is None else number(value)
+                    for value in (
+                        own.training.accounted_mu, own.training.mu, own.training.kept_epsilon
+                    )
+                ),
+            ]
+            for setting, own in found
+        ],
+        folded=True,
+    )  # fmt: skip
+    return [Facts(rows), trainings]
+
+
+def _prior(prior: str, found: Sequence[Setting]) -> list[Block]:
+    first, own = found[0]
+    [guess] = [row for row in first.rows if row.role == "guess"]
+    mu = {(one.label, row.name): row.facts["mu"] for one, _ in found for row in refuted(one)}
+    epsilon = {(one.label, row.name): row.value for one, _ in found for row in refuted(one)}
+    labels = {id(row): one.label for one, _ in found for row in one.attacks}
+
+    def beyond(places: int, values: dict[tuple[str, str], Any]) -> Any:
+        return lambda row: lower(values[labels[id(row)], row.name], places=places)
+
+    facts = [
+        ("Values", number(own.values)),
+        ("Guessed without a model", f"{guess.name}: {percent(guess.value)} right"),
+    ]
+    attacks = table(
+        "Every attack; the same guesses name so many fresh secrets, and what it refutes",
+        [row for one, _ in found for row in one.attacks],
+        {
+            "Setting": lambda row: labels[id(row)],
+            "Attack": "name",
+            "Names": "value",
+            "Limits": "limits",
+            "Fresh secrets": "baseline",
+            "Refutes epsilon below": beyond(2, epsilon),
+            "Refutes mu below": beyond(3, mu),
+        },
+        percent=("Names", "Fresh secrets"),
+    )
+    return [Facts(facts), _picture(prior, [one for one, _ in found]), attacks]
+
+
+def _epsilon(one: JudgedCriterion) -> float:
+    return float(one.criterion.at["epsilon"])
+
+
+def _picture(prior: str, found: Sequence[JudgedCriterion]) -> Figure:
+    """Draw success, guess and bound against epsilon."""
+    order = sorted(found, key=_epsilon)
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.charts import CEILING, WITH, WITHOUT, Range
+        from narcissus.report.curves import Curve, curves
+
+        looks = (WITH, {**CEILING, "marker": "D"}, {**WITH, "marker": "v", "markersize": 6})
+        lines = [
+            Curve(
+                row.name,
+                [
+                    Range(one.attacks[place].value, quantity.low, quantity.high)
+                    for one in order
+                    for quantity in [one.attacks[place].quantity]
+                ],
+                looks[place % len(looks)],
+                ("-", "-.", ":")[place % 3],
+            )
+            for place, row in enumerate(order[0].attacks)
+        ]
+        guess = [Range(one.guess) for one in order]
+        levels = [_epsilon(one) for one in order]
+        last = max((math.log10(e) for e in levels if math.isfinite(e)), default=0.0) + 0.4
+        curves(
+            figure,
+            [*lines, Curve("guess without the model", guess, WITHOUT, "--")],
+            places=[math.log10(e) if math.isfinite(e) else last for e in levels],
+            labels=[number(e) if math.isfinite(e) else "no\nnoise" for e in levels],
+            apart=next((i for i, e in enumerate(levels) if e == math.inf), None),
+            axis="epsilon (log scale); less noise to the right",
+            proved=[None if one.bound is None else one.bound.value for one in order],
+            threshold=order[0].at_most,
+        )
+
+    rows: list[list[Cell]] = [
+        [
+            one.label,
+            one.guess,
+            one.best.name,
+            one.best.value,
+            limits(one.best.quantity.low, one.best.quantity.high),
+            "" if one.bound is None else percent(one.bound.value, "up"),
+            "" if one.at_most is None else percent(one.at_most, "down"),
+            one.status,
+        ]
+        for one in order
+    ]
+    low, high = order[0], order[-1]
+    title = f"{low.best.name} names {percent(low.best.value)} of secrets"
+    if len(order) > 1:
+        title = (
+            f"The best attack names {percent(low.best.value)} of secrets at "
+            f"{_level(low)} and {percent(high.best.value)} at {_level(high)}"
+        )
+    slug = "_".join("".join(c if c.isalnum() else " " for c in prior).split()).lower()
+    return Figure(
+        title,
+        "Share of secrets named against epsilon: a line with its band of confidence limits for "
+        "each attack, a dashed line with open squares for the best guess without the model; the "
+        "hatched area above the heavy line is where it is proved that no attacker is.",
+        draw,
+        Grid(
+            "The best attack, the guess without the model and what no attacker exceeds",
+            ("Setting", "Guess", "Best attack", "Names", "Limits", "Proved at most", "Accepted",
+             "Threshold"),
+            rows,
+            percent=("Guess", "Names"),
+        ).where_known("Proved at most", "Accepted"),
+        (7.4, 4.3),
+        f"secrets_{slug}",
+    )  # fmt: skip
+
+
+def _level(one: JudgedCriterion) -> str:
+    epsilon = _epsilon(one)
+    return "no noise" if epsilon == math.inf else f"epsilon {number(epsilon)}"
+
+
+def _refutes(found: Sequence[Setting], bounds: Sequence[StudyRow]) -> Text:
+    said = [
+        refuted_words(found),
+        "An epsilon is refuted where so many right guesses would be too unlikely for any mechanism "
+        "that keeps it, with secrets from this very prior; so uneven secrets count as well as even "
+        "ones. It can be far below what the training keeps, and is never evidence of safety.",
+    ]
+    if bounds:
+        by = bounds[0].quantity.id
+        said.append(f"What no attacker exceeds is by {bounds[0].name}{by and f' [{by}]'}.")
+    return Text(said)
+
+
+def _method(case: StudyJudgement) -> Text:
+    limited = case.findings.select(role="attack")
+    return Text(
+        [
+            "For each model a secret is drawn, the model is trained on it with clipped gradients "
+            "and Gaussian noise, and each attack names one value. argmax names the likeliest value "
+            "of the model, as published; posterior knows the training procedure and weighs how "
+            "likely the model is under each secret by the prior; ranking names what the training "
+            "raised most.",
+            f"{len(limited)} limits hold together at level {case.detail.confidence:g}, each at "
+            f"{limited[0].quantity.confidence:.6g} (Bonferroni), by Clopper and Pearson. What is "
+            "refuted uses the lower ones, at the same level.",
+            "Noise is made for the epsilon that the study asks for. DP-SGD is accounted by the "
+            "clipping norm, while two gradients of an n-gram model, a softmax, differ by at most "
+            "the root of two: where mu is smaller for that, the bounds use the smaller one.",
+        ]
+    )

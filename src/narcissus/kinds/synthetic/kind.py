@@ -1,0 +1,549 @@
+"""Read the files, try the three risks, limit how much more often people in the data are hit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
+from narcissus.evidence.intervals import TwoSamples
+from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
+from narcissus.observer import Observer
+from narcissus.results import Estimate, NotAssessed
+from narcissus.rows import (
+    Count,
+    Fact,
+    Findings,
+    Level,
+    Positive,
+    Quantity,
+    Share,
+    StudyCriterion,
+    StudyJudgement,
+    StudyRow,
+)
+from narcissus.study.kinds import RunOptions
+from narcissus.study.merging import SMALLER, merge_sides, numbered, tells_of_fewer
+from narcissus.study.plugins import GIVEN, load_attribute
+from narcissus.study.results.base import MergedGroups
+from narcissus.study.toml import read_policy
+from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
+from narcissus.synthetic.files import Source
+from narcissus.synthetic.risks import RISKS
+from narcissus.tables import Bins, Table
+
+Mask = NDArray[np.bool_]
+Labels = NDArray[np.int64]
+Said = dict[str, float | str]
+
+ASSUMPTIONS = (
+    "the people of the control are of the same population as those of the real data, set aside at "
+    "random, and nothing of them went into the synthetic file",
+    "the people of both are independent of one another: no household or person is in both",
+)
+_SECONDS = 2e-9  # a person, a row, a column and an attack
+_ATTACKS = 16  # of singling out and linkability, as long as that many guesses
+
+
+class FileSizes(Fact):
+    """How many rows each file has, and how many of them were scored."""
+
+    real: Positive
+    synthetic: Positive
+    control: Count = Field(description="0 where there is none.")
+    columns: Positive
+    real_scored: Positive
+    control_scored: Count
+
+
+class UnlikeControl(Fact):
+    """The value whose share differs most between the real data and the control."""
+
+    column: str
+    value: str
+    real: Share
+    control: Share
+    p_value: Share = Field(description="Two-sided, corrected for all values looked at.")
+    is_shown: bool = Field(description="Whether that refutes that both are of one population.")
+
+
+class TriedAttack(Fact):
+    """What an attack reached on the people that attacks were chosen on."""
+
+    real: Share
+    control: Share | None
+
+
+class RiskDetail(Fact):
+    """One risk, beside its rows."""
+
+    risk: Literal["inference", "singling out", "linkability"]
+    secret: str = Field(description="What is guessed; empty where nothing is.")
+    attack: str = Field(description="The one that was chosen.")
+    tried: Mapping[str, TriedAttack]
+    facts: Mapping[str, Count]
+
+    @property
+    def name(self) -> str:
+        return f"{self.risk} of {self.secret}" if self.secret else self.risk
+
+    @model_validator(mode="after")
+    def _was_tried(self) -> Self:
+        if self.attack not in self.tried:
+            raise ValueError(f"the attack {self.attack!r} is none of those tried")
+        return self
+
+
+class SyntheticDetail(Fact):
+    """The files, and what was tried on them."""
+
+    files: FileSizes
+    confidence: Level
+    claims: Positive = Field(description="Decided at once: each excess is limited at this level.")
+    claim_confidence: Level
+    group_confidence: Level
+    unlike: UnlikeControl | None = Field(description="Null without a control.")
+    risks: tuple[RiskDetail, ...]
+    merged: MergedGroups | None = Field(
+        default=None, description="Null where no groups are asked for, and in older records."
+    )
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether there is a control of the same population, as far as is known."""
+        return self.unlike is not None and not self.unlike.is_shown
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if {risk.risk for risk in self.risks} != set(RISKS):
+            raise ValueError(f"each risk must be there: {', '.join(RISKS)}")
+        if (self.unlike is None) != (self.files.control == 0):
+            raise ValueError("there is a control, and it was not held against the real data")
+        return self
+
+
+@dataclass(frozen=True)
+class Group:
+    """People who have one value of a column."""
+
+    by: str
+    label: str
+    real: Mask
+    control: Mask
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Confidence of each number, by how many are decided at once."""
+
+    share: float  # Of a share shown by itself, which decides nothing
+    claim: float  # Of the excess of each risk
+    group: float  # Of the excess of each group and risk
+    claims: int  # How many decide
+
+    @classmethod
+    def of(cls, confidence: float, risks: int, groups: int, *, groups_decide: bool) -> Levels:
+        """Divide the error among the claims (Bonferroni), which depend on one another.
+
+        Groups that decide nothing are a family of their own: they take nothing from the verdict.
+        """
+        claims = risks * (1 + groups) if groups_decide else risks
+        each = each_confidence(confidence, claims)
+        own = each if groups_decide else each_confidence(confidence, max(1, risks * groups))
+        return cls(confidence, each, own, claims)
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticWork(PreparedWork[SyntheticStudy]):
+    """The files and what is tried on them."""
+
+    files: GivenFiles = field(kw_only=True)
+    threat: FileThreat = field(kw_only=True)
+    threshold: ExcessThreshold = field(kw_only=True)
+
+
+class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
+    """The kind "synthetic"."""
+
+    model = SyntheticStudy
+    detail = SyntheticDetail
+    layout = "narcissus.kinds.synthetic.layout:LAYOUT"
+    fails = "not shown"
+
+    def check(self, study: SyntheticStudy, folder: Path, observer: Observer) -> None:
+        """Refuse files that cannot be used together, and columns that they do not have."""
+        work = self.prepare(study, folder, RunOptions(0, observer))
+        work.threat.secrets(work.files)
+        work.threat.division(work.files)
+        for name in study.groups.columns:
+            work.files.table.index(name)
+
+    def prepare(self, study: SyntheticStudy, folder: Path, options: RunOptions) -> SyntheticWork:
+        read, digests = read_policy(study, folder, options.policy, SyntheticPolicy)
+        found = study.threshold if read is None else read.threshold
+        threshold = found or ExcessThreshold.model_validate({})
+        if threshold.worst_group is not None and not study.groups.columns:
+            raise InputError("the policy's `worst_group` needs groups: name their columns")
+        files = read_given(study, folder)
+        parts = ("real", "synthetic", *(["control"] if files.control else []))
+        notes = files.table.notes.items()
+        return SyntheticWork(
+            study,
+            folder,
+            options.entropy,
+            {**{name: _digest(files, name) for name in parts}, **digests},
+            tuple(files.reading),
+            [
+                # how columns were read that a reader may take for something else
+                NotAssessed(f"distances in the column {name}", text, "clean the column, or drop it")
+                for name, text in notes
+            ],
+            files=files,
+            threat=threat_of(study),
+            threshold=threshold,
+        )
+
+    def cost(self, work: SyntheticWork, options: RunOptions) -> tuple[float, str]:
+        files, threat = work.files, work.threat
+        for line in files.reading:
+            options.observer.note(line)
+        people = min(files.real, threat.people) + min(files.control, threat.people)
+        attacks = _ATTACKS + 6 * len(threat.secrets(files))
+        return (
+            _SECONDS * people * files.synthetic * files.table.columns * attacks,
+            f"{people:,} people held against {files.synthetic:,} rows",
+        )
+
+    def measure(self, work: SyntheticWork, done: Done, options: RunOptions) -> Findings:
+        found = assess_file(
+            work.files, work.threat, entropy=work.entropy, observer=options.observer
+        )
+        groups = work.study.groups
+        return self.measured(
+            work.files,
+            found,
+            work.threshold,
+            confidence=work.study.run.confidence,
+            columns=groups.columns,
+            least=groups.least_group,
+        )
+
+    def measured(
+        self,
+        files: GivenFiles,
+        found: Assessment,
+        threshold: ExcessThreshold,
+        *,
+        confidence: float,
+        columns: Sequence[str] = (),
+        least: int = 10,
+    ) -> Findings:
+        """Limit what came of an assessment.
+
+        confidence: of all claims together.
+        columns: columns whose values make groups.
+        least: fewest people of a group that is shown.
+        """
+        groups, merged = _groups(files, found, columns, least)
+        decide = threshold.worst_group is not None
+        levels = Levels.of(confidence, len(found.risks), len(groups), groups_decide=decide)
+        rows = [
+            row
+            for risk in found.risks
+            for row in _rows(risk, threshold.accepts(risk.risk), levels, groups)
+        ]
+        unlike, halves = found.unlike, found.halves
+        detail = SyntheticDetail(
+            files=FileSizes.taken(
+                files,
+                columns=files.table.columns,
+                real_scored=len(halves.scored),
+                control_scored=len(halves.control_scored),
+            ),
+            confidence=confidence,
+            claims=levels.claims,
+            claim_confidence=levels.claim,
+            group_confidence=levels.group,
+            unlike=None if unlike is None else UnlikeControl.taken(unlike),
+            risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
+            merged=merged if columns else None,
+        )
+        accepted = {risk.risk: threshold.accepts(risk.risk) for risk in found.risks}
+        criteria = _criteria(rows, detail, accepted, threshold.worst_group)
+        return self.found(criteria, tuple(rows), detail)
+
+    def premises(self, detail: SyntheticDetail) -> tuple[str, ...]:
+        return ASSUMPTIONS
+
+    def void(self, detail: SyntheticDetail) -> bool:
+        return not detail.can_tell
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+        return True
+
+    def sizes(self, case: StudyJudgement) -> Sequence[float]:
+        if case.detail.merged is not None:
+            return ()
+        rows = [row for row in case.findings.select(of="risk") if row.at["group"]]
+        keys = ("people", "control_people")
+        return [float(row.facts[key]) for row in rows for key in keys if key in row.facts]
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        kept = {k: v for k, v in results.items() if k in SyntheticDetail.model_fields}
+        risks = [
+            RiskDetail.model_validate({k: one[k] for k in RiskDetail.model_fields})
+            for one in results["risks"]
+        ]
+        detail = SyntheticDetail.model_validate({**kept, "risks": tuple(risks), "merged": _merged(
+            results.get("merged"))})  # fmt: skip
+        rows: list[StudyRow] = []
+        for own, one in zip(risks, results["risks"], strict=True):
+            at: Said = {"group": "", "attack": own.attack}
+            shares = detail.confidence, detail.claim_confidence
+            rows += _both(own.name, at, one["real"], one["control"], one["excess"], shares)
+            if (guess := one["guess"]) is not None:
+                rows += _guess(own.name, own.attack, guess, detail.confidence)
+            for group in one["groups"]:
+                label = f"{group['by']} {group['group']}"
+                shares = detail.confidence, detail.group_confidence
+                found = group["real"], group["control"], group["excess"]
+                rows += _both(own.name, {**at, "group": label}, *found, shares)
+        accepted = {one["risk"]: one["at_most"] for one in results["risks"]}
+        worst = results["risks"][0]["worst_group"]
+        return self.found(_criteria(rows, detail, accepted, worst), tuple(rows), detail)
+
+
+KIND = SyntheticKind()
+
+
+def _merged(found: dict[str, Any] | None) -> MergedGroups | None:
+    if found is None:
+        return None
+    return MergedGroups.model_validate({**found, "left_out": tuple(found["left_out"])})
+
+
+def _criteria(
+    rows: Sequence[StudyRow],
+    detail: SyntheticDetail,
+    accepted: Mapping[str, float],
+    worst_group: float | None,
+) -> tuple[StudyCriterion, ...]:
+    """Hold each risk to what is accepted of it, and each group, where that is asked."""
+    criteria: list[StudyCriterion] = []
+    for risk in detail.risks:
+        places: dict[str, float] = {"": accepted[risk.risk]}
+        if worst_group is not None:
+            places |= {
+                str(row.at["group"]): worst_group
+                for row in rows
+                if (row.of, row.name) == ("excess", risk.name) and row.at["group"]
+            }
+        criteria += [
+            StudyCriterion(
+                of="excess", name=risk.name, label=group, at={"group": group}, at_most=most
+            )
+            for group, most in places.items()
+        ]
+    return tuple(criteria)
+
+
+def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
+    data = study.data
+    return read_files(
+        _source(data.real, folder),
+        _source(data.synthetic, folder),
+        None if data.control is None else _source(data.control, folder),
+        columns=data.columns,
+        drop=data.drop,
+        bins={name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()},
+        missing=data.missing,
+        read_as=data.read_as,
+    )
+
+
+def _source(name: str, folder: Path) -> Source:
+    """Return what a file of the study stands for."""
+    if name.startswith(GIVEN):
+        return load_attribute(name, folder)
+    return name if name.startswith("statsmodels:") else folder / name
+
+
+def threat_of(study: SyntheticStudy) -> FileThreat:
+    linked = study.threat.linked
+    return FileThreat(
+        tuple(study.threat.unknown),
+        None if linked is None else (tuple(linked[0]), tuple(linked[1])),
+        study.threat.people,
+    )
+
+
+def _digest(files: GivenFiles, name: str) -> str:
+    table = files.table
+    part = Table(table.names, table.labels, table.ordered, table.codes[files.rows(name)])
+    return f"sha256:{part.digest}"
+
+
+def _groups(
+    files: GivenFiles, found: Assessment, columns: Sequence[str], least: int
+) -> tuple[list[Group], MergedGroups]:
+    """Return the groups of people who were scored, those of few merged, and what was merged."""
+    groups: list[Group] = []
+    merged: dict[str, int] = {}
+    left_out: list[str] = []
+    beside: list[tuple[Labels, Labels]] = []
+    scored = (found.halves.scored, found.halves.control_scored)
+    for name in columns:
+        codes = files.coarse[:, files.table.index(name)]
+        sides = tuple(codes[people] for people in scored)
+        size = int(codes.max()) + 1
+        real, control = (np.bincount(side, minlength=size) for side in sides)
+        parts = merge_sides([real, control], least)
+        shown = tuple(numbered(parts, size)[side] for side in sides)
+        near = any(
+            tells_of_fewer(own, [other[side] for other in beside if own.size], least)
+            for side, own in enumerate(shown)
+        )
+        if not parts or near:
+            left_out.append(name)
+            continue
+        beside.append((shown[0], shown[1]))
+        if few := sum(len(part) for part in parts if len(part) > 1):
+            merged[name] = few
+        for number, part in enumerate(parts):
+            label = SMALLER if len(part) > 1 else files.label(name, min(part))
+            own, others = (side == number for side in shown)
+            if own.any():
+                groups.append(Group(name, label, own, others))
+    people = len(scored[0]) + len(scored[1])
+    return groups, MergedGroups(least=least, merged=merged, left_out=tuple(left_out), people=people)
+
+
+def _rows(
+    risk: Risk, accepted: float, levels: Levels, groups: Sequence[Group]
+) -> Iterator[StudyRow]:
+    """Yield a risk on people of the data, beside the control and the guess, and on each group."""
+    name = f"{risk.risk} of {risk.secret}" if risk.secret else risk.risk
+    at: Said = {"group": "", "attack": risk.attack}
+    counts = risk.counts()
+    yield from _both(
+        name,
+        at,
+        _counted(risk.real, levels.share),
+        _counted(risk.control, levels.share),
+        None if counts is None else _excess(counts, accepted, levels.claim),
+        (levels.share, levels.claim),
+    )
+    if risk.guessed_real is not None:
+        fresh = risk.guessed_control
+        taught = None if fresh is None or risk.control is None else difference_limits(
+            risk.control, fresh, confidence=levels.share
+        )  # fmt: skip
+        above = difference_limits(risk.real, risk.guessed_real, confidence=levels.share)
+        guess = {
+            "by": risk.guess,
+            "real": _counted(risk.guessed_real, levels.share),
+            "control": _counted(fresh, levels.share),
+            "above": _limits(above),
+            "taught": None if taught is None else _limits(taught),
+        }
+        yield from _guess(name, risk.attack, guess, levels.share)
+    for group in groups:
+        counts = risk.counts(group.real, group.control)
+        yield from _both(
+            name,
+            {**at, "group": f"{group.by} {group.label}"},
+            _counted(risk.real[group.real], levels.share),
+            None if risk.control is None else _counted(risk.control[group.control], levels.share),
+            None if counts is None else _limits(counts.excess(confidence=levels.group)),
+            (levels.share, levels.group),
+        )
+
+
+def _tried(risk: Risk) -> dict[str, TriedAttack]:
+    return {
+        name: TriedAttack(real=real, control=control)
+        for name, (real, control) in risk.tried.items()
+    }
+
+
+def _counted(won: Mask | None, confidence: float) -> dict[str, Any] | None:
+    """Count people of whom something is right, with limits; None of nobody."""
+    if won is None or not won.size:
+        return None
+    found = clopper_pearson(int(won.sum()), won.size, confidence=confidence)
+    return {
+        "successes": int(won.sum()), "people": won.size,
+        "share": found.value, "low": found.low, "high": found.high,
+    }  # fmt: skip
+
+
+def _limits(found: Estimate) -> dict[str, Any]:
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _excess(counts: TwoSamples, accepted: float, confidence: float) -> dict[str, Any]:
+    """Limit an excess; ``detectable`` is the least that would have been shown to be above.
+
+    That is with the control as it is; null where none would.
+    """
+    found = _limits(counts.excess(confidence=confidence))
+    detectable = counts.detectable(accepted, error=(1 - confidence) / 2)
+    return {**found, "fisher": min(1.0, counts.fisher), "detectable": detectable}
+
+
+def _both(
+    name: str,
+    at: Said,
+    real: dict[str, Any] | None,
+    control: dict[str, Any] | None,
+    excess: dict[str, Any] | None,
+    confidence: tuple[float, float],
+) -> Iterator[StudyRow]:
+    """Yield how often people of the data are hit, and how much more often than the control."""
+    assert real is not None
+    facts = {key: real[key] for key in ("successes", "people")}
+    if control is not None:
+        facts |= {f"control_{k}": control[k] for k in ("successes", "people", "low", "high")}
+    yield StudyRow(
+        role="attack", of="risk", name=name, quantity=_limited(real, confidence[0]), at=at,
+        baseline=None if control is None else control["share"], facts=facts,
+    )  # fmt: skip
+    if excess is not None:
+        own = {key: excess[key] for key in ("fisher", "detectable") if excess.get(key) is not None}
+        yield StudyRow(
+            role="excess", of="excess", name=name, at=at, facts=own,
+            quantity=_limited(excess, confidence[1]),
+        )  # fmt: skip
+
+
+def _guess(
+    name: str, attack: str, guess: Mapping[str, Any], confidence: float
+) -> Iterator[StudyRow]:
+    """Yield the best guess without the release, and what the file teaches beyond it."""
+    at: Said = {"group": "", "attack": guess["by"]}
+    facts = {key: guess["real"][key] for key in ("successes", "people")}
+    facts |= {f"above_{key}": guess["above"][key] for key in ("value", "low", "high")}
+    control = guess["control"]
+    if control is not None:
+        facts |= {f"control_{k}": control[k] for k in ("share", "successes", "people")}
+    quantity = _limited(guess["real"], confidence)
+    yield StudyRow(role="guess", of="guess", name=name, quantity=quantity, at=at, facts=facts)
+    if (taught := guess["taught"]) is not None:
+        quantity = _limited(taught, confidence)
+        yield StudyRow(
+            role="gain", of="taught", name=name, quantity=quantity, at={**at, "attack": attack}
+        )
+
+
+def _limited(found: Mapping[str, Any], confidence: float) -> Quantity:
+    value = found["share"] if "share" in found else found["value"]
+    low, high = found["low"], found["high"]
+    return Quantity(value=value, low=low, high=high, grade="sampled", confidence=confidence)

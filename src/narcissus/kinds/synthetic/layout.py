@@ -1,0 +1,539 @@
+"""A given synthetic file, in words and as a page: one picture for each risk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from narcissus._outwards import lower, upper
+from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
+from narcissus.report.about import Answered, RealFigure, Subject
+from narcissus.report.format import MISSING, between_points, limits, number, percent, points
+from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
+from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
+from narcissus.results import Grade, NotAssessed, Status
+from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.study.record import Record
+from narcissus.synthetic.risks import RISKS, RiskName
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+ASKED: dict[RiskName, str] = {
+    "inference": "Whoever knows a person's other columns guesses the unknown ones from the rows of "
+    "the file. The same guesses are made about people of the control.",
+    "singling out": "A predicate is read off the file: some columns have the values that exactly "
+    "one of its rows has. It singles a person out if it holds for them and for nobody in a crowd "
+    "of other people. The same predicates are tried on people of the control.",
+    "linkability": "Whoever holds two parts of a person's record, apart, looks for the nearest "
+    "rows of the file by each; the parts are linked if both lead to the same row. The same is "
+    "tried on people of the control.",
+}
+
+
+@dataclass(frozen=True)
+class AboutRisk:
+    """What was found of one risk, of everybody or of a group."""
+
+    detail: RiskDetail
+    real: StudyRow
+    excess: StudyRow | None  # Null without people of the control
+    judged: tuple[JudgedCriterion, ...]
+    guess: StudyRow | None = None
+    taught: StudyRow | None = None
+
+    @property
+    def name(self) -> str:
+        return self.detail.name
+
+    @property
+    def title(self) -> str:
+        return f"{self.name[0].upper()}{self.name[1:]}"
+
+    @property
+    def group(self) -> str:
+        return str(self.real.at["group"])
+
+    @property
+    def verdict(self) -> Status:
+        """Exceeded if the excess is, or that of a group of which it was asked."""
+        return min(self.judged, key=lambda one: WORST.index(one.status)).status
+
+    @property
+    def low(self) -> float:
+        found = self.excess
+        return -1.0 if found is None or found.quantity.low is None else found.quantity.low
+
+    @property
+    def high(self) -> float:
+        found = self.excess
+        return 1.0 if found is None or found.quantity.high is None else found.quantity.high
+
+
+def about(case: StudyJudgement, *, groups: bool = False) -> list[AboutRisk]:
+    """Return what was found of each risk: of everybody, or of each group."""
+    found: list[AboutRisk] = []
+    for detail in case.detail.risks:
+        rows = {
+            (row.of, row.at["group"]): row for row in case.findings.rows if row.name == detail.name
+        }
+        judged = tuple(one for one in case.each if one.criterion.name == detail.name)
+        found += [
+            AboutRisk(
+                detail, row, rows.get(("excess", group)), judged,
+                rows.get(("guess", group)), rows.get(("taught", group)),
+            )
+            for (of, group), row in rows.items()
+            if of == "risk" and bool(group) == groups
+        ]  # fmt: skip
+    return found
+
+
+class SyntheticLayout(Layout):
+    """The words of a given file."""
+
+    not_covered = (
+        "The mechanism: this is about one file. One that reveals everybody with chance q shows "
+        "nothing in a file with chance 1 - q, so no number of people in one file can show that it "
+        "is safe: at level .95 the limit would be q = .95.",
+        "Other attackers: one who knows more, tries other attacks, or holds other files.",
+        "What the file teaches about everybody. It is reported beside the guess without the "
+        "release, and it is no excess: it holds for people who are not in the data as well.",
+        "Groups that the control has nobody of, and households that stand on both sides.",
+    )
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title or "A given synthetic file"
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return "Are people in the data hit more often than people who are not?"
+
+    def verdict(self, case: StudyJudgement) -> str:
+        """Describe the verdict in a short paragraph; it never says that a risk is met."""
+        risks, unlike = about(case), case.detail.unlike
+        if unlike is None:
+            first = risks[0]
+            assert first.guess is not None
+            return (
+                "Not assessed: without people who are not in the data, nothing tells what is due "
+                f"to the release from what holds for everybody. {first.detail.secret} is guessed "
+                f"right from the file for {_share(first.real.value)} of people in the data, and "
+                f"for {_share(first.guess.value)} without the file."
+            )
+        if unlike.is_shown:
+            return (
+                "Not assessed: the control is not of the same population as the real data. "
+                f"{unlike.column} is {unlike.value} for {_share(unlike.real)} of the one and "
+                f"{_share(unlike.control)} of the other (corrected p-value {unlike.p_value:.2g}), "
+                "so what sets them apart need not be the release."
+            )
+        if beyond := [risk for risk in risks if risk.verdict == "exceeded"]:
+            said = "; ".join(map(_beyond, beyond))
+            return f"Exceeded: people in the data are hit more often than others like them. {said}."
+        worst = max(risks, key=lambda risk: risk.high)
+        return (
+            "Not shown: no attack is shown to hit people in the data more often than others like "
+            f"them by more than what is accepted. This is no proof: {worst.name} may still exceed "
+            f"the control by {upper(100 * worst.high, places=1)} points."
+        )
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        return [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        detail: SyntheticDetail = case.detail
+        found: list[NotAssessed] = []
+        if detail.unlike is None:
+            found.append(
+                NotAssessed(
+                    "what is due to the release",
+                    "there is no control, and people of the real data cannot stand in for one: the "
+                    "file was made from them",
+                    "set people aside at random before the file is made, and give them as the "
+                    "control",
+                )
+            )
+        elif detail.unlike.is_shown:
+            found.append(
+                NotAssessed(
+                    "what is due to the release",
+                    "the control differs from the real data in more than chance allows",
+                    "take the control at random from the people that the data were taken from",
+                )
+            )
+        found += [
+            NotAssessed(
+                f"an excess of {risk.name}",
+                "with so few people not even a hit on everybody would have shown it",
+                "give more people on both sides",
+            )
+            for risk in about(case)
+            if risk.excess is not None and "detectable" not in risk.excess.facts
+        ]
+        absent = {one.group for one in about(case, groups=True) if one.real.baseline is None}
+        if absent and detail.unlike is not None:
+            found.append(
+                NotAssessed(
+                    f"the excess in {', '.join(sorted(absent))}",
+                    "nobody of them was scored in the control",
+                    "give more people of these groups in the control",
+                )
+            )
+        return found
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        return [
+            f"{risk.name} {percent(risk.real.value)}"
+            + ("" if risk.real.baseline is None else f" against {percent(risk.real.baseline)}")
+            for risk in about(case)
+        ]
+
+    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
+        """Say the verdict on each risk; an excess from which nothing follows is not assessed."""
+        verdicts = {risk.name: risk.verdict for risk in about(case)}
+        verdict = "" if row.at["group"] else verdicts[row.name]
+        void = row.of == "excess" and case.findings.void
+        return {"verdict": verdict, **({"grade": "not assessed"} if void else {})}
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        return [_headline(risk) for risk in about(case)]
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        beyond = [risk for risk in about(case) if risk.verdict == "exceeded"]
+        # an attack that fails proves nothing: there is no evidence for
+        return {"worst": _hurt_most(case), "evidence_against": [_said(risk) for risk in beyond]}
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        detail: SyntheticDetail = case.detail
+        groups: list[Block] = [] if detail.merged is None else [Text([merged_words(detail.merged)])]
+        if about(case, groups=True):
+            groups.append(_groups(case))
+        return [
+            Section("Who was asked about", [_people(record, detail)]),
+            *(
+                Section(name[0].upper() + name[1:], list(_risk(case, name, record.grade)))
+                for name in RISKS
+            ),
+            *([Section("Groups", groups)] if groups else []),
+            Section("Method", [_method(detail)]),
+        ]
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        files, groups = case.detail.files, about(case, groups=True)
+        worst = ""
+        if known := [one for one in groups if one.excess is not None]:
+            one = max(known, key=lambda one: one.low)
+            worst = (
+                f"Largest excess in a group: {one.name}, {one.group}: {percent(one.real.value)} of "
+                f"its people in the data, {percent(one.real.baseline)} of others (at least "
+                f"{points(one.low, 'down')} points, sampled)."
+            )
+        elif groups:
+            worst = "Groups were looked at, and no control tells what is due to the release."
+        return Subject(
+            f"A synthetic file of {number(files.synthetic)} rows, made from data about "
+            f"{number(files.real)} people.",
+            worst,
+            bool(groups),
+        )
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        """Return each risk: of several secrets the one with the largest excess."""
+        found: dict[str, Answered] = {}
+        for risk in sorted(about(case), key=lambda risk: risk.low):  # the worst comes last
+            text = f"{risk.name}: {percent(risk.real.value)} of people in the data"
+            if risk.real.baseline is None:
+                found[risk.detail.risk] = Answered(f"{text}, and no control", "not assessed")
+                continue
+            text += f", {percent(risk.real.baseline)} of others: {risk.verdict}"
+            found[risk.detail.risk] = Answered(text, _grade(risk))
+        return found
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
+        detail: SyntheticDetail = case.detail
+        files = detail.files
+        counted = ("rows*", "criteria*", "detail.risks*", "detail.cl*", "detail.group_confidence")
+        found = [
+            RealFigure(
+                "Shares, excesses, limits and the verdict",
+                f"Counts over {files.real_scored:,} people of the data and "
+                f"{files.control_scored:,} of the control: whoever knows of all but one whether "
+                "they were hit learns it of the last.",
+                (*VERDICT, *counted),
+            ),
+            RealFigure("Numbers of rows", "Of all files, exact.", ("detail.files*",)),
+            RealFigure(
+                "Names of columns and values", "As the files have them.", ("assessed*", "title")
+            ),
+        ]
+        if detail.unlike is not None:
+            how = (
+                "The column and value that differ most, and their shares in the data and the "
+                "control."
+            )
+            found.append(RealFigure("Data beside control", how, ("detail.unlike*",)))
+        if about(case, groups=True) or detail.merged is not None:
+            how = f"Names, sizes and shares over real people. {groups_of_people(detail.merged)}"
+            found.append(RealFigure("Groups", how, ("detail.merged*",)))
+        return found
+
+
+LAYOUT = SyntheticLayout()
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def _grade(risk: AboutRisk) -> Grade:
+    return "not assessed" if risk.verdict == "not assessed" else "sampled"
+
+
+def _beyond(risk: AboutRisk) -> str:
+    """Describe a risk that is exceeded: of everybody, or in groups."""
+    whole, *_ = risk.judged
+    if whole.status != "exceeded":
+        groups = ", ".join(one.label for one in risk.judged if one.status == "exceeded")
+        return f"{risk.title}: beyond what is accepted in {groups}"
+    most = whole.at_most
+    return (
+        f"{risk.title}: {_share(risk.real.value)} against {_share(risk.real.baseline or 0.0)}, an "
+        f"excess of at least {lower(100 * risk.low, places=1)} points where "
+        f"{f'{100 * most:.1f} points' if most else 'none'} is accepted"
+    )
+
+
+def _hurt_most(case: StudyJudgement) -> tuple[str, Grade]:
+    """Name those whose excess is largest for certain: a group, or everybody in the data."""
+    each = about(case)
+    for one in about(case, groups=True):
+        each.append(one)
+    worst = max(each, key=lambda one: one.low)
+    if worst.excess is None or worst.verdict == "not assessed":
+        return "not assessed, since people in the data are held against nobody.", "not assessed"
+    if worst.low <= 0:
+        words = "nobody in the data is shown to be hit more often than others like them; that does"
+        return f"{words} not show that nobody is.", "sampled"
+    return (
+        f"{worst.group or 'all people in the data'}. {worst.title} succeeds for "
+        f"{percent(worst.real.value)} of them, and for {percent(worst.real.baseline)} of others "
+        "like them.",
+        "sampled",
+    )
+
+
+def _headline(risk: AboutRisk) -> Headline:
+    value = percent(risk.real.value)
+    if risk.excess is None:
+        return risk.title, value, "no control to hold it against", "not assessed"
+    between = f"{between_points(risk.low, risk.high)} points"
+    text = f"control {percent(risk.real.baseline)}; excess {between}"
+    return risk.title, value, text, _grade(risk)
+
+
+def _said(risk: AboutRisk) -> str:
+    text = f"{risk.name}, by {risk.detail.attack}: {percent(risk.real.value)}"
+    if risk.excess is None:
+        return text
+    return f"{text} against {percent(risk.real.baseline)} ({_p_value(risk.excess)})"
+
+
+def _p_value(excess: StudyRow) -> str:
+    value = float(excess.facts["fisher"])
+    return f"p = {value:.2g}" if value > 1e-300 else "p below 1e-300"
+
+
+def _people(record: Record, detail: SyntheticDetail) -> Facts:
+    files = detail.files
+    rows = [
+        ("People in the data", f"{number(files.real)}, of whom {number(files.real_scored)} scored"),
+        ("Rows of the synthetic file", number(files.synthetic)),
+        (
+            "People of the control",
+            f"{number(files.control)}, of whom {number(files.control_scored)} scored"
+            if files.control
+            else "none",
+        ),
+        ("Columns", number(files.columns)),
+        ("Unknown", ", ".join(record.study["threat"]["unknown"])),
+    ]
+    if (unlike := detail.unlike) is not None:
+        refuted = "refuted that both are alike" if unlike.is_shown else "not shown to differ"
+        rows.append(
+            (
+                "Where the control differs most",
+                f"{unlike.column} is {unlike.value}: {percent(unlike.real)} in the data, "
+                f"{percent(unlike.control)} in the control (corrected p-value "
+                f"{unlike.p_value:.2g}); {refuted}",
+            )
+        )
+    return Facts(rows)
+
+
+def _risk(case: StudyJudgement, name: RiskName, grade: Grade) -> Iterator[Block]:
+    risks = [risk for risk in about(case) if risk.detail.risk == name]
+    yield Text([ASKED[name]])
+    yield _picture(name, risks, grade)
+    if name == "inference":
+        yield _beside_the_guess(risks)
+    for risk in risks:
+        if facts := risk.detail.facts:
+            yield Facts([(k[0].upper() + k[1:], number(v)) for k, v in facts.items()])
+    yield _tried(risks)
+
+
+def _picture(name: RiskName, risks: Sequence[AboutRisk], grade: Grade) -> Figure:
+    """Draw each secret: people of the data beside people of the control."""
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.charts import Range
+        from narcissus.report.dot_plot import Row, dot_plot
+
+        lines = [
+            Row(
+                risk.detail.secret or name,
+                risk.real.baseline,
+                Range(risk.real.value, risk.real.quantity.low, risk.real.quantity.high),
+                bold=risk.verdict == "exceeded",
+            )
+            for risk in risks
+        ]
+        without, with_it = "the same attack on the control", "on people in the data"
+        dot_plot(figure, lines, without=without, with_it=with_it)
+
+    first = max(risks, key=lambda risk: risk.low)
+    beside = "there is no control"
+    if first.real.baseline is not None:
+        beside = f"{percent(first.real.baseline)} of the control"
+    return Figure(
+        f"{first.title}: {percent(first.real.value)} of people in the data, {beside}",
+        "A row for each secret: a circle is the share of people in the data for whom the attack "
+        "succeeds, with its confidence limits, an open square the share of the control.",
+        draw,
+        Grid(
+            f"{name[0].upper()}{name[1:]} of people in the data and of the control",
+            (
+                *("What", "Attack", "In the data", "Limits", "Control", "Limits of the control"),
+                *("Excess, points", "Limits of the excess", "Fisher's p-value"),
+                *("Would have been shown from, points", "Verdict"),
+            ),
+            [_cells(risk) for risk in risks],
+            grades=[grade for _ in risks],
+            percent=("In the data", "Control"),
+        ),
+        (7.4, 1.3 + 0.36 * len(risks)),
+        name.replace(" ", "_"),
+    )
+
+
+def _cells(risk: AboutRisk) -> list[Cell]:
+    real, facts = risk.real.quantity, risk.real.facts
+    low, high = (facts.get(f"control_{key}") for key in ("low", "high"))
+    detectable = None if risk.excess is None else risk.excess.facts.get("detectable")
+    return [
+        risk.detail.secret or risk.detail.risk,
+        risk.detail.attack,
+        real.value,
+        limits(real.low, real.high),
+        risk.real.baseline,
+        MISSING if low is None or high is None else limits(float(low), float(high)),
+        *_excess(risk.excess),
+        MISSING if risk.excess is None else _p_value(risk.excess),
+        points(None if detectable is None else float(detectable), "up"),
+        risk.verdict,
+    ]
+
+
+def _excess(row: StudyRow | None) -> tuple[str, str]:
+    if row is None or row.quantity.low is None or row.quantity.high is None:
+        return MISSING, MISSING
+    return points(row.value), between_points(row.quantity.low, row.quantity.high)
+
+
+def _beside_the_guess(risks: Sequence[AboutRisk]) -> Grid:
+    """Show what the file adds to the best guess without it, on both sides."""
+    rows: list[list[Cell]] = []
+    for risk in risks:
+        guess = risk.guess
+        assert guess is not None
+        value, low, high = (float(guess.facts[f"above_{k}"]) for k in ("value", "low", "high"))
+        rows.append(
+            [
+                risk.detail.secret,
+                str(guess.at["attack"]),
+                guess.value,
+                points(value),
+                between_points(low, high),
+                guess.facts.get("control_share"),
+                *_excess(risk.taught),
+            ]
+        )
+    return Grid(
+        "Beside the best guess without the file, from other people's records: how far above it the "
+        "attack is on people in the data, and on the control (what it teaches about everybody)",
+        (
+            *("Secret", "Guess", "Guess, in the data", "Above it, points", "Limits of that"),
+            *("Guess, control", "Taught, points", "Limits of what is taught"),
+        ),
+        rows,
+        grades=["sampled" for _ in rows],
+        percent=("Guess, in the data", "Guess, control"),
+    )
+
+
+def _tried(risks: Sequence[AboutRisk]) -> Grid:
+    rows: list[list[Cell]] = [
+        [risk.detail.secret or risk.detail.risk, name, tried.real, tried.control,
+         "chosen" if name == risk.detail.attack else ""]
+        for risk in risks
+        for name, tried in risk.detail.tried.items()
+    ]  # fmt: skip
+    return Grid(
+        "Attacks tried on the people that one was chosen on, none of whom is scored",
+        ("What", "Attack", "In the data", "Control", "Chosen"),
+        rows,
+        percent=("In the data", "Control"),
+        folded=True,
+    )
+
+
+def _groups(case: StudyJudgement) -> Grid:
+    groups = about(case, groups=True)
+    rows: list[list[Cell]] = [
+        [
+            one.name,
+            one.group,
+            one.real.facts["people"],
+            one.real.value,
+            one.real.baseline,
+            *_excess(one.excess),
+        ]
+        for one in groups
+    ]
+    return Grid(
+        f"Groups; limits hold for all of them at once, each at {case.detail.group_confidence:.5g}",
+        ("Risk", "Group", "People", "In the data", "Control", "Excess, points", "Limits"),
+        rows,
+        grades=["not assessed" if one.excess is None else "sampled" for one in groups],
+        percent=("In the data", "Control"),
+    )
+
+
+def _method(detail: SyntheticDetail) -> Text:
+    return Text(
+        [
+            "The people of the data and of the control are each divided at random in halves: on "
+            "one, the attack is chosen that sets both sides apart most; on the other, it is "
+            "scored. Limits of an excess are those of the exact unconditional test of two "
+            "binomial counts (Berger and Boos 1994), and an excess above 0 is claimed only where "
+            "Fisher's exact test refuses that there is none, which needs no more than that people "
+            "of both sides are exchangeable.",
+            f"{detail.claims} claims are decided together at level {detail.confidence:g}: each "
+            f"excess is limited at {detail.claim_confidence:.5g} (Bonferroni), half of the error "
+            "on either side. Limits of a share by itself are at the level of one.",
+            "The verdict is 'exceeded' or 'not shown': one file can show that people in it are "
+            "hit more often, and never that they are not.",
+        ]
+    )

@@ -1,0 +1,89 @@
+"""What a record says beside its page, and who says it: the layout of a kind of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple, Protocol
+
+from narcissus.report.page import Page
+from narcissus.results import Grade
+from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.study.kinds import named, rows_kind
+from narcissus.study.record import Record
+
+
+@dataclass(frozen=True)
+class EveryAttacker:
+    """What no attacker exceeds, in a sentence, and what must hold for it."""
+
+    text: str
+    grade: Grade
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a record is about, for somebody who decides."""
+
+    released: str  # What is released, a sentence
+    worst: str = ""  # Who is hurt most, a sentence; empty where nobody looked
+    groups: bool = False  # Whether groups of people were looked at
+    # What no attacker exceeds; empty where nothing limits all of them
+    limits: tuple[EveryAttacker, ...] = field(default_factory=tuple)
+    # Why it is no ground to decide on a release about people; empty where it is one
+    no_ground: str = ""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a record says to an item; the grade is None for what a study states and nobody tests."""
+
+    text: str
+    grade: Grade | None
+
+
+class RealFigure(NamedTuple):
+    """A figure that real records decide.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    how
+        How it depends on real records, a sentence or two.
+    where
+        Its places in a record, as patterns of dotted paths; numbers of list entries left out.
+    """
+
+    name: str
+    how: str
+    where: tuple[str, ...]
+
+    def is_at(self, path: str) -> bool:
+        """Return whether a place of the record is one of the figure's."""
+        bare = ".".join(part for part in path.split(".") if not part.isdecimal())
+        return any(fnmatchcase(bare, pattern) for pattern in self.where)
+
+
+class ShownLayout(Protocol):
+    """What a report asks of the layout of a kind whose records are rows."""
+
+    def page(self, record: Record, case: StudyJudgement) -> Page: ...
+
+    def headline(self, case: StudyJudgement) -> list[str]: ...
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject: ...
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]: ...
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]: ...
+
+    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]: ...
+
+
+def shown(record: Record) -> tuple[ShownLayout, StudyJudgement] | None:
+    """Return the layout of a record and what follows from its rows; None where it has none."""
+    kind = rows_kind(record.kind)
+    return None if kind is None else (named(kind.layout), kind.judged(record))

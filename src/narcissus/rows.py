@@ -1,0 +1,458 @@
+"""A study's findings as rows, the criteria they are held to, and the judgement that follows.
+
+A record keeps criteria and rows; the judgement is a pure function of both, so whoever reads a
+record recomputes it. One `StudyRow` is one fact: its role says how `judge` may use it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Protocol, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+
+from narcissus.findings import Finding, contradictions, weakest
+from narcissus.results import Bound, Estimate, Grade, Status
+
+SLACK = 1e-9
+"""Rounding allowed before numbers that should be in order are not."""
+INFINITE = "infinite"
+"""How a record writes infinity, which JSON has no number for."""
+
+
+def _read(value: Any) -> Any:
+    return math.inf if value == INFINITE else value
+
+
+def _write(value: float | str) -> float | str:
+    return INFINITE if value == math.inf else value
+
+
+def _not_nan(value: float | str) -> float | str:
+    if isinstance(value, float) and (math.isnan(value) or value == -math.inf):
+        raise ValueError("a number or infinity is needed")
+    return value
+
+
+Number = Annotated[
+    float,
+    Field(allow_inf_nan=True),
+    BeforeValidator(_read, json_schema_input_type=float | Literal["infinite"]),
+    AfterValidator(_not_nan),
+    PlainSerializer(_write, return_type=float | str),
+]
+Place = Annotated[
+    int | Annotated[float, Field(allow_inf_nan=True)] | str,
+    BeforeValidator(_read, json_schema_input_type=int | float | str),
+    AfterValidator(_not_nan),
+    PlainSerializer(_write, return_type=int | float | str),
+]
+Share = Annotated[float, Field(ge=0, le=1)]
+Level = Annotated[float, Field(gt=0, lt=1, description="Of confidence.")]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Fact(BaseModel):
+    """A part of a record: frozen, no unknown key; what has its default value is not written."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def taken(cls, found: object, **more: Any) -> Self:
+        """Take its fields from an object that has them too, and those given."""
+        names = cls.model_fields.keys() - more.keys()
+        return cls(**{name: getattr(found, name) for name in names}, **more)
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        fields = type(self).model_fields
+        return {
+            key: value
+            for key, value in written.items()
+            if fields[key].is_required() or getattr(self, key) != fields[key].default
+        }
+
+
+def _require_order(low: float, high: float, words: str) -> None:
+    if low > high + SLACK:
+        raise ValueError(words.format(f"{low:g}", f"{high:g}"))
+
+
+class Quantity(Fact):
+    """A number with its limits, and what they rest on."""
+
+    value: Number | None = Field(description="Null: there is no answer.")
+    low: Number | None = None
+    high: Number | None = None
+    grade: Grade
+    confidence: Level | None = Field(default=None, description="Of the limits.")
+    trials: Positive | None = None
+    why: str = Field(default="", description="Why a limit is missing.")
+    id: str = Field(default="", description="Of the theorem that a limit is by.")
+    assumptions: tuple[str, ...] = Field(default=(), description="Conditions of that theorem.")
+    takes_as_given: tuple[str, ...] = Field(default=(), description="Premises that nothing tests.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low is not None and self.high is not None:
+            _require_order(self.low, self.high, "its lower limit {} is above its upper one {}")
+        return self
+
+    @classmethod
+    def of(cls, found: Estimate | Bound) -> Self:
+        """Take the numbers of an estimate, or of a bound, whose value is its upper limit."""
+        if isinstance(found, Bound):
+            return cls(
+                value=found.value,
+                high=found.value,
+                grade=found.grade,
+                id=found.id,
+                assumptions=found.assumptions,
+                takes_as_given=found.takes_as_given,
+            )
+        return cls(
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            grade="sampled",
+            confidence=found.confidence,
+            trials=found.trials,
+            why=found.why,
+        )
+
+
+Role = Literal["guess", "attack", "fresh", "gain", "excess", "bound", "refuted", "measure"]
+
+
+class StudyRow(Fact):
+    """One fact of a study."""
+
+    role: Role = Field(
+        description="What it is to the judgement: what an attack did (attack), beyond others "
+        "(excess); what no attacker exceeds (bound); the quantity itself (measure). The other "
+        "roles are shown beside these."
+    )
+    of: str = Field(description="What is measured; `quantity` in the frame. Empty: not shown.")
+    name: str = Field(default="", description="Of the attack, the theorem, the measure.")
+    quantity: Quantity
+    baseline: Number | None = Field(
+        default=None, description="What the same attempts score without it."
+    )
+    at: Mapping[str, Place] = Field(
+        default={}, description="Where: prior, epsilon, group, copies, ..."
+    )
+    facts: Mapping[str, Place] = Field(default={}, description="More that is known of it.")
+
+    @model_validator(mode="after")
+    def _holds(self) -> Self:
+        """Refuse what is no share, and limits that do not hold their value.
+
+        A measure may be any number, and the limits of one that is estimated may miss it.
+        """
+        found = self.quantity
+        if self.role in ("measure", "refuted"):
+            return self
+        least = -1.0 if self.role in ("excess", "gain") else 0.0
+        order = [least, found.low, found.value, found.high, 1.0]
+        for low, high in pairwise(one for one in order if one is not None):
+            _require_order(low, high, "its numbers are no share, or not in order: {} above {}")
+        return self
+
+    def is_at(self, at: Mapping[str, float | str]) -> bool:
+        return all(self.at.get(key) == value for key, value in at.items())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the number is its own limit."""
+        found = self.quantity
+        return found.grade == "proved" and found.low is None and found.high is None
+
+    @property
+    def value(self) -> float:
+        """The number; NaN where there is none."""
+        return math.nan if self.quantity.value is None else self.quantity.value
+
+
+class StudyCriterion(Fact):
+    """What is accepted of one measure, at one place; without a limit, what is only looked at."""
+
+    of: str = Field(description="What is compared: rows of this measure, and bounds beside them.")
+    name: str = Field(default="", description="Of these rows; empty: any.")
+    label: str = Field(default="", description="The place in words.")
+    at: Mapping[str, Place] = {}
+    at_most: Number | None = None
+    at_least: Number | None = None
+    decides: bool = Field(default=True, description="Whether the study's status depends on it.")
+
+
+class HoldsRows(Protocol):
+    """A record, for whoever judges it."""
+
+    @property
+    def criteria(self) -> tuple[StudyCriterion, ...]: ...
+
+    @property
+    def rows(self) -> tuple[StudyRow, ...]: ...
+
+    @property
+    def detail(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a study found."""
+
+    criteria: tuple[StudyCriterion, ...]
+    rows: tuple[StudyRow, ...]
+    detail: Any  # Model of the kind: what is no number of an attack, a bound, a measure
+    confidence: float | None = None  # Of all limits together
+    premises: tuple[str, ...] = ()  # What every sampled row takes as given
+    refuted: tuple[str, ...] = ()  # Contradictions that the kind found beside those of rows
+    void: bool = False  # Whether nothing can be concluded from the rows
+
+    def select(
+        self, at: Mapping[str, float | str] | None = None, *, of: str = "", role: Role | None = None
+    ) -> tuple[StudyRow, ...]:
+        """Return the rows at a place, of a measure and with a role; each may be left open."""
+        return tuple(
+            row
+            for row in self.rows
+            if row.is_at(at or {}) and of in ("", row.of) and role in (None, row.role)
+        )
+
+
+WORST: tuple[Status, ...] = (
+    *("exceeded", "contradicted", "not assessed", "too few trials", "inconclusive"),
+    *("not shown", "met", "no threshold"),
+)
+"""A study has the status of the criterion that is worst, in this order."""
+
+
+@dataclass(frozen=True)
+class JudgedCriterion:
+    """One criterion, the rows at its place, and what follows."""
+
+    criterion: StudyCriterion
+    rows: tuple[StudyRow, ...]
+    contradictions: tuple[str, ...]
+    fails: Status  # Status where nothing is shown
+    void: bool = False
+
+    @property
+    def label(self) -> str:
+        return self.criterion.label
+
+    @property
+    def at_most(self) -> float | None:
+        return self.criterion.at_most
+
+    @cached_property
+    def attacks(self) -> tuple[StudyRow, ...]:
+        """What is compared, in the order of the record."""
+        return self._compared("attack", "excess")
+
+    @cached_property
+    def measures(self) -> tuple[StudyRow, ...]:
+        return self._compared("measure")
+
+    def _compared(self, *roles: Role) -> tuple[StudyRow, ...]:
+        of, name = self.criterion.of, self.criterion.name
+        return tuple(
+            r for r in self.rows if r.of == of and r.role in roles and name in ("", r.name)
+        )
+
+    @cached_property
+    def bounds(self) -> tuple[StudyRow, ...]:
+        return tuple(r for r in self.rows if r.role == "bound")
+
+    @property
+    def best(self) -> StudyRow:
+        """The attack with the largest number; the first of equals."""
+        return max(self.attacks, key=lambda row: row.value)
+
+    @property
+    def surest(self) -> StudyRow:
+        """The attack with the highest lower limit; the first of equals."""
+        return max(self.attacks, key=_low)
+
+    @property
+    def bound(self) -> StudyRow | None:
+        """The least of what no attacker exceeds; None where nothing is proved."""
+        return min(self.bounds, key=_high, default=None)
+
+    @property
+    def guess(self) -> float:
+        """What is guessed without an attack; 0 where that is not a question."""
+        return max((row.value for row in self.rows if row.role == "guess"), default=0.0)
+
+    @cached_property
+    def status(self) -> Status:
+        """Decide by the worse end.
+
+        An attack's lower limit shows that a criterion is exceeded, whatever is contradicted: it
+        rests on nothing. A bound shows that it is kept, a measure's limits show either. An attack
+        that fails proves nothing.
+        """
+        most, least = self.criterion.at_most, self.criterion.at_least
+        if most is None and least is None:
+            return "contradicted" if self.contradictions else "no threshold"
+        if self.void:
+            return "not assessed"
+        if most is not None and any(_low(row) > most for row in self.attacks):
+            return "exceeded"
+        if self.contradictions:
+            return "contradicted"
+        return self._by_measures(most, least) if self.measures else self._by_attacks(most)
+
+    def _by_attacks(self, most: float | None) -> Status:
+        if most is not None and self.bounds and min(map(_high, self.bounds)) <= most + SLACK:
+            return "met"
+        if not self.attacks:
+            return "not assessed"
+        if self.fails == "inconclusive" and most is not None and self.best.value > most:
+            return "too few trials"
+        return self.fails
+
+    def _by_measures(self, most: float | None, least: float | None) -> Status:
+        high = max(map(_high, self.measures))
+        low = min(map(_low, self.measures))
+        if (least is not None and high < least) or (most is not None and low > most):
+            return "exceeded"
+        is_kept = (least is None or low >= least) and (most is None or high <= most)
+        return "met" if is_kept else "inconclusive"
+
+    @property
+    def grade(self) -> Grade:
+        """The weakest grade of what the status rests on."""
+        if self.status == "not assessed":
+            return "not assessed"
+        return weakest(row.quantity.grade for row in self.rests_on)
+
+    @property
+    def rests_on(self) -> tuple[StudyRow, ...]:
+        if self.measures:
+            return self.measures
+        if self.status == "met":
+            return tuple(row for row in self.bounds if row is self.bound)
+        return self.attacks
+
+
+def _low(row: StudyRow) -> float:
+    if row.is_exact:
+        return row.value
+    low = row.quantity.low
+    return -math.inf if low is None else low
+
+
+def _high(row: StudyRow) -> float:
+    if row.is_exact:
+        return row.value
+    high = row.quantity.high
+    return math.inf if high is None else high
+
+
+@dataclass(frozen=True)
+class StudyJudgement:
+    """What follows from findings: of each criterion, and of all that decide together."""
+
+    findings: Findings
+    each: tuple[JudgedCriterion, ...]
+
+    @property
+    def detail(self) -> Any:
+        return self.findings.detail
+
+    @cached_property
+    def deciding(self) -> tuple[JudgedCriterion, ...]:
+        return tuple(one for one in self.each if one.criterion.decides)
+
+    @cached_property
+    def worst(self) -> JudgedCriterion:
+        """The worst that decides; of equals the one where the best attack gains most."""
+
+        def rank(one: JudgedCriterion) -> tuple[int, float]:
+            gain = one.best.value - one.guess if one.attacks else 0.0
+            return WORST.index(one.status), -gain
+
+        return min(self.deciding, key=rank)
+
+    @property
+    def status(self) -> Status:
+        return self.worst.status
+
+    @property
+    def alike(self) -> tuple[JudgedCriterion, ...]:
+        """Those that decide and have the status of the worst."""
+        return tuple(one for one in self.deciding if one.status == self.worst.status)
+
+    @property
+    def grade(self) -> Grade:
+        return weakest(one.grade for one in self.alike)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the status takes as given."""
+        if self.status == "not assessed":
+            return ()
+        rows = [row for one in self.alike for row in one.rests_on]
+        sampled = any(row.quantity.grade != "proved" for row in rows)
+        given = [text for row in rows for text in row.quantity.takes_as_given]
+        return tuple(dict.fromkeys([*given, *(self.findings.premises if sampled else ())]))
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for one in self.deciding for text in one.contradictions))
+
+
+def judge(
+    findings: Findings,
+    *,
+    quantity: str = "success of the best attacker",
+    fails: Status = "inconclusive",
+) -> StudyJudgement:
+    """Judge findings by their criteria; the same findings give the same judgement.
+
+    quantity: what attacks reach and bounds limit, for contradictions between them.
+    fails: the status where attacks fail and nothing is proved.
+    """
+    each: list[JudgedCriterion] = []
+    for one in findings.criteria:
+        rows = findings.select(one.at)
+        clashes = _contradictions(findings, one, rows, quantity)
+        each.append(JudgedCriterion(one, rows, (*findings.refuted, *clashes), fails, findings.void))
+    return StudyJudgement(findings, tuple(each))
+
+
+def _contradictions(
+    findings: Findings, one: StudyCriterion, rows: Sequence[StudyRow], quantity: str
+) -> Iterator[str]:
+    """Compare what attacks reached with what none can exceed."""
+    what = f"{quantity}, {one.label}" if one.label else quantity
+    said = [
+        Finding(what, row.name, high=row.quantity.high, assumptions=row.quantity.takes_as_given)
+        for row in rows
+        if row.role == "bound"
+    ]
+    for row in rows:
+        if row.role == "guess" and row.is_exact:
+            said.append(Finding(what, f"the guess `{row.name}`", row.value))
+        if row.role == "attack" and row.of == one.of:
+            by, low = f"the attack `{row.name}`", row.quantity.low
+            said.append(Finding(what, by, low, kind="sampled", confidence=findings.confidence))
+    yield from map(str, contradictions(said))

@@ -1,5 +1,0 @@
-"""Studies of the kind "channel"."""
-
-from narcissus.study.channel.kind import KIND
-
-__all__ = ["KIND"]

@@ -1,5 +1,0 @@
-"""Studies of the kind "secrets": a secret in a trained model, over priors and privacy levels."""
-
-from narcissus.study.secrets.kind import KIND
-
-__all__ = ["KIND"]

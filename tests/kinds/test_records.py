@@ -1,0 +1,158 @@
+"""Records of rows: read as they were written, and refused where their judgement is another."""
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import jsonschema
+import pytest
+from pydantic import ValidationError
+
+from narcissus.cli.schema import record_schema
+from narcissus.errors import InputError
+from narcissus.results import GRADES, Status
+from narcissus.rows import StudyCriterion, StudyRow
+from narcissus.study.keyed import WITHHELD
+from narcissus.study.kinds import rows_kind
+from narcissus.study.reading import read_record
+from narcissus.study.record import ROWS, digest_of
+from narcissus.study.shareable import shareable
+from narcissus.study.upgrade import FORMAT_1, FORMAT_2
+
+STUDY = Path(__file__).parents[1] / "study"
+KEPT = [
+    path
+    for folder in ("results/records", "records/first", "records/last", "few_copies")
+    for path in sorted((STUDY / folder).glob("*.json"))
+    if rows_kind(json.loads(path.read_text())["kind"]) is not None
+]
+
+
+@pytest.fixture(params=KEPT, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def kept(request):
+    return request.param
+
+
+@pytest.fixture
+def record(kept):
+    return read_record(kept)
+
+
+@pytest.fixture
+def said(record, tmp_path):
+    """Seal a record with a change anew, and tell why it is refused; '' if it is read."""
+
+    def read(**changes):
+        data = {**record.to_dict(), **changes}
+        data = {key: value for key, value in data.items() if key != "portable_digest"}
+        data["digest"] = digest_of(data)
+        (tmp_path / "record.json").write_text(json.dumps(data))
+        try:
+            read_record(tmp_path)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    return read
+
+
+def test_an_earlier_record_becomes_one_of_rows(kept, record, tmp_path):
+    digests = record.provenance.digests
+    assert record.schema_ == ROWS
+    assert json.loads(kept.read_text())["digest"] in (digests.get(FORMAT_1), digests.get(FORMAT_2))
+    (tmp_path / "record.json").write_text(record.to_json())
+    assert read_record(tmp_path).to_dict() == record.to_dict()
+
+
+def test_another_status_or_grade_is_refused(record, said):
+    assert said() == ""
+    for status in set(get_args(Status)) - {record.status}:
+        assert "status" in said(status=status)
+    own = {record.grade, rows_kind(record.kind).judged(record).grade}
+    if FORMAT_1 in record.provenance.digests:
+        own.add("not assessed")  # as some of format 1, which did not say it
+    for grade in set(GRADES) - own:
+        assert f"the grade is {grade!r}" in said(grade=grade)
+
+
+def test_assumptions_and_contradictions_follow_from_the_rows(record, said):
+    if record.grade != "not assessed":  # as some of format 1
+        assert "assumptions" in said(assumptions=[*record.assumptions, "it is so"])
+    assert "contradict" in said(contradictions=[*record.contradictions, "a and b"])
+
+
+def test_a_key_that_is_unknown_or_missing_is_refused(record, said):
+    found = record.to_dict()
+    for key in ("role", "of", "quantity"):
+        short = {k: v for k, v in found["rows"][0].items() if k != key}
+        assert f"rows[0].{key}" in said(rows=[short, *found["rows"][1:]])
+    assert "rows[0].more" in said(rows=[{**found["rows"][0], "more": 1}, *found["rows"][1:]])
+    assert "detail.more" in said(detail={**found["detail"], "more": 1})
+    assert "no criterion decides" in said(criteria=[])
+    assert "format is another" in said(results=None)
+    assert "is no" in said(schema="narcissus/record/2")
+
+
+def parts(value, path=()):
+    """Yield each dictionary of a record with its place."""
+    if isinstance(value, dict):
+        yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in items:
+        if isinstance(inner, dict | list):
+            yield from parts(inner, (*path, key))
+
+
+NAMES = {"at", "facts", "merged", "tried", "estimators"}  # their keys are no keys of ours
+
+
+def refused(model, data):
+    try:
+        model.model_validate_json(json.dumps(data), strict=True)
+    except ValidationError:
+        return True
+    return False
+
+
+def test_a_misspelt_key_and_a_number_of_another_type_are_refused(record):
+    found = record.to_dict()
+    rows = {(row["role"], row["of"]): row for row in found["rows"]}.values()
+    wholes = [(StudyRow, row) for row in rows] + [
+        (StudyCriterion, one) for one in found["criteria"][:1]
+    ]
+    wholes.append((rows_kind(record.kind).detail, found["detail"]))
+    for model, whole in wholes:
+        assert not refused(model, whole)
+        for path, part in parts(whole):
+            if NAMES & {*path}:
+                continue
+            for name, value in list(part.items()):
+                part[f"{name}_"] = part.pop(name)
+                assert refused(model, whole), (path, name)
+                part[name] = part.pop(f"{name}_")
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    part[name] = "1"
+                    assert refused(model, whole), (path, name)
+                    part[name] = value
+
+
+def test_the_schema_of_its_kind_accepts_it_and_nothing_misspelt(record):
+    schema = record_schema(record.kind)
+    whole = {**record.to_dict(), "portable_digest": f"sha256:{'0' * 64}"}
+    jsonschema.validate(whole, schema)
+    for key in ("rows", "criteria"):
+        wrong = {**whole, key: [{**whole[key][0], "more": 1}]}
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**whole, "detail": {**whole["detail"], "more": 1}}, schema)
+
+
+def test_what_is_shown_keeps_no_earlier_digest(record):
+    try:
+        shown = shareable(record)
+    except InputError:  # groups of few real people
+        return
+    if rows_kind(record.kind).is_of_people(record.study):
+        digests = shown.provenance.digests
+        assert {digests.get(FORMAT_1, WITHHELD), digests.get(FORMAT_2, WITHHELD)} == {WITHHELD}

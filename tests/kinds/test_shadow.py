@@ -1,0 +1,53 @@
+"""Records of formats 1 and 2 beside what was drawn from them before records were rows."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from narcissus.audits import Audit
+from narcissus.report import render_text
+from narcissus.study.reading import read_record
+
+SHADOW = Path(__file__).parent / "shadow"
+STUDY = Path(__file__).parents[1] / "study"
+FOLDERS = {
+    "records": STUDY / "results" / "records",
+    "first": STUDY / "records" / "first",
+    "last": STUDY / "records" / "last",
+    "few": STUDY / "few_copies",
+}
+NAMES = sorted(path.stem for path in SHADOW.glob("*.csv"))
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def record(name):
+    folder, _, kind = name.partition("_")
+    return read_record(FOLDERS[folder] / f"{kind}.json")
+
+
+def test_the_frame_has_the_same_columns_and_numbers(name, record):
+    frame = Audit(record).to_frame()
+    assert frame.to_csv(index=False) + str(frame.dtypes.to_dict()) == (
+        (SHADOW / f"{name}.csv").read_text()
+    )
+
+
+def test_the_page_says_the_same(name, record):
+    """But for digests, which are of the new format."""
+
+    def same(text):
+        lines = [
+            line
+            for line in re.sub(r"(sha256:)?[0-9a-f]{64}", "#", text).splitlines()
+            if "ecord format" not in line and "format 2" not in line and line.strip() != "#"
+        ]
+        return "\n".join(lines)
+
+    text = render_text(record, internal=True)
+    assert same(text) == same((SHADOW / f"{name}.txt").read_text())

@@ -1,0 +1,466 @@
+"""Audits of a given file: the study, the numbers of the people scored, groups, words, page."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import narcissus
+from narcissus import load_study
+from narcissus.errors import InputError, LongWorkError, StudyError
+from narcissus.evidence import clopper_pearson
+from narcissus.evidence.intervals import TwoSamples
+from narcissus.kinds.synthetic import KIND
+from narcissus.kinds.synthetic.kind import Levels
+from narcissus.kinds.synthetic.layout import about
+from narcissus.kinds.synthetic.schema import ExcessThreshold
+from narcissus.report import Figure, page_of, render_html, render_text
+from narcissus.study.reading import read_record
+from narcissus.study.record import digest_of
+from narcissus.synthetic import FileThreat, assess_file, read_files
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KEPT = Path(__file__).parents[1] / "study" / "results" / "records" / "synthetic.json"
+
+
+def some(n, seed):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 60, n)
+    ill = np.where(rng.random(n) < 0.2 + (age > 40) * 0.4, "yes", "no")
+    job = rng.choice(["clerk", "cook", "nurse"], n)
+    return pd.DataFrame({"age": age, "job": job, "town": rng.integers(0, 6, n), "ill": ill})
+
+
+FILES = {"real": some(160, 1), "control": some(150, 2), "fresh": some(140, 3)}
+
+
+def play(synthetic="real", *, control=True, unknown=("ill",), **arguments):
+    """Audit one of the files; `real` is the data itself."""
+    return narcissus.audit_synthetic(
+        FILES["real"],
+        FILES[synthetic],
+        control=FILES["control"] if control else None,
+        unknown=list(unknown),
+        rng=arguments.pop("rng", 1),
+        **arguments,
+    )
+
+
+def risks_of(audit, **how):
+    return about(KIND.judged(audit.record), **how)
+
+
+def test_copies_are_shown_in_the_example_and_nothing_in_the_other():
+    copied = narcissus.run(load_study(EXAMPLES / "given_copied.toml"))
+    assert (copied.status, copied.record.grade) == ("exceeded", "sampled")
+    risks = {risk.name: risk for risk in risks_of(copied)}
+    assert risks["singling out"].verdict == risks["linkability"].verdict == "exceeded"
+    assert risks["singling out"].real.value > 0.1
+    fresh = narcissus.run(load_study(EXAMPLES / "given_fresh.toml"))
+    assert (fresh.status, fresh.record.grade) == ("not shown", "sampled")
+    assert all(risk.low < 0 < risk.high for risk in risks_of(fresh))
+    assert all(risk.excess.value < 0.05 for risk in risks_of(fresh))
+
+
+def test_the_digest_of_a_file_is_that_of_its_cells(tmp_path):
+    path = tmp_path / "fresh.csv"
+    FILES["fresh"].to_csv(path, index=False)
+
+    def digests(synthetic):
+        data = {"real": FILES["real"], "synthetic": synthetic, "control": FILES["control"]}
+        study = {"kind": "synthetic", "data": data, "threat": {"unknown": ["ill"]}}
+        return narcissus.run(load_study(study), rng=1, folder=tmp_path).record.provenance.digests
+
+    one = digests(FILES["fresh"])
+    assert {"study", "real", "synthetic", "control"} == set(one)
+    assert len({one["real"], one["synthetic"], one["control"]}) == 3
+    assert digests(path)["synthetic"] == one["synthetic"]
+    again = narcissus.audit_synthetic(
+        FILES["real"], path, control=FILES["control"], unknown=["ill"], rng=1
+    )
+    assert again.results == play("fresh").results
+
+
+def test_a_policy_takes_the_place_of_a_threshold(tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[threshold]\nat_most = 0.99\nreason = 'x'\n", encoding="utf-8")
+    found = play(policy=policy)
+    assert found.status == "not shown"
+    assert {one.at_most for one in found.record.criteria} == {0.99}
+    assert "policy" in found.record.provenance.digests
+    study = load_study({
+        "kind": "synthetic", "threshold": {"at_most": 0.1}, "threat": {"unknown": ["ill"]},
+        "data": {"real": FILES["real"], "synthetic": FILES["fresh"], "control": FILES["control"]},
+    })  # fmt: skip
+    with pytest.raises(InputError, match="keep one"):
+        narcissus.run(study, policy=policy, rng=1)
+    policy.write_text("[threshold]\nworst_group = 0.1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="name their columns"):
+        play(policy=policy)
+
+
+def test_columns_are_checked_before_any_work():
+    data = {"real": FILES["real"], "synthetic": FILES["fresh"], "control": FILES["control"]}
+    for study, said in (
+        ({"threat": {"unknown": ["il"]}}, "`il`"),
+        ({"groups": {"columns": ["jb"]}}, "`jb`"),
+        ({"threat": {"unknown": ["ill"], "linked": [["age"], ["age"]]}}, "share none"),
+        ({"data": data | {"synthetic": FILES["fresh"].drop(columns="job")}}, "lacks `job`"),
+    ):
+        whole = {"kind": "synthetic", "data": data, "threat": {"unknown": ["ill"]}, **study}
+        with pytest.raises(InputError, match=said):
+            load_study(whole)
+
+
+def test_work_that_is_too_long_is_refused_before_it_starts():
+    with pytest.raises(LongWorkError, match="310 people held against 140 rows"):
+        play("fresh", hours=1e-9)
+
+
+def test_a_record_is_read_again_and_a_changed_one_refused(tmp_path):
+    found = play(groups=["job"])
+    path = found.save(tmp_path) / "record.json"
+    assert read_record(path) == found.record
+    assert found.status == "exceeded"
+    changed = json.loads(path.read_text(encoding="utf-8")) | {"status": "not shown"}
+    path.write_text(json.dumps(changed | {"digest": digest_of(changed)}), encoding="utf-8")
+    with pytest.raises(InputError, match="'not shown', and that of the rows 'exceeded'"):
+        read_record(path)
+
+
+def test_a_column_of_almost_only_numbers_is_named():
+    odd = {name: frame.assign(town=frame["town"].astype(str)) for name, frame in FILES.items()}
+    for frame in odd.values():
+        frame.loc[0, "town"] = "none"
+    found = narcissus.audit_synthetic(
+        odd["real"], odd["fresh"], control=odd["control"], unknown=["ill"], rng=1
+    )
+    assert "distances in the column town" in [r.quantity for r in found.record.not_assessed]
+
+
+def test_statsmodels_tables_can_be_audited():
+    pytest.importorskip("statsmodels", reason="the extra `examples` is not installed")
+    frame = pd.DataFrame(load_study({
+        "kind": "synthetic", "threat": {"unknown": ["affairs"]},
+        "data": {"real": "statsmodels:fair", "synthetic": "statsmodels:fair",
+                 "bins": {"affairs": {"above": 0}}},
+    }).to_dict()["data"]["bins"])  # fmt: skip
+    assert frame.loc["above", "affairs"] == 0
+
+
+def test_each_risk_may_have_a_threshold_of_its_own():
+    threshold = ExcessThreshold.model_validate({"at_most": 0.1, "singling_out": 0.0})
+    accepted = [threshold.accepts(r) for r in ("inference", "singling out", "linkability")]
+    assert accepted == [0.1, 0.0, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"threat": {"unknown": []}}, "threat.unknown"),
+        ({"threat": {"unkown": ["ill"]}}, "did you mean `unknown`"),
+        ({"threshold": {"at_most": 1.0}}, "threshold.at_most"),
+        ({"threshold": {"worst_group": 0.1}}, "needs `groups.columns`"),
+        ({"threshold": {"at_most": 0.1}, "policy": "p.toml"}, "not both"),
+        ({"threat": {"unknown": ["ill"], "linked": [["age"], []]}}, "linked"),
+        ({"run": {"confidence": "0.9"}}, "run.confidence"),
+    ],
+)
+def test_mistakes_are_named(change, said):
+    study = {
+        "kind": "synthetic",
+        "data": {name: FILES[name] for name in ("real", "control")} | {"synthetic": FILES["fresh"]},
+        "threat": {"unknown": ["ill"]},
+    }
+    with pytest.raises(StudyError, match=said):
+        load_study(study | change)
+
+
+def test_the_error_is_divided_among_what_decides():
+    alone = Levels.of(0.95, 3, 4, groups_decide=False)
+    assert alone.claims == 3
+    assert alone.claim == pytest.approx(1 - 0.05 / 3)
+    assert alone.group == pytest.approx(1 - 0.05 / 12)
+    both = Levels.of(0.95, 3, 4, groups_decide=True)
+    assert both.claims == 15
+    assert both.claim == both.group == pytest.approx(1 - 0.05 / 15)
+    assert Levels.of(0.9, 3, 0, groups_decide=False).group == pytest.approx(0.9, abs=0.07)
+
+
+@pytest.fixture(scope="module")
+def assessed():
+    given = read_files(FILES["real"], FILES["real"], FILES["control"])
+    return given, assess_file(given, FileThreat(("ill",)), entropy=1)
+
+
+def judged(assessed, columns=(), **threshold):
+    accepted = ExcessThreshold.model_validate(threshold)
+    return KIND.judge(KIND.measured(*assessed, accepted, confidence=0.95, columns=columns))
+
+
+def test_numbers_are_those_of_the_people_scored(assessed):
+    _, found = assessed
+    seen = about(judged(assessed))
+    for risk, said in zip(found.risks, seen, strict=True):
+        limits, real = clopper_pearson(int(risk.real.sum()), risk.real.size), said.real.quantity
+        assert (real.value, real.low, real.high) == (risk.real.mean(), limits.low, limits.high)
+        counts = TwoSamples(
+            int(risk.real.sum()), risk.real.size, int(risk.control.sum()), risk.control.size
+        )
+        joint = counts.excess(confidence=1 - 0.05 / 3)
+        assert (said.low, said.high) == (joint.low, joint.high)
+        assert said.excess.facts["fisher"] == counts.fisher
+        assert said.verdict == ("exceeded" if joint.low > 0 else "not shown")
+    facts = seen[0].guess.facts
+    gain = found.risks[0].real.mean() - found.risks[0].guessed_real.mean()
+    assert facts["above_value"] == pytest.approx(gain)
+    assert facts["above_low"] < gain < facts["above_high"]
+
+
+def test_a_threshold_moves_the_verdict(assessed):
+    free = about(judged(assessed, at_most=0.9))
+    assert {risk.verdict for risk in free} == {"not shown"}
+    some = judged(assessed, at_most=0.9, linkability=0.0)
+    assert [risk.verdict for risk in about(some)] == ["not shown", "not shown", "exceeded"]
+    assert some.status == "exceeded"
+
+
+def test_groups_are_people_with_one_value(assessed):
+    given, found = assessed
+    case = judged(assessed, columns=["job"])
+    jobs = given.table.codes[found.halves.scored, given.table.index("job")]
+    for risk in found.risks:
+        groups = [g for g in about(case, groups=True) if g.detail.risk == risk.risk]
+        assert [g.group for g in groups] == ["job clerk", "job cook", "job nurse"]
+        assert sum(g.real.facts["people"] for g in groups) == risk.real.size
+        for code, group in enumerate(groups):
+            facts = group.real.facts
+            assert facts["successes"] == risk.real[jobs == code].sum()
+            own = TwoSamples(
+                facts["successes"], facts["people"],
+                facts["control_successes"], facts["control_people"],
+            ).excess(confidence=1 - 0.05 / 9)  # fmt: skip
+            assert (group.low, group.high) == (own.low, own.high)
+
+
+def test_a_group_beyond_what_is_accepted_decides(assessed):
+    case = judged(assessed, columns=["job"], at_most=0.95, worst_group=0.0)
+    beyond = [one for one in case.each if one.status == "exceeded"]
+    assert {one.label.split()[0] for one in beyond} == {"job"}
+    named = {one.criterion.name for one in beyond}
+    assert all((risk.verdict == "exceeded") == (risk.name in named) for risk in about(case))
+    assert case.detail.claims == 12
+    assert judged(assessed, columns=["job"], at_most=0.95).status == "not shown"
+
+
+def test_a_group_that_the_control_has_nobody_of_has_no_excess():
+    real = FILES["real"].copy()
+    real.loc[np.arange(60), "job"] = "smith"
+    given = read_files(real, FILES["fresh"], FILES["control"])
+    found = assess_file(given, FileThreat(("ill",)), entropy=1)
+    case = judged((given, found), columns=["job"], worst_group=0.9)
+    (smith, *_) = [g for g in about(case, groups=True) if g.group == "job smith"]
+    assert (smith.real.baseline, smith.excess) == (None, None)
+    assert {"job clerk"} == {one.label for one in case.each} & {"job clerk", "job smith"}
+
+
+def test_a_control_of_other_people_leaves_no_verdict():
+    other = FILES["control"].assign(town=5)
+    given = read_files(FILES["real"], FILES["real"], other)
+    case = judged((given, assess_file(given, FileThreat(("ill",)), entropy=1)))
+    assert case.detail.unlike.is_shown
+    assert (case.status, case.grade, case.assumptions) == ("not assessed", "not assessed", ())
+    assert any(risk.low > 0 for risk in about(case))
+
+
+def test_groups_of_few_of_the_data_or_of_the_control_are_merged():
+    rng = np.random.default_rng(8)
+
+    def file(*sizes):
+        place = rng.permutation(np.repeat([*"abcde"], sizes))
+        return pd.DataFrame({"place": place, "age": rng.integers(0, 3, len(place)),
+                             "ill": rng.integers(0, 2, len(place))})  # fmt: skip
+
+    def groups_of(least, *files):
+        audit = narcissus.run(load_study({
+            "kind": "synthetic",
+            "data": dict(zip(["real", "synthetic", "control"], files, strict=True)),
+            "threat": {"unknown": ["ill"]},
+            "groups": {"columns": ["place"], "least_group": least},
+            "run": {"seed": 1},
+        }))  # fmt: skip
+        groups = [g for g in risks_of(audit, groups=True) if g.detail.risk == "inference"]
+        return {g.group.removeprefix("place "): g.real for g in groups}, audit.record.detail.merged
+
+    files = file(80, 60, 40, 16, 4), file(60, 60, 30, 5, 5), file(90, 60, 8, 30, 4)
+    fine, none = groups_of(1, *files)
+    assert (len(fine), none.merged) == (5, {})
+    found, merged = groups_of(10, *files)
+    small = [label for label in "abcde" if label not in found]
+    assert {"c", "e"} <= set(small)  # of c the control has few, of e both sides
+    assert merged.merged == {"place": len(small)}
+    few = found["smaller groups"].facts
+    parts = [fine[label].facts for label in small]
+    assert few["successes"] == sum(part["successes"] for part in parts)
+    assert few["people"] == sum(part["people"] for part in parts) >= 10
+    assert few["control_people"] == sum(part["control_people"] for part in parts) >= 10
+    assert found["a"].quantity == fine["a"].quantity
+
+
+def test_exceeded_names_each_risk_with_both_shares():
+    found = play()
+    risk = risks_of(found)[-1]
+    assert risk.name == "linkability"
+    assert found.verdict.startswith("Exceeded: people in the data are hit more often")
+    shares = f"{100 * risk.real.value:.1f}% against {100 * risk.real.baseline:.1f}%"
+    assert f"Linkability: {shares}, an excess of at least" in found.verdict
+    assert "where none is accepted" in found.verdict
+
+
+def test_not_shown_says_what_may_still_be():
+    found = play("fresh", at_most=0.1)
+    widest = max(risk.high for risk in risks_of(found))
+    assert found.verdict.startswith("Not shown")
+    [said] = re.findall(r"may still exceed the control by ([0-9.]+) points", found.verdict)
+    assert 0 <= float(said) - 100 * widest < 0.1
+    assert any("One that reveals everybody with chance q" in t for t in found.record.not_covered)
+    assert found.record.assumptions
+
+
+def test_without_a_control_the_guess_is_told_and_nothing_concluded():
+    found = play(control=False)
+    assert (found.status, found.record.grade) == ("not assessed", "not assessed")
+    assert "without people who are not in the data" in found.verdict
+    assert found.record.assumptions == []
+    remark = found.record.not_assessed[0]
+    assert "cannot stand in for one" in remark.reason
+    assert "set people aside" in remark.remedy
+
+
+def test_a_control_of_other_people_is_named():
+    found = narcissus.audit_synthetic(
+        FILES["real"], FILES["fresh"], control=FILES["control"].assign(town=5),
+        unknown=["ill"], rng=1,
+    )  # fmt: skip
+    assert found.status == "not assessed"
+    assert "town is 5 for" in found.verdict
+    excess = found.to_frame().query("quantity == 'excess'")
+    assert set(excess["grade"]) == set(excess["verdict"]) == {"not assessed"}
+
+
+def test_groups_that_decide_are_named():
+    found = play(groups=["job"], threshold={"at_most": 0.95, "worst_group": 0.0})
+    assert "beyond what is accepted in job" in found.verdict
+
+
+def test_absent_groups_and_tiny_files_are_said():
+    real = FILES["real"].copy()
+    real.loc[:30, "job"] = "smith"
+    found = narcissus.audit_synthetic(
+        real, FILES["fresh"], control=FILES["control"].iloc[:20], unknown=["ill"],
+        groups=["job"], threshold={"at_most": 0.9}, rng=1,
+    )  # fmt: skip
+    said = " ".join(r.quantity for r in found.record.not_assessed)
+    assert "the excess in job smith" in said
+    assert "an excess of inference of ill" in said
+
+
+@pytest.fixture(scope="module")
+def audits():
+    def numbers(n, seed):
+        rng = np.random.default_rng(seed)
+        columns = ("age", "job", "town", "ill")
+        return pd.DataFrame({name: rng.integers(0, 7, n) for name in columns})
+
+    real, control, fresh = numbers(150, 1), numbers(150, 2), numbers(150, 3)
+    return {
+        "copied": narcissus.audit_synthetic(
+            real, real, control=control, unknown=["ill", "job"], groups=["town"], rng=1
+        ),
+        "fresh": narcissus.audit_synthetic(real, fresh, control=control, unknown=["ill"], rng=1),
+        "alone": narcissus.audit_synthetic(real, fresh, unknown=["ill"], rng=1),
+    }
+
+
+def test_there_is_a_picture_for_each_risk_with_its_table(audits):
+    for audit in audits.values():
+        blocks = (b for s in page_of(audit.record).sections for b in s.blocks)
+        found = {b.name: b for b in blocks if isinstance(b, Figure)}
+        assert list(found) == ["inference", "singling_out", "linkability"] == list(audit.figures)
+        rows = found["inference"].table.rows
+        risks = [r for r in risks_of(audit) if r.detail.risk == "inference"]
+        assert [row[0] for row in rows] == [r.detail.secret for r in risks]
+        assert [row[2] for row in rows] == [r.real.value for r in risks]
+
+
+def test_both_sides_are_drawn(audits):
+    axes = audits["copied"].plot("linkability")
+    risk = risks_of(audits["copied"])[-1]
+    drawn = [x for line in axes.lines for x in line.get_xdata()]
+    assert risk.real.value in drawn
+    assert risk.real.baseline in drawn
+
+
+def test_the_verdict_has_both_shares_and_no_evidence_for(audits):
+    verdict = page_of(audits["copied"].record).verdict
+    assert verdict.evidence_against
+    assert not verdict.evidence_for
+    assert all("control" in text for _, _, text, _ in verdict.numbers)
+    alone = page_of(audits["alone"].record).verdict
+    assert {grade for *_, grade in alone.numbers} == {"not assessed"}
+
+
+def test_the_page_says_what_it_must(audits):
+    text = " ".join(render_text(audits["fresh"].record).split())
+    assert "NOT SHOWN TO EXCEED WHAT IS ACCEPTED" in text
+    assert "never that they are not" in text
+    assert "Would have been shown from" in text
+    html = render_html(audits["copied"].record)
+    assert "Groups" in html
+    assert len(html.encode()) < 300 * 1024
+    assert "there is no control" in render_text(audits["alone"].record)
+
+
+def test_groups_with_a_control_are_sampled(audits):
+    page = page_of(audits["copied"].record)
+    (groups,) = [s for s in page.sections if s.title == "Groups"]
+    [table] = [block for block in groups.blocks if hasattr(block, "grades")]
+    assert set(table.grades) == {"sampled"}
+
+
+def test_whoever_surely_loses_most_is_named_and_nobody_is_called_safe(audits):
+    def worst(name):
+        return page_of(audits[name].record).verdict.worst
+
+    each = [*risks_of(audits["copied"]), *risks_of(audits["copied"], groups=True)]
+    most = max(each, key=lambda one: one.low)
+    words, grade = worst("copied")
+    assert not most.group
+    assert words.lower().startswith(f"all people in the data. {most.name}".lower())
+    assert grade == "sampled"
+    assert "does not show that nobody is" in worst("fresh")[0]
+    assert worst("alone")[1] == "not assessed"
+
+
+def test_rows_are_the_numbers_of_the_frame():
+    audit = narcissus.load_audit(KEPT)
+    frame = audit.to_frame()
+    everybody = frame[frame["group"] == ""].set_index(["quantity", "name"])
+    for risk in risks_of(audit):
+        row = everybody.loc["risk", risk.name]
+        assert (row["value"], row["baseline"]) == (risk.real.value, risk.real.baseline)
+        row = everybody.loc["excess", risk.name]
+        assert (row["low"], row["high"]) == (risk.low, risk.high)
+        assert row["confidence"] == pytest.approx(1 - 0.05 / 3)
+    first = risks_of(audit)[0]
+    assert everybody.loc["guess", "inference of ESR"]["value"] == first.guess.value
+    assert everybody.loc["taught", "inference of ESR"]["value"] == first.taught.value
+    groups = frame[(frame["group"] != "") & (frame["quantity"] == "excess")]
+    assert len(groups) == len(risks_of(audit, groups=True))
+    assert set(frame["grade"]) == {"sampled"}
+    last = risks_of(audit)[-1]
+    assert "synthetic: exceeded, sampled" in repr(audit)
+    assert f"against {100 * last.real.baseline:.1f}%" in repr(audit)
