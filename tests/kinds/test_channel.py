@@ -201,7 +201,7 @@ def test_the_grade_is_that_of_the_source(tmp_path):
 def test_limits_that_cross_are_the_verdict(tmp_path, monkeypatch, limit):
     """They were put in order in silence; a threshold was then 'met' by whichever suited."""
     monkeypatch.setattr(
-        sys.modules["narcissus.channels.assumed"], "security_low", lambda data, side: 0.9
+        sys.modules["narcissus.channels.limits"], "security_low", lambda data, side: 0.9
     )
     audit = play(tmp_path, f'[channel]\nsamples = "s.csv"\n{limit}', s=samples())
     assert audit.status == "contradicted"

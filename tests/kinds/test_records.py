@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from narcissus.cli.schema import record_schema
+from narcissus.cli.studies import record_schema
 from narcissus.errors import InputError
 from narcissus.results import GRADES, Status
 from narcissus.rows import StudyCriterion, StudyRow

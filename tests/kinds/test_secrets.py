@@ -13,7 +13,7 @@ from narcissus.bounds import optimum
 from narcissus.errors import InputError, LongWorkError, StudyError
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.refutation import refuted_by_runs
-from narcissus.game.outcome import BlockScores
+from narcissus.game.loop import BlockScores
 from narcissus.guarantees import GaussianDP
 from narcissus.kinds.secrets import KIND
 from narcissus.kinds.secrets.kind import Training, settings_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from narcissus.audits.numbers import COLUMNS
+from narcissus.audits.frame import COLUMNS
 
 
 @pytest.fixture(scope="module")

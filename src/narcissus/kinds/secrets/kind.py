@@ -22,8 +22,16 @@ from narcissus.extraction import FineTune, NgramDpSgd
 from narcissus.extraction.secret_training import TrainsOnSecrets
 from narcissus.game import Game
 from narcissus.game.block import Seat
-from narcissus.game.loop import BlockPlayer, OneStream, Planned, plan, seats_of
-from narcissus.game.outcome import BlockScores, packed, unpacked
+from narcissus.game.loop import (
+    BlockPlayer,
+    BlockScores,
+    OneStream,
+    Planned,
+    packed,
+    plan,
+    seats_of,
+    unpacked,
+)
 from narcissus.kinds.engine import Done, Kind, PreparedWork, Tasks
 from narcissus.kinds.secrets.schema import SecretsPolicy, SecretsStudy, SecretThreshold
 from narcissus.observer import Observer

@@ -36,8 +36,8 @@ from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.results.base import MergedGroups
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
+from narcissus.synthetic.assess import RISKS
 from narcissus.synthetic.files import Source
-from narcissus.synthetic.risks import RISKS
 from narcissus.tables import Bins, Table
 
 Mask = NDArray[np.bool_]

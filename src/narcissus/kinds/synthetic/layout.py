@@ -16,7 +16,7 @@ from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Tex
 from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
-from narcissus.synthetic.risks import RISKS, RiskName
+from narcissus.synthetic.assess import RISKS, RiskName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
