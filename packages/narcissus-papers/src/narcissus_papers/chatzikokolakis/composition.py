@@ -1,4 +1,9 @@
-"""Section IV of Chatzikokolakis et al. 2023, with appendix D: parallel and cascaded channels."""
+"""Section IV of Chatzikokolakis et al. 2023, with appendix D: parallel and cascaded channels.
+
+Section V-E of Chatzikokolakis et al. 2023, with appendix F: multiplicative leakage.
+
+Section VII of Chatzikokolakis et al. 2023: computing, bounding and estimating beta*.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,15 @@
-"""Figure 6 of Chatzikokolakis et al. 2023: Bayes security against epsilon, of three mechanisms.
+"""Figures 6 to 8, Tables I and II and Appendix H of Chatzikokolakis et al. 2023.
 
-With the numbers that section VI prints.
+Figure 6 of Chatzikokolakis et al. 2023: Bayes security against epsilon, of three mechanisms. With
+the numbers that section VI prints.
+
+The Census table of Appendix H, from a user's file of it: no other table stands in for it.
+
+Figure 7 and Appendix H of Chatzikokolakis et al. 2023: randomized response on the Census.
+
+Figure 8 of Chatzikokolakis et al. 2023: quick lower limits of beta*, on randomized response.
+
+Tables I and II of Chatzikokolakis et al. 2023: notation, and three metrics compared.
 """
 
 from __future__ import annotations

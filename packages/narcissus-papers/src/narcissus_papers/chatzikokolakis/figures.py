@@ -1,6 +1,19 @@
-"""Figure 1 of Chatzikokolakis et al. 2023: five secrets under Laplace noise in the plane.
+"""Figures 1 to 5 of Chatzikokolakis et al. 2023.
 
-The secrets' places and the noise are not printed; ours stand in.
+Figure 1 of Chatzikokolakis et al. 2023: five secrets under Laplace noise in the plane. The secrets'
+places and the noise are not printed; ours stand in.
+
+Figure 2 of Chatzikokolakis et al. 2023: the games IND-MINBAY and IND-LDP, played.
+
+Figure 3 of Chatzikokolakis et al. 2023: two channels said to reach Theorem 5, as printed. Neither
+does in general. In the first the rows sum to one only where half of the outputs are on each side;
+in the second the rows below the first two make it no epsilon-LDP channel at all.
+
+Figure 4 of Chatzikokolakis et al. 2023: what epsilon implies, and the bound of Yeom et al.
+
+Figure 5 of Chatzikokolakis et al. 2023: how near both prior-free limits are, by sparsity. Two
+channels from 10 secrets to 1,000 outputs, 1,000 priors a level as in the paper. How a channel is
+"sampled at random", and where the geometric one has its secrets, can be read in two ways.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Section V of Chatzikokolakis et al. 2023, A to C, with appendix E: local privacy."""
+"""Section V of Chatzikokolakis et al. 2023, A to C, with appendix E: local privacy.
+
+Section V-D of Chatzikokolakis et al. 2023: differential privacy of databases.
+
+Section VI of Chatzikokolakis et al. 2023, with appendix G: three mechanisms in closed form.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sections II and III of Chatzikokolakis et al. 2023, with appendix A: what beta* is."""
+"""Sections II and III of Chatzikokolakis et al. 2023, with appendix A: what beta* is.
+
+Appendix B of Chatzikokolakis et al. 2023: why two secrets are the worst prior.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Section 1.1 of Cohen et al. 2024: baselines of an attacker."""
+"""Section 1.1 of Cohen et al. 2024: baselines of an attacker.
+
+Section 2 of Cohen et al. 2024: membership inference and predicate singling out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Appendix B of Cohen et al. 2024: one-way functions and encryption."""
+"""Appendix B of Cohen et al. 2024: one-way functions and encryption.
+
+Appendix B.3: interactive mechanisms, against every adaptive attacker, and played.
+
+Lemma D.11 and Algorithm D.12 of Cohen et al. 2024 as a game: verifiers against generators.
+"""
 
 from __future__ import annotations
 

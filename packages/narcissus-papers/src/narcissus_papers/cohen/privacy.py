@@ -1,4 +1,7 @@
-"""Appendices A and E of Cohen et al. 2024: differential privacy as resilience over pairs."""
+"""Appendices A and E of Cohen et al. 2024: differential privacy as resilience over pairs.
+
+Appendix C of Cohen et al. 2024: composition of resilient mechanisms.
+"""
 
 from __future__ import annotations
 

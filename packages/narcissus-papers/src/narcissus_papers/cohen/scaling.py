@@ -1,4 +1,9 @@
-"""Examples of Cohen et al. 2024 against their security parameter, with their formulas."""
+"""Examples of Cohen et al. 2024 against their security parameter, with their formulas.
+
+Appendix A of the later version, Cohen et al. 2025: resilient, and not private.
+
+Examples D.5 and D.6 of Cohen et al. 2024: programs that agree on three quarters of the bits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Section 1 of Kaplan et al. 2025: other notions of memorization, and why knowledge matters."""
+"""Section 1 of Kaplan et al. 2025: other notions of memorization, and why knowledge matters.
+
+Sections 2 and 3 of Kaplan et al. 2025: extraction-safety, and averages that have it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Section 4 of Kaplan et al. 2025 from Definition 4.6 on: noise, and all side information."""
+"""Section 4 of Kaplan et al. 2025 from Definition 4.6 on: noise, and all side information.
+
+Section 4 of Kaplan et al. 2025, up to Remark 4.5: the attacker's side information.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,15 @@
 The survey is the one that comes with this project: of New York and of people aged 17 to 89, where
 the paper has the Californian one and, by its ten decades, people of all ages.
 
-Source: Swanberg et al. 2025, section 6.2.
+Figure 4 of Swanberg et al. 2025: one unknown column at epsilon 1, each of both tables.
+
+Figure 5 of Swanberg et al. 2025: SCHL and ALS Unit over the privacy level.
+
+Figure 6 of Swanberg et al. 2025: more and more unknown columns at epsilon 3. All of them must be
+right; in the visit order of the network, and three columns always known. Once no joint values are
+listed for their number, attacks and bounds go by factors of the prior.
+
+Figure 7 of Swanberg et al. 2025: guesses that may be off by some values, at epsilon 1.
 """
 
 from __future__ import annotations

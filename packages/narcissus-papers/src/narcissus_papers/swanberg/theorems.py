@@ -1,7 +1,19 @@
-"""Theorems 3.2, 3.3 and 3.5 and Corollary 3.4 of Swanberg et al. 2025, over all mechanisms.
+"""Definitions, theorems, Proposition B.1 and Table 1 of Swanberg et al. 2025.
 
-In worlds this small a linear program finds the best of all mechanisms and attackers, so a bound
-that is too small is refuted, and a valid one confirmed.
+Definitions of Swanberg et al. 2025: each one's form here, checked on small cases.
+
+Theorems 3.2, 3.3 and 3.5 and Corollary 3.4 of Swanberg et al. 2025, over all mechanisms. In worlds
+this small a linear program finds the best of all mechanisms and attackers, so a bound that is too
+small is refuted, and a valid one confirmed.
+
+Proposition B.1 of Swanberg et al. 2025: randomized response attains Theorem 3.2. By exact
+enumeration: all secrets and all releases of some records, the guess that is likeliest given the
+release, and the law of how many of its guesses are right. The theorem's law is that of independent
+successes whose chances are the posterior odds at their most.
+
+Table 1 of Swanberg et al. 2025: which threats each framework's bound covers. A mark is not copied:
+the theorem, as implemented here, is asked about threats of each kind. It gets the mark if it
+answers one of them, under some guarantee, with a limit that holds.
 """
 
 from __future__ import annotations
