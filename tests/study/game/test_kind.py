@@ -923,7 +923,7 @@ def test_no_key_of_a_game_is_ignored(keys, base, section, key):
 
 
 GAME = """
-kind = "game_work"
+kind = "game"
 [world]
 name = "bits"
 n = 4

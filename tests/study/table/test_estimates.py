@@ -171,7 +171,7 @@ EVERY = ("share", "baseline", "gain", "advantage")
 
 @pytest.fixture(scope="module")
 def played_limits():
-    """A study of 100 trials of 100 people, played_limits once."""
+    """A study of 100 trials of 100 people, played once."""
     return {}
 
 
