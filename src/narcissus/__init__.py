@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from narcissus import extraction as extraction
     from narcissus import game as game
     from narcissus import guarantees as guarantees
+    from narcissus import kinds as kinds
     from narcissus import knowledge as knowledge
     from narcissus import mechanisms as mechanisms
     from narcissus import membership as membership
@@ -119,6 +120,7 @@ ROOMS = (
     "extraction",
     "game",
     "guarantees",
+    "kinds",
     "knowledge",
     "mechanisms",
     "membership",
