@@ -1,12 +1,16 @@
 """Sections 1.2, 3 and D of Cohen et al. 2024: extraction, in a language where all is computable.
 
 A programming language so small that trying all programs finds the shortest. Programs are strings of
-bits, read from the left; ``w`` is what follows: =========
-===================================================== ``0w`` prints ``w`` ``10w`` prints ``w`` again
-and again until there are `LENGTH` bits ``110w`` prints the input, then ``w`` ``1110w`` prints
-``w``, then fair coins until there are `LENGTH` bits =========
-===================================================== Anything else runs for ever. All of the
-statements about complexity hold in it, exactly.
+bits, read from the left; ``w`` is what follows:
+
+=========  ===========================================================
+``0w``     prints ``w``
+``10w``    prints ``w`` again and again until there are `LENGTH` bits
+``110w``   prints the input, then ``w``
+``1110w``  prints ``w``, then fair coins until there are `LENGTH` bits
+=========  ===========================================================
+
+Anything else runs for ever. All of the statements about complexity hold in it, exactly.
 
 Examples of appendix D of Cohen et al. 2024, and why nobody can verify an extraction.
 """

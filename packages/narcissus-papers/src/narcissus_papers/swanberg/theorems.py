@@ -592,7 +592,10 @@ def covers(row: str, *kinds: str) -> bool:
 
 
 def make_1(_given: Given) -> Reproduced:
-    """Ask every row about every column; compare the claims of the text with the answers."""
+    """Ask every row about every column; compare the claims of the text with the answers.
+
+    Source: Swanberg et al. 2025, Table 1.
+    """
     others = [row for row in ROWS if row != "Ours"]
     hard = [row for row in others if covers(row, "non-uniform", "multiple", "complex")]
     near = {row for row in others if covers(row, "complex", "reconstruction")}
