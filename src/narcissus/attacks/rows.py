@@ -58,7 +58,7 @@ class ThresholdPredicates(_PredicateOfEach):
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Return "in" of a row whose correlation with the released average is surprising for a
+    """Answer "in" for a row whose correlation with the released average is surprising for a
     stranger.
 
     A stranger's bit of column ``j`` is one with probability about ``y_j``. Members score higher
@@ -202,7 +202,7 @@ class ParityPredicates(_PredicateOfEach):
 
 @dataclass(frozen=True)
 class ParityMembership:
-    """Return "in" of a row whose parities were released (Kaplan et al. 2025, Example 1.3)."""
+    """Answer "in" for a row whose parities were released (Kaplan et al. 2025, Example 1.3)."""
 
     def attempt(self, release: Array, known: Batch, rng: np.random.Generator) -> ParityPredicates:
         return ParityPredicates(release)

@@ -176,7 +176,7 @@ class Inversion:
 
 @dataclass(frozen=True)
 class SeedSearch:
-    """Return "stretched" where one of the seeds that were tried gives the string, "random" else.
+    """Answer "stretched" where one of the seeds tried gives the string, else "random".
 
     Parameters
     ----------

@@ -191,7 +191,7 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class SparseVector:
-    """Return of each count whether it is above a threshold, both with noise: sparse vector.
+    """Answer for each count whether it is above a threshold, both with noise: sparse vector.
 
     A question is a list with a number for each bit: 1 where a one is counted, -1 where a zero is, 0
     where nothing is. The answer is 1 if the noisy count reaches the noisy threshold, else 0.

@@ -152,8 +152,9 @@ class EmpiricalRows:
 def fit_empirical(table: Table, *, smoothing: float = 0.01) -> EmpiricalRows:
     """Take the rows of a table as the prior.
 
-    ``smoothing`` is the share of independent columns in the mixture, in [0, 1]; at 0 only the
-    table's rows are possible. Raises `TooLargeError` for too many distinct records.
+    smoothing: share of independent columns in the mixture, in [0, 1]; at 0 only the table's rows
+        are possible.
+    Raises TooLargeError: too many distinct records.
     """
     share = probability("smoothing", smoothing)
     records, times = table.records, table.counts
@@ -241,7 +242,10 @@ def joint_of(marginals: Sequence[Floats]) -> Floats:
 
 
 def fit_independent(table: Table, *, smoothing: float = 0.0) -> IndependentColumns:
-    """Fit independent columns to a table; ``smoothing`` is a pseudo-count added to every value."""
+    """Fit independent columns to a table.
+
+    smoothing: pseudo-count added to every value of every column.
+    """
     pseudo = non_negative("smoothing", smoothing)
     marginals: list[Floats] = []
     for j, size in enumerate(table.sizes):

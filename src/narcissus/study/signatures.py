@@ -110,7 +110,9 @@ def _hints(maker: Any) -> dict[str, Any]:
 
 
 def described(maker: Any) -> dict[str, str]:
-    """Return what a NumPy docstring says of each parameter, on one line.
+    """Return what a docstring says of each parameter, on one line.
+
+    It is read in NumPy's form, and as ``name: text`` at the beginning of a line.
 
     >>> described(options_of)["given"]
     'Number of first parameters that the study gives, and the file does not.'
@@ -130,7 +132,13 @@ _SECTION = re.compile(
 )
 
 
+_SHORT = re.compile(r"^(\w+(?:, \w+)*): (\S.*(?:\n +\S.*)*)", re.M)
+
+
 def _entries(text: str) -> Iterator[tuple[list[str], str]]:
+    for names, said in _SHORT.findall(text):
+        words = " ".join(said.split())
+        yield names.split(", "), words[:1].upper() + words[1:]
     for section in _SECTION.findall(text):
         for entry in re.split(r"\n(?=\S)", section):
             head, _, rest = entry.partition("\n")

@@ -10,6 +10,8 @@ Figure 7 and Appendix H of Chatzikokolakis et al. 2023: randomized response on t
 Figure 8 of Chatzikokolakis et al. 2023: quick lower limits of beta*, on randomized response.
 
 Tables I and II of Chatzikokolakis et al. 2023: notation, and three metrics compared.
+
+Source: Chatzikokolakis et al. 2023, Appendix H.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ not say what the models start from. Trained from zero logits, argmax succeeds eq
 every prior (the training treats all characters alike), and the printed rates do not; they are those
 of models that start from the prior, as a pretrained one does. So that is drawn as published, and
 the others are variants.
+
+Source: Swanberg et al. 2025, Figure 3.
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ right; in the visit order of the network, and three columns always known. Once n
 listed for their number, attacks and bounds go by factors of the prior.
 
 Figure 7 of Swanberg et al. 2025: guesses that may be off by some values, at epsilon 1.
+
+Source: Swanberg et al. 2025, section 6.2; Swanberg et al. 2025, Figure 4; Swanberg et al. 2025,
+Figure 5; Swanberg et al. 2025, Figure 6; Swanberg et al. 2025, section 6.3; Swanberg et al. 2025,
+Figure 7.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ successes whose chances are the posterior odds at their most.
 Table 1 of Swanberg et al. 2025: which threats each framework's bound covers. A mark is not copied:
 the theorem, as implemented here, is asked about threats of each kind. It gets the mark if it
 answers one of them, under some guarantee, with a limit that holds.
+
+Source: Swanberg et al. 2025, Proposition B.1; Swanberg et al. 2025, Table 1.
 """
 
 from __future__ import annotations
