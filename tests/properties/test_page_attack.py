@@ -152,24 +152,29 @@ def of_file(rng, least):
         "groups": {"columns": ["village"], "least_group": least},
         "run": {"seed": 1},
     })  # fmt: skip
-    results = shareable(narcissus.run(study).record).results
+    rows = shareable(narcissus.run(study).record).rows
     with study.code.in_use():
         files = read_given(study.settings, study.folder)
     found = assess_file(files, threat_of(study.settings), entropy=1)
-    risk, shown = found.risks[0], results.risks[0]
+    risk = found.risks[0]
+    shown = {
+        str(row.at["group"]).removeprefix("village "): row.facts["successes"]
+        for row in rows
+        if (row.role, row.name) == ("attack", "inference of ill")
+    }
     scored, village = found.halves.scored, files.table.index("village")
     codes = files.coarse[scored, village]
     labels = [files.label("village", int(code)) for code in codes]
     hits, left = np.asarray(risk.real), set(range(len(scored)))
-    known = {frozenset(left): shown.real.successes}
-    for group in shown.groups:
-        members = frozenset(k for k, label in enumerate(labels) if label == group.group)
+    known = {frozenset(left): shown.pop("")}
+    for group, successes in shown.items():
+        members = frozenset(k for k, label in enumerate(labels) if label == group)
         if members:
-            known[members] = group.real.successes
+            known[members] = successes
             left -= members
-    for group in shown.groups:
-        if group.group not in labels:
-            known[frozenset(left)] = group.real.successes
+    for group, successes in shown.items():
+        if group not in labels:
+            known[frozenset(left)] = successes
     few = [k for k, label in enumerate(labels) if labels.count(label) < 10]
     return hits, ~hits, known, few
 

@@ -13,7 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
 from narcissus.results import Status
-from narcissus.study.kinds import KINDS, ResultsKind, RowsKind, rows_kind, study_kind
+from narcissus.rows import StudyJudgement
+from narcissus.study.kinds import KINDS, ResultsKind, RowsKind, named, rows_kind, study_kind
 from narcissus.study.record import ROWS, SCHEMA, VERSION, Record, digest_of, study_digest
 from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.game import GameOutcome, GameResults
@@ -84,7 +85,20 @@ def _of_rows(record: Record, kind: RowsKind) -> str:
     for name, (said, own) in found.items():
         if said != own:
             return f"the {name} is {said!r}, and that of the rows {own!r}"
-    return ""
+    return "" if _can_be_shown(record, kind, case) else "its rows are not those of its kind"
+
+
+def _can_be_shown(record: Record, kind: RowsKind, case: StudyJudgement) -> bool:
+    """Return whether rows, places and facts that a kind's words need are all there."""
+    layout: Any = named(kind.layout)
+    try:
+        layout.page(record, case)
+        layout.headline(case)
+        layout.subject(record, case)
+        layout.figures(record, case)
+    except (LookupError, ValueError, TypeError, AttributeError, StopIteration):
+        return False
+    return True
 
 
 def _contradicted(record: Record) -> str:

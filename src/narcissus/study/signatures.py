@@ -37,7 +37,7 @@ class Option:
 def options_of(maker: Callable[..., Any], *, given: int = 0) -> dict[str, Option]:
     """Return the options of a class or function by name, in the order of its signature.
 
-    ``given`` is the number of first parameters that the study gives, and the file does not.
+    given: number of first parameters that the study gives, and the file does not.
     """
     hints, texts = _hints(maker), described(maker)
     found: dict[str, Option] = {}

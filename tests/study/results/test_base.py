@@ -74,5 +74,9 @@ def test_a_share_lies_in_0_and_1(change):
     "path", sorted(Path(__file__).parent.glob("records/*.json")), ids=lambda path: path.stem
 )
 def test_what_was_written_is_read(path):
-    found = read_record(path).results.model_dump(mode="json")
+    record = read_record(path)
+    if record.rows:  # read as rows: tests/kinds/test_records.py
+        assert record.results is None
+        return
+    found = record.results.model_dump(mode="json")
     assert found == json.loads(path.read_text(encoding="utf-8"))["results"]

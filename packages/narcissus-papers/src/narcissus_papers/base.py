@@ -246,7 +246,8 @@ class Statements(list[Item]):
         kind: Kind = "statement",
     ) -> None:
         super().__init__()
-        self._paper, self._seconds, self._kind = paper, seconds, kind
+        self._paper, self._seconds = paper, seconds
+        self._kind: Kind = kind
         self._command, self._prefix = command, prefix
 
     def __call__(
