@@ -381,7 +381,7 @@ def test_a_model_in_a_folder_is_a_prior_of_a_study(tmp_path):
         "mechanism": mechanism | {"start": "prior"},
         "run": {"models": 50, "seed": 1},
     }
-    found = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record.results
+    found = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record.rows
     torch, transformers = libraries("A test")
     model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "gpt").eval()
     chances = {}
@@ -396,7 +396,8 @@ def test_a_model_in_a_folder_is_a_prior_of_a_study(tmp_path):
     wanted = [chances[name] / sum(chances.values()) for name in given.values]
     assert given.chances == pytest.approx(wanted, rel=1e-4)
     assert given.values[0] == "Robin"
-    assert found.settings[0].guess == pytest.approx(best, rel=1e-4)
+    [guess] = [row.value for row in found if row.role == "guess"]
+    assert guess == pytest.approx(best, rel=1e-4)
 
 
 TINY = {"width": 32, "heads": 2, "layers": 1, "context": 48, "epochs": 15, "batch": 8,

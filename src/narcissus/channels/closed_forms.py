@@ -128,6 +128,8 @@ class SymmetricForm(ClosedForm):
 class KaryRandomizedResponse(SymmetricForm):
     """k-ary randomized response: the true value with weight ``e^epsilon``, any other with 1.
 
+    Source: Chatzikokolakis et al. 2023, Equation 7: ``beta* = n / (e^epsilon + n - 1)``.
+
     Parameters
     ----------
     values
@@ -135,8 +137,8 @@ class KaryRandomizedResponse(SymmetricForm):
     epsilon
         Privacy level.
 
-    Source: Chatzikokolakis et al. 2023, Equation 7: ``beta* = n / (e^epsilon + n - 1)``.
-
+    Examples
+    --------
     >>> round(KaryRandomizedResponse(1_000_000, 10).beta_star, 7)
     0.9784492
     """

@@ -181,6 +181,8 @@ class PlanarLaplace(_Grid):
 
     The noise z has the density ``epsilon^2 / (2 pi) e^(-epsilon |z|)``.
 
+    Source: Andrés et al. 2013.
+
     Parameters
     ----------
     width
@@ -192,8 +194,8 @@ class PlanarLaplace(_Grid):
     step
         Distance of neighbouring points.
 
-    Source: Andrés et al. 2013.
-
+    Examples
+    --------
     >>> round(float(PlanarLaplace(3, 3, 0.5).channel().dense[0, 0]), 12)
     0.335866198921
     """
@@ -231,6 +233,8 @@ class PlanarGeometric(_Grid):
 
     The noise z has a probability proportional to ``e^(-epsilon |z|)``.
 
+    Source: Chatzikokolakis et al. 2017 (planar geometric).
+
     Parameters
     ----------
     width
@@ -242,8 +246,8 @@ class PlanarGeometric(_Grid):
     step
         Distance of neighbouring points.
 
-    Source: Chatzikokolakis et al. 2017 (planar geometric).
-
+    Examples
+    --------
     >>> round(float(PlanarGeometric(3, 3, 0.5).channel().dense[0, 0]), 12)
     0.340764659706
     """
