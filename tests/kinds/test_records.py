@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from narcissus.cli.studies import record_schema
 from narcissus.errors import InputError
+from narcissus.report.kinds import page_of
 from narcissus.results import GRADES, Status
 from narcissus.rows import StudyCriterion, StudyRow
 from narcissus.study.keyed import WITHHELD
@@ -156,3 +157,14 @@ def test_what_is_shown_keeps_no_earlier_digest(record):
     if rows_kind(record.kind).is_of_people(record.study):
         digests = shown.provenance.digests
         assert {digests.get(FORMAT_1, WITHHELD), digests.get(FORMAT_2, WITHHELD)} == {WITHHELD}
+
+
+def test_without_one_of_its_rows_it_is_refused_or_has_a_page(record, said, tmp_path):
+    rows = record.to_dict()["rows"]
+    refused = 0
+    for place in range(len(rows)):
+        if said(rows=rows[:place] + rows[place + 1 :]):
+            refused += 1
+        else:
+            page_of(read_record(tmp_path / "record.json"))
+    assert refused

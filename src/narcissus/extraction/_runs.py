@@ -279,7 +279,7 @@ def _fill(
 
 
 def _hand_over(folder: Path, uid: int) -> None:
-    """Give the program's user, and nobody else, access to its two folders."""
+    """Grant the program's user, and nobody else, access to its two folders."""
     folder.chmod(0o711)
     for place in (folder / "box", folder / "tmp"):
         place.chmod(0o700)

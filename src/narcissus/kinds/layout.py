@@ -31,7 +31,7 @@ class Layout:
         raise NotImplementedError
 
     def verdict(self, case: StudyJudgement) -> str:
-        """Say in a short paragraph the worst that decides, and how many others are like it."""
+        """Word the worst that decides in a short paragraph, and how many others are like it."""
         where = f"{case.worst.label}: " if len(case.each) > 1 else ""
         count = ""
         if len(case.deciding) > 1 and case.status != "no threshold":

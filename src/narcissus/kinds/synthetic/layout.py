@@ -191,7 +191,7 @@ class SyntheticLayout(Layout):
         ]
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
-        """Say the verdict on each risk; an excess from which nothing follows is not assessed."""
+        """Return the verdict on each risk; an excess from which nothing follows is not assessed."""
         verdicts = {risk.name: risk.verdict for risk in about(case)}
         verdict = "" if row.at["group"] else verdicts[row.name]
         void = row.of == "excess" and case.findings.void
