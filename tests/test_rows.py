@@ -146,3 +146,18 @@ def test_what_has_its_default_is_not_written_and_what_is_unknown_is_refused():
     assert written.keys() == {"role", "of", "name", "quantity"}
     with pytest.raises(ValidationError, match="extra"):
         StudyRow.model_validate({**written, "more": 1})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        row("refuted", 5.0, 5.0, of="refuted epsilon"),
+        row("gain", 0.9, 0.8, 0.95),
+        row("attack", 0.9, 0.8, 0.95, of="risk"),
+    ],
+    ids=["what is refuted", "a gain", "an attack on something else"],
+)
+def test_only_attacks_on_what_is_limited_contradict_a_bound(other):
+    assert judged([ATTACK, bound(0.7), other]).contradictions == ()
+    above = row("attack", 0.9, 0.8, 0.95)
+    assert len(judged([ATTACK, bound(0.7), above]).contradictions) == 1
