@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from narcissus.study.reading import read_record
-from narcissus.study.table.held_out import EQUAL, FOREST, held_out_guesses, tree_chances
+from narcissus.study.table import experiment as experiments
+from narcissus.study.table.held_out import (
+    EQUAL,
+    FOREST,
+    _splits,
+    held_out_guesses,
+    tree_chances,
+)
 from narcissus.tables import Table
 
 PLAY = {
@@ -130,10 +137,18 @@ def test_every_criterion_is_tried(ready, threat):
         assert not one.refutes  # the rows are nearly as the network says
 
 
-def test_so_are_columns_whose_joint_values_are_not_listed(ready):
+def test_so_are_columns_whose_joint_values_are_not_listed(ready, monkeypatch):
+    monkeypatch.setattr(experiments, "MAX_JOINT", 5)
     unknown = ["sex", "age", "job", "town", "income"]
     experiment = ready(threat={"unknown": unknown, "people": "rows"}, attacks={"prior": {}})
+    assert experiment.factored
     assert all(0 <= one.share <= one.at_most for one in held_out_guesses(experiment))
+    old = experiment.table
+    ill = old.codes[:, experiment.queries.known[0]]
+    two = np.repeat(old.codes[[ill.argmin(), ill.argmax()]], 30, axis=0)
+    copies = Table(old.names, old.labels, old.ordered, two, old.values)
+    [equal] = [h for h in held_out_guesses(replace(experiment, table=copies)) if h.by == EQUAL]
+    assert equal.share == 1
 
 
 def test_records_keep_it_and_old_ones_are_read_without(study, narcissus, tmp_path):
@@ -188,6 +203,24 @@ def test_it_answers_for_values_and_classes_that_it_never_saw():
     assert found.shape == (3, 7)
     assert not found[:, 4:].any()
     assert found.sum(axis=1) == pytest.approx(1, abs=1e-4)
+
+
+def test_of_all_splits_of_a_node_the_one_with_the_least_impurity_is_chosen():
+    """By each split of each node written out; with 400 tries none is missed."""
+    rng = np.random.default_rng(5)
+    x, at = rng.integers(0, 4, size=(90, 3)), np.repeat([0, 1, 2], [15, 30, 45])
+    y = np.where(rng.random(90) < 0.6, (x[:, 0] + at) % 4, rng.integers(0, 4, size=90))
+    counts = np.stack([np.bincount(y[at == node], minlength=4) for node in range(3)])
+    column, most = _splits(x, y, at, counts, 400, rng)
+    for node in range(3):
+        own, classes = x[at == node], y[at == node]
+
+        def impurity(c, t, own=own, classes=classes):
+            sides = [classes[own[:, c] <= t], classes[own[:, c] > t]]
+            return sum(len(s) - (np.bincount(s) ** 2).sum() / len(s) for s in sides)
+
+        least = min(impurity(c, t) for c in range(3) for t in range(3))
+        assert impurity(column[node], most[node]) == pytest.approx(least)
 
 
 def test_the_same_seed_gives_the_same_chances():

@@ -15,6 +15,7 @@ from scipy.stats import binom
 
 import narcissus
 from narcissus.evidence import clopper_pearson, mean_limits, population_mean_upper, trials_for
+from narcissus.evidence.population import PeopleSums
 from narcissus.findings import Finding, contradictions
 from narcissus.study.results.table import CountBound, Excess, SettingNumbers, ShareBound
 from narcissus.study.results.table_attacks import (
@@ -26,6 +27,7 @@ from narcissus.study.results.table_attacks import (
     HitCounts,
     PriorTest,
 )
+from narcissus.study.table import verdict
 from narcissus.study.table.bound_summary import tail_of_population
 from narcissus.study.table.estimates import AttackScores, Criterion, within
 from narcissus.study.table.schema import ThresholdSpec
@@ -988,6 +990,27 @@ def test_of_all_people_the_guess_is_a_number():
     drawn = apart(stub(), scores, ADVANTAGE, trials, 0.95)
     everybody = apart(stub(everybody=True), scores, ADVANTAGE, trials, 0.95)
     assert drawn < everybody
+
+
+@pytest.mark.parametrize("criterion", [ADVANTAGE, GAIN], ids=["advantage", "gain"])
+def test_the_moments_of_people_are_those_of_their_numbers(criterion, monkeypatch):
+    seen = []
+
+    def sums(*found):
+        seen.append(found)
+        return PeopleSums(*found)
+
+    monkeypatch.setattr(verdict, "PeopleSums", sums)
+    chance = np.random.default_rng(2).choice([0.3, 0.45], size=(8, 40))
+    trials = [{"guess": np.array([g.sum(), (g**2).sum()])} for g in chance]
+    apart(stub(), AttackScores(np.full(8, 0.97), chance.mean(axis=1), 40), criterion, trials, 0.95)
+    share = 0.9 if criterion.name == "advantage" else 1.0
+    each = -share * chance - criterion.limit
+    [(totals, squares, people, low, high)] = seen
+    assert totals == pytest.approx(each.sum(axis=1))
+    assert squares == pytest.approx((each**2).sum(axis=1))
+    assert people == 40
+    assert low <= each.min() <= each.max() <= high
 
 
 @pytest.mark.parametrize("criterion", [Criterion("share", 0.5), GAIN])
