@@ -411,7 +411,7 @@ class StudyJudgement:
         if self.status == "not assessed":
             return ()
         rows = [row for one in self.alike for row in one.rests_on]
-        sampled = any(row.quantity.grade != "proved" for row in rows)
+        sampled = any(not row.quantity.grade.startswith("proved") for row in rows)
         given = [text for row in rows for text in row.quantity.takes_as_given]
         return tuple(dict.fromkeys([*given, *(self.findings.premises if sampled else ())]))
 

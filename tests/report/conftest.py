@@ -334,7 +334,8 @@ def table_record():
 def every_record():
     """Give records of all kinds of study, by their name: those that tests of studies keep."""
     folder = Path(__file__).parents[1] / "study"
-    files = [*folder.glob("records/last/*.json"), *folder.glob("results/records/*.json")]
+    places = ("records/last", "records/rows", "results/records")
+    files = [path for place in places for path in folder.glob(f"{place}/*.json")]
     found = {}
     for path in sorted(files):
         found["another " * (path.stem in found) + path.stem] = read_record(path)

@@ -34,6 +34,7 @@ KINDS: dict[str, str] = {
     "game": "narcissus.study.game:KIND",
     "image-model": "narcissus.study.image:KIND",
     "language-model": "narcissus.study.language:KIND",
+    "membership": "narcissus.kinds.membership:KIND",
     "secrets": "narcissus.kinds.secrets:KIND",
     "synthetic": "narcissus.kinds.synthetic:KIND",
     "table": "narcissus.study.table:KIND",

@@ -1,0 +1,288 @@
+"""Attack models with their shadows, limit how many members are told, and refute guarantees."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from narcissus._outwards import lower
+from narcissus._random import child
+from narcissus.errors import InputError
+from narcissus.evidence import each_confidence
+from narcissus.guarantees.base import Adjacency
+from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.membership.schema import (
+    DeclaredGuarantee,
+    MembershipPolicy,
+    MembershipStudy,
+    MembershipThreshold,
+)
+from narcissus.membership import (
+    MembershipAudit,
+    RateAcrossModels,
+    ShadowScores,
+    audit_membership,
+    read_shadow_scores,
+)
+from narcissus.results import Approximate, Estimate
+from narcissus.rows import (
+    Count,
+    Fact,
+    Findings,
+    Level,
+    Positive,
+    Quantity,
+    Share,
+    StudyCriterion,
+    StudyRow,
+)
+from narcissus.study.kinds import RunOptions
+from narcissus.study.toml import read_policy
+
+TOLD, EPSILON = "members told", "epsilon"
+ABOUT = "members told, about"
+OVER_MODELS = "over models"
+_SCALES = {"lira": "logit", "rmia": "probability"}
+_LIMITS = 3  # families of an attack: what is refuted, rates over records, rates over models
+
+
+class Declared(Fact):
+    """What the training is declared to keep."""
+
+    words: str
+    epsilon: float | None
+    delta: Share
+    mu: float | None
+    adjacency: Adjacency
+
+
+class MembershipDetail(Fact):
+    """The models, and what is taken as given."""
+
+    models: Positive
+    targets: Positive
+    folds: Positive
+    records: Positive
+    outsiders: Count
+    coins: str
+    delta: Share
+    fpr: tuple[Share, ...]
+    confidence: Level
+    each_confidence: Level
+    declared: Declared | None
+    premises: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MembershipWork(PreparedWork[MembershipStudy]):
+    """Scores by attack, in the scale that each takes."""
+
+    data: Mapping[str, ShadowScores] = field(kw_only=True)
+    threshold: MembershipThreshold | None = field(kw_only=True)
+
+
+class MembershipKind(Kind[MembershipStudy, MembershipWork]):
+    """The kind "membership"."""
+
+    model = MembershipStudy
+    detail = MembershipDetail
+    layout = "narcissus.kinds.membership.layout:LAYOUT"
+    quantity = "share of members told by the best attacker"
+
+    def prepare(self, study: MembershipStudy, folder: Path, options: RunOptions) -> MembershipWork:
+        if options.internal is not None:
+            raise InputError("`--records` is for audits of tables: here are no records to name")
+        read, digests = read_policy(study, folder, options.policy, MembershipPolicy)
+        threshold = study.threshold if read is None else read.threshold
+        if threshold is not None and threshold.at not in (None, *study.threat.fpr):
+            known = ", ".join(f"{rate:g}" for rate in study.threat.fpr)
+            raise InputError(
+                f"`threshold.at` is {threshold.at:g}, which is none of `threat.fpr`: {known}"
+            )
+        data, given = {}, study.data
+        for attack in study.threat.attacks:
+            data[attack] = read_shadow_scores(
+                folder / given.scores,
+                None if given.members is None else folder / given.members,
+                scale=given.scale,
+                wanted=_SCALES.get(attack.partition("-")[0], "score"),
+            )
+        digests = {"scores": _digest(data[study.threat.attacks[0]]), **digests}
+        return MembershipWork(
+            study, folder, options.entropy, digests, data=data, threshold=threshold
+        )
+
+    def measure(self, work: MembershipWork, done: Done, options: RunOptions) -> Findings:
+        study, threat = work.study, work.study.threat
+        declared = study.guarantee
+        each = each_confidence(study.run.confidence, _LIMITS * len(threat.attacks))
+        # at half of each as well: what is called in must be shown to be no more than the whole
+        rates = sorted({*threat.fpr, *(rate / 2 for rate in threat.fpr)})
+        found = {
+            name: audit_membership(
+                data, attack=name, targets=threat.targets, folds=threat.folds, rates=rates,
+                delta=0.0 if declared is None else declared.delta, confidence=each,
+                claimed=0.0 if declared is None else declared.epsilon or 0.0,
+                rng=child(work.entropy, place),
+            )
+            for place, (name, data) in enumerate(work.data.items())
+        }  # fmt: skip
+        first = next(iter(found.values()))
+        given = [text for one in found.values() for text in one.assumptions]
+        detail = MembershipDetail(
+            models=first.models, targets=first.targets, folds=first.folds, records=first.records,
+            outsiders=first.outsiders, coins=first.coins, delta=first.delta, fpr=tuple(threat.fpr),
+            confidence=study.run.confidence, each_confidence=each,
+            declared=None if declared is None else _declared(declared),
+            premises=tuple(dict.fromkeys(given)),
+        )  # fmt: skip
+        rows = [*_without(threat.fpr, declared)]
+        for name, one in found.items():
+            rows += _rows(name, one, threat.fpr)
+        best = max((row for row in rows if row.role == "refuted"), key=lambda row: row.value)
+        rows.append(best.model_copy(update={"role": "measure", "of": EPSILON, "facts": {}}))
+        return self.found(_criteria(threat.fpr, work.threshold), tuple(rows), detail)
+
+    def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
+        refuted = tuple(_clashes(rows, detail.declared))
+        return replace(super().found(criteria, rows, detail), refuted=refuted)
+
+    def premises(self, detail: MembershipDetail) -> tuple[str, ...]:
+        return detail.premises
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+        return True
+
+
+KIND = MembershipKind()
+
+
+def _digest(data: ShadowScores) -> str:
+    seen = hashlib.sha256(repr(data.scores.shape).encode())
+    for part in (data.scores, data.members, data.priors):
+        seen.update(np.ascontiguousarray(part).tobytes())
+    return f"sha256:{seen.hexdigest()}"
+
+
+def _declared(said: DeclaredGuarantee) -> Declared:
+    return Declared.taken(said, words=said.guarantee.describe())
+
+
+def _criteria(
+    rates: list[float], threshold: MembershipThreshold | None
+) -> tuple[StudyCriterion, ...]:
+    """Hold one rate and what is refuted to what is accepted; the others are looked at."""
+    asked = threshold and threshold.tpr
+    at = min(rates) if threshold is None or threshold.at is None else threshold.at
+    found = [
+        StudyCriterion(
+            of=TOLD, label=f"false-positive rate {rate:g}", at={"fpr": rate},
+            at_most=asked if rate == at else None,
+            decides=threshold is None or (asked is not None and rate == at),
+        )
+        for rate in rates
+    ]  # fmt: skip
+    if threshold is not None and threshold.epsilon is not None:
+        found.append(
+            StudyCriterion(of=EPSILON, label="epsilon", at={"fpr": ""}, at_most=threshold.epsilon)
+        )
+    return tuple(found)
+
+
+def _without(rates: list[float], declared: DeclaredGuarantee | None) -> Iterator[StudyRow]:
+    """Yield what guessing tells, and what nobody exceeds if the training keeps its guarantee."""
+    for rate in rates:
+        exact = Quantity(value=rate, grade="proved")
+        yield StudyRow(role="guess", of="guess", name="a coin", quantity=exact, at={"fpr": rate})
+        if declared is not None:
+            guarantee = declared.guarantee
+            most = min(1.0, math.nextafter(float(guarantee.power(rate)), 2.0))
+            limit = Quantity(
+                value=most, high=most, grade="proved if",
+                takes_as_given=(f"the training keeps {guarantee.describe()}",),
+            )  # fmt: skip
+            yield StudyRow(
+                role="bound", of="bound", name="Dong, Roth and Su 2022, Definition 3",
+                quantity=limit, at={"fpr": rate},
+            )  # fmt: skip
+
+
+def _rows(name: str, found: MembershipAudit, rates: Sequence[float]) -> Iterator[StudyRow]:
+    for rate, told in zip(found.at, found.rates, strict=True):
+        if rate in rates:
+            yield _told(name, rate, told)
+    for one in found.across:
+        if one.aimed in rates:
+            yield _over_models(name, one, found.across)
+    beyond = Quantity(
+        value=found.epsilon, low=found.epsilon, grade="sampled", confidence=found.confidence
+    )
+    tests = found.refutations
+    yield StudyRow(
+        role="refuted", of="refuted epsilon", name=name, quantity=beyond, at={"fpr": ""},
+        facts={
+            "mu": found.mu, "p_value": found.p_value,
+            "correct": sum(one.correct for one in tests),
+            "guesses": sum(one.guesses for one in tests),
+            "canaries": sum(one.canaries for one in tests),
+        },
+    )  # fmt: skip
+
+
+def _over_models(name: str, one: RateAcrossModels, tried: Sequence[RateAcrossModels]) -> StudyRow:
+    """Make a row of mean rates; as all limits hold at once, any threshold may show the lower one.
+
+    It must be shown that others are called in no oftener than the row says.
+    """
+    false, true = one.false_positives, one.true_positives
+    shown = [
+        other.true_positives.low or 0.0
+        for other in tried
+        if other.false_positives.high is not None and other.false_positives.high <= one.aimed
+    ]
+    quantity = Quantity.of(true).model_copy(update={
+        "low": max(shown, default=None),
+        "why": "" if shown else "whether so few others are called in is not shown",
+    })  # fmt: skip
+    facts = {
+        "false": false.value, "false_low": false.low, "false_high": false.high,
+        "true_low": true.low,
+    }  # fmt: skip
+    return StudyRow(
+        role="attack", of=TOLD, name=f"{name}, {OVER_MODELS}", quantity=quantity,
+        at={"fpr": one.aimed}, facts={k: v for k, v in facts.items() if v is not None},
+    )  # fmt: skip
+
+
+def _told(name: str, rate: float, told: Estimate | Approximate) -> StudyRow:
+    """Make a row of a rate over records; approximate limits decide nothing."""
+    if isinstance(told, Estimate):
+        of, quantity, facts = TOLD, Quantity.of(told), {}
+    else:
+        why = "records share models: limits are approximate"
+        of, facts = ABOUT, {"low": told.low, "high": told.high}
+        quantity = Quantity(value=told.value, grade="approximate", trials=told.trials, why=why)
+    return StudyRow(
+        role="attack", of=of, name=name, quantity=quantity, at={"fpr": rate}, facts=facts
+    )
+
+
+def _clashes(rows: tuple[StudyRow, ...], declared: Declared | None) -> Iterator[str]:
+    """Yield what is refuted of what was declared."""
+    for row in rows:
+        if declared is None or row.role != "refuted":
+            continue
+        mu = float(row.facts["mu"])
+        if declared.mu is not None and mu > declared.mu:
+            yield f"declared is mu {declared.mu:g}; {row.name} refutes every mu below {lower(mu)}."
+        if declared.epsilon is not None and row.value > declared.epsilon:
+            yield (
+                f"declared is epsilon {declared.epsilon:g} at delta {declared.delta:g}; {row.name} "
+                f"refutes every epsilon below {lower(row.value)}."
+            )

@@ -1,0 +1,305 @@
+"""Membership in words and as a page: members told against others called in, and what is refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from narcissus._outwards import lower, upper
+from narcissus.kinds.layout import Headline, Layout, sentence, table
+from narcissus.kinds.membership.kind import ABOUT, EPSILON, TOLD, MembershipDetail
+from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.gives_away import FOUND, VERDICT
+from narcissus.report.page import Block, Facts, Figure, Items, Section, Text
+from narcissus.results import NotAssessed
+from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+_TOLD = "{name} tells {value} of members where {guess} of others are called in{proved}"
+PHRASES = {
+    "proved": ", at most {high} if the training keeps what is declared",
+    "no threshold": f"{_TOLD}.",
+    "met": "No attacker tells more than {high} of members, {at_most} is accepted.",
+    "exceeded": "{surest} tells at least {low} of members where {guess} of others are called in, "
+    "{at_most} is accepted.",
+    "too few trials": f"{_TOLD}, {{at_most}} is accepted: the limits do not tell.",
+    "inconclusive": f"{_TOLD}, {{at_most}} is accepted: no attack shows more, and nothing excludes "
+    "it.",
+}
+
+
+def _said(one: JudgedCriterion) -> str:
+    """Word a criterion about rates by its phrase, one about epsilon by what is refuted."""
+    if one.status == "contradicted":
+        return " ".join(one.contradictions)
+    if one.criterion.of == EPSILON:
+        found = one.measures[0]
+        shown = "No epsilon is refuted"
+        if found.value > 0:
+            shown = f"By {found.name} every epsilon below {lower(found.value, 3)} is refuted"
+        said = f"{shown}; {one.at_most:g} must not be"
+        return f"{said}." if one.status == "exceeded" else f"{said}. That proves nothing."
+    if one.attacks:
+        return sentence(one, PHRASES)
+    if one.status == "met" and one.bound is not None:
+        return PHRASES["met"].format(
+            high=percent(one.bound.quantity.high, "up"), at_most=percent(one.at_most)
+        )
+    return "No limit that holds tells how many members are told: attack several held-out models."
+
+
+def _main(case: StudyJudgement) -> JudgedCriterion:
+    """Return the rate that decides; the lowest where none does."""
+    told = [one for one in case.each if one.criterion.of != EPSILON]
+    return next((one for one in told if one.at_most is not None), told[0])
+
+
+def _best(one: JudgedCriterion) -> StudyRow:
+    """Return the attack that tells most at a rate: one with limits that hold, if there is one."""
+    about = [row for row in one.rows if row.of == ABOUT]
+    return max(one.attacks or about, key=lambda row: row.value)
+
+
+def _refuted(case: StudyJudgement) -> StudyRow:
+    return case.findings.select(of=EPSILON)[0]
+
+
+class MembershipLayout(Layout):
+    """The words of membership."""
+
+    not_covered = (
+        "attacks that use more than one number a model and record, or other shadow models",
+        "whether other records, or models trained otherwise, are told more easily",
+    )
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title or "Membership told by shadow models"
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return "Which records was the model trained on?"
+
+    def verdict(self, case: StudyJudgement) -> str:
+        where = f"{case.worst.label}: " if case.worst.criterion.of != EPSILON else ""
+        return f"{where}{_said(case.worst)}"
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        detail: MembershipDetail = case.detail
+        names = ", ".join(row.name for row in case.findings.select(role="refuted"))
+        found = [
+            f"{detail.targets} of {detail.models} models, {detail.records:,} records: the attacks "
+            f"{names}"
+        ]
+        if detail.declared is not None:
+            found.append(f"every attacker, if the training keeps {detail.declared.words}")
+        return found
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        found: list[NotAssessed] = []
+        if case.detail.declared is None:
+            found.append(NotAssessed(
+                "what no attacker exceeds", "nothing is declared of the training",
+                "train with a guarantee, and declare it under [guarantee]",
+            ))  # fmt: skip
+        if case.findings.select(of=ABOUT):
+            found.append(NotAssessed(
+                "limits of the rates over records that hold",
+                "records share models, so their scores depend on each other",
+                "hold out more models as targets: rates over models have limits that hold",
+            ))  # fmt: skip
+        return found
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        return [_said(case.worst)]
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        first, beyond = _main(case), _refuted(case)
+        told, bound = _best(first), first.bound
+        return [
+            ("Told by guessing", percent(first.guess), first.label, "proved"),
+            (
+                f"Members told, by {told.name}", percent(told.value), _limits(told),
+                told.quantity.grade,
+            ),
+            (
+                "Told by any attacker", MISSING if bound is None else percent(bound.value, "up"),
+                "nothing is declared" if bound is None else "at most, if what is declared holds",
+                "not assessed" if bound is None or record.contradictions else "proved if",
+            ),
+            (
+                "Epsilon refuted", lower(beyond.value, places=2),
+                f"at delta {case.detail.delta:g}", "sampled",
+            ),
+        ]  # fmt: skip
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        first = _main(case)
+        told = _best(first)
+        over = [f"{one.label}: {_said(one)}" for one in case.deciding if one.status == "exceeded"]
+        return {
+            "worst": (
+                f"{first.label}. {told.name} tells {percent(told.value)} of members.",
+                told.quantity.grade,
+            ),
+            "evidence_against": over,
+            "setting": case.worst.label,
+        }
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        detail: MembershipDetail = case.detail
+        return [
+            Section("Who attacks what", [_facts(detail), Items("Assumed", detail.premises)]),
+            Section("How well members are told", [_picture(case), *_rates(case)]),
+            Section("What is refuted", [_refutations(case)]),
+            Section("Method", [_method(detail)]),
+        ]
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        first = _main(case)
+        bound = first.bound
+        some = () if bound is None else (EveryAttacker(
+            f"At most {percent(bound.value, 'up')} of members are told at a "
+            f"{first.label}.", "proved if", bound.quantity.takes_as_given,
+        ),)  # fmt: skip
+        return Subject(f"A model trained on some of {case.detail.records:,} records.", limits=some)
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        detail, first = case.detail, _main(case)
+        told = _best(first)
+        found = {
+            "inference": Answered(
+                f"membership: {percent(told.value)} of members told by {told.name}, "
+                f"{first.label}", told.quantity.grade,
+            ),
+        }  # fmt: skip
+        if detail.declared is not None:
+            found["parameters"] = Answered(f"{detail.declared.words}, as declared", None)
+            found["unit"] = Answered("one record of the training data", None)
+        return found
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
+        return [
+            RealFigure(
+                "Rates, limits, what is refuted and the verdict",
+                f"Counts over {case.detail.records:,} records of {case.detail.targets} models.",
+                (*VERDICT, *FOUND, "assessed*", "title"),
+            )
+        ]
+
+
+LAYOUT = MembershipLayout()
+
+
+def _limits(row: StudyRow) -> str:
+    found = row.quantity
+    if found.grade == "approximate":
+        return f"about {limits(_fact(row, 'low'), _fact(row, 'high'))}"
+    return limits(found.low, found.high) if found.low is not None else f"{found.why}"
+
+
+def _fact(row: StudyRow, name: str) -> float | None:
+    found = row.facts.get(name)
+    return None if found is None else float(found)
+
+
+def _facts(detail: MembershipDetail) -> Facts:
+    kept = MISSING if detail.declared is None else detail.declared.words
+    return Facts([
+        ("Models, attacked", f"{number(detail.models)}, {number(detail.targets)}"),
+        ("Folds", "none: held-out targets" if detail.folds == 1 else number(detail.folds)),
+        ("Records with a coin", number(detail.records)),
+        ("Records in no model", number(detail.outsiders)),
+        ("Coins", detail.coins),
+        ("Declared of the training", kept),
+    ])  # fmt: skip
+
+
+def _rates(case: StudyJudgement) -> list[Block]:
+    rows = case.findings.select(of=TOLD)
+    over = [row for row in rows if "false" in row.facts]
+    found: list[Block] = []
+    if over:
+        found.append(table(
+            "Mean over further models, a trial each; limits hold for all at once",
+            over,
+            {
+                "Attack": "name", "Aimed at": "fpr", "Others called in": "false",
+                "Limits": lambda row: limits(_fact(row, "false_low"), _fact(row, "false_high")),
+                "Members told": "value",
+                "Limits of these": lambda row: limits(
+                    _fact(row, "true_low"), row.quantity.high
+                ),
+            },
+            percent=("Aimed at", "Others called in", "Members told"),
+        ))  # fmt: skip
+    return found
+
+
+def _refutations(case: StudyJudgement) -> Block:
+    claimed = case.detail.declared
+    against = 0.0 if claimed is None else claimed.epsilon or 0.0
+    columns: dict[str, Any] = {
+        "Attack": "name",
+        "Guesses right": lambda row: f"{row.facts['correct']:,} of {row.facts['guesses']:,}",
+        "Canaries": "canaries",
+        "Epsilon refuted": lambda row: lower(row.value, 4),
+        "mu refuted": lambda row: lower(float(row.facts["mu"]), 4),
+        "p-value": lambda row: upper(float(row.facts["p_value"]), 3),
+    }
+    return table(
+        f"At delta {case.detail.delta:g}; p-values are against epsilon {against:g}",
+        case.findings.select(role="refuted"), columns,
+    )  # fmt: skip
+
+
+def _picture(case: StudyJudgement) -> Figure:
+    """Draw members told against others called in, with what nobody exceeds."""
+    each = [one for one in case.each if one.criterion.of != EPSILON]
+    shown = [(one.guess, row) for one in each for row in one.rows if row.role == "attack"]
+    names = dict.fromkeys(row.name for _, row in shown)
+
+    def draw(figure: MplFigure) -> None:
+        axes = figure.subplots()
+        at = [one.guess for one in each]
+        for name in names:
+            told = [(x, row) for x, row in shown if row.name == name]
+            axes.plot([x for x, _ in told], [row.value for _, row in told], marker="o", label=name)
+        axes.plot(at, at, color="0.5", linestyle="--", label="guessing")
+        if bounds := [(one.guess, one.bound.value) for one in each if one.bound is not None]:
+            axes.plot(*zip(*bounds, strict=True), color="black", linewidth=2, label="nobody above")
+        axes.set(xscale="log", yscale="log", xlabel="others called in", ylabel="members told")
+        axes.legend(loc="upper left", frameon=False)
+
+    first = _main(case)
+    return Figure(
+        f"{percent(_best(first).value)} of members are told where {percent(first.guess)} of others "
+        "are called in",
+        "Members told against others called in, both logarithmic: a line for each attack, dashed "
+        "what guessing gives, heavy what nobody exceeds if the training keeps what is declared.",
+        draw,
+        table(
+            "Members told at each false-positive rate",
+            [row for _, row in shown],
+            {"Others called in": "fpr", "Attack": "name", "Members told": "value",
+             "Limits": _limits},
+            percent=("Others called in", "Members told"),
+        ),
+        name="membership",
+    )  # fmt: skip
+
+
+def _method(detail: MembershipDetail) -> Text:
+    said: Sequence[str] = [
+        "Given the shadows, each coin of a target is fresh: a guarantee about one record limits "
+        "how often any attack names it. A third of the canaries chooses how many are guessed, the "
+        "others are counted.",
+        "Rates over further models count a target as one trial, at thresholds that the shadows "
+        "alone have chosen. Rates over records have approximate limits, since records share "
+        "models; these decide nothing.",
+        f"What each attack refutes, and both families of rates, hold together at level "
+        f"{detail.confidence:g}, each at {detail.each_confidence:.6g} (Bonferroni).",
+    ]
+    return Text(said)

@@ -1,0 +1,160 @@
+"""The kind "membership": played from files, judged by rates and by what is refuted."""
+
+import json
+
+import numpy as np
+import pytest
+
+from narcissus import load_audit
+from narcissus.guarantees import ApproximateDP
+from narcissus.membership import audit_membership, shadow_scores
+from narcissus.report import render_text
+from narcissus.study.reading import read_record
+
+LOUD, QUIET = 4.0, 0.0
+
+
+@pytest.fixture
+def played(narcissus, tmp_path, monkeypatch):
+    """Play a study of made-up shadow models, and return exit code and record."""
+    monkeypatch.chdir(tmp_path)
+
+    def play(text="", shift=LOUD, models=32, records=60, threat='attacks = ["lira"]', seed=0):
+        rng = np.random.default_rng(seed)
+        members = rng.random((models, records)) < 0.5
+        scores = rng.normal(size=members.shape) + shift * members
+        np.savez("scores.npz", scores=scores, members=members)
+        (tmp_path / "study.toml").write_text(
+            f'kind = "membership"\n[data]\nscores = "scores.npz"\n[threat]\n{threat}\n{text}\n'
+            "[run]\nseed = 1\n"
+        )
+        code, out, err = narcissus(
+            "audit", "study.toml", "--json", "--quiet", "--out", "out", "--restart"
+        )
+        return code, (json.loads(out) if out else err)
+
+    return play
+
+
+def rows(record, of):
+    return [row for row in record["rows"] if row["of"] == of]
+
+
+def test_what_is_refuted_is_what_the_audit_refutes(played, tmp_path):
+    code, record = played()
+    assert (code, record["status"]) == (0, "no threshold")
+    [refuted] = rows(record, "refuted epsilon")
+    given = np.load(tmp_path / "scores.npz")
+    data = shadow_scores(given["scores"], given["members"])
+    confidence = refuted["quantity"]["confidence"]
+    assert confidence == pytest.approx(1 - 0.05 / 3)
+    found = [
+        audit_membership(data, confidence=confidence, rng=seed).epsilon for seed in range(5)
+    ]  # only which canaries are counted differs
+    assert 0.5 * min(found) < refuted["quantity"]["value"] < 2 * max(found)
+    assert len(rows(record, "members told")) == len(rows(record, "members told, about")) == 3
+
+
+@pytest.mark.parametrize(
+    ("threshold", "shift", "status", "code"),
+    [
+        ("epsilon = 1", LOUD, "exceeded", 1),
+        ("epsilon = 1", QUIET, "inconclusive", 3),
+        ("tpr = 0.2", QUIET, "inconclusive", 3),
+        ("tpr = 0.05\nepsilon = 1", LOUD, "exceeded", 1),
+    ],
+)
+def test_it_is_exceeded_by_what_is_refuted_and_never_met_by_what_is_not(
+    played, threshold, shift, status, code
+):
+    exit_code, record = played(f"[threshold]\n{threshold}", shift)
+    assert (record["status"], exit_code) == (status, code)
+
+
+def test_a_rate_over_many_models_is_exceeded(played):
+    """With 300 targets few false positives are shown; that decides, and no approximate limit."""
+    threat = 'attacks = ["score"]\ntargets = 300\nfpr = [0.6]'
+    code, record = played("[threshold]\ntpr = 0.7", models=400, records=40, threat=threat)
+    over = next(row for row in rows(record, "members told") if "over models" in row["name"])
+    assert (code, record["status"], record["grade"]) == (1, "exceeded", "sampled")
+    assert over["quantity"]["low"] > 0.7
+    assert over["quantity"]["low"] <= over["quantity"]["value"]
+
+
+def test_what_is_declared_limits_everybody_unless_it_is_refuted(played):
+    kept = "[guarantee]\nepsilon = 0.5\ndelta = 0.001\n[threshold]\ntpr = 0.02\nat = 0.01"
+    code, record = played(kept, QUIET)
+    most = float(ApproximateDP(0.5, 0.001).power(0.01))
+    assert [row["quantity"]["value"] for row in rows(record, "bound")][1] == pytest.approx(most)
+    assert (code, record["status"], record["grade"]) == (0, "met", "proved if")
+    assert record["assumptions"] == [
+        "the training keeps approximate DP with epsilon 0.5 and delta 0.001 (add-remove neighbours)"
+    ]
+    code, record = played(kept, LOUD)
+    assert (code, record["status"]) == (3, "contradicted")
+    assert "declared is epsilon 0.5 at delta 0.001; lira refutes" in record["contradictions"][0]
+    _, record = played("[guarantee]\nmu = 0.1\n", LOUD)
+    assert "declared is mu 0.1; lira refutes every mu below" in record["contradictions"][0]
+
+
+def test_an_attack_in_folds_has_no_rates_that_decide(played):
+    threat = 'attacks = ["lira"]\nfolds = 4'
+    code, record = played("[threshold]\ntpr = 0.05", threat=threat)
+    assert (code, record["status"]) == (3, "not assessed")
+    assert "attack several held-out models" in record["verdict"]
+
+
+def test_several_attacks_share_the_error(played):
+    _, record = played(
+        "[threshold]\nepsilon = 1", threat='attacks = ["lira", "lira-fixed", "score"]'
+    )
+    levels = [row["quantity"]["confidence"] for row in rows(record, "refuted epsilon")]
+    assert levels == pytest.approx([1 - 0.05 / 9] * 3)
+    best = max(row["quantity"]["value"] for row in rows(record, "refuted epsilon"))
+    [measured] = rows(record, "epsilon")
+    assert measured["quantity"]["low"] == best
+
+
+def test_report_frame_and_brief(played, narcissus, tmp_path):
+    played("[guarantee]\nepsilon = 8\n[threshold]\nepsilon = 1")
+    page = render_text(read_record(tmp_path / "out"))
+    assert "By lira every epsilon below" in page
+    assert "Epsilon refuted" in page
+    frame = load_audit(tmp_path / "out").to_frame()
+    assert set(frame["quantity"]) >= {"members told", "refuted epsilon", "bound", "guess"}
+    for form in ("--brief", "--mapping"):
+        code, out, _ = narcissus("report", "out", form, "--text")
+        assert code == 0
+        assert "Membership told by shadow models" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[threshold]\ntpr = 0.1\nat = 0.2", "`threshold.at` is 0.2, which is none of"),
+        ("[threshold]\nreason = 'r'", "give `tpr`, `epsilon` or both"),
+        ("[guarantee]\ndelta = 0.1", "give `epsilon` (and `delta`) or `mu`"),
+        ("policy = 'x.toml'\n[threshold]\ntpr = 0.1", "policy"),
+    ],
+)
+def test_what_does_not_fit_is_refused(played, text, said):
+    code, err = played(text)
+    assert code == 2
+    assert said in err
+
+
+@pytest.mark.parametrize("threat", ['attacks = ["lira", "lira"]', "fpr = [0.1, 0.1]"])
+def test_nothing_is_named_twice(played, threat):
+    code, err = played(threat=threat)
+    assert code == 2
+    assert "names one twice" in err
+
+
+@pytest.mark.coverage_claim
+def test_models_that_tell_nothing_are_rarely_exceeded(played):
+    """Level .95: of 30 nulls, 8 or more are exceeded with chance 1e-4 at most."""
+    found = [
+        played("[threshold]\nepsilon = 0", QUIET, models=12, records=40, seed=seed)[1]["status"]
+        for seed in range(30)
+    ]
+    assert found.count("exceeded") < 8
