@@ -318,6 +318,8 @@ def test_where_nothing_is_proved_it_is_said():
 def test_what_is_no_people_is_refused(monkeypatch):
     with pytest.raises(InputError, match="row 1"):
         ThreatToPeople([[0.5, 0.5], [0.5, 0.4]])
+    with pytest.raises(InputError, match="confidence"):
+        ThreatToPeople([[0.5, 0.5], [0.6, 0.4]]).at_most(PureDP(1.0), 1.0)
     with pytest.raises(InputError, match="replace-one"):
         ThreatToPeople([[0.5, 0.5]]).tails(PureDP(1.0, adjacency="add-remove"))
     monkeypatch.setattr(AT_MOST, "MOST_PEOPLE", 2)

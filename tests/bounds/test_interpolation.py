@@ -206,6 +206,15 @@ def test_many_equal_targets_are_those_one_by_one():
     assert first == pytest.approx(other, rel=1e-9)
 
 
+@HERE
+def test_many_alike_are_summed_over_one_law_to_the_same_number(monkeypatch):
+    guarantee = ApproximateDP(1.0, 0.01)
+    one = interpolation([[0.6, 0.4]], guarantee, 75, repeats=[100]).value
+    monkeypatch.setattr(sys.modules["narcissus.bounds.interpolation"], "_FEW_ALIKE", 1000)
+    plain = interpolation([[0.6, 0.4]], guarantee, 75, repeats=[100]).value
+    assert one == pytest.approx(plain, rel=1e-9)
+
+
 def best_of_symmetric_mechanisms(n: int, p: float, curve: ProfileCurve, v: int) -> float:
     """The exact optimum for ``n`` bits of one prior under all points of a curve, by a program.
 

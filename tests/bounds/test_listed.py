@@ -27,6 +27,7 @@ from narcissus.bounds import (
     threat_of_likeliest,
     threat_of_ranked,
 )
+from narcissus.bounds.threat import SINGLE, _ends
 from narcissus.errors import InputError
 from narcissus.guarantees import ApproximateDP, GaussianDP, PureDP, RenyiDP
 from narcissus.priors import Zipf
@@ -179,9 +180,13 @@ def test_the_theorem_answers_for_likeliest_values_alone():
     assert any("the 2 likeliest values" in line and "0.1" in line for line in said.assumptions)
     with pytest.raises(InputError, match="tolerance"):
         optimum_by_listing(Lister([zipf(3, 1.0)]), 1, GaussianDP(1.0), tolerance=0)
+    with pytest.raises(InputError, match="most"):
+        optimum_by_listing(Lister([zipf(3, 1.0)]), 1, GaussianDP(1.0), most=0)
     for call in (lambda g: listed_optimum(priors, g), lambda g: ranked_optimum(Zipf(1.0, 5), g)):
         with pytest.raises(InputError, match="replace-one"):
             call(PureDP(1.0, adjacency="add-remove"))
+    with pytest.raises(InputError, match="replace-one"):
+        ranked_tails(Zipf(1.0, 5), PureDP(1.0, adjacency="add-remove"), 3)
 
 
 HERE = pytest.mark.states("Narcissus theory", "4.11")
@@ -278,9 +283,22 @@ def test_a_tail_by_rank_is_that_of_the_listed_masses(guarantee):
             assert tails[v] >= interpolation(mass, guarantee, v, repeats=[n]).value * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("n", [1, SINGLE, SINGLE + 1, SINGLE + 21, SINGLE + 39, 4999, 10**6])
+def test_ranks_are_grouped_to_the_last_and_no_group_is_smaller_than_the_others(n):
+    ends = _ends(n)
+    sizes = np.diff(ends)
+    assert (ends[0], ends[-1]) == (0, n)
+    assert (sizes[:SINGLE] == 1).all()
+    assert (sizes[SINGLE:] >= min(20, n - SINGLE)).all()
+    starts = np.array(ends[SINGLE:-1])
+    assert (sizes[SINGLE:-1] <= 0.005 * starts[:-1] + 1).all()
+
+
 def test_a_threat_by_rank_is_answered_by_all_commands_alike():
     few = threat_of_ranked(Zipf(1.1, 10), targets=3)
     assert len(few.values) == 10
+    assert len(threat_of_ranked(Zipf(1.1, 1000)).values) == 1000
+    assert threat_of_ranked(Zipf(1.1, 1001)).values is None
     found = best(bounds_on(few, ApproximateDP(3.0, 1e-5)))
     assert found.value == pytest.approx(0.694906, abs=5e-7)
     assert any("Zipf's law with exponent 1.1 over 10 values" in said for said in found.assumptions)

@@ -352,8 +352,15 @@ def test_the_p_value_takes_the_worst_of_all_ranges_below_the_count(epsilon, delt
             assert found == pytest.approx(truth, rel=1e-11, abs=0)
 
 
+@pytest.mark.parametrize("theorem", THEOREMS.values(), ids=THEOREMS)
+def test_what_is_our_own_says_so(theorem):
+    assert theorem.own is theorem.source.startswith("Narcissus theory")
+    assert theorem.title or not theorem.own  # a section of ours holds several
+
+
 def test_counts_of_an_audit_are_checked():
     assert one_run_p_value(10, 10, 0, 1.0, 0.1) == 1
+    assert one_run_p_value(10, 10, 10, 1.0, 1.0) == 1
     assert f_dp_one_run_p_value(10, 10, 0, PureDP(1.0)) == 1
     assert one_run_p_value(10**10, 10, 10, 0.0) == pytest.approx(2**-10)
     for m, r, v, k, said in [

@@ -1,6 +1,7 @@
 """Each p-value against the law of all strings, or of all that is counted; and what it catches."""
 
 from itertools import pairwise, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -62,6 +63,7 @@ def test_blocks_are_those_of_all_strings(monkeypatch):
 def test_sums_of_windows_are_fair_and_counted():
     odd, windows = window_sums(ALL, 4)
     assert windows == 9
+    assert odd.shape == (len(ALL), 8)
     fair = np.bincount(ALL[:, :9].sum(axis=1, dtype=np.int64), minlength=10)
     for place, mask in enumerate(range(1, 16, 2)):
         chosen = [i for i in range(4) if mask >> i & 1]
@@ -74,6 +76,11 @@ def test_distant_bits_are_compared():
     lags = np.array([1, 3, 6])
     by_hand = [(ALL[:, lag:] != ALL[:, :-lag]).sum(axis=1) for lag in lags]
     assert (disagreements(ALL, lags) == np.transpose(by_hand)).all()
+
+
+def test_a_string_that_is_said_twice_is_seen():
+    once = np.random.default_rng(0).integers(0, 2, 128, dtype=np.uint8)
+    assert TESTS["autocorrelation"](np.tile(once, 2)[None]) < 1e-20
 
 
 def test_fair_sums():
@@ -131,6 +138,8 @@ def test_holm_adjusts_in_steps():
 def test_words_leave_some_pairs_alike():
     for n in (128, 1024, 4096):
         size = word_length(n)
+        least = next(s for s in range(3, 40) if comb(n // s, 2) / 2**s < 4)
+        assert size == least - 1
         words = n // size
         assert words * (words - 1) / 2 / 2**size >= 4 or size == 2
         assert (n // (size + 1)) * (n // (size + 1) - 1) / 2 / 2 ** (size + 1) < 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -182,6 +183,18 @@ def test_the_ends_of_what_a_statement_can_say_are_taken():
         SurprisalResilience(0, 0, share=1), SurprisalResilience(0, 0, share=0),
     ):  # fmt: skip
         assert made.words()
+
+
+def test_what_a_surprising_row_keeps_is_said():
+    assert "that keeps" not in SurprisalResilience(0, 0, share=0.5).words()
+    assert "that keeps 3 bits" in SurprisalResilience(0, 0, share=0.5, bits=3.0).words()
+
+
+def test_singling_out_is_about_rows_of_one_distribution():
+    SinglingOut.require(SimpleNamespace(world=Bits(5)))
+    unlike = Bits(5, rate=(0.1, 0.2, 0.3, 0.4, 0.5))
+    with pytest.raises(InputError, match="are not alike"):
+        SinglingOut.require(SimpleNamespace(world=unlike))
 
 
 def test_threshold_takes_a_sampled_baseline_for_small_by_an_exact_test():
