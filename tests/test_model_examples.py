@@ -13,10 +13,18 @@ import narcissus
 from narcissus.cli.main import main
 from narcissus.errors import InputError
 from narcissus.extraction.images import read_images
+from narcissus.kinds.memorization import image as image_model
+from narcissus.kinds.memorization import language as language_model
+from narcissus.kinds.memorization.image.layout import LAYOUT as IMAGE_LAYOUT
+from narcissus.kinds.memorization.language.layout import LAYOUT as LANGUAGE_LAYOUT
 from narcissus.study import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES, LANGUAGE = (ROOT / "examples" / name for name in ("image-models", "language-models"))
+
+
+def outliers_of(record):
+    return IMAGE_LAYOUT.outliers_of(image_model.KIND.judged(record))
 
 
 def blocks(examples, kind):
@@ -49,17 +57,17 @@ def language(tmp_path_factory):
 def test_the_study_of_images_finds_what_came_often(images):
     folder, code = images
     record = read_record(folder / "results" / "images" / "record.json")
-    results = record.results
+    groups, detail = outliers_of(record), record.detail
     assert (code, record.status) == (1, "exceeded")
-    assert [group.copies for group in results.groups] == [0, 1, 5, 20]
-    often, once = results.groups[3], results.groups[1]
-    assert often.reproduced == often.images
-    assert often.gain.low > 0.8
+    assert [group.copies for group in groups] == [0, 1, 5, 20]
+    often, once = groups[3], groups[1]
+    assert often.recovered == often.total
+    assert often.shown_gain > 0.8
     assert once.share < 0.1
-    assert all(group.fresh.value < 0.1 for group in results.groups)
-    assert all(group.shadows.value < 0.1 for group in results.groups)
-    shown = [one for one in results.pictures if one.copies == 20]
-    assert all(one.to_trained < results.close < one.to_fresh for one in shown)
+    assert all(group.fresh.value < 0.1 for group in groups)
+    assert all(group.of("shadows").value < 0.1 for group in groups)
+    shown = [one for one in detail.pictures if one.copies == 20]
+    assert all(one.to_trained < detail.close < one.to_fresh for one in shown)
     model = folder / "results" / "images" / "model"
     assert {path.name for path in model.iterdir()} >= {"model.safetensors", "unet.json"}
     picture, report = '<img src="data:image/png', folder / "results" / "images" / "report.html"
@@ -80,10 +88,11 @@ def test_the_python_of_images_runs(images, monkeypatch, capsys):
 
 
 def test_the_example_that_needs_no_extra_is_played():
-    results = narcissus.run(narcissus.load_study(IMAGES / "mixture.toml")).record.results
-    assert results.status == "exceeded"
-    assert results.groups[-1].reproduced == results.groups[-1].images
-    assert results.whole.fresh.value == 0
+    record = narcissus.run(narcissus.load_study(IMAGES / "mixture.toml")).record
+    whole, *_, often = outliers_of(record)
+    assert record.status == "exceeded"
+    assert often.recovered == often.total
+    assert whole.fresh.value == 0
 
 
 def test_the_studies_of_images_are_those_of_the_examples(tmp_path):
@@ -116,16 +125,16 @@ def test_the_pictures_are_as_the_page_says(name, count, side):
 def test_the_study_of_the_page_finds_what_was_learnt_by_heart(language):
     folder, code = language
     record = read_record(folder / "results" / "quick" / "record.json")
-    results = record.results
+    case = language_model.KIND.judged(record)
     assert (code, record.status) == (1, "exceeded")
-    assert results.program_exceeds
-    for attack in results.attacks:
-        often = attack.groups[-1]
-        assert (often.copies, often.recovered) == (25, often.documents)
-        assert attack.whole.fresh.value == 0
-    (canaries,) = results.canaries
-    assert canaries.named > canaries.by_chance
-    assert all(one.above.value > 0.9 for one in results.membership if one.score != "lower")
+    assert record.detail.program.quality > record.criteria[1].at_most
+    for whole, *_, often in LANGUAGE_LAYOUT.groups(case).values():
+        assert (often.copies, often.recovered) == (25, often.total)
+        assert whole.fresh.value == 0
+    (canaries,) = case.findings.select(of="canaries named")
+    assert canaries.facts["named"] > canaries.facts["by_chance"]
+    scores = case.findings.select(of="above a fresh one")
+    assert all(one.value > 0.9 for one in scores if one.name != "lower")
     assert {path.name for path in (folder / "results" / "quick" / "model").iterdir()} >= {
         "config.json", "model.safetensors", "tokenizer.json",
     }  # fmt: skip
@@ -135,11 +144,13 @@ def test_the_study_of_the_page_finds_what_was_learnt_by_heart(language):
 @pytest.mark.models
 def test_the_program_of_the_page_extracts_and_only_from_this_model(language):
     folder, _ = language
-    program = read_record(folder / "results" / "quick" / "record.json").results.program
+    record = read_record(folder / "results" / "quick" / "record.json")
+    program = record.detail.program
+    success = {row.name: row.value for row in record.rows if row.of == "success"}
     assert program.verdict == "extraction"
-    assert program.success.value == 1
-    assert program.success_without_release.value == 0
-    assert program.success_on_shadow.value == 0
+    assert success.pop("with the release") == 1
+    assert set(success.values()) == {0}
+    assert "on shadow data" in success
     assert program.quality > 0.2
     assert program.endings == {"finished": 10}
 
@@ -170,12 +181,13 @@ def test_the_released_folder_is_a_checkpoint_like_any_other(language, tmp_path):
     study["model"]["shadows"] = ["shadow"]
     study |= {"generation": {"samples": 20, "top": 5}, "run": {"seed": 1}}
     record = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record
-    assert not record.results.by_chance
-    assert record.results.has_reference
+    assert not record.detail.by_chance
+    assert record.detail.has_reference
     assert any("was not trained on them" in one for one in record.assumptions)
     assert any(one.startswith("shadow models") for one in record.assumptions)
-    completion = record.results.attacks[1].whole
-    assert completion.shadows.mean.value == completion.reference.value  # it is the same model
+    completion = LANGUAGE_LAYOUT.groups(language_model.KIND.judged(record))["completion"][0]
+    [[of_shadow], *_] = record.detail.attacks[1].shadows
+    assert of_shadow / completion.total == completion.of("reference").value  # the same model
     study["model"]["shadows"] = ["other"]
     with pytest.raises(InputError, match="must be different folders"):
         narcissus.load_study(study, folder=tmp_path).settings.model.build()

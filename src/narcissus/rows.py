@@ -225,6 +225,8 @@ class Findings:
     premises: tuple[str, ...] = ()  # What every sampled row takes as given
     refuted: tuple[str, ...] = ()  # Contradictions that the kind found beside those of rows
     void: bool = False  # Whether nothing can be concluded from the rows
+    # Status of a kind that weighs for itself and leaves it open, whatever is accepted
+    undecided: Status | None = None
 
     def select(
         self, at: Mapping[str, float | str] | None = None, *, of: str = "", role: Role | None = None
@@ -253,6 +255,7 @@ class JudgedCriterion:
     contradictions: tuple[str, ...]
     fails: Status  # Status where nothing is shown
     void: bool = False
+    undecided: Status | None = None
 
     @property
     def label(self) -> str:
@@ -310,6 +313,8 @@ class JudgedCriterion:
         that fails proves nothing.
         """
         most, least = self.criterion.at_most, self.criterion.at_least
+        if self.undecided is not None:
+            return self.undecided
         if most is None and least is None:
             return "contradicted" if self.contradictions else "no threshold"
         if self.void:
@@ -435,7 +440,8 @@ def judge(
     for one in findings.criteria:
         rows = findings.select(one.at)
         clashes = _contradictions(findings, one, rows, quantity)
-        each.append(JudgedCriterion(one, rows, (*findings.refuted, *clashes), fails, findings.void))
+        refuted = (*findings.refuted, *clashes)
+        each.append(JudgedCriterion(one, rows, refuted, fails, findings.void, findings.undecided))
     return StudyJudgement(findings, tuple(each))
 
 

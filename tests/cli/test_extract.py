@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from narcissus.cli.main import cli
 from narcissus.cli.playing import extract as command
+from narcissus.cli.studies import record_schema
 from narcissus.errors import NarcissusError
 from narcissus.extraction import sandbox
 from narcissus.extraction.sandbox import IsolationError
 from narcissus.report.format import limits
-from narcissus.study.extraction import KIND
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 
@@ -53,19 +53,20 @@ def test_json_has_the_keys_of_the_contract(folder):
     done = call(folder, "--json")
     assert done.return_value == 0, done.output
     record = json.loads(done.stdout)
-    results = record["results"]
-    assert {"success", "success_without_release", "success_on_shadow", "program_bytes",
-            "complexity", "quality", "extractable_bits", "verdict"} <= set(results)  # fmt: skip
-    assert {"low", "high"} <= set(results["success"])
-    assert results["verdict"] == "extraction"
-    assert results["quality"] > 0.98
-    assert results["isolation"]["method"] != "none"
-    jsonschema.validate(results, KIND.results.json_schema())
+    detail, rows = record["detail"], {row["name"]: row for row in record["rows"]}
+    assert {"program_bytes", "complexity", "verdict"} <= set(detail)
+    assert {"with the release", "an empty release", "on shadow data"} <= rows.keys()
+    success = rows["with the release"]["quantity"]
+    assert {"low", "high"} <= set(success)
+    assert detail["verdict"] == "extraction"
+    assert rows["extraction program"]["quantity"]["value"] > 0.98
+    assert detail["isolation"]["method"] != "none"
+    jsonschema.validate(record, record_schema("extraction"))
     assert (folder / "out" / "record.json").read_text() == done.stdout
     report = (folder / "out" / "report.html").read_bytes()
     assert len(report) < 300 * 1024
     # Limits are rounded outwards wherever they stand, so that both places say the same.
-    low = limits(results["success"]["low"], results["success"]["high"])
+    low = limits(success["low"], success["high"])
     assert report.decode().count(low) >= 2
 
 
@@ -90,9 +91,9 @@ def test_audit_plays_it_too(folder):
 
 def test_by_heart_is_no_extraction(folder):
     done = call(folder, "--json", name="by_heart.toml")
-    results = json.loads(done.stdout)["results"]
-    assert results["quality"] <= 0
-    assert results["verdict"] == "no extraction"
+    detail = json.loads(done.stdout)["detail"]
+    assert detail["program_bytes"] >= min(detail["complexity"].values())
+    assert detail["verdict"] == "no extraction"
 
 
 def test_three_runs_of_a_program_that_fails_are_too_few(folder):
@@ -107,7 +108,7 @@ def test_three_runs_of_a_program_that_fails_are_too_few(folder):
     assert record["verdict"].startswith("Inconclusive")
     assert "4 runs instead of these" in record["verdict"]
     assert "no longer than this one" not in json.dumps(record)
-    assert "this program without the release" not in record["results"]["complexity"]
+    assert "this program without the release" not in record["detail"]["complexity"]
     report = (folder / "out" / "report.html").read_text()
     assert "Evidence for the release" not in report
 
@@ -118,7 +119,7 @@ def test_three_runs_of_a_program_that_fails_are_too_few(folder):
 )
 def test_the_record_has_the_grade_of_the_verdict(folder, name, grade, assumed):
     record = json.loads(call(folder, "--json", name=name).stdout)
-    assert record["grade"] == record["results"]["verdict_grade"] == grade
+    assert record["grade"] == record["detail"]["verdict_grade"] == grade
     assert len(record["assumptions"]) == len(assumed)
     for words, start in zip(record["assumptions"], assumed, strict=True):
         assert words.startswith(start)
@@ -160,7 +161,7 @@ def test_a_machine_without_isolation(folder, monkeypatch):
     assert "--no-isolation" in done.stderr
     told = call(folder, "--no-isolation", "--json")
     record = json.loads(told.stdout)
-    assert record["results"]["isolation"]["method"] == "none"
+    assert record["detail"]["isolation"]["method"] == "none"
     assert "WITHOUT isolation" in record["verdict"]
 
 
@@ -178,11 +179,11 @@ def test_reduced_isolation_is_labelled(folder, monkeypatch):
     done = call(folder)
     assert "Reduced isolation (Landlock alone)" in " ".join(done.stdout.split())
     record = json.loads((folder / "out" / "record.json").read_text())
-    isolation = record["results"]["isolation"]
-    assert isolation["reduced"] is True
+    isolation = record["detail"]["isolation"]
+    assert isolation["method"] == "Landlock"
     assert any("sizes, times" in text for text in isolation["not_hidden"])
     assert "what the program saw besides" in str(record["not_assessed"])
-    jsonschema.validate(record["results"], KIND.results.json_schema())
+    jsonschema.validate(record, record_schema("extraction"))
     assert "Reduced isolation" in (folder / "out" / "report.html").read_text()
 
 

@@ -105,7 +105,15 @@ def parts(value, path=()):
             yield from parts(inner, (*path, key))
 
 
-NAMES = {"at", "facts", "merged", "tried", "estimators"}  # their keys are no keys of ours
+NAMES = {
+    "at",
+    "facts",
+    "merged",
+    "tried",
+    "estimators",
+    "complexity",
+    "endings",
+}  # their keys are no keys of ours
 
 
 def refused(model, data):
@@ -167,5 +175,5 @@ def test_without_one_of_its_rows_it_is_refused_or_has_a_page(record, said, tmp_p
         if said(rows=rows[:place] + rows[place + 1 :]):
             refused += 1
         else:
-            page_of(read_record(tmp_path / "record.json"))
+            page_of(read_record(tmp_path / "record.json"), internal=True)
     assert refused

@@ -45,7 +45,8 @@ def test_the_page_says_the_same(name, record):
         lines = [
             line
             for line in re.sub(r"(sha256:)?[0-9a-f]{64}", "#", text).splitlines()
-            if "ecord format" not in line and "format 2" not in line and line.strip() != "#"
+            if not re.search("ecord format|format 2|same on every machine", line)
+            and line.strip() != "#"
         ]
         return "\n".join(lines)
 

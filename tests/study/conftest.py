@@ -156,7 +156,7 @@ def any_old_record(request):
     return RECORDS / request.param
 
 
-HAVE_ROWS = ("channel", "mechanism", "samples")
+HAVE_ROWS = ("channel", "extraction", "mechanism", "samples")
 
 
 @pytest.fixture(

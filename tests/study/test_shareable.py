@@ -85,7 +85,7 @@ def test_an_early_record_with_groups_of_few_real_people_is_not_shown():
 @pytest.mark.parametrize("kind", ["language-model", "image-model"])
 def test_an_early_record_with_groups_of_few_documents_is_not_shown(kind):
     record = read_record(FOLDER / "few_copies" / f"{kind}.json")
-    assert record.results.merged is None
+    assert record.detail.how_merged is None
     with pytest.raises(
         InputError, match=r"earlier version.*fewer than 10 real people or documents"
     ):

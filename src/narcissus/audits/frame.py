@@ -20,13 +20,7 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 """The columns that every kind of study has."""
 
 # kind -> module
-KINDS: dict[str, str] = {
-    kind: f"narcissus.audits.numbers.{kind.partition('-')[0]}"
-    for kind in (
-        *("classifier", "extraction", "game", "image-model", "language-model"),
-        "table",
-    )
-}
+KINDS: dict[str, str] = {kind: f"narcissus.audits.numbers.{kind}" for kind in ("game", "table")}
 
 
 def frame_of(record: Record) -> pd.DataFrame:
@@ -37,7 +31,12 @@ def frame_of(record: Record) -> pd.DataFrame:
         return pd.json_normalize(results if isinstance(results, list) else [results])
     rows: Iterable[Mapping[str, Any]]
     if layout is not None:
-        rows = [_flat(row, layout[0].in_frame(row, layout[1])) for row in record.rows if row.of]
+        said, case = layout
+        rows = [
+            _flat(row, more)
+            for row in record.rows
+            if row.of and (more := said.in_frame(row, case)) is not None
+        ]
     else:
         rows = import_module(KINDS[record.kind]).rows(record.results)
     found = [

@@ -336,8 +336,8 @@ class ExtractOptions:
 @command
 def extract(evidence: Path, *, of: ExtractOptions) -> int:
     from narcissus.extraction.sandbox import IsolationError, without_isolation
+    from narcissus.kinds.extraction import KIND
     from narcissus.observer import SILENT
-    from narcissus.study.extraction import KIND
     from narcissus.study.toml import read_document, validate
 
     document = read_document(evidence)

@@ -5,7 +5,7 @@ A kind says what is its own (`Kind`); playing, storing, judging, reading, frame 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +55,8 @@ class Tasks:
     identity: Mapping[str, object]
     """What the pieces depend on; others are no continuation of these."""
     what: str
+    then: Callable[[Done], Tasks] | None = None
+    """Pieces that need what these come to; of the same identity."""
 
 
 class Kind(Generic[StudyT, WorkT]):
@@ -100,6 +102,10 @@ class Kind(Generic[StudyT, WorkT]):
         """Whether nothing can be concluded, whatever was counted."""
         return False
 
+    def undecided(self, detail: Any) -> Status | None:
+        """Status of what the kind weighs for itself, where that leaves it open."""
+        return None
+
     def refuted(self, detail: Any) -> tuple[str, ...]:
         """Contradictions that do not follow from rows."""
         return ()
@@ -136,7 +142,7 @@ class Kind(Generic[StudyT, WorkT]):
             assumptions=case.assumptions,
             contradictions=case.contradictions,
             assessed=[*said.assessed(case), *work.assessed],
-            not_assessed=[*said.not_assessed(case), *work.not_assessed],
+            not_assessed=[*said.left_open(study, case), *work.not_assessed],
             not_covered=list(said.not_covered),
             digests=dict(work.digests),
         )
@@ -157,17 +163,21 @@ class Kind(Generic[StudyT, WorkT]):
                 )
                 store = stack.enter_context(kept)
             executor = stack.enter_context(executor_of(options, run, workers=run.workers or 1))
-            return play_all(
-                tasks.play,
-                tasks.keys,
-                store=store,
-                executor=executor,
-                what=tasks.what,
-                observer=options.observer,
-            )
+            done: dict[str, Arrays] = {}
+            while tasks is not None:
+                done |= play_all(
+                    tasks.play,
+                    tasks.keys,
+                    store=store,
+                    executor=executor,
+                    what=tasks.what,
+                    observer=options.observer,
+                )
+                tasks = tasks.then and tasks.then(done)
+            return done
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
-        """Make findings of what a record holds."""
+        """Make findings of what a record holds, with what follows from it."""
         return Findings(
             criteria,
             rows,
@@ -176,6 +186,7 @@ class Kind(Generic[StudyT, WorkT]):
             self.premises(detail),
             self.refuted(detail),
             self.void(detail),
+            self.undecided(detail),
         )
 
     def judge(self, findings: Findings) -> StudyJudgement:

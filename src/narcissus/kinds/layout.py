@@ -46,6 +46,10 @@ class Layout:
         """Return what was asked and not answered, and what would answer it."""
         return []
 
+    def left_open(self, study: Any, case: StudyJudgement) -> list[NotAssessed]:
+        """Return the same where the study itself tells more."""
+        return self.not_assessed(case)
+
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         """Return the numbers of the verdict."""
         raise NotImplementedError
@@ -69,8 +73,8 @@ class Layout:
         """Return the figures that real records decide."""
         return []
 
-    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
-        """More columns of a row of the frame."""
+    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
+        """More columns of a row of the frame; None: it is not shown."""
         return {}
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:

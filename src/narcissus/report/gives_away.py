@@ -184,38 +184,6 @@ def groups_of_people(merged: MergedGroups | None) -> str:
     return merged_words(merged)
 
 
-def _of_model(record: Record) -> list[RealFigure]:
-    what = {"image-model": "images", "classifier": "images"}.get(record.kind, "documents")
-    found = record.results
-    figures = [
-        RealFigure(
-            "Shares, gains, limits and the verdict",
-            f"Counts over the {what} that the model was trained on, and over fresh ones.",
-            (*VERDICT, "assessed*", "title", "results.*"),
-        ),
-        RealFigure(f"Numbers of {what}", f"{found.trained:,} trained on, exact.", ()),
-    ]
-    attacks = getattr(found, "attacks", ())
-    groups = list(getattr(found, "groups", ()))
-    groups += [group for attack in attacks for group in getattr(attack, "groups", ())]
-    if groups:
-        counts = [getattr(g, what) for g in groups]
-        few = " Some are of fewer than 10, and so about each of them." if min(counts) < 10 else ""
-        if (merged := getattr(found, "merged", None)) is not None:
-            few = " " + merged_words(merged, what)
-        how = f"Counts of {what} by their number of copies.{few}"
-        figures.append(RealFigure("Groups by copies", how, ()))
-    shown = bool(getattr(found, "pictures", ())) or any(getattr(a, "shown", ()) for a in attacks)
-    if shown:
-        figures.append(RealFigure("Pictures", "Training images, as they are.", ()))
-    return figures
-
-
-def _of_extraction(record: Record) -> list[RealFigure]:
-    how = "How often a program prints the data, and lengths of outputs that count."
-    return [RealFigure("Shares, lengths and the verdict", how, (*VERDICT, "title", "results.*"))]
-
-
 def _of_another(_: Record) -> list[RealFigure]:
     how = "How they depend on real records is not known of this kind of study."
     return [RealFigure("All numbers", how, ("*",))]
@@ -226,10 +194,6 @@ def _of_nobody(_: Record) -> list[RealFigure]:
 
 
 _BY_KIND: dict[str, Callable[[Any], list[RealFigure]]] = {
-    "classifier": _of_model,
-    "extraction": _of_extraction,
     "game": _of_nobody,
-    "image-model": _of_model,
-    "language-model": _of_model,
     "table": _of_table,
 }

@@ -22,10 +22,7 @@ from narcissus.report.kinds.table_names import best_name
 from narcissus.report.page import Grid, Page, Section, Text
 from narcissus.report.subjects import subject_of
 from narcissus.study.record import Record
-from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.game import GameResults
-from narcissus.study.results.image import ImageResults
-from narcissus.study.results.language import LanguageResults
 from narcissus.study.results.table import TableResults
 from narcissus.study.shareable import to_show
 
@@ -137,14 +134,6 @@ def _game(results: GameResults, record: Record) -> dict[str, Answered]:
     return {"singling out": Answered(text, record.grade)}
 
 
-def _model(results: object, record: Record) -> dict[str, Answered]:
-    """Return what is recovered of a model's training data, whole records."""
-    reached = _testing(record).get("testing")
-    if reached is None:
-        return {}
-    return {"inference": replace(reached, text=f"whole records, {reached.text}")}
-
-
 def _table(results: TableResults, record: Record) -> dict[str, Answered]:
     one = results.decisive
     found: dict[str, Answered] = {}
@@ -163,8 +152,5 @@ def _table(results: TableResults, record: Record) -> dict[str, Answered]:
 
 _KINDS: dict[type, Callable[..., dict[str, Answered]]] = {
     TableResults: _table,
-    LanguageResults: _model,
-    ImageResults: _model,
-    ClassifierResults: _model,
     GameResults: _game,
 }

@@ -9,15 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from narcissus.report.about import EveryAttacker, Subject, shown
-from narcissus.report.format import number, percent, points
+from narcissus.report.format import number, percent
 from narcissus.report.kinds.table_names import label_of
 from narcissus.study.record import Record
-from narcissus.study.results.classifier import ClassifierResults
-from narcissus.study.results.extraction import ExtractionResults
 from narcissus.study.results.game import GameResults
-from narcissus.study.results.image import ImageGroup, ImageResults
-from narcissus.study.results.language import DocumentGroup, LanguageResults
-from narcissus.study.results.recovered import copies_text
 from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.results.table_attacks import GroupAttack, GroupResult
 from narcissus.study.table.words import most_vulnerable
@@ -94,35 +89,6 @@ def _table_limits(one: SettingResult) -> tuple[EveryAttacker, ...]:
     return tuple(found)
 
 
-def _hit(name: str, group: DocumentGroup | ImageGroup, whole: object) -> str:
-    """Describe which copies are given away most."""
-    if group is whole or group.shown_gain <= 0:
-        return ""
-    return (
-        f"Hardest hit: {name} with {copies_text(group.copies, group.and_copies)}: "
-        f"{percent(group.share)} are given back, at least "
-        f"{points(group.shown_gain, 'down')} points more than of those never "
-        "seen (sampled)."
-    )
-
-
-def _language(results: LanguageResults, record: Record) -> Subject:
-    text = f"A language model ({results.model}), trained on {number(results.trained)} documents."
-    return Subject(text, _hit("documents", results.best.worst, results.best.whole))
-
-
-def _image(results: ImageResults, record: Record) -> Subject:
-    text = f"A model of images ({results.model}), trained on {number(results.trained)} images."
-    return Subject(text, _hit("images", results.worst, results.whole))
-
-
-def _classifier(results: ClassifierResults, record: Record) -> Subject:
-    return Subject(
-        f"A classifier with all its weights ({results.network}), trained on "
-        f"{number(results.trained)} images."
-    )
-
-
 def _game(results: GameResults, record: Record) -> Subject:
     limits = [
         EveryAttacker(f"{bound.quantity}: {bound.at_most}.", bound.grade, bound.assumptions)
@@ -147,19 +113,7 @@ def _game(results: GameResults, record: Record) -> Subject:
     )
 
 
-def _extraction(results: ExtractionResults, record: Record) -> Subject:
-    return Subject(
-        "One release, given to one program that should print the data behind it.",
-        no_ground="This weighs whether one program extracts one data set: another program may do "
-        "better, and what is lost by people was not looked at",
-    )
-
-
 _KINDS: dict[type, Callable[..., Subject]] = {
     TableResults: _table,
-    LanguageResults: _language,
-    ImageResults: _image,
-    ClassifierResults: _classifier,
     GameResults: _game,
-    ExtractionResults: _extraction,
 }

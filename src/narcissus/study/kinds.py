@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 # kind -> module:attribute
 KINDS: dict[str, str] = {
     "channel": "narcissus.kinds.channel:KIND",
-    "classifier": "narcissus.study.classifier:KIND",
-    "extraction": "narcissus.study.extraction:KIND",
+    "classifier": "narcissus.kinds.memorization.classifier:KIND",
+    "extraction": "narcissus.kinds.extraction:KIND",
     "game": "narcissus.study.game:KIND",
-    "image-model": "narcissus.study.image:KIND",
-    "language-model": "narcissus.study.language:KIND",
+    "image-model": "narcissus.kinds.memorization.image:KIND",
+    "language-model": "narcissus.kinds.memorization.language:KIND",
     "membership": "narcissus.kinds.membership:KIND",
     "secrets": "narcissus.kinds.secrets:KIND",
     "synthetic": "narcissus.kinds.synthetic:KIND",

@@ -16,10 +16,7 @@ from narcissus.results import Status
 from narcissus.rows import StudyJudgement
 from narcissus.study.kinds import KINDS, ResultsKind, RowsKind, named, rows_kind, study_kind
 from narcissus.study.record import ROWS, SCHEMA, VERSION, Record, digest_of, study_digest
-from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.game import GameOutcome, GameResults
-from narcissus.study.results.image import ImageResults
-from narcissus.study.results.language import LanguageResults
 from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
 
@@ -34,6 +31,11 @@ OUTCOMES: dict[GameOutcome, set[Status]] = {
     "contradicted": {"contradicted"},
     "not assessed": {"not assessed"},
 }
+
+
+_NOT_OF_A_KIND = (LookupError, ValueError, TypeError, AttributeError, StopIteration, AssertionError)
+"""What rows of another kind, and rows that are missing, come to."""
+_OTHER_ROWS = "its rows are not those of its kind"
 
 
 def disagreement(record: Record) -> str:
@@ -59,11 +61,6 @@ def _of_its_kind(record: Record) -> str:
     status, results = record.status, record.results
     if isinstance(results, TableResults):
         return _table(record, results.settings)
-    if (
-        isinstance(results, ClassifierResults | ImageResults | LanguageResults)
-        and status != results.status
-    ):
-        return f"the status is {status!r}, and that of the results {results.status!r}"
     if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
         return f"the status is {status!r}, and the outcome {results.outcome!r}"
     return ""
@@ -73,7 +70,12 @@ def _of_rows(record: Record, kind: RowsKind) -> str:
     """Judge the rows anew; words may have become better, so that they are not compared."""
     if not any(one.decides for one in record.criteria):
         return "no criterion decides"
-    case = kind.judged(record)
+    try:
+        case = kind.judged(record)
+    except _NOT_OF_A_KIND:
+        return _OTHER_ROWS
+    if (case.findings.criteria, case.findings.rows) != (record.criteria, record.rows):
+        return "some of its rows do not follow from the others"
     found = {
         "status": (record.status, case.status),
         "grade": (record.grade, case.grade),
@@ -85,7 +87,7 @@ def _of_rows(record: Record, kind: RowsKind) -> str:
     for name, (said, own) in found.items():
         if said != own:
             return f"the {name} is {said!r}, and that of the rows {own!r}"
-    return "" if _can_be_shown(record, kind, case) else "its rows are not those of its kind"
+    return "" if _can_be_shown(record, kind, case) else _OTHER_ROWS
 
 
 def _can_be_shown(record: Record, kind: RowsKind, case: StudyJudgement) -> bool:
@@ -96,7 +98,7 @@ def _can_be_shown(record: Record, kind: RowsKind, case: StudyJudgement) -> bool:
         layout.headline(case)
         layout.subject(record, case)
         layout.figures(record, case)
-    except (LookupError, ValueError, TypeError, AttributeError, StopIteration):
+    except _NOT_OF_A_KIND:
         return False
     return True
 

@@ -11,8 +11,6 @@ from narcissus.study.keyed import WITHHELD, is_of_nobody
 from narcissus.study.kinds import rows_kind
 from narcissus.study.record import Record, digest_of, portable_digest_of, study_digest
 
-KINDS = ("classifier", "extraction", "image-model", "language-model", "table")
-"""Kinds of study whose numbers depend on real records; one with rows says so itself."""
 FEW = 10
 """Fewest people of a group that may be shown, of a record that does not say how many."""
 
@@ -69,7 +67,7 @@ def depends_on_records(record: Record) -> bool:
     """Return whether numbers of a record depend on real people's records."""
     if (kind := rows_kind(record.kind)) is not None:
         return kind.is_of_people(record.study)
-    return record.kind in KINDS
+    return record.kind == "table"
 
 
 def _without_folders(value: Any) -> Any:
@@ -83,13 +81,8 @@ def _without_folders(value: Any) -> Any:
 
 
 def _results(record: Record) -> Any:
-    """Leave out pictures of training data, and what is about the file that was released."""
+    """Leave out what is about the file that was released."""
     found = record.results
-    if record.kind == "image-model":
-        return found.model_copy(update={"pictures": ()})
-    if record.kind == "classifier":
-        attacks = tuple(attack.model_copy(update={"shown": ()}) for attack in found.attacks)
-        return found.model_copy(update={"attacks": attacks})
     if record.kind != "table":
         return found
     settings = tuple(
@@ -116,9 +109,6 @@ def _refuse_small_groups(record: Record) -> None:
             if one.merged is None:
                 played = one.people * (1 if one.everybody else one.trials)
                 sizes += [group.share_of_people * played for group in one.groups]
-    if record.kind in ("image-model", "language-model") and record.results.merged is None:
-        for one in getattr(record.results, "attacks", [record.results]):
-            sizes += [getattr(group, "documents", 0) or group.images for group in one.groups[1:]]
     if any(0 < round(size, 6) < FEW for size in sizes):
         raise InputError(
             f"the record is of an earlier version and has groups of fewer than {FEW} real people "

@@ -148,25 +148,6 @@ def _limits_of(old: Data) -> Data:
     return old | {key: {"why": "", **old[key]} for key in ("beta_star", "bayes_risk")}
 
 
-def _extraction(results: Data, study: Data) -> Data:
-    shadow, walls = results["success_on_shadow"], results["isolation"]
-    reduced = walls["method"] == "Landlock"
-    return {
-        "verdict_grade": "not assessed",
-        "more": "",
-        **results,
-        "success": _sampled(results["success"]),
-        "success_without_release": _sampled(results["success_without_release"]),
-        "success_on_shadow": None if shadow is None else _sampled(shadow),
-        "stand_ins": {name: _sampled(one) for name, one in results["stand_ins"].items()},
-        "isolation": {"reduced": reduced, "not_hidden": [], **walls},
-    }
-
-
-def _sampled(old: Data) -> Data:
-    return {"grade": "sampled", **old}
-
-
 def _game(results: Data, study: Data) -> Data:
     said, exact = results["statement"], results["exact"]
     keys = ("name", "words", "definition", "scope", "epsilon", "delta")
@@ -217,7 +198,6 @@ def _proof(old: Data, statement: Data) -> Data:
 
 RESULTS: dict[str, Callable[[Any, Data], Any]] = {
     "channel": _channel,
-    "extraction": _extraction,
     "game": _game,
     "table": _table,
 }

@@ -12,11 +12,7 @@ from narcissus.study.shareable import to_show
 
 # kind -> module with a function `page(record) -> Page`
 PAGES: dict[str, str] = {
-    "classifier": "narcissus.report.kinds.classifier",
-    "extraction": "narcissus.report.kinds.extraction",
     "game": "narcissus.report.kinds.game",
-    "image-model": "narcissus.report.kinds.image",
-    "language-model": "narcissus.report.kinds.language",
     "table": "narcissus.report.kinds.table",
 }
 

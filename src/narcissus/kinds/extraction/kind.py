@@ -1,0 +1,137 @@
+"""Run a program with a release and without, and weigh the evidence that it extracts the data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narcissus._files import file_digest, read_bytes, write_atomically
+from narcissus._random import child
+from narcissus.errors import InputError
+from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.files import DataSet, check_release
+from narcissus.extraction.sandbox import check_source, readable_paths
+from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.extraction.program import (
+    ProgramDetail,
+    evidence_rows,
+    program_not_assessed,
+    require_room,
+    upgraded_program,
+    with_derived,
+)
+from narcissus.kinds.extraction.schema import ExtractionStudy
+from narcissus.observer import Observer
+from narcissus.results import Status
+from narcissus.rows import Findings, StudyCriterion
+from narcissus.study.kinds import RunOptions
+
+STAND_INS = 2  # an empty release, and the release with its bytes shuffled
+
+
+@dataclass(frozen=True, eq=False)
+class ExtractionWork(PreparedWork[ExtractionStudy]):
+    """A program that was read."""
+
+    program: bytes = b""
+
+
+class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
+    """The kind "extraction"."""
+
+    model = ExtractionStudy
+    detail = ProgramDetail
+    layout = "narcissus.kinds.extraction.layout:LAYOUT"
+
+    def check(self, study: ExtractionStudy, folder: Path, observer: Observer) -> None:
+        """Refuse missing files, programs that do not parse, pickles, releases without weights."""
+        for path in [study.release, *study.other_releases]:
+            check_release(folder / path, largest=study.limits.release * 2**20)
+        for path in [study.program, *study.rivals]:
+            check_source(_read(folder / path, "program"), str(path))
+        for path in [study.data, *study.shadows]:
+            DataSet.read(folder / path)
+            place = (folder / path).resolve()
+            if any(place.is_relative_to(p) for p in readable_paths()):
+                raise InputError(
+                    f"{path} lies where every program may read ({place}); move it elsewhere"
+                )
+        if study.reference is not None:
+            _read(folder / study.reference, "reference")
+
+    def prepare(self, study: ExtractionStudy, folder: Path, options: RunOptions) -> ExtractionWork:
+        program = _read(folder / study.program, "program")
+        digests = {name: file_digest(folder / getattr(study, name)) for name in ("data", "program")}
+        if (folder / study.release).is_file():
+            digests["release"] = file_digest(folder / study.release)
+        assessed = ["success on shadow data"] if study.shadows else []
+        return ExtractionWork(study, folder, options.entropy, digests, assessed, program=program)
+
+    def measure(self, work: ExtractionWork, done: Done, options: RunOptions) -> Findings:
+        study, folder = work.study, work.folder
+        release, limits = folder / study.release, study.limits.of_a_run()
+        workers = options.workers or study.run.workers
+        programs = STAND_INS + len(study.other_releases) + len(study.rivals) + 1
+        runs = study.runs * programs
+        require_room(work.program, release, limits, runs, workers=workers, options=options)
+        reference = study.reference
+        evidence = assess_extraction(
+            DataSet.read(folder / study.data),
+            release,
+            work.program,
+            study.relation.build(),
+            runs=study.runs,
+            shadows=[DataSet.read(folder / p) for p in study.shadows],
+            other_releases={str(p): folder / p for p in study.other_releases},
+            rivals={str(p): _read(folder / p, "program") for p in study.rivals},
+            reference=None if reference is None else _read(folder / reference, "reference"),
+            confidence=study.confidence,
+            margin=study.margin,
+            limits=limits,
+            workers=workers,
+            served=study.run.server,
+            rng=child(options.entropy, 0),
+            observer=options.observer,
+        )
+        if options.internal is not None:
+            text = json.dumps(evidence.to_dict(), indent=1) + "\n"
+            write_atomically(options.internal, text, private=True)
+        work.not_assessed.extend(program_not_assessed(evidence))
+        detail = ProgramDetail.of(evidence, study.relation.build())
+        most = None if study.threshold is None else study.threshold.quality
+        return self.found(_criteria(most), evidence_rows(evidence), detail)
+
+    def found(self, criteria: Any, rows: Any, detail: ProgramDetail) -> Findings:
+        return super().found(criteria, tuple(with_derived(rows, detail)), detail)
+
+    def premises(self, detail: ProgramDetail) -> tuple[str, ...]:
+        return detail.assumptions
+
+    def undecided(self, detail: ProgramDetail) -> Status | None:
+        if detail.verdict != "inconclusive":
+            return None
+        return "too few trials" if detail.more else "inconclusive"
+
+    def is_of_people(self, study: Any) -> bool:
+        return True
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        detail, rows = upgraded_program(results)
+        most = (study.get("threshold") or {}).get("quality")
+        return self.found(_criteria(most), rows, detail)
+
+
+KIND = ExtractionKind()
+
+
+def _criteria(most: float | None) -> tuple[StudyCriterion, ...]:
+    return (StudyCriterion(of="quality", at_most=most),)
+
+
+def _read(path: Path, what: str) -> bytes:
+    try:
+        return read_bytes(path, largest=2**28)
+    except InputError as error:
+        raise type(error)(f"the {what}: {error}") from error

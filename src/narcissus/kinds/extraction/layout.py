@@ -1,0 +1,263 @@
+"""Evidence of extraction, in words and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from narcissus._outwards import upper
+from narcissus.kinds.extraction.program import WITH, ProgramFound
+from narcissus.kinds.layout import Headline, Layout
+from narcissus.report.about import RealFigure, Subject
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.gives_away import FOUND, VERDICT
+from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.results import Grade
+from narcissus.rows import Quantity, StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+_HEADS = {
+    "extraction": "Evidence of extraction",
+    "no extraction": "No extraction by this program",
+    "inconclusive": "Inconclusive",
+}
+
+
+class ExtractionLayout(Layout):
+    """The words of an extraction."""
+
+    not_covered = (
+        "Other programs: that this one fails says nothing about the next.",
+        "The true complexity, which nobody can compute; only estimates from above.",
+        "How the program was found: one that was written with the data in view shows that "
+        "they are in the release, not that a stranger would find them.",
+    )
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return "Does one program extract the data from one release?"
+
+    def verdict(self, case: StudyJudgement) -> str:
+        detail = program_of(case).detail
+        walls = detail.isolation
+        text = f"{_HEADS[detail.verdict]}: {'; '.join(detail.reasons)}."
+        if detail.more:
+            text += f" {detail.more} instead of these would settle it, if they go on like this."
+        if not detail.deterministic:
+            text += " Its output differs from run to run."
+        if walls.method == "none":
+            text += " The program ran WITHOUT isolation."
+        if walls.reduced:
+            text += (
+                " Reduced isolation (Landlock alone): the program could not read or write other "
+                f"files, but could see {'; '.join(walls.not_hidden)}."
+            )
+        if detail.verdict == "extraction":
+            text += " Complexity is estimated from above, so the quality is an upper estimate."
+        return text
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        return [
+            "success of the program with and without the release",
+            "complexity of an output that counts, from above",
+        ]
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        found = program_of(case)
+        without, success = percent(found.without.value), percent(found.success.value)
+        return [
+            found.detail.verdict,
+            f"succeeds in {success} with the release and {without} without",
+            f"quality at most {upper(found.detail.quality, 3)} (approximate)",
+        ]
+
+    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
+        return None if row.of == "quality" else {}
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        found = program_of(case)
+        return [
+            _share("Success without the release", found.without),
+            _share("Success with the release", found.success),
+            _share("Shadow data that fit as well", found.on_shadow),
+            (
+                "Quality of the extraction",
+                f"at most {upper(found.detail.quality, 3)}",
+                f"{number(found.detail.extractable_bits)} extractable bits at most",
+                "approximate",
+            ),
+        ]
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        found = program_of(case)
+        without, success = found.without.value or 0.0, found.success.value or 0.0
+        odds = (
+            f"Of 100 runs, {round(100 * without)} succeed without the release and "
+            f"{round(100 * success)} with it (measured in {found.success.trials}); an extractor "
+            "needs 67."
+        )
+        # What is inconclusive speaks for nobody; the headline says why it is.
+        verdict, reasons = found.detail.verdict, found.detail.reasons
+        return {
+            "odds": (odds, "sampled"),
+            "evidence_for": reasons if verdict == "no extraction" else [],
+            "evidence_against": reasons if verdict == "extraction" else [],
+        }
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        found = program_of(case)
+        question = Section("What was asked", _question(record, found))
+        return [question, *evidence_sections(found)]
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        return Subject(
+            "One release, given to one program that should print the data behind it.",
+            no_ground="This weighs whether one program extracts one data set: another program may "
+            "do better, and what is lost by people was not looked at",
+        )
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
+        how = "How often a program prints the data, and lengths of outputs that count."
+        where = (*VERDICT, "title", *FOUND)
+        return [RealFigure("Shares, lengths and the verdict", how, where)]
+
+
+LAYOUT = ExtractionLayout()
+
+
+def program_of(case: StudyJudgement) -> ProgramFound:
+    return ProgramFound(case.detail, case.findings.select(of="success"))
+
+
+def evidence_sections(found: ProgramFound, of: str = "") -> list[Section]:
+    """Return the sections on a program's success, its complexity and its sandbox.
+
+    of: put before each title: a page may be about more than a program.
+    """
+    changes = Items("Any of these would", found.detail.would_change)
+    return [
+        Section(f"{of}Success", [_success_table(found)]),
+        Section(f"{of}Complexity", _complexity(found)),
+        Section(f"{of}What would change the verdict", [changes]),
+        Section(f"{of}The sandbox", _sandbox(found)),
+    ]
+
+
+def _share(label: str, found: Quantity | None) -> Headline:
+    if found is None:
+        return label, MISSING, "no shadow data was given", "not assessed"
+    text = f"{100 * (found.confidence or 0.0):g}% limits {limits(found.low, found.high)}"
+    return label, percent(found.value), text, found.grade
+
+
+def _question(record: Record, found: ProgramFound) -> list[Block]:
+    study, detail = record.study, found.detail
+    return [
+        Text(
+            [
+                "A program extracts a data set from a release if it succeeds at least two times "
+                "in three when it is given the release, and no program of its length succeeds "
+                "without (Cohen et al. 2024, Definition D.8). Lengths are those of Python programs "
+                "with the packages installed on this machine."
+            ]
+        ),
+        Facts(
+            [
+                ("Data", str(study.get("data", MISSING))),
+                ("Release", str(study.get("release", MISSING))),
+                ("Program", f"{study.get('program', MISSING)}, {detail.program_bytes} bytes "
+                 f"({detail.program_bytes_compressed} after zlib)"),
+                ("It succeeds if", detail.relation),
+                *([] if detail.margin is None else [
+                    ("Margin, declared beforehand", f"{detail.margin} bytes shorter than every "
+                     "program that needs no release")]),
+                ("Output", "the same in every run" if detail.deterministic
+                 else "differs from run to run"),
+                ("Runs ended", ", ".join(f"{n} {e}" for e, n in detail.endings.items())),
+            ]
+        ),
+    ]  # fmt: skip
+
+
+def _success_table(found: ProgramFound) -> Grid:
+    rows: list[tuple[str, Quantity | None]] = [
+        (WITH, found.success),
+        *((f"with {name}", one) for name, one in found.stand_ins.items()),
+        ("outputs with the release: share of shadow data that they fit", found.on_shadow),
+    ]
+    grades: list[Grade] = ["sampled" if one else "not assessed" for _, one in rows]
+    return Grid(
+        "How often the output counts",
+        ["Runs", "Share that counts", "Limits", "Trials"],
+        [
+            (name, *((v.value, limits(v.low, v.high), v.trials) if v else (None,) * 3))
+            for name, v in rows
+        ],
+        grades=grades,
+        percent=("Share that counts",),
+    )
+
+
+def _complexity(found: ProgramFound) -> list[Block]:
+    detail = found.detail
+    length = detail.program_bytes
+    sizes = sorted(detail.complexity.items(), key=lambda item: item[1])
+    grades: list[Grade] = ["approximate" for _ in sizes]
+    table = Grid(
+        "Programs that print an output that counts, without the release",
+        ["Method", "Bytes", "Quality if this were the shortest"],
+        [(name, size, round(1 - length / size, 4)) for name, size in sizes],
+        grades=grades,
+    )
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE, RUST
+
+        axes = figure.add_subplot()
+        names = [name for name, _ in sizes][::-1]
+        axes.barh(names, [size for _, size in sizes][::-1], color=BLUE, height=0.6)
+        axes.axvline(length, color=RUST, linewidth=2)
+        axes.set_xscale("log")
+        axes.set_xlabel(f"bytes of program (line: the extraction program, {length})")
+
+    best = f"{detail.shortest} bytes by {detail.method}"
+    return [
+        Text([detail.caveat]),
+        Figure(
+            title=f"The shortest program found that needs no release has {best}",
+            description=(
+                "Bars of the length in bytes of each program that prints an output that counts "
+                f"without the release; the shortest has {best}. A line marks the extraction "
+                f"program at {length} bytes."
+            ),
+            draw=draw,
+            table=table,
+            size=(7.2, 0.8 + 0.32 * len(sizes)),
+            name="programs",
+        ),
+    ]
+
+
+def _sandbox(found: ProgramFound) -> list[Block]:
+    walls = found.detail.isolation
+    if walls.method == "none":
+        said = ["The program ran without isolation, as it was told to: it could read anything."]
+        return [Items("No isolation", said, tone="warning")]
+    hidden = "Reduced isolation: Landlock alone does not hide"
+    facts = [("Walls", "; ".join(walls.layers))]
+    if walls.missing:
+        facts.append(("Not on this machine", "; ".join(walls.missing)))
+    return [
+        *([Items(hidden, walls.not_hidden, tone="warning")] if walls.reduced else []),
+        Facts(facts),
+        Grid(
+            "Attempts to break out, made before the program was run",
+            ["Attempt", "What came of it"],
+            [(c.attempt, c.outcome) for c in walls.checks],
+        ),
+    ]

@@ -1,0 +1,284 @@
+"""What came of a program that claims to extract data, as rows and detail; what its runs may take.
+
+A study of a language model may run such a program, too.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from narcissus.errors import TooLargeError
+from narcissus.extraction.evidence import ExtractionEvidence
+from narcissus.extraction.relations import OutputRelation
+from narcissus.extraction.sandbox import Limits, run_program
+from narcissus.results import Grade, NotAssessed
+from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow
+from narcissus.study.kinds import RunOptions
+from narcissus.study.work import PATIENCE, agree, machine_memory
+
+WITH, ON_SHADOW = "with the release", "on shadow data"
+
+
+class BreakoutAttempt(Fact):
+    """An attempt to break out of the sandbox, made before the program was run."""
+
+    attempt: str
+    outcome: str
+
+
+class Walls(Fact):
+    """What stood around the program."""
+
+    method: Literal["bubblewrap", "namespaces", "Landlock", "none"]
+    layers: tuple[str, ...]
+    missing: tuple[str, ...] = Field(description="Layers that the machine lacks.")
+    not_hidden: tuple[str, ...] = Field((), description="What the program could still find out.")
+    checks: tuple[BreakoutAttempt, ...]
+
+    @property
+    def reduced(self) -> bool:
+        """Whether there is Landlock alone: what is on the machine is not hidden."""
+        return self.method == "Landlock"
+
+
+class ProgramDetail(Fact):
+    """A program and its verdict: what of it is no share of runs."""
+
+    verdict: Literal["extraction", "no extraction", "inconclusive"]
+    verdict_grade: Grade = Field(description="The weakest grade of what the verdict rests on.")
+    reasons: tuple[str, ...]
+    shadow_rank: Share | None = Field(description="p-value of the data's lead over its shadows.")
+    program_bytes: Count = Field(description="Length of the source as it stands.")
+    program_bytes_compressed: Count = Field(description="The same after zlib.")
+    complexity: Mapping[str, Positive] = Field(
+        min_length=1,
+        description="Upper estimates by method, in bytes of a Python program that prints an "
+        "output that counts.",
+    )
+    deterministic: bool
+    endings: Mapping[str, Positive] = Field(description="How the runs with the release ended.")
+    isolation: Walls
+    more: str = Field("", description="What would settle an inconclusive verdict, or nothing.")
+    would_change: tuple[str, ...]
+    caveat: str
+    relation: str = Field(description="When an output counts.")
+    served: bool = Field(False, description="Whether runs were forked from one process.")
+    margin: Count | None = Field(
+        None, description="Bytes, declared beforehand, by which it had to be shorter than each."
+    )
+    fingerprint: bool | None = Field(
+        None, description="Whether it failed on every release with a byte flipped."
+    )
+
+    @property
+    def method(self) -> str:
+        """How the shortest program was found that needs no release."""
+        return min(self.complexity, key=lambda name: self.complexity[name])
+
+    @property
+    def shortest(self) -> int:
+        return self.complexity[self.method]
+
+    @property
+    def quality(self) -> float:
+        """1 - program_bytes / complexity (Cohen et al. 2024, Definition D.8): an upper estimate."""
+        return 1 - self.program_bytes / self.shortest
+
+    @property
+    def extractable_bits(self) -> int:
+        return 8 * max(0, self.shortest - self.program_bytes)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the verdict takes as given; no run of a program can be traced to another."""
+        if self.verdict_grade == "proved":
+            return ()
+        shared = ", and draw nothing from the start of the interpreter that they share"
+        runs = f"runs of a program are independent of one another{shared if self.served else ''}"
+        if self.verdict != "extraction":
+            return (runs,)
+        return (
+            f"no program of at most {self.program_bytes} bytes prints an output that counts "
+            "without the release",
+            runs,
+        )
+
+    @model_validator(mode="after")
+    def _beyond_its_margin(self) -> Self:
+        lead = self.shortest - self.program_bytes
+        if self.verdict == "extraction" and lead < (self.margin or 0):
+            raise ValueError("it is called an extraction within the margin")
+        return self
+
+    @classmethod
+    def of(cls, evidence: ExtractionEvidence, relation: OutputRelation) -> Self:
+        walls = evidence.isolation
+        checks = tuple(BreakoutAttempt(attempt=one, outcome=what) for one, what in walls.checks)
+        isolation = Walls.taken(walls, checks=checks)
+        return cls.taken(evidence, isolation=isolation, relation=relation.describe())
+
+
+def success_rows(
+    success: Quantity, stand_ins: Mapping[str, Quantity], shadow: Quantity | None
+) -> list[StudyRow]:
+    """Return the shares of runs that count: with the release, with stand-ins, on shadow data."""
+    without = max(one.value or 0.0 for one in stand_ins.values())
+    rows = [StudyRow(role="attack", of="success", name=WITH, quantity=success, baseline=without)]
+    others = {**stand_ins, **({} if shadow is None else {ON_SHADOW: shadow})}
+    return rows + [
+        StudyRow(role="fresh", of="success", name=name, quantity=one)
+        for name, one in others.items()
+    ]
+
+
+def evidence_rows(evidence: ExtractionEvidence) -> list[StudyRow]:
+    shadow = evidence.success_on_shadow
+    return success_rows(
+        Quantity.of(evidence.success),
+        {name: Quantity.of(one) for name, one in evidence.stand_ins.items()},
+        None if isinstance(shadow, NotAssessed) else Quantity.of(shadow),
+    )
+
+
+def with_derived(rows: Sequence[StudyRow], detail: ProgramDetail) -> Iterator[StudyRow]:
+    """Yield the shares of runs, then what follows from the detail: lengths, and the quality.
+
+    The quality is that of an extraction, 0 of none, and not known of what is inconclusive.
+    """
+    yield from (row for row in rows if row.of == "success")
+    sizes: list[tuple[str, int, Grade]] = [
+        *((name, size, "approximate") for name, size in detail.complexity.items()),
+        ("extraction program", detail.program_bytes, "proved"),
+    ]
+    for name, size, grade in sizes:
+        quantity = Quantity(value=size, grade=grade)
+        yield StudyRow(role="measure", of="program bytes", name=name, quantity=quantity)
+    quality = {"extraction": detail.quality, "no extraction": 0.0}.get(detail.verdict)
+    found = Quantity(value=quality, low=quality, high=quality, grade=detail.verdict_grade)
+    yield StudyRow(role="measure", of="quality", name="extraction program", quantity=found)
+
+
+def upgraded_program(results: dict[str, Any]) -> tuple[ProgramDetail, list[StudyRow]]:
+    """Read what records of formats 1 and 2 hold of a program."""
+
+    def share(found: dict[str, Any]) -> Quantity:
+        return Quantity(**{k: v for k, v in found.items() if k in Quantity.model_fields} | {
+            "grade": "sampled"})  # fmt: skip
+
+    kept = {k: v for k, v in results.items() if k in ProgramDetail.model_fields}
+    walls = {k: v for k, v in results["isolation"].items() if k in Walls.model_fields}
+    found = {"verdict_grade": "not assessed", **kept, "isolation": walls}
+    shadow = results["success_on_shadow"]
+    return ProgramDetail.model_validate(found, strict=False), success_rows(
+        share(results["success"]),
+        {name: share(one) for name, one in results["stand_ins"].items()},
+        None if shadow is None else share(shadow),
+    )
+
+
+def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
+    """Return what the runs of a program left open, and what would answer it."""
+    missing = list(evidence.not_assessed)
+    if isinstance(evidence.success_on_shadow, NotAssessed):
+        missing.append(evidence.success_on_shadow)
+    if not evidence.isolation.safe:
+        missing.append(
+            NotAssessed(
+                "what the program did besides",
+                "it ran without isolation, so it may have read the data from anywhere",
+                "run it on a machine with user namespaces, Landlock and seccomp",
+            )
+        )
+    if evidence.isolation.reduced:
+        missing.append(
+            NotAssessed(
+                "what the program saw besides",
+                "reduced isolation (Landlock alone) does not hide "
+                + "; ".join(evidence.isolation.not_hidden),
+                "run it on a machine with user namespaces or bubblewrap",
+            )
+        )
+    return missing
+
+
+@dataclass(frozen=True)
+class ProgramFound:
+    """What came of a program: its verdict beside the shares of its runs."""
+
+    detail: ProgramDetail
+    rows: tuple[StudyRow, ...]  # Of the measure "success"
+
+    @property
+    def success(self) -> Quantity:
+        return next(row.quantity for row in self.rows if row.name == WITH)
+
+    @property
+    def stand_ins(self) -> dict[str, Quantity]:
+        return {r.name: r.quantity for r in self.rows if r.name not in (WITH, ON_SHADOW)}
+
+    @property
+    def without(self) -> Quantity:
+        """The stand-in for the release that does best; the first of equals."""
+        return max(self.stand_ins.values(), key=lambda one: one.value or 0.0)
+
+    @property
+    def on_shadow(self) -> Quantity | None:
+        return next((row.quantity for row in self.rows if row.name == ON_SHADOW), None)
+
+
+def require_room(
+    program: bytes, release: Path, limits: Limits, runs: int, *, workers: int, options: RunOptions
+) -> None:
+    """Refuse what does not fit into this machine, or takes longer than was agreed to.
+
+    A program may use all that it is given, so that counts; of its time, what its first run takes,
+    where all that it is given would be too long.
+
+    program, release, limits: as for `narcissus.extraction.sandbox.run_program`; the release of
+        known size.
+    runs: runs with all releases together.
+    workers: runs at the same time.
+    options: what was agreed to, and who hears of it.
+    Raises TooLargeError: memory or the temporary folder do not suffice.
+    Raises LongWorkError: it takes longer than was agreed to.
+    """
+    once = min(workers, runs)
+    _fits(
+        "memory",
+        once * (limits.memory + limits.disk) + runs * limits.output,
+        machine_memory(),
+        "fewer workers or runs, or a smaller `limits.memory`, `limits.disk` or `limits.output`",
+    )
+    files = release.rglob("*") if release.is_dir() else [release]
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    _fits(
+        "space in the temporary folder",
+        once * (limits.disk + size),
+        shutil.disk_usage(tempfile.gettempdir()).free,
+        "fewer workers, a smaller `limits.disk`, or another folder in TMPDIR",
+    )
+    if options.hours is None or runs * limits.seconds <= 3600 * options.hours * once:
+        return
+    first = run_program(program, release, replace(limits, seconds=min(limits.seconds, PATIENCE)))
+    seconds = limits.seconds if first.ending == "timeout" else first.seconds
+    agree(
+        runs * seconds / once,
+        f"{runs:,} runs of {seconds:.3g} s each, {once} at a time",
+        hours=options.hours,
+        observer=options.observer,
+    )
+
+
+def _fits(what: str, needed: int, there: int, remedy: str) -> None:
+    if needed > there:
+        raise TooLargeError(
+            f"the programs may use {needed / 1e9:.1f} GB of {what}, and there are "
+            f"{there / 1e9:.1f} GB: take {remedy}"
+        )

@@ -1,0 +1,509 @@
+"""Train or read a network, reconstruct its images, hold them against fresh ones."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from narcissus._files import file_digest
+from narcissus._random import child
+from narcissus._version import __version__
+from narcissus.extraction.classifier import DenseNet
+from narcissus.extraction.images import nearest_points
+from narcissus.extraction.kkt import KktSearch, informed_reconstruct
+from narcissus.extraction.ngram import lead_over_shadows
+from narcissus.extraction.recovered import recovered_documents
+from narcissus.extraction.relations import normalised
+from narcissus.kinds.engine import Done, PreparedWork, Tasks
+from narcissus.kinds.memorization.classifier.material import (
+    ImageSides,
+    TrainsNetworks,
+    given_networks,
+    net_of_arrays,
+    sides_of,
+)
+from narcissus.kinds.memorization.classifier.schema import (
+    ClassifierStudy,
+    InformedSection,
+    ReconstructionSection,
+)
+from narcissus.kinds.memorization.engine import (
+    MemorizationKind,
+    MemorizedDetail,
+    as_quantity,
+    count_rows,
+    with_gains,
+)
+from narcissus.rows import (
+    Count,
+    Fact,
+    Findings,
+    Quantity,
+    Share,
+    StudyCriterion,
+    StudyRow,
+)
+from narcissus.study.kinds import RunOptions
+from narcissus.study.store import Payload
+
+FloatArray = NDArray[np.float64]
+Png = Annotated[
+    str,
+    Field(pattern=r"^iVBORw0KGgo[A-Za-z0-9+/]+={0,2}$", description="A PNG file in base64."),
+]
+Correlation = Annotated[float, Field(ge=-1, le=1)]
+
+_ATTACK = 2  # key of random streams
+_CLOSED = "closed"  # what is read off in closed form
+_TRAINED = 5e-10  # seconds for an image, a number of the network and a step
+_EXPLAINED = 2e-9  # the same of a search
+
+
+class ShownReconstruction(Fact):
+    """A reconstruction beside the training image and the fresh image that it is most like."""
+
+    reconstruction: Png
+    training: Png
+    fresh: Png
+    correlation: Correlation = Field(description="Of the reconstruction with the training image.")
+    fresh_correlation: Correlation = Field(description="The same with the fresh image.")
+
+
+class ImageAttack(Fact):
+    """One attack that reconstructs training images, beside its rows."""
+
+    name: Literal["reconstruction", "informed"]
+    rule: str = Field(description="When an image counts as reconstructed.")
+    points: Count = Field(description="Reconstructions that were made.")
+    chance: Share = Field(
+        description="That as many or more would be reconstructed, or named, if the network were "
+        "independent of them, at most."
+    )
+    chance_by: str = Field(description="Why.")
+    named: Count | None = Field(
+        None,
+        description="Left-out images that are more like their reconstruction than every fresh "
+        "image; null: not asked.",
+    )
+    shadows: tuple[Count, ...] = Field(
+        (),
+        description="How many of these images the attack gets from each network trained without "
+        "them.",
+    )
+    shown: tuple[ShownReconstruction, ...] = ()
+
+    def rows(self, count: StudyRow, fresh: int) -> Iterator[StudyRow]:
+        """Yield what follows beside the gain: images that were named, and what shadows give."""
+        ours, of = int(count.facts["recovered"]), int(count.facts["of"])
+        if self.named is not None:
+            quantity = Quantity(value=self.named / of, grade="proved", trials=of)
+            yield StudyRow(role="attack", of="named", name=self.name, quantity=quantity,
+                           baseline=1 / (fresh + 1), facts={"chance": self.chance})  # fmt: skip
+        if self.shadows:
+            mean, trials = sum(self.shadows) / len(self.shadows) / of, len(self.shadows)
+            quantity = Quantity(value=mean, grade="sampled", trials=trials)
+            chance = lead_over_shadows(ours, self.shadows)
+            yield StudyRow(role="fresh", of="from shadows", name=self.name, quantity=quantity,
+                           facts={"chance": chance})  # fmt: skip
+
+
+class ClassifierDetail(MemorizedDetail):
+    """What is said of a classifier beside rows."""
+
+    network: str = Field(description="Its layers: numbers in, neurons, outputs.")
+    fitted: Share | None = Field(
+        None, description="Share of training images that the network gets right; null: not known."
+    )
+    image: str = Field(description="Size and colour of an image, in words.")
+    shadows: Count = Field(description="Networks trained without these images.")
+    correlation: Share = Field(description="From which an image counts as reconstructed.")
+    box: float = Field(ge=0, description="Largest absolute value of a pixel that is looked for.")
+    attacks: tuple[ImageAttack, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _of_its_shadows(self) -> Self:
+        if any(len(one.shadows) not in (0, self.shadows) for one in self.attacks):
+            raise ValueError(f"there are {self.shadows} shadow networks")
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class ReconstructedPoints:
+    """What the attacks made."""
+
+    # Points by network, the audited one first, shapes (points, d); none where not played
+    pooled: Sequence[FloatArray]
+    # The informed attacker's, one for each of the first training images; none where not
+    # played
+    guessed: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierWork(PreparedWork[ClassifierStudy]):
+    """Images by side, and the networks, those to be trained once they are."""
+
+    sides: ImageSides = field(kw_only=True)
+    nets: list[DenseNet] = field(default_factory=list[DenseNet])
+
+    @property
+    def attacks(self) -> AttacksNetworks:
+        return AttacksNetworks.of(self.study, self.nets, self.sides, self.entropy)
+
+
+class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
+    """The kind "classifier"."""
+
+    model = ClassifierStudy
+    detail = ClassifierDetail
+    layout = "narcissus.kinds.memorization.classifier.layout:LAYOUT"
+
+    def prepare(self, study: ClassifierStudy, folder: Path, options: RunOptions) -> ClassifierWork:
+        options.refuse_policy_and_records("classifiers", "see `pictures`")
+        sides = sides_of(study, folder, options.entropy)
+        digests = {name: file_digest(folder / path) for name, path in _files(study).items()}
+        nets = list[DenseNet]()
+        if study.weights is not None:
+            nets = given_networks(study.weights, folder, sides.layout)
+        return ClassifierWork(study, folder, options.entropy, digests, sides=sides, nets=nets)
+
+    def tasks(self, work: ClassifierWork) -> Tasks:
+        identity = _identity(work)
+
+        def attacks() -> Tasks:
+            return Tasks(work.attacks, work.attacks.keys, identity, "reconstructions")
+
+        if work.study.training is None:
+            return attacks()
+        trains = TrainsNetworks(work.study.training, work.sides, work.entropy)
+
+        def then(done: Done) -> Tasks:
+            work.nets.extend(net_of_arrays(done[key]) for key in trains.keys)
+            return attacks()
+
+        return Tasks(trains, trains.keys, identity, "training networks", then)
+
+    def measure(self, work: ClassifierWork, done: Done, options: RunOptions) -> Findings:
+        study, attacks = work.study, work.attacks
+        pooled: list[FloatArray] = []
+        if study.reconstruction:
+            pooled = [attacks.pooled(done, net) for net in range(len(work.nets))]
+        made = ReconstructedPoints(pooled, attacks.guessed(done) if study.informed else None)
+        return self.measured(study, work.nets[0], len(work.nets) - 1, work.sides, made)
+
+    def measured(
+        self,
+        study: ClassifierStudy,
+        net: DenseNet,
+        shadows: int,
+        sides: ImageSides,
+        made: ReconstructedPoints,
+    ) -> Findings:
+        """Make the limits, each for all of them together (Bonferroni)."""
+        fitted = None
+        if sides.classes is not None:
+            fitted = float((net.classes(sides.trained) == sides.classes).mean())
+        found: list[_Found] = []
+        if made.pooled:
+            found.append(_reconstruction(study, sides, made.pooled))
+        if made.guessed is not None:
+            found.append(_informed(study, sides, made.guessed))
+        detail = ClassifierDetail(
+            network=net.describe(),
+            parameters=net.parameters,
+            fitted=fitted,
+            trained=len(sides.trained),
+            fresh=len(sides.fresh),
+            image=sides.layout.describe(),
+            shadows=shadows,
+            by_chance=study.training is not None,
+            correlation=study.success.correlation,
+            box=sides.box,
+            confidence=study.run.confidence,
+            claims=len(found),
+            attacks=tuple(attack for attack, _, _ in found),
+        )
+        rows: list[StudyRow] = []
+        for attack, ours, theirs in found:
+            counted = recovered_documents(ours, theirs, confidence=detail.claim_confidence)
+            rows += _counted(
+                attack.name, counted.recovered, counted.documents, as_quantity(counted.fresh)
+            )
+        most = None if study.threshold is None else study.threshold.gain
+        return self.found((StudyCriterion(of="gain", at_most=most),), rows, detail)
+
+    def derived(self, rows: Sequence[StudyRow], detail: ClassifierDetail) -> Iterator[StudyRow]:
+        for attack in detail.attacks:
+            own = [row for row in rows if row.name == attack.name and row.role != "excess"]
+            own = [row for row in own if row.of in (self.counted, "fresh")]
+            yield from with_gains(own, self.counted)
+            yield from attack.rows(own[0], detail.fresh)
+
+    def premises(self, detail: ClassifierDetail) -> tuple[str, ...]:
+        found = ["images are independent draws of one source"]
+        if not detail.by_chance:
+            found.append(
+                "the fresh images are of the same source as those trained on, and the network was "
+                "not trained on them"
+            )
+            if detail.shadows:
+                found.append(
+                    "the shadow networks were trained in the same way, on other images of the "
+                    "source"
+                )
+        return tuple(found)
+
+    def to_show(self, detail: ClassifierDetail) -> ClassifierDetail:
+        attacks = tuple(one.model_copy(update={"shown": ()}) for one in detail.attacks)
+        return detail.model_copy(update={"attacks": attacks})
+
+    def cost(self, work: ClassifierWork, options: RunOptions) -> tuple[float, str]:
+        """Reckon by the numbers of the network, and what is done with each."""
+        study, sides = work.study, work.sides
+        n, d = sides.trained.shape
+        seconds = 0.0
+        if (training := study.training) is not None:
+            assert sides.classes is not None
+            kinds = int(max(sides.classes.max(), sides.other_classes.max())) + 1
+            widths = [d, *training.hidden, 1 if kinds == 2 else kinds]
+            size = sum(a * b for a, b in pairwise(widths))
+            nets = 1 + training.shadows
+            seconds += _TRAINED * nets * training.steps * n * size
+        else:
+            first, nets = work.nets[0], len(work.nets)
+            size, kinds = first.parameters, max(2, first.outputs)
+        said = [f"{nets} networks of {size:,} numbers"]
+        if (one := study.reconstruction) is not False:
+            points = one.points or 2 * n
+            seconds += _EXPLAINED * nets * one.starts * 2 * one.steps * points * size
+            said.append(f"{nets * one.starts} searches for {points:,} points")
+        if (other := study.informed) is not False:
+            targets = min(other.targets, n)
+            seconds += _EXPLAINED * targets * kinds * 2 * other.steps * n * size
+            said.append(f"{targets * kinds} searches for one")
+        return seconds, ", ".join(said)
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        rows: list[StudyRow] = []
+        for one in results["attacks"]:
+            rows += _counted(
+                one["name"], one["recovered"], one["images"], as_quantity(one["fresh"])
+            )
+        kept = {k: v for k, v in results.items() if k in ClassifierDetail.model_fields}
+        attacks = [
+            {k: v for k, v in one.items() if k in ImageAttack.model_fields}
+            for one in results["attacks"]
+        ]
+        detail = ClassifierDetail.model_validate({**kept, "attacks": attacks}, strict=False)
+        criteria = (StudyCriterion(of="gain", at_most=results["most_gain"]),)
+        return self.found(criteria, rows, detail)
+
+
+KIND = ClassifierKind()
+_Found = tuple[ImageAttack, NDArray[np.bool_], NDArray[np.bool_]]
+"""An attack, which images it got, and which fresh ones."""
+
+
+def _counted(name: str, recovered: int, of: int, fresh: Quantity | None) -> list[StudyRow]:
+    count, *beside = count_rows("recovered", name, (recovered, of), {"fresh": fresh})
+    quantity = count.quantity.model_copy(update={"trials": of})
+    return [count.model_copy(update={"quantity": quantity}), *beside]
+
+
+def _reconstruction(
+    study: ClassifierStudy, sides: ImageSides, pooled: Sequence[FloatArray]
+) -> _Found:
+    """Count the training images, and the fresh ones, to which some point is close."""
+    least, points = study.success.correlation, pooled[0]
+    nearest = nearest_points(sides.trained, points)
+    ours = nearest.correlation >= least
+    fresh = nearest_points(sides.fresh, points).correlation >= least
+    beside = [int((nearest_points(sides.trained, other).correlation >= least).sum())
+              for other in pooled[1:]]  # fmt: skip
+    chance = recovered_documents(ours, fresh).chance
+    assert chance is not None
+    best = _best(nearest.correlation, study.pictures) if len(points) else []
+    attack = ImageAttack(
+        name="reconstruction",
+        rule=f"one of the reconstructions has a normalised cross-correlation of {least:g} or more "
+        "with it",
+        points=len(points),
+        chance=chance,
+        chance_by="Fisher's exact test of training images against fresh ones",
+        shadows=tuple(beside),
+        shown=_shown(sides, [(i, points[nearest.point[i]]) for i in best]),
+    )
+    return attack, ours, fresh
+
+
+def _informed(study: ClassifierStudy, sides: ImageSides, guessed: FloatArray) -> _Found:
+    """Hold each guess against the image that it is of, and against fresh ones."""
+    least, count, fresh = study.success.correlation, len(guessed), len(sides.fresh)
+    alike = normalised(sides.trained[:count]) * normalised(guessed)
+    own = np.clip(alike.sum(axis=1), -1.0, 1.0)
+    # each fresh image is held against one of the guesses, so that they are independent
+    turn = np.arange(fresh) % count
+    theirs = (normalised(sides.fresh) * normalised(guessed)[turn]).sum(axis=1) >= least
+    named = int((own > nearest_points(guessed, sides.fresh).correlation).sum())
+    attack = ImageAttack(
+        name="informed",
+        rule=f"the reconstruction of the image that was left out has a normalised "
+        f"cross-correlation of {least:g} or more with it",
+        points=count,
+        chance=min(1.0, count / (named * (fresh + 1))) if named else 1.0,
+        chance_by=f"Markov's inequality: one image is nearest of {fresh + 1:,} by chance once in "
+        f"{fresh + 1:,}, however the images depend on each other",
+        named=named,
+        shown=_shown(sides, [(i, guessed[i]) for i in _best(own, study.pictures)]),
+    )
+    return attack, own >= least, theirs
+
+
+def _best(correlations: FloatArray, count: int) -> list[int]:
+    return [int(i) for i in np.argsort(-correlations, kind="stable")[:count]]
+
+
+def _shown(
+    sides: ImageSides, pairs: Sequence[tuple[int, FloatArray]]
+) -> tuple[ShownReconstruction, ...]:
+    """Return each point beside its training image and the fresh image that it is most like."""
+    if not pairs:
+        return ()
+    points = np.array([point for _, point in pairs])
+    fresh = nearest_points(points, sides.fresh)
+    own = (normalised(sides.trained[[i for i, _ in pairs]]) * normalised(points)).sum(axis=1)
+
+    def file(row: FloatArray) -> str:
+        return base64.b64encode(sides.shown(row)).decode()
+
+    return tuple(
+        ShownReconstruction(
+            reconstruction=file(point),
+            training=file(sides.trained[image]),
+            fresh=file(sides.fresh[fresh.point[place]]),
+            correlation=float(np.clip(own[place], -1, 1)),
+            fresh_correlation=float(fresh.correlation[place]),
+        )
+        for place, (image, point) in enumerate(pairs)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AttacksNetworks:
+    """Plays the attacks on the network of a study, and the first of them on its shadows.
+
+    ``points/NET/closed`` and ``points/NET/START`` reconstruct, ``informed/TARGET`` reconstructs
+    one image by all others.
+    """
+
+    nets: Sequence[DenseNet]
+    sides: ImageSides
+    reconstruction: ReconstructionSection | None
+    informed: InformedSection | None
+    entropy: int
+
+    @classmethod
+    def of(
+        cls, study: ClassifierStudy, nets: Sequence[DenseNet], sides: ImageSides, entropy: int
+    ) -> AttacksNetworks:
+        """Take what a study says."""
+        return cls(nets, sides, study.reconstruction or None, study.informed or None, entropy)
+
+    @property
+    def points(self) -> int:
+        said = None if self.reconstruction is None else self.reconstruction.points
+        return said or 2 * len(self.sides.trained)
+
+    @property
+    def targets(self) -> int:
+        """Images that the informed attack is played on."""
+        return 0 if self.informed is None else min(self.informed.targets, len(self.sides.trained))
+
+    @property
+    def keys(self) -> list[str]:
+        """All pieces."""
+        starts = 0 if self.reconstruction is None else self.reconstruction.starts
+        pieces = [_CLOSED, *map(str, range(starts))] if self.reconstruction is not None else []
+        return [
+            *(f"points/{net}/{piece}" for net in range(len(self.nets)) for piece in pieces),
+            *(f"informed/{target}" for target in range(self.targets)),
+        ]
+
+    def __call__(self, key: str) -> Payload:
+        """Play one piece."""
+        attack, _, rest = key.partition("/")
+        return {"points": self._informed(int(rest)) if attack == "informed" else self._piece(rest)}
+
+    def _piece(self, rest: str) -> FloatArray:
+        net, _, piece = rest.partition("/")
+        assert self.reconstruction is not None
+        search = KktSearch(
+            self.nets[int(net)], self.sides.box, self.points, self.reconstruction.steps
+        )
+        first = search.first_points(child(self.entropy, _ATTACK, int(net)))
+        if piece == _CLOSED:
+            return first
+        random = child(self.entropy, _ATTACK, int(net), int(piece))
+        return search.start(int(piece), first, random)[0]
+
+    def _informed(self, target: int) -> FloatArray:
+        assert self.informed is not None
+        known = np.delete(self.sides.trained, target, axis=0)
+        net, classes = self.nets[0], self.sides.classes
+        return informed_reconstruct(
+            net,
+            known,
+            net.classes(known) if classes is None else np.delete(classes, target),
+            box=self.sides.box,
+            steps=self.informed.steps,
+        ).point
+
+    def pooled(self, found: Mapping[str, Payload], net: int) -> FloatArray:
+        """Return all points that were reconstructed from one network, shape (points, d)."""
+        prefix = f"points/{net}/"
+        parts = [found[key]["points"] for key in self.keys if key.startswith(prefix)]
+        return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])
+
+    def guessed(self, found: Mapping[str, Payload]) -> FloatArray:
+        """Return the informed attacker's points, shape (targets, d)."""
+        return np.array(
+            [found[f"informed/{target}"]["points"] for target in range(self.targets)],
+            dtype=np.float64,
+        )
+
+
+def _identity(work: ClassifierWork) -> dict[str, object]:
+    """Describe what pieces depend on: how many starts, targets and shadows can be raised later."""
+    settings = work.study.model_dump(mode="json")
+    for section, key in (
+        ("reconstruction", "starts"),
+        ("informed", "targets"),
+        ("training", "shadows"),
+    ):
+        if settings[section]:
+            settings[section].pop(key)
+    return {
+        **{part: settings[part] for part in ("data", "training", "weights", "box")},
+        "reconstruction": settings["reconstruction"],
+        "informed": settings["informed"],
+        "files": dict(work.digests),
+        "seed": str(work.entropy),
+        "version": __version__,
+    }
+
+
+def _files(study: ClassifierStudy) -> dict[str, Path]:
+    found = {"images": study.data.images}
+    if study.data.fresh is not None:
+        found["fresh images"] = study.data.fresh
+    if study.weights is not None:
+        found["network"] = study.weights.file
+        found |= {f"shadow {i}": path for i, path in enumerate(study.weights.shadows, 1)}
+    return found

@@ -1,0 +1,295 @@
+"""A classifier, in words and as a page: reconstructions beside training images and fresh ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from narcissus.kinds.layout import Headline
+from narcissus.kinds.memorization.classifier.kind import (
+    ClassifierDetail,
+    ImageAttack,
+    ShownReconstruction,
+)
+from narcissus.kinds.memorization.engine import Counted
+from narcissus.kinds.memorization.layout import (
+    CountedLine,
+    MemorizationLayout,
+    gain_text,
+    most_gain,
+    share_text,
+)
+from narcissus.report.about import Subject
+from narcissus.report.format import MISSING, between_points, number, percent
+from narcissus.report.page import Block, Cell, Facts, Figure, Picture, Pictures, Section, Text
+from narcissus.results import NotAssessed
+from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+ATTACKS = {"reconstruction": "Reconstruction", "informed": "The informed attacker"}
+ASKED = {
+    "reconstruction": "The attacker has the weights and nothing else, and looks for the points "
+    "whose gradients explain them.",
+    "informed": "The attacker has the weights and all training images but one, and looks for the "
+    "one that explains what the others leave of the weights. Each image in turn is the one that is "
+    "left out.",
+}
+Found = tuple[ImageAttack, Counted, StudyRow | None]
+"""An attack, what it got, and what it gets from shadow networks."""
+
+
+class ClassifierLayout(MemorizationLayout):
+    """The words of a classifier."""
+
+    not_covered = (
+        "other attacks: that these reconstruct little says nothing about the next, and nothing "
+        "here is proved about every attacker; a guarantee of the training would be (DP-SGD)",
+        "images of another source than those given",
+        "an image that is like one of another side: it counts as reconstructed on both",
+    )
+
+    def found(self, case: StudyJudgement) -> list[Found]:
+        """Return the attacks in their order."""
+        groups = self.groups(case)
+        shadows = {row.name: row for row in case.findings.select(of="from shadows")}
+        return [(one, groups[one.name][0], shadows.get(one.name)) for one in case.detail.attacks]
+
+    def best(self, case: StudyJudgement) -> Found:
+        """Return the attack that gains most over fresh images; the first of equals."""
+        return max(self.found(case), key=lambda one: one[1].gain.value)
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title or "A classifier"
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return "Which training images do the weights of a classifier give away?"
+
+    def verdict(self, case: StudyJudgement) -> str:
+        attack, got, shadows = self.best(case)
+        text = (
+            f"{ATTACKS[attack.name]} gets {got.recovered:,} of {got.total:,} images that the "
+            f"network was trained on ({share_text(got.share)}), and {_never_seen(got, share_text)} "
+            f"of images that it never saw: {gain_text(got.shown_gain)}"
+        )
+        if shadows is not None:
+            text += (
+                f"; from {len(attack.shadows)} networks trained without them it gets "
+                f"{max(attack.shadows):,} at most"
+            )
+        return f"{text}. {self.accepted(most_gain(case), case.status)}".rstrip()
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        detail: ClassifierDetail = case.detail
+        beside = f" and {detail.shadows} networks trained without them" if detail.shadows else ""
+        names = {
+            "reconstruction": "reconstruction from the weights alone: training images, beside "
+            f"{detail.fresh:,} fresh images{beside}",
+            "informed": "reconstruction by an attacker who knows all training images but one, "
+            f"beside {detail.fresh:,} fresh images",
+        }
+        return [names[one.name] for one in detail.attacks]
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        detail: ClassifierDetail = case.detail
+        found: list[NotAssessed] = []
+        if not detail.shadows and any(one.name == "reconstruction" for one in detail.attacks):
+            key = "training" if detail.by_chance else "weights"
+            found.append(
+                NotAssessed(
+                    "what a network that was trained without these images gives away of them",
+                    "there are no shadow networks",
+                    f"`{key}.shadows`: 19 or more of them make a p-value of 5% possible",
+                )
+            )
+        if detail.fitted is not None and detail.fitted < 1:
+            found.append(
+                NotAssessed(
+                    "a network that was trained to the end",
+                    f"it gets {share_text(detail.fitted)} of its training images right, and the "
+                    "conditions that are read off the weights hold once it gets all",
+                    "more `training.steps`, or a smaller `training.learning_rate`",
+                )
+            )
+        return found
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        attack, got, _ = self.best(case)
+        return [
+            f"{attack.name} gets {got.recovered:,} of {got.total:,} training images",
+            f"{_never_seen(got, percent)} of fresh ones",
+        ]
+
+    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
+        """Return p-values besides: of a count, of names, of a lead over shadows."""
+        more = super().in_frame(row, case)
+        if row.of == self.counted:
+            [attack] = [one for one in case.detail.attacks if one.name == row.name]
+            return {"chance": attack.chance if attack.named is None else None}
+        if more is not None and "chance" in row.facts:
+            return {**more, "chance": row.facts["chance"]}
+        return more
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        found: list[Headline] = []
+        for attack, got, shadows in self.found(case):
+            found.append(CountedLine(ATTACKS[attack.name], got).headline(self.unit))
+            if shadows is not None:
+                most = f"{max(attack.shadows):,} of {got.total:,}"
+                text = f"at most {most} from {len(attack.shadows)} others"
+                found.append(
+                    ("Chance of such a lead over networks trained without these images",
+                     f"{shadows.facts['chance']:.2g}", text, "sampled")
+                )  # fmt: skip
+        return found
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        most = most_gain(case)
+        return {
+            # an attack that fails proves nothing: there is no evidence for
+            "evidence_against": [
+                f"{ATTACKS[attack.name]}: a gain of {between_points(*got.limits_of_gain)} points"
+                for attack, got, _ in self.found(case)
+                if most is not None and got.shown_gain > most and got.limits_of_gain is not None
+            ]
+        }
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        return [
+            Section("What is released, and who attacks", [self._facts(record, case)]),
+            Section("Images reconstructed", [self._counts(case)]),
+            *(
+                Section(ATTACKS[attack.name], list(_attack(attack, got)))
+                for attack, got, _ in self.found(case)
+            ),
+            Section("Method", [self._method(case)]),
+        ]
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        detail: ClassifierDetail = case.detail
+        return self.what(f"A classifier with all its weights ({detail.network})", detail.trained)
+
+    def shows_pictures(self, detail: ClassifierDetail) -> bool:
+        return any(one.shown for one in detail.attacks)
+
+    def _facts(self, record: Record, case: StudyJudgement) -> Facts:
+        detail: ClassifierDetail = case.detail
+        rows = [
+            ("Network", f"{detail.network}, with ReLUs: {number(detail.parameters)} numbers"),
+            ("Trained on", f"{number(detail.trained)} images of {detail.image}"),
+            ("Fresh images", f"{number(detail.fresh)}, which no network here has seen"),
+            ("Which are which", "by chance" if detail.by_chance else "as the study says"),
+            (
+                "Shadow networks",
+                f"{number(detail.shadows)}, trained in the same way without these images"
+                if detail.shadows
+                else "none",
+            ),
+            ("The attacker has", "the network with all its weights, and the range of a pixel"),
+        ]
+        if detail.fitted is not None:
+            rows.insert(2, ("Of which it gets right", percent(detail.fitted)))
+        return self.facts(rows, record, case)
+
+    def _counts(self, case: StudyJudgement) -> Figure:
+        attack, got, _ = self.best(case)
+        shadows = ("Most from a shadow", "Rank among shadows")
+        figure = self.shares_figure(
+            f"{ATTACKS[attack.name]} gets {got.recovered:,} of {got.total:,} training images, "
+            f"{_never_seen(got, percent)} of fresh ones",
+            "For each attack a dot for the share of training images that it reconstructs, and an "
+            "open square for that of images the network never saw.",
+            "Training images reconstructed, beside fresh images and shadow networks",
+            ("Attack", "Trained on", "Reconstructed", "Share", "Never seen", "Limits",
+             "Gain, points", "By chance", *shadows),
+            [_line(*one) for one in self.found(case)],
+            "attacks",
+        )  # fmt: skip
+        return replace(figure, table=figure.table.where_known(*shadows))
+
+    def _method(self, case: StudyJudgement) -> Text:
+        return Text(
+            [
+                "A network that is trained to a very small loss is a weighted sum of its gradients "
+                "at some training images. The reconstruction looks for points and weights that "
+                "explain the network so, by L-BFGS from several starts, the first of them read off "
+                "the weights in closed form (Cohen et al. 2024, D.3, after Haim et al. 2022; for "
+                "several classes Buzaglo et al. 2023). The informed attacker (Balle et al. 2022) "
+                "holds the known images fast.",
+                "How many images are reconstructed is a count for this network. What would be "
+                "anyway is sampled: fresh images are independent of the network and of what was "
+                "made of it, so that limits of their share hold (Clopper and Pearson). The gain is "
+                "the first less the second. A chance among shadows is the rank of this network "
+                "among networks trained without these images, by how many of these images the same "
+                "attack gets from each.",
+                f"{self.limits_together(case)} Chances (p-values) are given one by one, as they "
+                "are.",
+            ]
+        )
+
+
+LAYOUT = ClassifierLayout()
+
+
+def _never_seen(got: Counted, words: Callable[[float], str]) -> str:
+    assert got.fresh is not None
+    return words(got.fresh.value or 0.0)
+
+
+def _line(attack: ImageAttack, got: Counted, shadows: StudyRow | None) -> CountedLine:
+    beside: list[Cell] = [MISSING, MISSING]
+    if shadows is not None:
+        beside = [f"{max(attack.shadows):,}", f"{shadows.facts['chance']:.2g}"]
+    return CountedLine(ATTACKS[attack.name], got, more=[f"{attack.chance:.2g}", *beside])
+
+
+def _attack(one: ImageAttack, got: Counted) -> Iterator[Block]:
+    said = f"{ASKED[one.name]} An image counts if {one.rule}."
+    if one.named is not None:
+        said += (
+            f" {one.named:,} of {got.total:,} images that were left out are more like their "
+            "reconstruction than every fresh image is."
+        )
+    yield Text([said, f"Chance of as many: at most {one.chance:.2g} ({one.chance_by})."])
+    if not one.shown:
+        yield Text(
+            [
+                "No image is shown. `pictures = 6` in the study shows the best reconstructions "
+                "beside training images, in the record and here."
+            ]
+        )
+        return
+    yield Pictures(
+        "The reconstructions nearest to a training image, the best first",
+        ("Reconstruction", "The training image", "The nearest fresh image"),
+        [(_row(shown, place), [_note(shown)]) for place, shown in enumerate(one.shown, 1)],
+        ("Correlation of the reconstruction",),
+    )
+    yield Text(
+        [
+            "Each picture goes from its own darkest to its own brightest value, since a "
+            "correlation is of shapes alone. This page shows training images: keep it as you "
+            "keep them, or make it with `pictures = 0`."
+        ]
+    )
+
+
+def _row(shown: ShownReconstruction, place: int) -> list[Picture]:
+    return [
+        Picture(shown.reconstruction, f"Reconstruction {place}"),
+        Picture(shown.training, f"Training image of row {place}, {_alike(shown.correlation)}"),
+        Picture(
+            shown.fresh, f"Nearest fresh image of row {place}, {_alike(shown.fresh_correlation)}"
+        ),
+    ]
+
+
+def _alike(correlation: float) -> str:
+    return f"correlation {correlation:.2f} with the reconstruction"
+
+
+def _note(shown: ShownReconstruction) -> str:
+    return (
+        f"{shown.correlation:.2f} with the training image, {shown.fresh_correlation:.2f} with the "
+        "nearest fresh one"
+    )

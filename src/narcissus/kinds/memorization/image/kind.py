@@ -1,0 +1,401 @@
+"""Train or read a model of images, ask it for every caption, hold it against fresh images."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from scipy.spatial import distance
+
+from narcissus._files import file_digest, files_digest
+from narcissus._random import child
+from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson, mean_limits
+from narcissus.extraction.image_models import (
+    Attempts,
+    BoolArray,
+    CaptionedGenerator,
+    CloseUnlike,
+    FloatArray,
+    HasImageModels,
+    ImageModelsUnderStudy,
+    attempts_of,
+    nearest_attempt,
+    unlike_others,
+    unlike_trained,
+)
+from narcissus.extraction.images import CaptionedImages, DividedImages
+from narcissus.extraction.recovered import recovered_documents
+from narcissus.kinds.engine import Done, PreparedWork
+from narcissus.kinds.memorization.engine import (
+    MemorizationKind,
+    MemorizedDetail,
+    as_quantity,
+    count_rows,
+    of_copies,
+)
+from narcissus.kinds.memorization.image.schema import ImageStudy
+from narcissus.observer import Observer
+from narcissus.results import Estimate
+from narcissus.rows import Count, Fact, Findings, Positive, Share, StudyCriterion, StudyRow
+from narcissus.study.kinds import RunOptions
+from narcissus.study.merging import by_copies
+from narcissus.study.results.base import MergedGroups
+
+_DIVISION, _ATTEMPTS, _LEFT_OUT, _TRAINING = range(4)  # keys of random streams
+LARGEST_PICTURE = 48
+"""Most pixels of a side of a picture in a record; larger images are shrunk."""
+NonNegative = Annotated[float, Field(ge=0)]
+Shape = tuple[Positive, Positive, Positive]
+
+
+class ShownAttempt(Fact):
+    """One attempt beside the nearest image trained on and the nearest fresh one.
+
+    Images are bytes from 0 to 255 in the order of height, width and channels, in base64.
+    """
+
+    caption: str
+    copies: Positive = Field(description="Of the image that the attempt was chosen for.")
+    reproduced: bool = Field(description="Whether that image counts.")
+    generated: str
+    trained: str
+    fresh: str
+    to_trained: NonNegative = Field(description="Distance to the nearest image trained on.")
+    to_fresh: NonNegative = Field(description="Distance to the nearest fresh image.")
+
+
+class ImageDetail(MemorizedDetail):
+    """What is said of a model of images beside rows."""
+
+    model: str = Field(description="What it is, in words.")
+    shape: Shape = Field(description="Height, width and channels of an image.")
+    close: Share = Field(description="Distance to an attempt below which an image counts.")
+    unique: Share = Field(description="Distance to all others above which an image is an outlier.")
+    captions: Positive = Field(description="Different ones that the model was asked for.")
+    samples: Positive = Field(description="Images drawn for each.")
+    keep: Positive = Field(description="Attempts kept for each, at most.")
+    trained_copies: Positive = Field(description="Images trained on, with their copies.")
+    fresh_outliers: Count
+    shadow_models: Count
+    shown_shape: Shape = Field(
+        description="Height, width and channels of the pictures, which large images are shrunk to."
+    )
+    pictures: tuple[ShownAttempt, ...] = ()
+    merged: MergedGroups | None = None
+
+    @property
+    def how_merged(self) -> MergedGroups | None:
+        return self.merged
+
+    @model_validator(mode="after")
+    def _have_their_pixels(self) -> Self:
+        for one in self.pictures:
+            for text in (one.generated, one.trained, one.fresh):
+                if _bytes_in(text) != math.prod(self.shown_shape):
+                    raise ValueError("a picture has not the pixels that `shown_shape` says")
+        return self
+
+
+def _bytes_in(text: str) -> int:
+    try:
+        return len(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return -1
+
+
+@dataclass(frozen=True, eq=False)
+class ImageWork(PreparedWork[ImageStudy]):
+    """A model to be made, and its images."""
+
+    digests: dict[str, str]
+    part: HasImageModels = field(kw_only=True)
+    division: DividedImages = field(kw_only=True)
+
+    @property
+    def shadows(self) -> list[CaptionedImages]:
+        shadow = self.division.shadow
+        return [] if shadow is None else [shadow] * self.study.data.shadows
+
+
+class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
+    """The kind "image-model"."""
+
+    model = ImageStudy
+    detail = ImageDetail
+    layout = "narcissus.kinds.memorization.image.layout:LAYOUT"
+    counted = "reproduced"
+    alone_may_be_gain = True
+
+    def check(self, study: ImageStudy, folder: Path, observer: Observer) -> None:
+        """Refuse missing files, folders that are no models, missing packages."""
+        study.relation.build()
+        work = self.prepare(study, folder, RunOptions(0, observer))
+        work.part.check(work.division.trained)
+
+    def prepare(self, study: ImageStudy, folder: Path, options: RunOptions) -> ImageWork:
+        options.refuse_policy_and_records("models of images")
+        part: HasImageModels = study.model.build()
+        division = study.division(folder, part, child(options.entropy, _DIVISION))
+        digests = {"images": file_digest(folder / study.data.images)}
+        return ImageWork(study, folder, options.entropy, digests, part=part, division=division)
+
+    def cost(self, work: ImageWork, options: RunOptions) -> tuple[float, str]:
+        part, shadows = work.part, work.shadows
+        seconds = sum(part.seconds(one) for one in (work.division.trained, *shadows))
+        return seconds, f"training {part.words()}, and {len(shadows)} shadow models"
+
+    def measure(self, work: ImageWork, done: Done, options: RunOptions) -> Findings:
+        division = work.division
+        with options.place() as place:
+            models = work.part.models(
+                division.trained,
+                work.shadows,
+                place,
+                entropy=int(child(work.entropy, _TRAINING).integers(2**63)),
+                observer=options.observer,
+            )
+            options.observer.note("asking for every caption")
+            found = attacked(work.study, models, division, work.entropy)
+            if models.folder is not None:
+                work.digests["model"] = files_digest(models.folder.rglob("*.safetensors"))
+        return self._measured(work, models, found)
+
+    def _measured(
+        self, work: ImageWork, models: ImageModelsUnderStudy, found: AttackedImages
+    ) -> Findings:
+        """Make the limits, each for all of them together (Bonferroni), and the pictures."""
+        study, division = work.study, work.division
+        trained, fresh = division.trained, division.fresh
+        alike = study.duplicates is not None  # chance gave copies: every fresh image is alike
+        sides = [trained.copies[found.outliers], trained.copies[found.shadow_outliers]]
+        sides += [] if alike else [fresh.copies[found.fresh_outliers]]
+        divided, merged = by_copies(sides, study.groups.least_group)
+        groups = [(), *divided]
+        claims = 0
+        for copies in groups:
+            ours, theirs = _masks(division, found, copies, alike=alike)
+            claims += bool(theirs.any()) + bool((ours & found.shadow_outliers).any())
+        height, width, channels = trained.shape
+        smaller = -(-max(height, width) // LARGEST_PICTURE)
+        detail = ImageDetail(
+            model=work.part.words(),
+            parameters=models.parameters,
+            shape=trained.shape,
+            close=study.relation.close,
+            unique=study.relation.unique,
+            captions=len(found.attempts),
+            samples=study.attempts.samples,
+            keep=study.attempts.keep,
+            trained=len(trained),
+            trained_copies=int(trained.copies.sum()),
+            fresh=len(fresh),
+            fresh_outliers=int(found.fresh_outliers.sum()),
+            shadow_models=len(models.shadows),
+            by_chance=division.by_chance,
+            confidence=study.run.confidence,
+            claims=claims,
+            shown_shape=(height // smaller, width // smaller, channels),
+            pictures=tuple(_pictures(study.pictures, division, found, smaller)),
+            merged=merged,
+        )
+        each = detail.claim_confidence
+        rows = [r for copies in groups for r in _group(division, found, copies, each, alike=alike)]
+        most = None if study.threshold is None else study.threshold.gain
+        return self.found((StudyCriterion(of="gain", at_most=most),), rows, detail)
+
+    def premises(self, detail: ImageDetail) -> tuple[str, ...]:
+        found = ["images are independent draws of one source"]
+        if not detail.by_chance:
+            found.append(
+                "the fresh images are of the same source as those trained on, and the model was "
+                "not trained on them"
+            )
+        return tuple(found)
+
+    def to_show(self, detail: ImageDetail) -> ImageDetail:
+        return detail.model_copy(update={"pictures": ()})
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        rows: list[StudyRow] = []
+        for one in results["groups"]:
+            beside = {of: as_quantity(one[of]) for of in ("fresh", "shadows")}
+            at = of_copies([one["copies"], *(one.get("and_copies") or ())])
+            rows += count_rows(
+                self.counted, "attempts", (one["reproduced"], one["images"]), beside, at
+            )
+        kept = {k: v for k, v in results.items() if k in ImageDetail.model_fields}
+        detail = ImageDetail.model_validate(kept, strict=False)
+        criteria = (StudyCriterion(of="gain", at_most=results["most_gain"]),)
+        return self.found(criteria, rows, detail)
+
+
+KIND = ImageKind()
+
+
+@dataclass(frozen=True)
+class AttackedImages:
+    """What the attack gave."""
+
+    attempts: Attempts  # On the model, by caption
+    # Of each image trained on to the attempts from its caption, shape (trained,)
+    distances: FloatArray
+    # outliers, fresh_outliers: Which images trained on, and which fresh ones, are unlike the
+    # others
+    outliers: BoolArray
+    fresh_outliers: BoolArray
+    # reproduced, reproduced_fresh: Which of them are close to an attempt besides
+    reproduced: BoolArray
+    reproduced_fresh: BoolArray
+    shadow_outliers: BoolArray  # Which images trained on are unlike those of the shadow models
+    # Share of shadow models that give each image trained on; 0 where it is not unlike theirs
+    by_shadows: FloatArray
+    shadow_models: int  # How many there are
+
+
+def attacked(
+    study: ImageStudy, models: ImageModelsUnderStudy, division: DividedImages, entropy: int
+) -> AttackedImages:
+    """Play the attack on the model and on its shadows, on the same noise.
+    Raises InputError: no image trained on is unlike all others.
+    """
+    relation = study.relation.build()
+    trained, fresh, shadow = division.trained, division.fresh, division.shadow
+    outliers = unlike_others(trained, relation.unique)
+    if not outliers.any():
+        raise InputError(
+            f"no image trained on is farther than {relation.unique:g} from all others: make "
+            "`relation.unique` smaller, and `close` with it"
+        )
+    captions = {*trained.captions, *fresh.captions}
+    noise = int(child(entropy, _ATTEMPTS).integers(2**63))
+
+    def asked(model: CaptionedGenerator, of: set[str]) -> Attempts:
+        section = study.attempts
+        pixels = trained.rows.shape[1]
+        said = {"samples": section.samples, "keep": section.keep, "entropy": noise}
+        return attempts_of(model, of, relation, pixels=pixels, **said)
+
+    attempts = asked(models.model, captions)
+    distances = nearest_attempt(trained, attempts)
+    fresh_outliers = unlike_trained(fresh, trained, relation.unique, child(entropy, _LEFT_OUT, 0))
+    shadow_outliers = np.zeros(len(trained), dtype=np.bool_)
+    by_shadows = np.zeros(len(trained))
+    if shadow is not None and models.shadows:
+        shadow_outliers = unlike_trained(
+            trained, shadow, relation.unique, child(entropy, _LEFT_OUT, 1)
+        )
+        each = [
+            _close(trained, asked(one, set(trained.captions)), relation) for one in models.shadows
+        ]
+        by_shadows = np.mean(each, axis=0) * shadow_outliers
+    return AttackedImages(
+        attempts,
+        distances,
+        outliers,
+        fresh_outliers,
+        outliers & (distances < relation.close),
+        fresh_outliers & _close(fresh, attempts, relation),
+        shadow_outliers,
+        by_shadows,
+        len(models.shadows),
+    )
+
+
+def _close(images: CaptionedImages, attempts: Attempts, relation: CloseUnlike) -> BoolArray:
+    return nearest_attempt(images, attempts) < relation.close
+
+
+def _masks(
+    division: DividedImages, found: AttackedImages, copies: tuple[int, ...], *, alike: bool
+) -> tuple[BoolArray, BoolArray]:
+    """Return which images trained on are in a group, and which fresh ones it is held against."""
+    ours, theirs = division.trained.copies, division.fresh.copies
+    return (
+        np.isin(ours, copies) | (not copies),
+        found.fresh_outliers & (np.isin(theirs, copies) | alike | (not copies)),
+    )
+
+
+def _group(
+    division: DividedImages,
+    found: AttackedImages,
+    copies: tuple[int, ...],
+    each: float,
+    *,
+    alike: bool,
+) -> list[StudyRow]:
+    ours, theirs = _masks(division, found, copies, alike=alike)
+    counted = recovered_documents(
+        found.reproduced[ours & found.outliers], found.reproduced_fresh[theirs], confidence=each
+    )
+    shadows = _by_shadows(found.by_shadows[ours & found.shadow_outliers], found.shadow_models, each)
+    beside = {"fresh": as_quantity(counted.fresh), "shadows": as_quantity(shadows)}
+    counts = counted.recovered, counted.documents
+    return count_rows("reproduced", "attempts", counts, beside, of_copies(copies))
+
+
+def _by_shadows(shares: FloatArray, models: int, each: float) -> Estimate | None:
+    """Limit the share that shadow models give of images that they never saw."""
+    quantity = "a shadow model gives an image that it was not trained on"
+    if not len(shares):
+        return None
+    if models == 1:
+        return clopper_pearson(int(shares.sum()), len(shares), confidence=each, quantity=quantity)
+    return mean_limits(shares, confidence=each, quantity=quantity)
+
+
+def _pictures(
+    count: int, division: DividedImages, found: AttackedImages, smaller: int
+) -> Iterator[ShownAttempt]:
+    """Show attempts beside the nearest images, the closest of each number of copies in turn."""
+    trained, fresh = division.trained, division.fresh
+
+    def shown(row: FloatArray) -> str:
+        return _encoded(row.reshape(trained.shape), smaller)
+
+    for place in _chosen(count, trained.copies, found):
+        caption = trained.captions[place]
+        rows = found.attempts[caption]
+        row = rows[[distance.cdist(trained.rows[[place]], rows).argmin()]]
+        ours, theirs = (distance.cdist(row, side.rows)[0] for side in (trained, fresh))
+        root = math.sqrt(row.size)
+        yield ShownAttempt(
+            caption=caption,
+            copies=int(trained.copies[place]),
+            reproduced=bool(found.reproduced[place]),
+            generated=shown(row),
+            trained=shown(trained.rows[ours.argmin()]),
+            fresh=shown(fresh.rows[theirs.argmin()]),
+            to_trained=float(ours.min()) / root,
+            to_fresh=float(theirs.min()) / root,
+        )
+
+
+def _chosen(count: int, copies: NDArray[np.int64], found: AttackedImages) -> list[int]:
+    """Take outliers of each number of copies in turn, the closest to an attempt first."""
+    places = np.flatnonzero(found.outliers)
+    turns: list[tuple[int, int, int]] = []
+    for number in np.unique(copies[places]).tolist():
+        own = places[copies[places] == number]
+        order = own[np.argsort(found.distances[own], kind="stable")]
+        turns += [(turn, -number, place) for turn, place in enumerate(order.tolist())]
+    chosen = [place for _, _, place in sorted(turns)[:count]]
+    return sorted(chosen, key=lambda place: (-copies[place], found.distances[place]))
+
+
+def _encoded(image: FloatArray, smaller: int) -> str:
+    """Return an image as bytes in base64, shrunk by a whole number."""
+    height, width, channels = (image.shape[0] // smaller, image.shape[1] // smaller, image.shape[2])
+    cut = image[: height * smaller, : width * smaller]
+    blocks = cut.reshape(height, smaller, width, smaller, channels).mean(axis=(1, 3))
+    raw = (255 * np.clip(blocks, 0, 1)).round().astype(np.uint8).tobytes()
+    return base64.b64encode(raw).decode("ascii")

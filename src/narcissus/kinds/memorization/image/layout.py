@@ -1,0 +1,266 @@
+"""A model of images, in words and as a page: images given back beside those never seen."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from narcissus._outwards import lower
+from narcissus.extraction.images import png_of
+from narcissus.kinds.layout import Headline
+from narcissus.kinds.memorization.engine import Counted
+from narcissus.kinds.memorization.image.kind import ImageDetail
+from narcissus.kinds.memorization.layout import (
+    CountedLine,
+    MemorizationLayout,
+    gain_text,
+    most_gain,
+    share_text,
+    worst_of,
+)
+from narcissus.report.about import Subject
+from narcissus.report.format import MISSING, number, percent
+from narcissus.report.page import Facts, Figure, Picture, Pictures, Section, Text
+from narcissus.results import NotAssessed
+from narcissus.rows import StudyJudgement
+from narcissus.study.record import Record
+
+
+class ImageModelLayout(MemorizationLayout):
+    """The words of a model of images."""
+
+    counted, outliers, tried = "reproduced", "outliers", "attempts"
+    not_covered = (
+        "other attacks (guidance, gradients, known parts of an image): that this one gives little "
+        "says nothing about the next, and nothing here is proved about every attacker; a guarantee "
+        "of the training would be (DP-SGD)",
+        "images that are like others: they are no outliers by the relation, and never count",
+        "likeness that a distance between pixels does not see: moved, mirrored or recoloured "
+        "images, a face in another picture",
+    )
+
+    def outliers_of(self, case: StudyJudgement) -> list[Counted]:
+        """Return the groups of outliers, all first."""
+        [groups] = self.groups(case).values()
+        return groups
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title or "A model of images"
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return "Which of the images that it was trained on does a model give back?"
+
+    def verdict(self, case: StudyJudgement) -> str:
+        groups = self.outliers_of(case)
+        whole, worst = groups[0], worst_of(groups)
+        text = (
+            f"The model gives back {whole.recovered:,} of {whole.total:,} outliers that it was "
+            f"trained on{_beside(whole)}."
+        )
+        if worst.copies and worst.shown_gain > 0:
+            text += (
+                f" Of those with {worst.words(self.outliers)}, it gives back {worst.recovered:,} "
+                f"of {worst.total:,}: at least {lower(100 * worst.shown_gain, places=1)} points "
+                "more than of fresh ones."
+            )
+        return f"{text} {self.accepted(most_gain(case), case.status)}".rstrip()
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        beside = f"{case.detail.fresh_outliers:,} fresh ones"
+        if case.detail.shadow_models:
+            beside += ", and those of models trained without them"
+        return [f"outliers given back on their captions, close and unique, beside {beside}"]
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        found: list[NotAssessed] = []
+        for group in self.outliers_of(case):
+            of = f" of {group.words(self.outliers)}" if group.copies else ""
+            if group.fresh is None:
+                found.append(
+                    NotAssessed(
+                        f"what the model gives of outliers{of} that it never saw",
+                        "no fresh image is like them",
+                        "more fresh images, or let chance choose what is repeated: [duplicates]",
+                    )
+                )
+            if case.detail.shadow_models and group.of("shadows") is None:
+                found.append(
+                    NotAssessed(
+                        f"what shadow models give of outliers{of}",
+                        "none of them is unlike the images of shadow models",
+                        "more images, or a smaller `relation.unique`",
+                    )
+                )
+        if not case.detail.shadow_models:
+            found.append(
+                NotAssessed(
+                    "what a model that was trained without the images gives of them",
+                    "there is no shadow model",
+                    "`data.shadows = 1`, for a model that is trained here",
+                )
+            )
+        return found
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        whole = self.outliers_of(case)[0]
+        said = [f"the model gives back {percent(whole.share)} of outliers"]
+        if whole.fresh is not None:
+            said.append(f"{percent(whole.fresh.value)} of fresh ones")
+        return said
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        groups = self.outliers_of(case)
+        whole, worst = groups[0], worst_of(groups)
+        found = [CountedLine("Given back", whole).headline(self.unit)]
+        if worst is not whole:
+            name = f"Of those with {worst.words(self.outliers)}"
+            found.append(CountedLine(name, worst).headline(self.unit))
+        return found
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        worst = worst_of(self.outliers_of(case))
+        said = f"{worst.words(self.outliers)}: {percent(worst.share)} of them are given back."
+        return {
+            "worst": (said, self.numbers(record, case)[-1][3]),
+            # attempts that fail prove nothing: there is no evidence for
+            "evidence_against": [record.verdict] if record.status == "exceeded" else [],
+        }
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        detail: ImageDetail = case.detail
+        groups = self.outliers_of(case)
+        counts = [Text([_rule(detail)]), self._counts(groups)]
+        pictures = [Section("Pictures", [_pictures(detail)])] if detail.pictures else []
+        return [
+            Section("What is released, and who attacks", [self._facts(record, case, groups[0])]),
+            Section("Images given back", counts),
+            *pictures,
+            Section("Method", [self._method(case)]),
+        ]
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        worst = self.hurt_most(self.unit, self.outliers_of(case))
+        return self.what(f"A model of images ({case.detail.model})", case.detail.trained, worst)
+
+    def shows_pictures(self, detail: ImageDetail) -> bool:
+        return bool(detail.pictures)
+
+    def _facts(self, record: Record, case: StudyJudgement, whole: Counted) -> Facts:
+        detail: ImageDetail = case.detail
+        height, width, channels = detail.shape
+        shadows = detail.shadow_models
+        rows = [
+            ("Model", detail.model),
+            ("Numbers in it", number(detail.parameters)),
+            ("Images", f"{height} x {width} pixels, {'grey' if channels == 1 else 'in colour'}"),
+            (
+                "Trained on",
+                f"{number(detail.trained)} different images, {number(detail.trained_copies)} with "
+                f"their copies; {number(whole.total)} are unlike all others",
+            ),
+            (
+                "Fresh images",
+                f"{number(detail.fresh)}, which no model here has seen; "
+                f"{number(detail.fresh_outliers)} are unlike those trained on",
+            ),
+            ("Which are which", "by chance" if detail.by_chance else "as the study says"),
+            (
+                "Shadow models",
+                f"{number(shadows)}, the same training on images of their own"
+                if shadows
+                else "none",
+            ),
+            (
+                "The attacker",
+                f"asks for each of {number(detail.captions)} captions {number(detail.samples)} "
+                f"times and keeps at most {number(detail.keep)} images that come again and again; "
+                "whoever holds the data says which captions",
+            ),
+        ]
+        return self.facts(rows, record, case)
+
+    def _counts(self, groups: Sequence[Counted]) -> Figure:
+        whole = groups[0]
+        beside = "" if whole.fresh is None else f", and {percent(whole.fresh.value)} of fresh ones"
+        return self.shares_figure(
+            f"The model gives back {percent(whole.share)} of outliers{beside}",
+            "For all outliers, and for those with as many copies in the training data: a dot for "
+            "the share given back, an open square for that of images the model never saw.",
+            "Outliers given back, by copies in the training data",
+            ("Images", "Trained on", "Given back", "Share", "Never seen", "Limits",
+             "By shadow models", "Their limits", "Gain, points"),
+            [CountedLine(one.words(self.outliers), one, (one.of("shadows"),)) for one in groups],
+            "copies",
+        )  # fmt: skip
+
+    def _method(self, case: StudyJudgement) -> Text:
+        return Text(
+            [
+                "How many images are given back is a count for this model and these attempts. What "
+                "it would give anyway is sampled: a fresh image is asked for by its caption like "
+                "the others, and must be unlike all images trained on but one, drawn for it, as an "
+                "image trained on must be unlike all but itself. Given the model, the images "
+                "trained on and the noise that attempts start from, fresh images count or not "
+                "independently of each other, so that limits of their share hold (Clopper and "
+                "Pearson). The gain is the count's share less theirs.",
+                "Shadow models were trained by the same procedure, on images of their own with as "
+                "many copies. What they give of the images that the model was trained on is "
+                "limited in the same way (several: by betting on each image's mean), with outliers "
+                "told against the images of the shadow models.",
+                self.limits_together(case),
+            ]
+        )
+
+
+LAYOUT = ImageModelLayout()
+
+
+def _beside(whole: Counted) -> str:
+    if whole.fresh is None:
+        return ""
+    shown = gain_text(whole.shown_gain) if whole.shown_gain > 0 else "no gain is shown"
+    never_saw = share_text(whole.fresh.value or 0.0)
+    return f" ({share_text(whole.share)}), and {never_saw} of those that it never saw: {shown}"
+
+
+def _rule(detail: ImageDetail) -> str:
+    return (
+        f"An image counts if one of the attempts from its caption is closer than {detail.close:g} "
+        f"and it is farther than {detail.unique:g} from every other image of the training data: "
+        "close and unique (Cohen et al. 2024, D.3, after Carlini et al. 2023). Distances are root "
+        "mean square differences of a pixel, between 0 and 1. Copies of an image are one image."
+    )
+
+
+def _pictures(detail: ImageDetail) -> Pictures:
+    return Pictures(
+        "Attempts that come closest to an outlier, of each number of copies, beside the nearest "
+        "image trained on and the nearest fresh one",
+        ("Given", "Trained on", "Fresh"),
+        [
+            (
+                [
+                    Picture(_png(one.generated, detail), f"Attempt {place}"),
+                    Picture(_png(one.trained, detail), f"Nearest to {place} of those trained on"),
+                    Picture(_png(one.fresh, detail), f"Nearest to {place} of fresh ones"),
+                ],
+                [
+                    one.caption or MISSING,
+                    one.copies,
+                    f"{one.to_trained:.3f}",
+                    f"{one.to_fresh:.3f}",
+                    "yes" if one.reproduced else "no",
+                ],
+            )
+            for place, one in enumerate(detail.pictures, 1)
+        ],
+        ("Caption", "Copies", "Distance, trained on", "Distance, fresh", "Counts"),
+    )
+
+
+def _png(raw: str, detail: ImageDetail) -> str:
+    pixels = np.frombuffer(base64.b64decode(raw), dtype=np.uint8)
+    return base64.b64encode(png_of(pixels.reshape(detail.shown_shape))).decode()

@@ -1,0 +1,532 @@
+"""Train or read a language model, attack it, hold it against fresh documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from narcissus._files import file_digest, files_digest, read_bytes
+from narcissus._random import child
+from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
+from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.evidence import ExtractionEvidence
+from narcissus.extraction.files import DataSet, check_release
+from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
+from narcissus.extraction.recovered import (
+    BoolArray,
+    Division,
+    NamedCanaries,
+    PlantedCanary,
+    TextDocument,
+    membership_scores,
+    named_canaries,
+    recovered_documents,
+    told_apart,
+    told_at,
+)
+from narcissus.extraction.sandbox import check_source
+from narcissus.kinds.engine import Done, PreparedWork
+from narcissus.kinds.extraction.program import (
+    ProgramDetail,
+    evidence_rows,
+    program_not_assessed,
+    require_room,
+    upgraded_program,
+    with_derived,
+)
+from narcissus.kinds.memorization.engine import (
+    MemorizationKind,
+    MemorizedDetail,
+    as_quantity,
+    count_rows,
+    of_copies,
+    with_gains,
+)
+from narcissus.kinds.memorization.language.attacks import (
+    AttackedDocuments,
+    RankedBy,
+    completed,
+    generated,
+    texts_of,
+)
+from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.observer import Observer
+from narcissus.results import Estimate
+from narcissus.rows import Count, Fact, Findings, Positive, Quantity, StudyCriterion, StudyRow
+from narcissus.study.kinds import RunOptions
+from narcissus.study.merging import by_copies
+from narcissus.study.results.base import MergedGroups
+
+Scores = Mapping[str, NDArray[np.float64]]
+_DIVISION, _CANARIES, _RANKS, _TRAINING, _PROGRAM = 0, 2, 3, 4, 5
+"""Keys of random streams; 1 is sampling's."""
+
+
+class DocumentAttack(Fact):
+    """One attack that recovers documents, beside its rows."""
+
+    name: Literal["generation", "completion"]
+    rule: str = Field(description="When a document counts as recovered.")
+    ranked: tuple[RankedBy, ...] = Field((), description="By score, where anything is ranked.")
+    merged: MergedGroups | None = None
+    shadows: tuple[tuple[Count, ...], ...] = Field(
+        (), description="By group, how many of its documents each shadow model gives away."
+    )
+
+
+class LanguageDetail(MemorizedDetail):
+    """What is said of a language model beside rows."""
+
+    model: str = Field(description="What it is, in words.")
+    has_reference: bool
+    trained_copies: Positive = Field(description="Documents trained on, with their copies.")
+    attacks: tuple[DocumentAttack, ...] = Field(min_length=1)
+    program: ProgramDetail | None = None
+
+    @property
+    def how_merged(self) -> MergedGroups | None:
+        return next((one.merged for one in self.attacks if one.merged is not None), None)
+
+
+@dataclass(frozen=True)
+class FoundAboutModel:
+    """Everything that was done to a model, before limits are made."""
+
+    words: str
+    parameters: int
+    division: Division
+    attacked: Sequence[AttackedDocuments]
+    trained_scores: Scores
+    fresh_scores: Scores
+    canaries: Sequence[NamedCanaries]
+    evidence: ExtractionEvidence | None
+    has_reference: bool
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageWork(PreparedWork[LanguageStudy]):
+    """A model to be made, and its documents."""
+
+    digests: dict[str, str]
+    part: HasModels = field(kw_only=True)
+    division: Division = field(kw_only=True)
+    planted: tuple[PlantedCanary, ...] = ()
+
+    @property
+    def documents(self) -> list[TextDocument]:
+        return [*self.division.trained, *(one.document for one in self.planted)]
+
+
+class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
+    """The kind "language-model"."""
+
+    model = LanguageStudy
+    detail = LanguageDetail
+    layout = "narcissus.kinds.memorization.language.layout:LAYOUT"
+
+    def check(self, study: LanguageStudy, folder: Path, observer: Observer) -> None:
+        """Refuse missing files, folders that are no models, missing packages."""
+        part: HasModels = study.model.build()
+        part.check()
+        self.prepare(study, folder, RunOptions(0, observer))
+        if study.program is not None:
+            refuse_program(part)
+            check_source(read_bytes(folder / study.program.path), str(study.program.path))
+
+    def prepare(self, study: LanguageStudy, folder: Path, options: RunOptions) -> LanguageWork:
+        options.refuse_policy_and_records("language models")
+        part: HasModels = study.model.build()
+        division = study.division(folder, part, child(options.entropy, _DIVISION))
+        planted: tuple[PlantedCanary, ...] = ()
+        if study.canaries is not None:
+            planted = study.canaries.plan().plant(child(options.entropy, _CANARIES))
+        digests = {"documents": file_digest(folder / study.data.documents)}
+        return LanguageWork(study, folder, options.entropy, digests, part=part, division=division,
+                            planted=planted)  # fmt: skip
+
+    def cost(self, work: LanguageWork, options: RunOptions) -> tuple[float, str]:
+        part = work.part
+        seconds = part.seconds(work.documents) + part.seconds(work.division.reference)
+        return seconds, f"training {part.words()}, and a reference model"
+
+    def measure(self, work: LanguageWork, done: Done, options: RunOptions) -> Findings:
+        study, division, planted = work.study, work.division, work.planted
+        with options.place() as place:
+            models = work.part.models(
+                work.documents,
+                division.reference,
+                place,
+                entropy=int(child(work.entropy, _TRAINING).integers(2**63)),
+                observer=options.observer,
+            )
+            attacked = _attacked(study, models, division, planted, options)
+            scores = _scores(study, models, division)
+            evidence = program_evidence(study, models, division, planted, work.folder, options)
+            canaries: tuple[NamedCanaries, ...] = ()
+            if study.canaries is not None:
+                canaries = named_canaries(
+                    models.model,
+                    planted,
+                    study.canaries.plan(),
+                    alternatives=study.canaries.alternatives,
+                    completes=models.model,
+                    rng=child(work.entropy, _RANKS),
+                )
+            if models.folder is not None:
+                check_release(models.folder, largest=2**50)
+                work.digests["model"] = files_digest(models.folder.glob("*.safetensors"))
+        if evidence is not None:
+            work.not_assessed.extend(program_not_assessed(evidence))
+        return self.measured(
+            study,
+            FoundAboutModel(
+                work.part.words(), models.parameters, division, attacked, *scores, canaries,
+                evidence, models.reference is not None,
+            ),
+        )  # fmt: skip
+
+    def measured(self, study: LanguageStudy, found: FoundAboutModel) -> Findings:
+        """Make the limits, each for all of them together (Bonferroni)."""
+        rates = study.membership.false_alarms if study.membership else []
+        least = study.groups.least_group
+        divided = [
+            by_copies([_copies(one.trained), _copies(one.fresh)], least) for one in found.attacked
+        ]
+        groups = [[(), *parts] for parts, _ in divided]
+        claims = len(found.trained_scores) * (1 + len(rates)) + len(found.canaries)
+        for one, own in zip(found.attacked, groups, strict=True):
+            claims += sum(bool(_among(one.fresh, copies).any()) for copies in own)
+            claims += len(own) * (one.by_reference is not None)
+            claims += len(own) * 2 * bool(one.by_shadows)
+        each = each_confidence(study.run.confidence, claims)
+        rows: list[StudyRow] = []
+        attacks: list[DocumentAttack] = []
+        for one, own, (_, merged) in zip(found.attacked, groups, divided, strict=True):
+            rows += [row for copies in own for row in _group(one, copies, each)]
+            members = [_among(one.trained, copies) for copies in own] if one.by_shadows else []
+            counts = [tuple(int(s[m].sum()) for s in one.by_shadows) for m in members]
+            attacks.append(
+                DocumentAttack(
+                    name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
+                    shadows=tuple(counts),
+                )  # pyright: ignore[reportArgumentType] (one of both names)
+            )  # fmt: skip
+        for name, trained in found.trained_scores.items():
+            rows += _score(name, trained, found.fresh_scores[name], rates, each)
+        rows += [_canaries(one, each) for one in found.canaries]
+        program, evidence = None, found.evidence
+        if study.program is not None and evidence is not None:
+            program = ProgramDetail.of(evidence, study.program.relation.build())
+            rows += evidence_rows(evidence)
+        detail = LanguageDetail(
+            model=found.words,
+            parameters=found.parameters,
+            has_reference=found.has_reference,
+            trained=len(found.division.trained),
+            trained_copies=sum(one.copies for one in found.division.trained),
+            fresh=len(found.division.fresh),
+            by_chance=found.division.by_chance,
+            confidence=study.run.confidence,
+            claims=claims,
+            attacks=tuple(attacks),
+            program=program,
+        )
+        limit = study.threshold
+        accepted = (None, None) if limit is None else (limit.gain, limit.quality)
+        return self.found(_criteria(*accepted), rows, detail)
+
+    def derived(self, rows: Sequence[StudyRow], detail: LanguageDetail) -> Iterator[StudyRow]:
+        own = [row for row in rows if row.of != "success"]
+        own = [row for row in own if detail.program is None or row.role != "measure"]
+        for row in with_gains(own, self.counted):
+            yield canary_row(row.at["copies"], row.facts) if row.of == CANARIES else row
+        if detail.program is not None:
+            yield from with_derived(rows, detail.program)
+
+    def deciding(
+        self, criteria: tuple[StudyCriterion, ...], rows: Sequence[StudyRow], detail: LanguageDetail
+    ) -> tuple[StudyCriterion, ...]:
+        """Let a program decide that is an extraction of too much quality, if no gain does."""
+        gain, *others = criteria
+        gains = [row.quantity.low or 0.0 for row in rows if row.of == "gain" and row.is_at(gain.at)]
+        exceeds = gain.at_most is not None and max(gains) > gain.at_most
+        return (gain, *(
+            one.model_copy(update={"decides": not exceeds and program_exceeds(detail, one)})
+            for one in others
+        ))  # fmt: skip
+
+    def premises(self, detail: LanguageDetail) -> tuple[str, ...]:
+        found = ["documents are independent draws of one source"]
+        if not detail.by_chance:
+            found.append(
+                "the fresh documents are of the same source as those trained on, and the model was "
+                "not trained on them"
+            )
+        if any(one.shadows for one in detail.attacks):
+            found.append(
+                "shadow models were trained as the model was, each without these documents and "
+                "independently of the others"
+            )
+        return (*found, *(() if detail.program is None else detail.program.assumptions))
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        rows: list[StudyRow] = []
+        attacks: list[dict[str, Any]] = []
+        for attack in results["attacks"]:
+            shadows: list[Any] = []
+            for one in attack["groups"]:
+                beside = {of: as_quantity(one[of]) for of in ("fresh", "reference")}
+                facts = {} if one["chance"] is None else {"chance": one["chance"]}
+                at = of_copies([one["copies"], *(one.get("and_copies") or ())])
+                counts = one["recovered"], one["documents"]
+                rows += count_rows("recovered", attack["name"], counts, beside, at, facts)
+                shadows += [one["shadows"]["recovered"]] if one.get("shadows") else []
+            kept = {k: v for k, v in attack.items() if k in DocumentAttack.model_fields}
+            attacks.append({**kept, "shadows": shadows})
+        for one in results["membership"]:
+            rows.append(_above(one["score"], as_quantity(one["above"])))
+            rows += [_told(one["score"], **rate) for rate in one["rates"]]
+        for one in results["canaries"]:
+            facts = {k: v for k, v in one.items() if k not in ("copies", "guess", "most_exposure")}
+            rows.append(canary_row(one["copies"], facts))
+        kept = {k: v for k, v in results.items() if k in LanguageDetail.model_fields}
+        program = None
+        if results["program"] is not None:
+            program, runs = upgraded_program(results["program"])
+            rows += runs
+        detail = LanguageDetail.model_validate(
+            {**kept, "attacks": attacks, "program": program}, strict=False
+        )
+        accepted = results["most_gain"], results["most_quality"]
+        return self.found(_criteria(*accepted), rows, detail)
+
+
+KIND = LanguageKind()
+CANARIES = "canaries named"
+
+
+def _criteria(gain: float | None, quality: float | None) -> tuple[StudyCriterion, ...]:
+    """Return what is accepted of all documents, and of the program.
+
+    Where only the program's quality is limited, any gain is accepted: a program that is no
+    extraction proves nothing.
+    """
+    whole: dict[str, float | str] = {"copies": 0}
+    if quality is None:
+        return (StudyCriterion(of="gain", at=whole, at_most=gain),)
+    return (
+        StudyCriterion(of="gain", at=whole, at_most=1.0 if gain is None else gain),
+        StudyCriterion(of="quality", at_most=quality, decides=False),
+    )
+
+
+def program_exceeds(detail: LanguageDetail, one: StudyCriterion) -> bool:
+    """Return whether the program is an extraction of more quality than is accepted."""
+    found, most = detail.program, one.at_most
+    return (
+        found is not None
+        and most is not None
+        and found.verdict == "extraction"
+        and found.quality > most
+    )
+
+
+def _copies(documents: Sequence[TextDocument]) -> NDArray[np.int64]:
+    return np.array([one.copies for one in documents], dtype=np.int64)
+
+
+def _among(documents: Sequence[TextDocument], copies: tuple[int, ...]) -> BoolArray:
+    return np.isin(_copies(documents), copies) | (not copies)
+
+
+def _group(one: AttackedDocuments, copies: tuple[int, ...], each: float) -> list[StudyRow]:
+    trained, fresh = _among(one.trained, copies), _among(one.fresh, copies)
+    found = recovered_documents(
+        one.recovered[trained],
+        one.recovered_fresh[fresh],
+        None if one.by_reference is None else one.by_reference[trained],
+        confidence=each,
+    )
+    beside = {"fresh": as_quantity(found.fresh), "reference": as_quantity(found.reference)}
+    facts = {} if found.chance is None else {"chance": found.chance}
+    counts = found.recovered, found.documents
+    return count_rows("recovered", one.name, counts, beside, of_copies(copies), facts)
+
+
+def _score(
+    name: str,
+    trained: NDArray[np.float64],
+    fresh: NDArray[np.float64],
+    rates: Sequence[float],
+    each: float,
+) -> Iterator[StudyRow]:
+    yield _above(name, as_quantity(told_apart(trained, fresh, confidence=each)))
+    for rate in rates:
+        found = told_at(trained, fresh, rate, confidence=each)
+        yield _told(name, rate, found.told, found.needed)
+
+
+def _above(score: str, above: Quantity | None) -> StudyRow:
+    """Return the chance that a document trained on scores above a fresh one (area under ROC)."""
+    assert above is not None
+    return StudyRow(role="attack", of="above a fresh one", name=score, quantity=above)
+
+
+def _told(score: str, rate: float, told: float | None, needed: int) -> StudyRow:
+    """Return the share of documents told from fresh ones at a rate of false alarms, at most.
+
+    told: None: there are too few fresh documents, and ``needed`` it takes.
+    """
+    quantity = Quantity(value=told, grade="not assessed" if told is None else "sampled")
+    return StudyRow(role="attack", of="told", name=score, quantity=quantity, baseline=rate,
+                    at={"rate": rate}, facts={"needed": needed})  # fmt: skip
+
+
+def _canaries(one: NamedCanaries, each: float) -> StudyRow:
+    facts = {
+        "canaries": one.canaries,
+        "alternatives": one.alternatives,
+        "named": one.named,
+        "by_chance": one.by_chance(each),
+        "chance": one.chance(),
+        "completed": one.completed,
+        "guess_completed": one.guess_completed,
+        "exposure": one.exposure,
+    }
+    return canary_row(one.copies, facts)
+
+
+def canary_row(copies: Any, facts: Mapping[str, Any]) -> StudyRow:
+    """Return how many canaries were named whose secrets stand so often in the training text.
+
+    What a model that never saw them does is known exactly: one of as many secrets as each was
+    compared with.
+    """
+    named, count = facts["named"], facts["canaries"]
+    if facts["completed"] > count:
+        raise ValueError("there are more canaries printed than planted")
+    quantity = Quantity(value=named / count, grade="proved", trials=count)
+    return StudyRow(role="attack", of=CANARIES, name="likelihood", quantity=quantity,
+                    baseline=1 / (facts["alternatives"] + 1), at={"copies": copies},
+                    facts=facts)  # fmt: skip
+
+
+def beside_shadows(
+    counts: Sequence[int], recovered: int, of: int, each: float
+) -> tuple[Estimate, Estimate]:
+    """Limit what models that were trained without these documents give away: each is a trial.
+
+    counts: documents that each gives away, of so many.
+    Returns tuple: the share that such a model gives away on average, and how often it gives away
+        as many as this model, or more.
+    """
+    many = sum(one >= recovered for one in counts)
+    quantity = "share recovered from a model without them"
+    mean = mean_limits(np.array(counts) / of, confidence=each, quantity=quantity)
+    return mean, clopper_pearson(many, len(counts), confidence=each)
+
+
+def most_exposure(row: StudyRow) -> float:
+    """Return what the exposure of canaries can be at most, in bits."""
+    return math.log2(float(row.facts["alternatives"]) + 1)
+
+
+def refuse_program(part: HasModels) -> None:
+    """Refuse a program for a model that is no folder.
+    Raises InputError: the model is in memory only.
+    """
+    if part.in_memory:
+        raise InputError(
+            "[program] needs a model folder to be given: use the model `transformer` or `folder`"
+        )
+
+
+def program_evidence(
+    study: LanguageStudy,
+    models: ModelsUnderStudy,
+    division: Division,
+    planted: Sequence[PlantedCanary],
+    folder: Path,
+    options: RunOptions,
+) -> ExtractionEvidence | None:
+    """Run the program with the model, with stand-ins and the reference model, and weigh it.
+
+    The shadow data are the fresh documents, with canaries whose secrets were never planted.
+    """
+    section = study.program
+    if section is None or models.folder is None:
+        return None
+    random = child(options.entropy, _PROGRAM)
+    others: list[str] = []
+    if study.canaries is not None:
+        secrets = study.canaries.plan().secrets(len(planted), random)
+        others = [one.text(secret) for one, secret in zip(planted, secrets, strict=True)]
+    data = [*texts_of(division.trained), *(one.text() for one in planted)]
+    reference = models.reference_folder
+    program, workers = read_bytes(folder / section.path), options.workers or study.run.workers
+    limits = section.limits.of_a_run()
+    runs = section.runs * (2 + (reference is not None))
+    require_room(program, models.folder, limits, runs, workers=workers, options=options)
+    return assess_extraction(
+        DataSet("\n".join(data).encode(), "the documents trained on"),
+        models.folder,
+        program,
+        section.relation.build(),
+        runs=section.runs,
+        margin=section.margin,
+        shadows=[DataSet("\n".join([*texts_of(division.fresh), *others]).encode(), "fresh ones")],
+        other_releases={} if reference is None else {"the reference model": reference},
+        confidence=study.run.confidence,
+        limits=limits,
+        workers=workers,
+        served=section.server,
+        rng=random,
+        observer=options.observer,
+    )
+
+
+def _attacked(
+    study: LanguageStudy,
+    models: ModelsUnderStudy,
+    division: Division,
+    planted: Sequence[PlantedCanary],
+    options: RunOptions,
+) -> list[AttackedDocuments]:
+    # the first to be played, since it is quick to find that documents are too short for it
+    known = completed(models, division, study.completion) if study.completion else None
+    attacks: list[AttackedDocuments] = []
+    if study.generation:
+        options.observer.note("sampling and ranking")
+        mine = [one.text() for one in planted]
+        attacks.append(
+            generated(models, division, study.generation, entropy=options.entropy, mine=mine)
+        )
+    if known is not None:
+        attacks.append(known)
+    if not attacks:
+        raise InputError(
+            "no document is long enough for [completion], the only attack: make `prompt` or "
+            "`window` smaller, or play [generation]"
+        )
+    return attacks
+
+
+def _scores(
+    study: LanguageStudy, models: ModelsUnderStudy, division: Division
+) -> tuple[Scores, Scores]:
+    """Score documents by side; nothing where it was not asked for."""
+    if not study.membership:
+        return {}, {}
+    trained, fresh = (
+        membership_scores(models.model, texts_of(side), models.reference)
+        for side in (division.trained, division.fresh)
+    )
+    return trained, fresh

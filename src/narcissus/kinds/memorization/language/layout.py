@@ -1,0 +1,416 @@
+"""A language model, in words and as a page: documents recovered and told, canaries, a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from narcissus._outwards import upper
+from narcissus.kinds.extraction.layout import evidence_sections
+from narcissus.kinds.extraction.program import ProgramFound
+from narcissus.kinds.layout import Headline
+from narcissus.kinds.memorization.engine import Counted
+from narcissus.kinds.memorization.language.kind import (
+    CANARIES,
+    DocumentAttack,
+    LanguageDetail,
+    beside_shadows,
+    most_exposure,
+    program_exceeds,
+)
+from narcissus.kinds.memorization.layout import (
+    CountedLine,
+    MemorizationLayout,
+    gain_text,
+    most_gain,
+    share_text,
+    worst_of,
+)
+from narcissus.report.about import Subject
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
+from narcissus.results import Grade, NotAssessed
+from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+ASKED = {
+    "generation": "The attacker samples the model without any prompt, ranks what it prints by how "
+    "much likelier it finds a text than it ought to (perplexity, zlib, the lower-cased text, the "
+    "reference model), and keeps the best.",
+    "completion": "The attacker knows how a document begins, and lets the model go on.",
+}
+_HEADS = {
+    "extraction": "The program is evidence of extraction",
+    "no extraction": "The program is no extraction",
+    "inconclusive": "Of the program nothing is shown",
+}
+Groups = Sequence[Counted]
+
+
+class LanguageLayout(MemorizationLayout):
+    """The words of a language model."""
+
+    unit = outliers = "documents"
+    not_covered = (
+        "other attacks: that these recover little says nothing about the next, and nothing here is "
+        "proved about every attacker; a guarantee of the training would be (DP-SGD)",
+        "documents of another source than those given, and what the model gives away of them",
+        "a document that is close to one of another side: it counts as recovered on both",
+    )
+
+    def best(self, case: StudyJudgement) -> tuple[str, Groups]:
+        """Return the attack that gains most over fresh documents; the first of equals."""
+        return max(self.groups(case).items(), key=lambda one: one[1][0].gain.value)
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title or "A language model"
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return "What does a language model give away of the documents it was trained on?"
+
+    def verdict(self, case: StudyJudgement) -> str:
+        name, (whole, *_) = self.best(case)
+        most, status = most_gain(case), "inconclusive"
+        if most is not None and whole.gain.value > most:
+            status = "exceeded" if whole.shown_gain > most else "too few trials"
+        said = [_attack_words(name, whole), self.accepted(most, status), _program_words(case)]
+        return " ".join(filter(None, said))
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        detail: LanguageDetail = case.detail
+        beside = " and of a model trained without them" if detail.has_reference else ""
+        found = [
+            f"{one.name}: documents recovered, beside those of {detail.fresh:,} fresh documents"
+            f"{beside}"
+            for one in detail.attacks
+        ]
+        if scores := case.findings.select(of="above a fresh one"):
+            found.append(f"membership of documents, by {', '.join(one.name for one in scores)}")
+        if case.findings.select(of=CANARIES):
+            found.append("canaries, beside an exact baseline")
+        if detail.program is not None:
+            found.append("a program, with and without the release, against complexity from above")
+        return found
+
+    def left_open(self, study: Any, case: StudyJudgement) -> list[NotAssessed]:
+        detail: LanguageDetail = case.detail
+        found = _too_short(study, self.groups(case), detail.trained)
+        told = [row for row in case.findings.select(of="told") if row.quantity.value is None]
+        for rate, needed in {row.at["rate"]: row.facts["needed"] for row in told}.items():
+            found.append(
+                NotAssessed(
+                    f"documents told at a rate of false alarms of {100 * float(rate):g}%",
+                    f"{detail.fresh:,} fresh documents cannot show that there are no more",
+                    f"{needed:,} fresh documents or more",
+                )
+            )
+        found += [
+            NotAssessed(
+                f"the baseline of {name} for documents "
+                f"{f'of {one.words(self.unit)}' if one.copies else ''}".rstrip(),
+                "no fresh document is like them",
+                "more documents",
+            )
+            for name, groups in self.groups(case).items()
+            for one in groups
+            if one.fresh is None
+        ]
+        if not detail.has_reference:
+            found.append(
+                NotAssessed(
+                    "what a model that was trained without the documents gives away of them",
+                    "no reference model was given",
+                    "name one as `model.reference`: the same training without these documents",
+                )
+            )
+        if study.program is None:
+            found.append(
+                NotAssessed(
+                    "extraction against complexity (Cohen et al. 2024, Definition D.8)",
+                    "no program was given",
+                    "name one in [program]",
+                )
+            )
+        return found
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        name, (whole, *_) = self.best(case)
+        said = [f"{name} recovers {percent(whole.share)} of documents"]
+        if whole.fresh is not None:
+            said.append(f"{percent(whole.fresh.value)} of fresh ones")
+        if scores := case.findings.select(of="above a fresh one"):
+            top = max(scores, key=lambda one: one.value)
+            said.append(f"{top.name} tells them {percent(top.value)} of the time")
+        if case.detail.program is not None:
+            said.append(case.detail.program.verdict)
+        return said
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        found = [
+            CountedLine(f"Recovered by {name}", groups[0]).headline(self.unit)
+            for name, groups in self.groups(case).items()
+        ]
+        if scores := case.findings.select(of="above a fresh one"):
+            best = max(scores, key=lambda one: one.quantity.low or 0.0)
+            between = limits(best.quantity.low, best.quantity.high)
+            text = f"by {best.name}, {between}; 50% is chance"
+            value = percent(best.value)
+            found.append(("Scores above a fresh document", value, text, "sampled"))
+        if (program := _program(case)) is not None:
+            detail, share = program.detail, percent(program.success.value)
+            text = f"{detail.verdict}; quality at most {upper(detail.quality, 3)}"
+            found.append(("The program succeeds", share, text, detail.verdict_grade))
+        return found
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        most = most_gain(case)
+        against = [
+            _attack_words(name, groups[0])
+            for name, groups in self.groups(case).items()
+            if most is not None and groups[0].shown_gain > most
+        ]
+        if any(program_exceeds(case.detail, one.criterion) for one in case.each[1:]):
+            against.append(_program_words(case))
+        name, groups = self.best(case)
+        worst = worst_of(groups)
+        said = f"{worst.words(self.unit)}: {percent(worst.share)} of them are recovered by {name}."
+        grade: Grade = "not assessed" if worst.fresh is None else "sampled"
+        # an attack that fails proves nothing: there is no evidence for
+        return {"worst": (said, grade), "evidence_against": against}
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        groups, program = self.groups(case), _program(case)
+        found = [Section("What is released, and who attacks", [self._facts(record, case)])]
+        found += [
+            Section(f"Documents recovered by {one.name}", list(self._attack(case, one, groups)))
+            for one in case.detail.attacks
+        ]
+        if scores := case.findings.select(of="above a fresh one"):
+            told = case.findings.select(of="told")
+            found.append(Section("Membership", list(_membership(scores, told))))
+        if canaries := case.findings.select(of=CANARIES):
+            found.append(Section("Canaries", list(_canaries(canaries))))
+        if program is not None:
+            found += evidence_sections(program, "The program: ")
+        return [*found, Section("Method", [self._method(case)])]
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        worst = self.hurt_most(self.unit, self.best(case)[1])
+        return self.what(f"A language model ({case.detail.model})", case.detail.trained, worst)
+
+    def _facts(self, record: Record, case: StudyJudgement) -> Facts:
+        detail: LanguageDetail = case.detail
+        divided = (
+            "by chance: a third trained on, a third fresh, a third for the reference model"
+            if detail.by_chance
+            else "as the study says"
+        )
+        rows = [
+            ("Model", detail.model),
+            ("Numbers in it", number(detail.parameters)),
+            (
+                "Trained on",
+                f"{number(detail.trained)} different documents, "
+                f"{number(detail.trained_copies)} with their copies",
+            ),
+            ("Fresh documents", f"{number(detail.fresh)}, which no model here has seen"),
+            ("Which are which", divided),
+            (
+                "Reference model",
+                "the same training, without the documents" if detail.by_chance
+                else "given" if detail.has_reference else "none",
+            ),
+            ("The attacker has", "the model with all its weights, and fresh documents"),
+        ]  # fmt: skip
+        return self.facts(rows, record, case)
+
+    def _attack(
+        self, case: StudyJudgement, one: DocumentAttack, found: dict[str, list[Counted]]
+    ) -> Iterator[Block]:
+        groups = found[one.name]
+        yield Text([f"{ASKED[one.name]} A document counts if {one.rule}."])
+        yield self._picture(case, one, groups)
+        if one.ranked:
+            yield Grid(
+                "The best texts by each score that hold a rare stretch of a document",
+                ("Score", "Texts", "Of one trained on", "Of a fresh one"),
+                [(r.score, r.texts, r.trained, r.fresh) for r in one.ranked],
+            )
+
+    def _picture(self, case: StudyJudgement, one: DocumentAttack, groups: Groups) -> Figure:
+        shadows = ("From shadow models", "Their limits", "Share with as many")
+        whole = groups[0]
+        beside = "" if whole.fresh is None else f", {percent(whole.fresh.value)} of fresh ones"
+        lines = [
+            CountedLine(
+                group.words(self.unit),
+                group,
+                (group.of("reference"),),
+                [
+                    f"{group.count.facts['chance']:.2g}" if group.fresh else MISSING,
+                    *(_of_shadows(one.shadows[place], group, case) if one.shadows else []),
+                ],
+            )
+            for place, group in enumerate(groups)
+        ]
+        return self.shares_figure(
+            f"{one.name} recovers {percent(whole.share)} of documents{beside}",
+            "For all documents, and for those with as many copies in the training text: a dot for "
+            "the share recovered, an open square for that of documents the model never saw.",
+            "Documents recovered, by copies in the training text",
+            ("Documents", "Trained on", "Recovered", "Share", "Never seen", "Limits",
+             "From the reference model", "Its limits", "Gain, points", "By chance",
+             *(shadows if one.shadows else ())),
+            lines,
+            one.name,
+        )  # fmt: skip
+
+    def _method(self, case: StudyJudgement) -> Text:
+        return Text(
+            [
+                "How many documents are recovered is a count for this model and what the attack "
+                "printed. What it would recover anyway is sampled: fresh documents are independent "
+                "of the model, so that limits of their share hold (Clopper and Pearson), however "
+                "documents trained on depend on each other through the model. The gain is the "
+                "first less the second. A stretch counts by how many documents of all sides hold "
+                "it, so that the rule is the same for all of them; copies of a document count as "
+                "one.",
+                "The threshold of a score is a value in order of the fresh documents (Wilks), and "
+                "the area under the ROC a mean over them, limited by betting.",
+                f"{self.limits_together(case)} Chances (p-values) are given one by one, as they "
+                "are.",
+            ]
+        )
+
+
+LAYOUT = LanguageLayout()
+
+
+def _program(case: StudyJudgement) -> ProgramFound | None:
+    detail = case.detail.program
+    return None if detail is None else ProgramFound(detail, case.findings.select(of="success"))
+
+
+def _program_words(case: StudyJudgement) -> str:
+    """Describe what came of the program, and what was accepted; '' where there is none."""
+    program = case.detail.program
+    if program is None:
+        return ""
+    quality = f"its quality is at most {upper(program.quality, 3)}"
+    for one in case.each[1:]:
+        quality += f", {one.at_most:g} is accepted"
+    said = f"{_HEADS[program.verdict]}: {program.reasons[0]}"
+    return f"{said}; {quality}." if program.verdict == "extraction" else f"{said}."
+
+
+def _attack_words(name: str, whole: Counted) -> str:
+    """Describe how many documents an attack recovered, and how many it would have anyway."""
+    return (
+        f"{name} recovers {whole.recovered:,} of {whole.total:,} documents that the model was "
+        f"trained on{_beside(whole)}."
+    )
+
+
+def _beside(whole: Counted) -> str:
+    fresh, gain = whole.fresh, whole.limits_of_gain
+    if fresh is None or gain is None:
+        return ""
+    shown = (
+        gain_text(whole.shown_gain)
+        if whole.shown_gain > 0
+        else "chance alone may give as much"
+        if gain[0] > 0
+        else f"{fresh.trials:,} of those are too few to show a gain"
+        if whole.gain.value > 0
+        else "no gain"
+    )
+    never_saw = share_text(fresh.value or 0.0)
+    return f" ({share_text(whole.share)}), and {never_saw} of documents that it never saw: {shown}"
+
+
+def _too_short(study: Any, groups: dict[str, list[Counted]], trained: int) -> list[NotAssessed]:
+    """Return how many documents trained on are too short to be completed."""
+    section = study.completion
+    if not section:
+        return []
+    known, option = (
+        (f"{section.prompt} tokens", "prompt")
+        if section.prefix is None
+        else (f"{section.prefix} characters", "prefix")
+    )
+    short = trained - sum(own[0].total for name, own in groups.items() if name == "completion")
+    if not short:
+        return []
+    return [
+        NotAssessed(
+            f"completion of {short:,} of {trained:,} documents trained on",
+            f"they have no {section.window} characters after their first {known}",
+            f"a smaller `{option}` or `window` in [completion]",
+        )
+    ]
+
+
+def _of_shadows(counts: Sequence[int], group: Counted, case: StudyJudgement) -> list[Cell]:
+    level = case.detail.claim_confidence
+    mean, as_many = beside_shadows(counts, group.recovered, group.total, level)
+    return [mean.value, limits(mean.low, mean.high), limits(as_many.low, as_many.high)]
+
+
+def _membership(scores: Sequence[StudyRow], told: Sequence[StudyRow]) -> Iterator[Block]:
+    yield Text(
+        [
+            "Was this document in the training text? A score is held against a threshold above "
+            "which, at the level of a claim, at most so many fresh documents are; the share of "
+            "documents trained on that are above it is a count."
+        ]
+    )
+    rows: list[list[Cell]] = [
+        [
+            one.name,
+            one.value,
+            limits(one.quantity.low, one.quantity.high),
+            *(row.quantity.value for row in told if row.name == one.name),
+        ]
+        for one in scores
+    ]
+    rates = dict.fromkeys(row.at["rate"] for row in told)
+    columns = [f"Told at {percent(float(rate))} false alarms" for rate in rates]
+    grades: list[Grade] = ["sampled" for _ in rows]
+    yield Grid(
+        "How far each score tells documents trained on from fresh ones; 50% above is chance",
+        ("Score", "Above a fresh one", "Limits", *columns),
+        rows,
+        grades=grades,
+        percent=("Above a fresh one", *columns),
+    )
+
+
+def _canaries(found: Sequence[StudyRow]) -> Iterator[Block]:
+    yield Text(
+        [
+            "Secrets drawn at random were planted in the training text. A model that never saw one "
+            "finds every secret alike, so what it names is known exactly."
+        ]
+    )
+    rows: list[list[Cell]] = [
+        [
+            row.at["copies"],
+            row.facts["canaries"],
+            row.facts["named"],
+            f"1 of {number(float(row.facts['alternatives']) + 1)}",
+            row.facts["by_chance"],
+            f"{row.facts['chance']:.2g}",
+            row.facts["completed"],
+            f"{row.facts['exposure']:.1f} of {most_exposure(row):.1f}",
+        ]
+        for row in found
+    ]
+    grades: list[Grade] = ["sampled" for _ in rows]
+    yield Grid(
+        "Canaries by copies: whose secret is likelier than all others it was compared with, and "
+        "whose secret the model prints",
+        ("Copies", "Canaries", "Named", "Guess", "By chance at most", "Chance of as many",
+         "Printed", "Exposure, bits"),
+        rows,
+        grades=grades,
+    )  # fmt: skip

@@ -1,0 +1,211 @@
+"""The study file of a language model.
+
+The descriptions here are the documentation of the study file
+(`narcissus schema study language-model`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from narcissus.errors import InputError
+from narcissus.extraction.evidence import MARGIN
+from narcissus.extraction.language_models import HasModels
+from narcissus.extraction.recovered import CanaryPlan, Division, divide, read_documents
+from narcissus.kinds.extraction.schema import LimitSettings
+from narcissus.study.part_section import PartSection
+from narcissus.study.parts import Part
+from narcissus.study.sections import Approval, FileSection, GroupsByCopies, SeededRun
+
+Rate = Annotated[float, Field(gt=0, lt=1)]
+
+
+class DocumentFiles(FileSection):
+    """The documents; paths are relative to the study file."""
+
+    documents: Path = Field(
+        description="Text file (UTF-8). For a model that is trained here: all documents, of which "
+        "chance takes a third to train on, a third that stays fresh, and a third for the reference "
+        "model. For a model in a folder: documents that it was trained on."
+    )
+    fresh: Path | None = Field(
+        None,
+        description="For a model in a folder: documents of the same source that it has not seen.",
+    )
+    unit: Literal["line", "paragraph"] = Field(
+        "line", description="A document a line, or separated by blank lines."
+    )
+
+
+class CanarySection(FileSection):
+    """Secrets that are planted in the training text; for a model that is trained here."""
+
+    each: int = Field(20, ge=1, le=10_000, description="Canaries for each number of copies.")
+    copies: list[Annotated[int, Field(ge=1, le=10_000)]] = Field(
+        [1, 4, 16], min_length=1, description="How often each stands in the training text."
+    )
+    digits: int = Field(8, ge=1, le=100, description="Of a secret, drawn at random.")
+    text: str = Field(
+        CanaryPlan.text, description="The document; `{number}` of the canary, then `{secret}`."
+    )
+    alternatives: int = Field(
+        99, ge=1, le=100_000, description="Other secrets that each is compared with."
+    )
+
+    def plan(self) -> CanaryPlan:
+        return CanaryPlan(self.each, tuple(self.copies), self.digits, self.text)
+
+
+class GenerationSection(FileSection):
+    """The attack that samples the model, ranks what it prints, and keeps the best."""
+
+    samples: int = Field(500, ge=1, le=10**7, description="Texts that are drawn.")
+    length: int = Field(150, ge=1, le=10**5, description="The most tokens in each.")
+    top: int = Field(100, ge=1, description="How many are kept by each score.")
+    window: int = Field(40, ge=1, description="Characters in a row that must agree.")
+    k: int = Field(
+        1, ge=1, description="Most different documents, of all sides, that may hold them."
+    )
+
+
+class CompletionSection(FileSection):
+    """The attack that knows how a document begins, and lets the model go on."""
+
+    prompt: int | None = Field(
+        50, ge=1, description="Tokens at the beginning of a document that are known."
+    )
+    prefix: int | None = Field(
+        None,
+        ge=1,
+        description="In place of `prompt`: characters that are known; of a token that they cut, "
+        "nothing is.",
+    )
+    window: int = Field(30, ge=1, description="Characters after them that must agree.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _either(cls, given: Any) -> Any:
+        """Take a prefix for the prompt, as files and records that know no `prompt` mean it."""
+        if not isinstance(given, dict):
+            return given
+        keys = cast("dict[str, Any]", given)
+        if keys.get("prefix") is None:
+            return {**keys, "prompt": 50 if keys.get("prompt") is None else keys["prompt"]}
+        if keys.get("prompt") is not None:
+            raise ValueError("give `prompt` (tokens) or `prefix` (characters), one of them")
+        return {**keys, "prompt": None}
+
+
+class MembershipSection(FileSection):
+    """The attack that says whether a document was in the training text."""
+
+    false_alarms: list[Rate] = Field(
+        [0.1, 0.01], min_length=1, description="Shares of fresh documents that may be told, too."
+    )
+
+
+class ProgramSection(FileSection):
+    """A program that is said to extract documents from the model folder, run in the sandbox."""
+
+    path: Path = Field(
+        description="Python source; finds the model as the folder `release`, and may use the "
+        "packages that are installed (torch, transformers)."
+    )
+    relation: Annotated[Part, PartSection("extraction-relation")] = Field(
+        {"name": "strings", "bytes_each": 40},  # pyright: ignore[reportArgumentType] (checked)
+        validate_default=True,
+        description="When an output counts.",
+    )
+    runs: int = Field(20, ge=1, le=100_000, description="Runs with each release.")
+    margin: int = Field(
+        MARGIN, ge=0, description="Bytes by which it must be shorter than what needs no model."
+    )
+    server: bool = Field(
+        True,
+        description="Fork the runs from one jailed process that has imported what the program "
+        "needs: a start of seconds is paid once.",
+    )
+    limits: LimitSettings = LimitSettings(memory=8192)  # pyright: ignore[reportCallIssue]
+
+
+class LanguageThreshold(Approval):
+    """What whoever approves the release accepts."""
+
+    gain: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="Share of documents that an attack recovers beyond fresh ones, at most.",
+    )
+    quality: float | None = Field(
+        None, ge=0, lt=1, description="Quality of the extraction by the program, at most."
+    )
+
+    @model_validator(mode="after")
+    def _some(self) -> LanguageThreshold:
+        if self.gain is None and self.quality is None:
+            raise ValueError("give `gain`, `quality` or both")
+        return self
+
+
+class LanguageRun(SeededRun):
+    """How it is run."""
+
+    confidence: float = Field(0.95, gt=0, lt=1, description="Of all limits of the study together.")
+    workers: int = Field(1, ge=1, description="Runs of the program at the same time.")
+
+
+class LanguageStudy(FileSection):
+    """A language model as a release: what it gives away of its documents, and what it would anyway.
+
+    Attacks that the file does not name are played with their defaults; `false` leaves one out.
+    """
+
+    title: str = Field("", description="A name for the report.")
+    about: str = Field("", description="One sentence: what this study shows.")
+    data: DocumentFiles
+    model: Annotated[Part, PartSection("language-model")]
+    canaries: CanarySection | None = Field(None, description="Left out: none are planted.")
+    generation: GenerationSection | Literal[False] = GenerationSection()  # pyright: ignore[reportCallIssue]
+    completion: CompletionSection | Literal[False] = CompletionSection()  # pyright: ignore[reportCallIssue]
+    membership: MembershipSection | Literal[False] = MembershipSection()  # pyright: ignore[reportCallIssue]
+    program: ProgramSection | None = Field(None, description="Left out: none is run.")
+    groups: GroupsByCopies = GroupsByCopies()  # pyright: ignore[reportCallIssue] (has defaults)
+    threshold: LanguageThreshold | None = None
+    run: LanguageRun = LanguageRun()  # pyright: ignore[reportCallIssue] (has defaults)
+
+    @model_validator(mode="after")
+    def _fits(self) -> LanguageStudy:
+        if not (self.generation or self.completion):
+            raise ValueError("play `generation`, `completion` or both")
+        if self.threshold and self.threshold.quality is not None and self.program is None:
+            raise ValueError("`threshold.quality` is about a program: name one in [program]")
+        if self.canaries is not None:
+            self.canaries.plan()
+        return self
+
+    def division(self, folder: Path, part: HasModels, rng: np.random.Generator) -> Division:
+        """Read the documents, and divide them by chance where the model is trained here.
+        Raises InputError: a file is missing or empty, or the two files do not fit the way the model
+            comes about.
+        """
+        documents = read_documents(folder / self.data.documents, self.data.unit)
+        if part.trains:
+            if self.data.fresh is not None:
+                raise InputError(
+                    "`data.fresh` is for a model in a folder: of a model that is trained here, "
+                    "chance takes fresh documents out of `data.documents`"
+                )
+            return divide(documents, rng)
+        if self.data.fresh is None:
+            raise InputError(
+                "a model in a folder needs `data.fresh`: documents of the same source that it was "
+                "not trained on, without which nobody can say what it would give away anyway"
+            )
+        if self.canaries is not None:
+            raise InputError("[canaries] are planted in a model that is trained here: leave it out")
+        return Division(documents, read_documents(folder / self.data.fresh, self.data.unit))

@@ -1,0 +1,204 @@
+"""What a model gives back of what it was trained on, in words and on a page: of three kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from narcissus._outwards import lower, upper
+from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.memorization.engine import Counted, groups_of
+from narcissus.report.about import Answered, RealFigure, Subject
+from narcissus.report.format import MISSING, between_points, limits, number, percent, points
+from narcissus.report.gives_away import FOUND, VERDICT, merged_words
+from narcissus.report.page import Cell, Facts, Figure, Grid
+from narcissus.results import Grade
+from narcissus.rows import SLACK, Quantity, StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+_WOULD_TELL = {
+    "exceeded": ".",
+    "too few trials": "; more {unit} would tell.",
+    "inconclusive": ": these {tried} do not show more, and prove no less.",
+}
+
+
+@dataclass(frozen=True)
+class CountedLine:
+    """A group as a row of a table.
+
+    ``beside`` is what a model that was not trained on them gives, None where that is no question;
+    ``more`` are cells after the gain.
+    """
+
+    label: str
+    group: Counted
+    beside: tuple[Quantity | None] | None = None
+    more: Sequence[Cell] = ()
+
+    def headline(self, unit: str) -> Headline:
+        """Return it as a number of the verdict."""
+        group, fresh, gain = self.group, self.group.fresh, self.group.limits_of_gain
+        if fresh is None or gain is None:
+            return self.label, percent(group.share), f"no fresh {unit}", "not assessed"
+        text = f"never seen {percent(fresh.value)}; gain {between_points(*gain)} points"
+        if gain[0] > 0 >= group.shown_gain:
+            text += "; chance alone may give as much"
+        return self.label, percent(group.share), text, "sampled"
+
+    def cells(self) -> list[Cell]:
+        """Return it as a row."""
+        group, gain = self.group, self.group.limits_of_gain
+        cells: list[Cell] = [self.label, group.total, group.recovered, group.share]
+        for one in (group.fresh, *(self.beside or ())):
+            cells += [None, MISSING] if one is None else [one.value, limits(one.low, one.high)]
+        return [*cells, MISSING if gain is None else between_points(*gain), *self.more]
+
+
+class MemorizationLayout(Layout):
+    """The words that three kinds share."""
+
+    counted: ClassVar[str] = "recovered"
+    """What counts of a group are called."""
+    unit: ClassVar[str] = "images"
+    outliers: ClassVar[str] = "images"
+    """Which of them may count."""
+    tried: ClassVar[str] = "attacks"
+
+    def groups(self, case: StudyJudgement) -> dict[str, list[Counted]]:
+        """Return the groups of each attack, all first."""
+        groups, level = groups_of(case, self.counted), case.detail.claim_confidence
+        beside = [one for own in groups.values() for group in own for one in group.beside.values()]
+        if any(abs((row.quantity.confidence or 0.0) - level) > SLACK for row in beside):
+            raise ValueError("a limit is of another level than that of all claims")
+        return groups
+
+    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
+        """Return the gain over fresh ones alone; one that is not known is not shown."""
+        if row.of in ("gain", "quality"):
+            return {"low": row.facts["low"]} if "low" in row.facts else None
+        return {}
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        """Return what is recovered of a model's training data, whole records."""
+        numbers = self.numbers(record, case)
+        reached = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
+        text = f"whole records, {'; '.join(reached)}"
+        return {"inference": Answered(text, "sampled")} if reached else {}
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
+        detail, unit = case.detail, self.unit
+        found = [
+            RealFigure(
+                "Shares, gains, limits and the verdict",
+                f"Counts over the {unit} that the model was trained on, and over fresh ones.",
+                (*VERDICT, "assessed*", "title", *FOUND),
+            ),
+            RealFigure(f"Numbers of {unit}", f"{detail.trained:,} trained on, exact.", ()),
+        ]
+        groups = [one for own in self.groups(case).values() for one in own]
+        if any("copies" in one.count.at for one in groups):
+            few = ""
+            if min(one.total for one in groups) < 10:
+                few = " Some are of fewer than 10, and so about each of them."
+            if detail.how_merged is not None:
+                few = f" {merged_words(detail.how_merged, unit)}"
+            how = f"Counts of {unit} by their number of copies.{few}"
+            found.append(RealFigure("Groups by copies", how, ()))
+        if self.shows_pictures(detail):
+            found.append(RealFigure("Pictures", "Training images, as they are.", ()))
+        return found
+
+    def shows_pictures(self, detail: Any) -> bool:
+        return False
+
+    def facts(self, rows: Sequence[tuple[str, str]], record: Record, case: StudyJudgement) -> Facts:
+        """Add to facts what whoever approves the release accepts, and why."""
+        most = most_gain(case)
+        accepted = [("Accepted", f"a gain of {percent(most, 'down')} of {self.outliers}")]
+        reason = (record.study.get("threshold") or {}).get("reason")
+        why = [("Why", str(reason))] if reason else []
+        return Facts([*rows, *(accepted if most is not None else []), *why])
+
+    def accepted(self, most: float | None, status: str) -> str:
+        """Say what gain is accepted, and what is shown of it."""
+        if most is None or status not in _WOULD_TELL:
+            return ""
+        told = _WOULD_TELL[status].format(unit=self.unit, tried=self.tried)
+        return f"{upper(100 * most, places=1)} points are accepted{told}"
+
+    def hurt_most(self, name: str, groups: Sequence[Counted]) -> str:
+        """Say which copies are given away most."""
+        worst = worst_of(groups)
+        if worst is groups[0] or worst.shown_gain <= 0:
+            return ""
+        return (
+            f"Hardest hit: {name} with {worst.words(name)}: {percent(worst.share)} are given back, "
+            f"at least {points(worst.shown_gain, 'down')} points more than of those never seen "
+            "(sampled)."
+        )
+
+    def what(self, model: str, trained: int, worst: str = "") -> Subject:
+        return Subject(f"{model}, trained on {number(trained)} {self.unit}.", worst)
+
+    def limits_together(self, case: StudyJudgement) -> str:
+        detail = case.detail
+        return (
+            f"{detail.claims} limits hold together at level {detail.confidence:g}, each at "
+            f"{detail.claim_confidence:.6g} (Bonferroni)."
+        )
+
+    def shares_figure(
+        self,
+        title: str,
+        description: str,
+        caption: str,
+        columns: Sequence[str],
+        lines: Sequence[CountedLine],
+        name: str,
+    ) -> Figure:
+        """Draw for each line a dot and, for fresh ones, an open square, over the table."""
+        unit = self.unit
+
+        def draw(figure: MplFigure) -> None:
+            from narcissus.report.charts import Range
+            from narcissus.report.dot_plot import Row, dot_plot
+
+            rows = [
+                Row(one.label, fresh and fresh.value, Range(one.group.share))
+                for one in lines
+                for fresh in [one.group.fresh]
+            ]
+            without, with_it = f"fresh {unit}, by the same rule", f"{unit} trained on"
+            dot_plot(figure, rows, without=without, with_it=with_it)
+
+        grades: list[Grade] = [
+            "not assessed" if one.group.fresh is None else "sampled" for one in lines
+        ]
+        shares = ("From ", "By shadow")
+        percents = ("Share", "Never seen", *(c for c in columns if c.startswith(shares)))
+        table = Grid(caption, columns, [one.cells() for one in lines], grades, percents)
+        return Figure(title, description, draw, table, (7.2, 1.3 + 0.45 * len(lines)), name)
+
+
+def most_gain(case: StudyJudgement) -> float | None:
+    """Return the gain that is accepted; None where that is not asked."""
+    most = case.each[0].at_most
+    return None if most is None or most >= 1 else most
+
+
+def worst_of(groups: Sequence[Counted]) -> Counted:
+    """Return the group with the largest gain for certain; all where others are equal."""
+    return max(groups, key=lambda one: one.shown_gain)
+
+
+def share_text(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def gain_text(low: float) -> str:
+    return f"a gain of at least {lower(100 * low, places=1)} points"

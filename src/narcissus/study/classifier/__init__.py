@@ -1,5 +1,0 @@
-"""Studies of classifiers: which training images can be reconstructed from the weights."""
-
-from narcissus.study.classifier.kind import KIND
-
-__all__ = ["KIND"]

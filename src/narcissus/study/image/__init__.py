@@ -1,5 +1,0 @@
-"""Studies of the kind "image-model": a model of images as a release, and the images behind it."""
-
-from narcissus.study.image.kind import KIND
-
-__all__ = ["KIND"]

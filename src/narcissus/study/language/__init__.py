@@ -1,5 +1,0 @@
-"""Studies of the kind "language-model": a language model as a release, and its documents."""
-
-from narcissus.study.language.kind import KIND
-
-__all__ = ["KIND"]

@@ -1,0 +1,340 @@
+"""Studies of language models: what they find, limits of all claims, words, page and frame."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import narcissus
+from narcissus.errors import InputError, MissingExtraError, StudyError
+from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
+from narcissus.extraction.recovered import Division, TextDocument
+from narcissus.kinds.memorization.language.attacks import AttackedDocuments
+from narcissus.kinds.memorization.language.kind import (
+    CANARIES,
+    KIND,
+    FoundAboutModel,
+    beside_shadows,
+    canary_row,
+)
+from narcissus.kinds.memorization.language.layout import LAYOUT
+from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.kinds.memorization.layout import worst_of
+from narcissus.report import Figure, page_of, render_html, render_text
+from narcissus.report.format import percent
+from narcissus.study.reading import read_record
+
+
+def case_of(record):
+    return KIND.judged(record)
+
+
+def groups_of(record):
+    return LAYOUT.groups(case_of(record))
+
+
+def test_what_was_learnt_by_heart_is_found_and_nothing_of_fresh_documents(audit):
+    record, case = audit.record, case_of(audit.record)
+    assert (record.status, record.detail.by_chance) == ("exceeded", True)
+    assert (record.detail.trained, record.detail.fresh) == (30, 30)
+    for name, (whole, *parts) in groups_of(record).items():
+        assert whole.recovered >= 10, name
+        assert whole.fresh.value == whole.of("reference").value == 0
+        assert whole.shown_gain > 0.05
+        assert whole.count.facts["chance"] < 1e-3
+        assert [group.copies for group in parts] == [1, 4]
+    scores = {row.name: row.quantity for row in case.findings.select(of="above a fresh one")}
+    assert scores.keys() == {"perplexity", "zlib", "lower", "reference"}
+    # all letters are lower-case, so that one score says nothing
+    assert all((one.low > 0.6) == (name != "lower") for name, one in scores.items())
+    assert all(row.facts["named"] == 5 for row in case.findings.select(of=CANARIES))
+    assert sum(one.trained for one in record.detail.attacks[0].ranked) > 0
+    assert all(one.fresh == 0 for one in record.detail.attacks[0].ranked)
+
+
+def test_the_same_seed_gives_the_same_numbers_and_is_read_again(audit, load, tmp_path):
+    again = narcissus.run(load())
+    assert again.results == audit.results
+    assert narcissus.run(load(run={"seed": 5})).results != audit.results
+    audit.save(tmp_path)
+    assert read_record(tmp_path / "record.json") == audit.record
+
+
+def test_a_model_that_learnt_nothing_by_heart_shows_no_gain(load):
+    """The same attacks on a model that looks at two characters: the limits hold zero."""
+    found = narcissus.run(load(model={"name": "ngram", "order": 2})).record
+    assert found.status == "inconclusive"
+    for whole, *_ in groups_of(found).values():
+        low, high = whole.limits_of_gain
+        assert low <= 0 <= high
+
+
+def test_what_is_left_out_is_not_there(load):
+    found = narcissus.run(
+        load(generation=False, membership=False, canaries=None, threshold=None)
+    ).record
+    assert [one.name for one in found.detail.attacks] == ["completion"]
+    assert {row.of for row in found.rows} == {"recovered", "fresh", "reference", "gain"}
+    assert found.status == "no threshold"
+
+
+def test_too_few_fresh_documents_are_said(audit):
+    remarks = [one for one in audit.record.not_assessed if "false alarms of 1%" in one.quantity]
+    assert len(remarks) == 1
+    needed = int(remarks[0].remedy.split()[0].replace(",", ""))
+    assert needed > audit.record.detail.fresh
+
+
+@pytest.mark.parametrize("name", ["transformer", "folder"])
+def test_without_torch_the_extra_is_named_when_the_study_is_loaded(
+    load, tmp_path, monkeypatch, name
+):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (tmp_path / "gpt").mkdir()
+    (tmp_path / "gpt" / "config.json").write_text("{}")
+    (tmp_path / "gpt" / "model.safetensors").write_bytes(b"\0" * 16)
+    model = {"name": name, **({"model": "gpt"} if name == "folder" else {})}
+    with pytest.raises((MissingExtraError, StudyError), match=r"narcissus\[language\]"):
+        load(model=model)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"data": {"documents": "none.txt"}}, r"none\.txt"),
+        ({"data": {"documents": "letters.txt", "fresh": "letters.txt"}}, "model in a folder"),
+        ({"program": {"path": "x.py"}}, "model folder"),
+        ({"model": {"name": "ngrm"}}, "ngram"),
+        ({"generation": False, "completion": False}, "generation"),
+        ({"threshold": {"quality": 0.1}}, "program"),
+        ({"threshold": {}}, "gain"),
+        ({"canaries": {"text": "nothing"}}, "secret"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(load, changes, said):
+    with pytest.raises((InputError, StudyError), match=said):
+        load(**changes)
+
+
+def test_documents_that_are_too_short_for_completion(load):
+    with pytest.raises(InputError, match="completion = false"):
+        narcissus.run(load(completion={"prefix": 50, "window": 60}))
+
+
+def test_what_is_too_short_for_completion_is_said(load):
+    with_none = narcissus.run(load(completion={"prompt": 900})).record
+    assert [one.name for one in with_none.detail.attacks] == ["generation"]
+    (short,) = [one for one in with_none.not_assessed if one.quantity.startswith("completion")]
+    assert short.quantity == "completion of 30 of 30 documents trained on"
+    assert short.remedy == "a smaller `prompt` or `window` in [completion]"
+    with pytest.raises(InputError, match="the only attack: make `prompt`"):
+        narcissus.run(load(generation=False, completion={"prompt": 900}))
+
+
+def test_characters_are_the_tokens_of_a_model_of_characters(audit, load):
+    """A file that counts them, as all did, and one that counts tokens: the same numbers."""
+    found = narcissus.run(load(completion={"prompt": 31, "window": 9})).record
+    assert found.rows == audit.record.rows
+    old, new = (one.detail.attacks[1] for one in (audit.record, found))
+    assert old.rule.replace("characters, ", "tokens, ") == new.rule.removesuffix(" characters")
+
+
+def test_every_limit_is_a_claim_and_that_of_its_count(audit):
+    detail, rows = audit.record.detail, audit.record.rows
+    limits = [row.quantity for row in rows if row.quantity.confidence is not None]
+    others = [row for row in rows if row.of in ("told", CANARIES)]
+    assert detail.claims == len(limits) + len(others)
+    assert {one.confidence for one in limits} == {each_confidence(0.95, detail.claims)}
+    whole = groups_of(audit.record)["generation"][0]
+    fresh = whole.fresh
+    wanted = clopper_pearson(
+        round(fresh.value * fresh.trials), fresh.trials, confidence=fresh.confidence
+    )
+    assert (fresh.low, fresh.high, fresh.trials) == (wanted.low, wanted.high, detail.fresh)
+    assert whole.limits_of_gain[0] == pytest.approx(whole.share - fresh.high)
+
+
+STUDY = {
+    "data": {"documents": "x"},
+    "model": {"name": "ngram"},
+    "groups": {"least_group": 1},
+}
+
+
+def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, **study):
+    attacked = AttackedDocuments(
+        "completion", "", trained, fresh, recovered, np.zeros(len(fresh), dtype=bool), None,
+        by_shadows=by_shadows,
+    )  # fmt: skip
+    found = FoundAboutModel(
+        "", 1, Division(trained, fresh), [attacked], {}, {}, (), evidence, has_reference=False
+    )
+    return KIND.judge(KIND.measured(LanguageStudy.model_validate({**STUDY, **study}), found))
+
+
+def test_a_shadow_model_is_a_trial():
+    """Four documents in two groups, 19 shadows of which one gives away as many of the second."""
+    trained = tuple(TextDocument(str(i), 1 + (i > 1)) for i in range(4))
+    fresh = (TextDocument("x"), TextDocument("y", 2))
+    by_shadows = np.zeros((19, 4), dtype=bool)
+    by_shadows[0, 2:] = by_shadows[1, 0] = True
+    recovered = np.array([True, False, True, True])
+    case = measured(trained, fresh, recovered, tuple(by_shadows))
+    assert case.detail.claims == 3 + 2 * 3  # fresh ones, and two limits of shadows, by group
+    level, counts = case.detail.claim_confidence, case.detail.attacks[0].shadows
+    assert counts[0] == (2, 1, *[0] * 17)
+    assert "shadow models were trained" in case.assumptions[-1]
+    for place, (many, total, ours) in enumerate(((0, 4, 3), (1, 2, 1), (1, 2, 2))):
+        mean, as_many = beside_shadows(counts[place], ours, total, level)
+        assert as_many == clopper_pearson(many, 19, confidence=level)
+        wanted = mean_limits(np.array(counts[place]) / total, confidence=level)
+        assert (mean.value, mean.high) == (wanted.value, wanted.high)
+
+
+def test_shadow_models_have_columns_of_their_own(kept_audit):
+    record = kept_audit("language-model").record
+    attacks = [one.model_copy(update={"shadows": ((0,) * 19,) * 4}) for one in
+               record.detail.attacks]  # fmt: skip
+    detail = record.detail.model_copy(update={"attacks": tuple(attacks)})
+    page = page_of(record.model_copy(update={"detail": detail}), internal=True)
+    as_many = clopper_pearson(0, 19, confidence=detail.claim_confidence)
+    tables = [b.table for s in page.sections for b in s.blocks if isinstance(b, Figure)]
+    for table in tables:
+        assert table.columns[-3:] == ("From shadow models", "Their limits", "Share with as many")
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert table.rows[0][-3] == 0
+        shown = table.rows[0][-1].rpartition("to")[2].strip().rstrip("%")
+        assert as_many.high <= float(shown) / 100 < as_many.high + 0.0011  # rounded up
+
+
+def test_groups_of_few_documents_are_merged(load):
+    """Of 30 documents 7 come four times: whether these are printed is about each of them."""
+    audit = narcissus.run(load(groups={}))
+    assert all(len(groups) == 1 for groups in groups_of(audit.record).values())
+    for attack in audit.record.detail.attacks:
+        assert attack.merged.left_out == ("number of copies",)
+    assert "groups by “number of copies” are left out" in " ".join(
+        render_text(audit.record).split()
+    )
+
+
+def test_the_verdict_names_attack_counts_and_gain(audit):
+    case, said = case_of(audit.record), audit.record.verdict
+    name, (whole, *_) = LAYOUT.best(case)
+    assert said == LAYOUT.verdict(case)
+    assert f"{name} recovers {whole.recovered} of {whole.total} documents" in said
+    assert "0.0% of documents that it never saw" in said
+    shown = float(said.partition("at least ")[2].partition(" points")[0])
+    assert 100 * whole.shown_gain - 0.1001 <= shown <= 100 * whole.shown_gain  # rounded down
+
+
+def test_what_others_trained_on_is_taken_on_trust(audit):
+    detail = audit.record.detail
+    assert len(KIND.premises(detail)) == 1
+    given = KIND.premises(detail.model_copy(update={"by_chance": False}))
+    assert "was not trained on them" in given[1]
+
+
+def test_what_is_not_assessed_is_named(audit):
+    named = [one.quantity for one in audit.record.not_assessed]
+    assert any("against complexity" in one for one in named)
+    assert not any("without the documents" in one for one in named)  # there is a reference model
+
+
+def test_a_canary_cannot_be_printed_more_often_than_it_was_planted(audit):
+    row = next(row for row in audit.record.rows if row.of == CANARIES)
+    assert canary_row(row.at["copies"], row.facts) == row
+    assert row.baseline == 1 / 20
+    with pytest.raises(ValueError, match="more canaries printed"):
+        canary_row(1, {**row.facts, "completed": 6})
+
+
+@pytest.mark.parametrize(
+    ("threshold", "status", "grade"),
+    [
+        ({"quality": 0.2}, "exceeded", "approximate"),
+        ({"quality": 0.2, "gain": 0.9}, "exceeded", "approximate"),
+        ({"quality": 0.2, "gain": 0.01}, "exceeded", "sampled"),
+        ({"quality": 0.8}, "inconclusive", "sampled"),
+        ({"quality": 0.8, "gain": 0.01}, "exceeded", "sampled"),
+        (None, "no threshold", "sampled"),
+    ],
+)
+def test_a_program_of_too_much_quality_decides_where_no_gain_does(
+    evidence, threshold, status, grade
+):
+    documents = tuple(TextDocument(str(i)) for i in range(40))
+    fresh = tuple(TextDocument(f"f{i}") for i in range(200))
+    more = {} if threshold is None else {"threshold": threshold}
+    case = measured(
+        documents, fresh, np.arange(40) < 30, evidence=evidence, program={"path": "x.py"}, **more
+    )
+    assert (case.status, case.grade) == (status, grade)
+    assert any("no program of at most 100 bytes" in one for one in case.assumptions)
+    said = LAYOUT.verdict(case)
+    assert "The program is evidence of extraction: it does" in said
+    assert ("is accepted" in said) == (threshold is not None)
+    assert [one.at_most for one in case.each[1:]] == ([] if threshold is None else [
+        threshold["quality"]])  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kept(kept_audit):
+    return kept_audit("language-model")
+
+
+def test_every_attack_has_its_picture_with_the_numbers_behind_it(kept):
+    blocks = (b for s in page_of(kept.record).sections for b in s.blocks)
+    figures = {b.name: b for b in blocks if isinstance(b, Figure)}
+    assert list(figures) == ["generation", "completion"]
+    for name, groups in groups_of(kept.record).items():
+        table = figures[name].table
+        assert [row[0] for row in table.rows] == [
+            "all documents", "1 copy", "4 copies", "16 copies",
+        ]  # fmt: skip
+        assert [row[2] for row in table.rows] == [group.recovered for group in groups]
+        shown = table.rows[0][5].rpartition("to")[2].strip().rstrip("%")
+        high = groups[0].fresh.high
+        assert high <= float(shown) / 100 < high + 0.0011  # rounded up
+        assert set(table.grades) == {"sampled"}
+        drawn = {round(float(x), 9) for line in kept.plot(name).lines for x in line.get_xdata()}
+        assert {round(group.share, 9) for group in groups} <= drawn
+
+
+def test_those_with_most_copies_are_said_to_be_hurt_most(kept):
+    _, groups = LAYOUT.best(case_of(kept.record))
+    worst = worst_of(groups)
+    assert worst.copies == 16
+    assert worst.shown_gain > groups[0].shown_gain
+    said, grade = page_of(kept.record).verdict.worst
+    assert said.startswith("16 copies: ")
+    assert percent(worst.share) in said
+    assert grade == "sampled"
+
+
+def test_text_and_page_have_baselines_and_what_is_missing(kept):
+    text = " ".join(render_text(kept.record).split())
+    case = case_of(kept.record)
+    _, (whole, *_) = LAYOUT.best(case)
+    assert f"recovers {whole.recovered} of {whole.total} documents" in text
+    assert percent(case.findings.select(of="above a fresh one")[0].value) in text
+    assert "documents told at a rate of false alarms of 1%" in text
+    assert "documents are independent draws of one source" in text
+    html = render_html(kept.record)
+    assert "<script" not in html
+    assert "1 of 100" in html  # the canaries' guess
+    assert "recovered beside" not in html
+
+
+def test_the_frame_has_the_numbers_of_the_record(kept):
+    frame, whole = kept.to_frame(), groups_of(kept.record)["generation"][0]
+    rows = frame[(frame["copies"] == 0) & (frame["name"] == "generation")].set_index("quantity")
+    assert rows.loc["recovered", "value"] == whole.share
+    assert rows.loc["recovered", "baseline"] == whole.fresh.value
+    assert rows.loc["fresh", "high"] == whole.fresh.high
+    assert rows.loc["reference", "high"] == whole.of("reference").high
+    assert rows.loc["gain", "low"] == whole.limits_of_gain[0]
+    assert set(frame.loc[frame["quantity"] == "told", "grade"]) == {"sampled", "not assessed"}
+    named = frame[frame["quantity"] == "canaries named"]
+    assert named["baseline"].tolist() == [0.01] * 3
+    assert "generation recovers" in repr(kept)
