@@ -146,6 +146,7 @@ GUARANTEES = [
 @pytest.mark.states("Narcissus theory", "6.12")
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 2")
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda g: type(g).__name__)
+@pytest.mark.one_in(2)
 def test_any_guarantee_against_its_own_trade_off(guarantee):
     """beta* is the least sum of the two errors; the curve's points are valid limits of it."""
     alpha = np.linspace(0, 1, 2_001)

@@ -74,6 +74,7 @@ def found_in(folder):
     ],
     ids=["latin-1", "ascii", "no home", "empty home", "home is a device"],
 )
+@pytest.mark.one_in(2)
 def test_locales_and_homes_change_no_number(people, env):
     usual = run(people, "audit", "study.toml", "--out", "usual")
     odd = run(people, "audit", "study.toml", "--out", "odd", env=env)

@@ -67,6 +67,7 @@ def near(ours, theirs, trials, sigmas=4.5):
 
 @pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.one_in(2)
 def test_the_table_of_the_theory(setting, epsilon):
     result = setting(epsilon)
     prior, posterior, rap, ceiling = THEORY[epsilon]

@@ -232,6 +232,7 @@ def test_the_order_of_the_rows_of_a_counted_table_does_not_matter():
 
 @pytest.mark.parametrize("mechanism", ["bootstrap", "marginals"])
 @pytest.mark.parametrize("people", ["prior", "rows"])
+@pytest.mark.one_in(2)
 def test_the_order_of_the_rows_of_a_table_does_not_matter(people, mechanism):
     noise = {"k": 2, "epsilon": 1.0} if mechanism == "marginals" else {}
     frame = pd.concat([REAL, OTHER, REAL.iloc[::2]], ignore_index=True).drop(columns="seen")

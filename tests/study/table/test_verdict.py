@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -158,7 +158,6 @@ def some_excesses(draw):
     return found
 
 
-@settings(max_examples=400, deadline=None)
 @given(some_excesses(), st.booleans(), st.booleans())
 def test_a_status_never_goes_beyond_what_it_rests_on(held, contradicted, assumes):
     bound = Finding("share", "a theorem", high=0.5, assumptions=("it is so",) if assumes else ())
