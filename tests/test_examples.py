@@ -107,6 +107,7 @@ def test_suppression_gives_less_than_rounding(rounded):
         assert found.share_bound is None
 
 
+@pytest.mark.nightly
 def test_few_swaps_hide_little():
     few, many = played("swapped")
     for attack in ("posterior", "nearest"):
@@ -121,6 +122,7 @@ def test_a_copula_gives_little_away(rounded):
     assert found.share_bound is None
 
 
+@pytest.mark.nightly
 def test_attacks_on_private_synthetic_rows_stay_below_what_is_proved():
     one, ten = played("private_synthetic")
     assert one.share_bound.share_at_most < ten.share_bound.share_at_most < 1

@@ -358,6 +358,7 @@ def test_some_mechanism_reaches_what_it_says_and_no_more_than_is_proved(monkeypa
         ([0.4, 0.3, 0.3], ProfileCurve((0.0, 0.5, 1.0), (0.3, 0.1, 0.01))),
     ],
 )
+@pytest.mark.one_in(2)
 def test_one_threat_has_one_limit_however_it_is_said(row, guarantee):
     n = 12
     rng = np.random.default_rng(1)

@@ -94,8 +94,8 @@ def test_outputs_that_fit_any_data_are_no_evidence():
 
 
 def test_a_rival_program_lowers_the_estimate():
-    data = b"".join(str(i * i % 9973).encode() for i in range(3000))
-    rival = b"print(''.join(str(i*i%9973)for i in range(3000)))"
+    data = b"".join(str(i * i % 9973).encode() for i in range(800))
+    rival = b"print(''.join(str(i*i%9973)for i in range(800)))"
     before = assess(text(data), data, COPY, runs=10)
     after = assess(text(data), data, COPY, runs=10, rivals={"squares": rival})
     assert after.complexity_estimate == len(rival)

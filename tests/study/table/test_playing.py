@@ -207,6 +207,7 @@ class Heard(SilentObserver):
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.nightly) for s in (1, 2))])
+@pytest.mark.nightly
 def test_limits_at_a_look_that_was_waited_for_still_cover(seed):
     """Shares of fair coins, stopped when their limits leave out the truth, if they ever do.
 
@@ -266,6 +267,7 @@ def test_a_pilot_that_takes_long_is_agreed_to_first(study, narcissus, monkeypatc
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals")
 @pytest.mark.parametrize("when", ["a pilot of", "trials for limits"])
+@pytest.mark.one_in(2)
 def test_interrupted_in_the_pilot_or_after_it(study, narcissus, when):
     """The same command goes on, and finds what a run that was left alone finds."""
     path = study(run={"trials": None, "precision": 4, "seed": 3}, threat={"targets": 40})

@@ -648,6 +648,7 @@ def test_pictures_claim_no_proof_under_an_assumption(study, narcissus):
 
 
 @pytest.mark.parametrize("trials", [3, 30])
+@pytest.mark.one_in(2)
 def test_what_is_gained_is_what_is_recovered_less_the_baseline(study, narcissus, trials):
     """Luck is taken from both alike, and a bound is that of the people whom the attack met."""
     for seed in range(4):
