@@ -70,7 +70,7 @@ SHOWN = [
 @pytest.mark.parametrize(
     ("page", "session"), SHOWN, ids=[f"{p.stem}-{s.splitlines()[0][2:40]}" for p, s in SHOWN]
 )
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -152,6 +152,7 @@ def many_columns():
     return audit.record
 
 
+@pytest.mark.nightly
 def test_eight_unknown_columns_are_played_without_their_joint_values(many_columns):
     low, high = many_columns.results.settings
     assert len(high.attacks["posterior"].columns) == 8
@@ -173,6 +174,7 @@ def test_eight_unknown_columns_are_played_without_their_joint_values(many_column
     assert many_columns.status != "met" or all(e.role != "ceiling" for e in low.excesses)
 
 
+@pytest.mark.nightly
 def test_an_estimated_ceiling_is_said_to_be_one_and_no_verdict_rests_on_it(many_columns):
     low, high = many_columns.results.settings
     for setting in (low, high):

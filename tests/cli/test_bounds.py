@@ -469,6 +469,7 @@ def test_protect_for_added_records_says_so(answer, call):
     assert "(add-remove neighbours)." in call(line + " --adjacency add-remove")[1]
 
 
+@pytest.mark.nightly
 def test_the_noise_of_dp_sgd_is_for_what_is_asked(answer, call):
     pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
     line = "protect --dp-sgd rate=0.1,steps=20,interval=1e-2 --prior 0.5 --advantage 0.1"
@@ -623,6 +624,7 @@ def test_what_does_not_go_with_people_is_one_error(one_error, file, line, option
 
 
 @pytest.mark.parametrize("guarantee", ["--mu 0.5", "--epsilon 0.3 --delta 1e-3"])
+@pytest.mark.one_in(2)
 def test_the_same_people_are_limited_alike_by_every_option(answer, tmp_path, guarantee):
     rows = tmp_path / "rows.csv"
     rows.write_text("0.5,0.5\n" * 30, encoding="utf-8")

@@ -181,6 +181,7 @@ CHANNELS = {
 @FEWER
 @pytest.mark.parametrize("drawn", ["fixed", "random"])
 @pytest.mark.parametrize("name", CHANNELS)
+@pytest.mark.one_in(2)
 def test_both_sides_of_leakage_cover(name, drawn, repeats):
     rows, prior = CHANNELS[name], [0.25, 0.6, 0.15]
     truth = {

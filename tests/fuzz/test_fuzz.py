@@ -340,6 +340,7 @@ def test_options_of_any_size(line, data):
 
 @pytest.mark.parametrize("number", LARGE)
 @pytest.mark.parametrize("line", LINES[:5], ids=" ".join)
+@pytest.mark.one_in(4)
 def test_any_number_of_targets(line, number):
     """Whole numbers above 2 ** 63 fit no array, and those of 2 ** 31 entries no memory."""
     arguments = [w if not w.startswith("--targets") else f"--targets={number}" for w in line]
@@ -350,6 +351,7 @@ def test_any_number_of_targets(line, number):
 
 @pytest.mark.parametrize("number", LARGE)
 @pytest.mark.parametrize("text", MECHANISMS)
+@pytest.mark.one_in(4)
 def test_mechanisms_of_any_size(text, number):
     first, _, rest = text.partition(",")
     name = first.partition("=")[0]

@@ -87,7 +87,7 @@ def found_in(folder):
     ],
     ids=["latin-1", "ascii", "no home", "empty home", "home is a device"],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_locales_and_homes_change_no_number(people, usual, env):
     odd = run(people, "audit", "study.toml", "--out", "odd", env=env)
     assert odd.returncode == 0, odd.stderr
@@ -132,6 +132,7 @@ def test_a_folder_that_cannot_be_written_is_named_in_a_line(people, line):
     assert len(list(closed.iterdir())) == 3
 
 
+@pytest.mark.nightly
 def test_a_clock_that_runs_back_changes_nothing(people, usual):
     """The estimate, the bar of progress, the store and what another run left, of the future."""
     back = run(people, "audit", "study.toml", "--out", "back", first=BACK)

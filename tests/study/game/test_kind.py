@@ -919,6 +919,7 @@ def test_every_key_of_these_sections_is_tried():
 
 
 @pytest.mark.parametrize(("base", "section", "key"), CASES)
+@pytest.mark.one_in(5)
 def test_no_key_of_a_game_is_ignored(keys, base, section, key):
     assert keys("game").is_used_or_refused(GAMES[base], section, key, OTHER[section][key])
 

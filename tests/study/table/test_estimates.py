@@ -158,6 +158,7 @@ def test_an_envelope_is_the_end_less_what_is_allowed(played):
     assert (turned.people.low, turned.people.high) == (-1.2, -0.2)
 
 
+@pytest.mark.nightly
 def test_where_chances_are_not_known_there_is_none(played):
     experiment, trials = played(1.0, threat={**STUDY["threat"], "people": "rows"})
     assert Enclosure.of(trials, experiment.targets) is None

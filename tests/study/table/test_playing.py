@@ -165,6 +165,7 @@ def test_a_run_waits_for_the_gain_and_the_groups_that_a_threshold_limits(study, 
     assert result["confidence"] == 0.95
 
 
+@pytest.mark.nightly
 def test_each_look_spends_its_part_of_the_error(study):
     """Limits of a look are those of its trials at a level of its own; the parts add up to one."""
     loaded = package.load_study(study(run={"trials": 2}))
@@ -240,6 +241,7 @@ def test_a_precision_that_cannot_be_had_is_refused(study, narcissus, run, says):
     assert says in err
 
 
+@pytest.mark.nightly
 def test_a_run_with_a_precision_is_verified_and_a_forged_one_is_not(study, narcissus):
     path = study(run={"trials": None, "precision": 8, "seed": 3}, threat={"targets": 40})
     assert narcissus("audit", path, "--quiet", "--out", "out")[0] == 0

@@ -635,6 +635,7 @@ def test_secrets_that_differ_are_what_sums_of_squares_leave():
 
 @pytest.mark.parametrize("success", CRITERIA_FACTORED)
 @pytest.mark.parametrize("guarantee", GUARANTEES)
+@pytest.mark.one_in(4)
 def test_limits_are_never_below_those_of_the_listed_values(success, guarantee):
     """Mean share, gain and tails: the same theorems, from less."""
     listed, factored = both(success)

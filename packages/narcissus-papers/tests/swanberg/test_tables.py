@@ -60,6 +60,7 @@ def test_the_columns_and_priors_are_those_of_the_tables():
 
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.2")
+@pytest.mark.nightly
 def test_more_epsilon_recovers_more_and_is_proved_less_of():
     small, large = (played(e, unknown=("SCHL",)) for e in (0.1, 10.0))
     exact = played(inf, unknown=("SCHL",))
