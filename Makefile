@@ -15,7 +15,7 @@ STUDY ?= examples/affairs.toml
 PDF ?= build/errata.pdf
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: kernels versions platforms audit test torch test-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
+.PHONY: kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -23,13 +23,18 @@ help:            ## this list
 audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a report in results/
 	$(BIN)/narcissus audit $(STUDY) --out $(OUT)
 
-# Tests start a hundred commands: the package is compiled once, whatever the environment says.
-test: $(DEV_STAMP)    ## run every test
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2
+# Tests start commands: the package is compiled once, whatever the environment says. Each worker has
+# one half of the tests and then takes of the other's, so that what files share is made once.
+TESTS := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
+test: $(DEV_STAMP)    ## run the tests: of the longest a small size, few cases of what has many
+	$(TESTS)
 
 torch: $(TORCH_STAMP)  ## install PyTorch and transformers, for CPUs
 
-test-models: $(TORCH_STAMP) ## run the tests that need PyTorch and transformers, on the CPU
+test-models: $(TORCH_STAMP) ## run the quick tests that need PyTorch and transformers, on the CPU
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'models and not nightly' tests
+
+nightly-models: $(TORCH_STAMP) ## run all tests that need PyTorch and transformers, on the CPU
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models tests
 
 wheel: $(RUN_STAMP)   ## build the wheel and audit a table with nothing but it, on each Python
@@ -95,10 +100,12 @@ platforms:            ## see that the locked versions have wheels for Linux (x86
 		$(BIN)/uv pip compile -q --only-binary :all: --python-version $$python --python-platform x86_64-apple-darwin \
 			requirements/run.lock -o build/platforms.txt || exit 1; done  # an older Mac: the main job
 
-nightly: $(DEV_STAMP) ## repeat the coverage tests thousands of times, fuzz with 100,000 cases
-	NARCISSUS_NEW_CASES=1 $(BIN)/python -m pytest -n 2 -m nightly
-	NARCISSUS_NEW_CASES=1 $(BIN)/python -m pytest -n 2 tests/properties tests/bounds tests/priors tests/evidence
+# All that `make test` and `make test-models` leave out, and new cases of every property.
+nightly: $(DEV_STAMP) ## run the tests whole: all cases, coverage thousands of times, 100,000 fuzzed files
+	NARCISSUS_NEW_CASES=1 $(TESTS) -m '(nightly or hypothesis) and not models'
+	NARCISSUS_NEW_CASES=1 $(TESTS) tests/properties tests/bounds tests/priors tests/evidence
 	$(BIN)/python tests/kernels/run.py
+	if $(MAKE) torch; then $(MAKE) nightly-models; else echo "PyTorch cannot be had here: no tests of models" >&2; fi
 
 sbom: $(BIN)/python   ## write the software bill of materials from the lock files
 	$(BIN)/python requirements/sbom.py

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,10 +24,10 @@ from narcissus import Audit, _scratch, load_audit
 from narcissus.extraction import sandbox
 from narcissus.extraction.sandbox import IsolationError, Limits
 
-# The suite tries the same cases each time, so that it fails where something changed; the nightly
-# target sets this and tries new ones. How long a case takes is no test: machines are busy.
-settings.register_profile("same", derandomize=True, deadline=None)
-settings.register_profile("new", deadline=None)
+# The suite tries the same few cases each time, so that it fails where something changed; nightly
+# sets this and tries many new ones. How long a case takes is no test: machines are busy.
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("new", deadline=None, max_examples=400)
 settings.load_profile("new" if os.environ.get("NARCISSUS_NEW_CASES") else "same")
 
 
@@ -50,6 +51,33 @@ def pytest_collection():
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)
         gc.enable()
+
+
+def pytest_generate_tests(metafunc):
+    """Try a test that `repeats(few, many, name)` marks with few, and with many at night."""
+    if mark := metafunc.definition.get_closest_marker("repeats"):
+        few, many, *name = mark.args
+        at_night = pytest.param(many, id="many", marks=pytest.mark.nightly)
+        metafunc.parametrize(*name or ["repeats"], [pytest.param(few, id="few"), at_night])
+
+
+@pytest.hookimpl(tryfirst=True)  # before what is left out is told by its mark
+def pytest_collection_modifyitems(items):
+    """Leave to the nightly target all but one in n cases of a test that `one_in(n)` marks.
+
+    Those that stay lie along the diagonals of what the test is parametrised by, so that they have
+    every value of each parameter of at least n values.
+    """
+    families = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("one_in") and hasattr(item, "callspec"):
+            families[item.path, item.originalname].append(item)
+    for family in families.values():
+        places = [item.callspec.indices for item in family]
+        columns = dict.fromkeys(tuple(at[name] for at in places) for name in places[0])
+        for item, *at in zip(family, *columns, strict=True):
+            if sum(at) % item.get_closest_marker("one_in").args[0]:
+                item.add_marker("nightly")
 
 
 WALLS = ["namespaces", "Landlock", "bubblewrap"]

@@ -70,6 +70,7 @@ SHOWN = [
 @pytest.mark.parametrize(
     ("page", "session"), SHOWN, ids=[f"{p.stem}-{s.splitlines()[0][2:40]}" for p, s in SHOWN]
 )
+@pytest.mark.one_in(5)
 def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -78,6 +79,7 @@ def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("page", sessions.TUTORIALS, ids=lambda p: p.stem)
+@pytest.mark.one_in(3)
 def test_a_tutorial_prints_what_it_shows_in_an_empty_folder(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     played = list(sessions.tutorial(page))
@@ -144,6 +146,7 @@ TAUGHT = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"
 
 
 @pytest.mark.parametrize("page", TAUGHT, ids=lambda p: p.stem)
+@pytest.mark.one_in(3)
 def test_examples_in_python_give_what_the_page_shows(page, tmp_path, monkeypatch):
     """Run the blocks of a page in order, each going on where the one before ended."""
     monkeypatch.chdir(tmp_path)

@@ -107,6 +107,7 @@ def test_suppression_gives_less_than_rounding(rounded):
         assert found.share_bound is None
 
 
+@pytest.mark.nightly
 def test_few_swaps_hide_little():
     few, many = played("swapped")
     for attack in ("posterior", "nearest"):
@@ -121,6 +122,7 @@ def test_a_copula_gives_little_away(rounded):
     assert found.share_bound is None
 
 
+@pytest.mark.nightly
 def test_attacks_on_private_synthetic_rows_stay_below_what_is_proved():
     one, ten = played("private_synthetic")
     assert one.share_bound.share_at_most < ten.share_bound.share_at_most < 1
@@ -150,6 +152,7 @@ def many_columns():
     return audit.record
 
 
+@pytest.mark.nightly
 def test_eight_unknown_columns_are_played_without_their_joint_values(many_columns):
     low, high = many_columns.results.settings
     assert len(high.attacks["posterior"].columns) == 8
@@ -171,6 +174,7 @@ def test_eight_unknown_columns_are_played_without_their_joint_values(many_column
     assert many_columns.status != "met" or all(e.role != "ceiling" for e in low.excesses)
 
 
+@pytest.mark.nightly
 def test_an_estimated_ceiling_is_said_to_be_one_and_no_verdict_rests_on_it(many_columns):
     low, high = many_columns.results.settings
     for setting in (low, high):

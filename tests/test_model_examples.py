@@ -54,6 +54,7 @@ def language(tmp_path_factory):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_the_study_of_images_finds_what_came_often(images):
     folder, code = images
     record = read_record(folder / "results" / "images" / "record.json")
@@ -79,6 +80,7 @@ def test_the_study_of_images_finds_what_came_often(images):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_the_python_of_images_runs(images, monkeypatch, capsys):
     folder, _ = images
     monkeypatch.chdir(folder)
@@ -122,6 +124,7 @@ def test_the_pictures_are_as_the_page_says(name, count, side):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_the_study_of_the_page_finds_what_was_learnt_by_heart(language):
     folder, code = language
     record = read_record(folder / "results" / "quick" / "record.json")
@@ -142,6 +145,7 @@ def test_the_study_of_the_page_finds_what_was_learnt_by_heart(language):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_the_program_of_the_page_extracts_and_only_from_this_model(language):
     folder, _ = language
     record = read_record(folder / "results" / "quick" / "record.json")
@@ -156,6 +160,7 @@ def test_the_program_of_the_page_extracts_and_only_from_this_model(language):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_the_python_of_the_page_runs(language, monkeypatch, capsys):
     folder, _ = language
     monkeypatch.chdir(folder)
@@ -167,6 +172,7 @@ def test_the_python_of_the_page_runs(language, monkeypatch, capsys):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_the_released_folder_is_a_checkpoint_like_any_other(language, tmp_path):
     """The second study of the page, with the model that the first one has left."""
     folder, _ = language

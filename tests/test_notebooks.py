@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"), reverse=True)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,7 @@ def code(*sources):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+@pytest.mark.one_in(2)
 def test_a_notebook_gives_what_is_stored_in_it(make, path, tmp_path, monkeypatch):
     if "statsmodels" in path.read_text(encoding="utf-8"):
         pytest.importorskip("statsmodels", reason="the extra `examples` is not installed")

@@ -182,6 +182,7 @@ for forged in (False, True):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit of Linux")
 @pytest.mark.parametrize("above", [0, 10**6])
+@pytest.mark.one_in(2)
 def test_pages_that_hold_more_than_the_footer_says_are_refused(tmp_path, above):
     """The library makes room for what a page says, and the footer said a few bytes."""
     path = tmp_path / "people.parquet"

@@ -29,7 +29,7 @@ def found(tmp_path_factory):
             if "--program" in words:
                 place = words.index("--program") + 1
                 words[place] = words[place].replace("python ", f"{sys.executable} -S ", 1)
-                words += ["--most-runs", "500", "--width", "0.9"]
+                words += ["--most-runs", "200", "--width", "0.9"]
                 words += [] if "--runs" in words else ["--runs", f"{number}.csv"]
             out = folder / "said.json"
             with out.open("w") as stream:

@@ -88,6 +88,7 @@ def screen(browser):
 
 
 @pytest.mark.parametrize("name", PAGES)
+@pytest.mark.one_in(4)
 def test_a_phone_shows_it_without_scrolling_sideways(screen, address, name):
     for width in (390, 320):
         browser = screen(width)
@@ -102,6 +103,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(screen, address, name):
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "plan"])
+@pytest.mark.one_in(4)
 def test_the_first_screen_of_a_phone_says_the_verdict_and_who_is_hurt_most(screen, address, name):
     browser = screen(390)
     browser.open(address(name))
@@ -115,6 +117,7 @@ UNBROKEN = """[...document.querySelectorAll('main *')].filter(
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "plan"])
+@pytest.mark.one_in(4)
 def test_paper_has_the_numbers_behind_pictures_and_can_break_every_half_page(screen, address, name):
     browser = screen(680, media="print")  # A4 less its margins, in CSS pixels: 680 x 1010
     browser.open(address(name))

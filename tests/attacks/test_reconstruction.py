@@ -30,6 +30,7 @@ def shares(mechanism, attack, n=64, trials=8, seed=1):
     ("attack", "questions"),
     [(LinearReconstruction(), 256), (LinearReconstruction(224, "linear-program"), 256)],
 )
+@pytest.mark.one_in(2)
 def test_all_but_a_few_bits_where_the_noise_is_small(attack, questions):
     """The root of 64 is 8: noise of up to 1."""
     assert (shares(CountQueries(questions, error=1), attack) >= 0.95).all()
@@ -37,6 +38,7 @@ def test_all_but_a_few_bits_where_the_noise_is_small(attack, questions):
 
 @pytest.mark.parametrize("method", ["least-squares", "linear-program"])
 @pytest.mark.parametrize("noise", [{"error": 24}, {"epsilon": 1.0}, {"mu": 1.0}])
+@pytest.mark.one_in(3)
 def test_not_where_it_is_large(method, noise):
     """Of the order of the root of n, times three, and of differential privacy."""
     attack = LinearReconstruction(128, method)

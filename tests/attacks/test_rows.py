@@ -39,6 +39,7 @@ from narcissus.worlds import Finite, Tardos, Uniform
     ("n", "d", "trials", "raw", "centred"),
     [(20, 5000, 4000, 0.872381, 0.914711), (100, 1000, 4000, 0.563958, 0.634016)],
 )
+@pytest.mark.one_in(2)
 def test_both_attackers_of_two_candidates_have_their_exact_success(n, d, trials, raw, centred):
     """Narcissus theory, additions B, noise .1: false alarm rate 1e-6 for all eight counts.
 

@@ -107,6 +107,7 @@ def test_whatever_a_file_can_say_has_an_argument():
         ({"threshold": {"share": 0.9}}, "threshold", {"share": 0.9}),
     ],
 )  # fmt: skip
+@pytest.mark.one_in(4)
 def test_an_argument_reaches_its_section(quick, arguments, section, says):
     found = quick(attacks=["prior", "ceiling"], **{"trials": 2, **arguments})
     told = found.record.study[section]

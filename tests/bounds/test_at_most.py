@@ -58,26 +58,31 @@ def test_fair_bits_under_pure_dp_fall_as_bits_right_three_times_in_four(told, al
 
 
 @pytest.mark.parametrize("guarantee", [PureDP(1), ApproximateDP(0.5, 1e-4), GaussianDP(0.7)])
-def test_at_most_is_the_least_count_that_the_tails_allow(guarantee):
+@pytest.mark.one_in(2)
+@pytest.mark.repeats(12, 30, "targets")
+def test_at_most_is_the_least_count_that_the_tails_allow(guarantee, targets):
     for confidence in (0.5, 0.95):
-        danger = threat(values=[0.4, 0.3, 0.3], targets=30, guesses=25)
+        danger = threat(values=[0.4, 0.3, 0.3], targets=targets, guesses=targets * 5 // 6)
         found = int(at_most(danger, guarantee, confidence).value)
         assert best(bounds_on(danger, guarantee, found + 1)).value <= 1 - confidence
         assert best(bounds_on(danger, guarantee, found)).value > 1 - confidence
 
 
-@pytest.mark.parametrize("prior", [0.02, 0.5])
-def test_the_search_with_few_programs_finds_what_all_programs_allow(prior):
-    danger = threat(prior=prior, targets=24)
+@pytest.mark.parametrize("prior", [0.5, 0.02])
+@pytest.mark.repeats(8, 24, "targets")
+@pytest.mark.one_in(2)
+def test_the_search_with_few_programs_finds_what_all_programs_allow(prior, targets):
+    danger = threat(prior=prior, targets=targets)
     for guarantee in (GaussianDP(0.3), GaussianDP(1.2)):
-        tails = [best(bounds_on(danger, guarantee, v)).value for v in range(26)]
+        tails = [best(bounds_on(danger, guarantee, v)).value for v in range(targets + 2)]
         for allowed in (0.05, 1e-6):
-            least = next(v for v in range(25) if tails[v + 1] <= allowed)
+            least = next(v for v in range(targets + 1) if tails[v + 1] <= allowed)
             assert at_most(danger, guarantee, 1 - allowed).value == least
 
 
 @pytest.mark.parametrize("guarantee", [PureDP(1.0), GaussianDP(0.1), GaussianDP(1.0)])
 @pytest.mark.parametrize("prior", [0.02, 0.5])
+@pytest.mark.one_in(2)
 def test_the_theorem_that_is_named_says_it(guarantee, prior):
     danger = threat(prior=prior, targets=40, inseparable=0.01)
     found = at_most(danger, guarantee, 0.95)
@@ -238,9 +243,11 @@ KINDS = [PureDP(1.0), ApproximateDP(1.0, 0.01), GaussianDP(0.7)]
 @pytest.mark.parametrize(
     "guarantee", [PureDP(0.7), ApproximateDP(0.5, 0.05), ApproximateDP(2, 0.01)]
 )
-def test_nothing_is_below_the_best_of_all_mechanisms(guarantee):
+@pytest.mark.one_in(2)
+@pytest.mark.repeats(4, 8)
+def test_nothing_is_below_the_best_of_all_mechanisms(guarantee, repeats):
     rng = np.random.default_rng(5)
-    for _ in range(8):
+    for _ in range(repeats):
         priors = rng.dirichlet([1.0, 1.0, 0.5], size=2)
         people = ThreatToPeople(priors)
         for v in (1, 2):
@@ -272,6 +279,7 @@ def test_each_person_is_limited_alone_and_in_the_order_given(guarantee):
 
 
 @pytest.mark.parametrize("guarantee", KINDS)
+@pytest.mark.one_in(2)
 def test_the_count_is_no_worse_than_other_theorems_say(guarantee):
     priors = np.random.default_rng(1).dirichlet([2.0, 1.0, 1.0], size=40)
     people = ThreatToPeople(priors)
@@ -352,6 +360,7 @@ def test_some_mechanism_reaches_what_it_says_and_no_more_than_is_proved(monkeypa
         ([0.4, 0.3, 0.3], ProfileCurve((0.0, 0.5, 1.0), (0.3, 0.1, 0.01))),
     ],
 )
+@pytest.mark.one_in(2)
 def test_one_threat_has_one_limit_however_it_is_said(row, guarantee):
     n = 12
     rng = np.random.default_rng(1)

@@ -255,6 +255,7 @@ def test_under_pure_dp_the_largest_epsilon_has_a_closed_form(prior, gain):
     assert largest_mu(threat(prior=prior), Limit(1.0)) == 1e4
 
 
+@pytest.mark.nightly
 def test_a_limit_is_kept_by_formulas_first_and_by_programs_for_few_guesses():
     guarantee, few = GaussianDP(1.0), threat(prior=0.5, targets=100)
     count = int(at_most(few, guarantee, 0.95).value)
@@ -306,6 +307,7 @@ alpha=fpr, beta=1 - tpr, .., beta_tol=1e-6)``. Success 0.525 at even odds is adv
 
 
 @pytest.mark.parametrize(("limit", "noise"), PEER.items())
+@pytest.mark.one_in(3)
 def test_the_least_noise_for_membership_is_the_peers(limit, noise):
     pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
     setting = {"rate": 0.01, "steps": 1000}
@@ -324,6 +326,7 @@ def test_the_least_noise_for_membership_is_the_peers(limit, noise):
         (Limit(0.3, tpr=0.2, fpr=0.05), "value"),
     ],
 )
+@pytest.mark.one_in(3)
 def test_the_least_noise_is_the_least(limit, secret):
     pytest.importorskip("dp_accounting", reason="the extra `accounting` is not installed")
     danger, setting = threat(values=[0.5, 0.5]), {"rate": 0.2, "steps": 10}

@@ -46,6 +46,7 @@ def lines(axes) -> dict:
     ],
 )
 @pytest.mark.parametrize("count", [None, 2])
+@pytest.mark.one_in(4)
 def test_the_picture_against_the_parameter_shows_each_bound_there(
     guarantee, vary, name, count, monkeypatch
 ):

@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -38,9 +38,10 @@ def world(rng: np.random.Generator, *, targets: int) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.states("Narcissus theory", "4.4")
-def test_different_targets_and_shared_guesses():
+@pytest.mark.repeats(20, 60)
+def test_different_targets_and_shared_guesses(repeats):
     rng = np.random.default_rng(5)
-    for _ in range(60):
+    for _ in range(repeats):
         rows = rng.dirichlet(np.ones(3), 2)
         success = cover(rng, 3)
         guarantee = draw_guarantee(rng)
@@ -52,10 +53,11 @@ def test_different_targets_and_shared_guesses():
 
 
 @pytest.mark.states("Narcissus theory", "4.4")
-def test_domination_is_exact_under_pure_dp():
+@pytest.mark.repeats(40, 150)
+def test_domination_is_exact_under_pure_dp(repeats):
     rng = np.random.default_rng(21)
     exact = []
-    for _ in range(150):
+    for _ in range(repeats):
         targets = int(rng.choice([1, 2]))
         prior, success = world(rng, targets=targets)
         guarantee = PureDP(float(rng.uniform(0, 3)))
@@ -318,7 +320,6 @@ def test_the_solver_s_trouble_with_one_target_is_nobody_else_s():
 
 
 @pytest.mark.states("Narcissus theory", "4.4")
-@settings(max_examples=100, deadline=None)
 @given(small_worlds())
 def test_the_pair_is_feasible_and_the_least(world):
     rows, success, epsilon = world

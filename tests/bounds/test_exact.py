@@ -96,6 +96,7 @@ def dense(rows, guarantee, v, success, points, guesses) -> float:
 
 @pytest.mark.states("Narcissus theory", "4.5")
 @pytest.mark.parametrize("guarantee", [PureDP(0.7), ApproximateDP(1.5, 0.03), GaussianDP(1.0)])
+@pytest.mark.one_in(2)
 def test_the_optimum_is_that_of_the_program_written_out(guarantee):
     rng = np.random.default_rng(6)
     points = np.array([0.0, 0.6, 2.0])

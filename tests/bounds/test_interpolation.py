@@ -151,7 +151,7 @@ def test_it_is_never_above_the_form_without_a_coin():
 
 @HERE
 @pytest.mark.parametrize(
-    ("worlds", "seed"), [(40, 3), pytest.param(10_000, 4, marks=pytest.mark.nightly)]
+    ("worlds", "seed"), [(15, 3), pytest.param(10_000, 4, marks=pytest.mark.nightly)]
 )
 def test_no_mechanism_of_a_small_world_exceeds_it(worlds, seed):
     rng = np.random.default_rng(seed)
@@ -255,7 +255,7 @@ def best_of_symmetric_mechanisms(n: int, p: float, curve: ProfileCurve, v: int) 
 
 
 @HERE
-@pytest.mark.parametrize("worlds", [12, pytest.param(1000, marks=pytest.mark.nightly)])
+@pytest.mark.repeats(4, 1000, "worlds")
 def test_it_is_never_below_the_optimum_of_more_people_under_several_points(worlds):
     rng = np.random.default_rng(2)
     for _ in range(worlds):
@@ -370,7 +370,7 @@ def test_sums_by_transforms_are_the_same_numbers(monkeypatch):
 
 
 @HERE
-@pytest.mark.parametrize("worlds", [50, pytest.param(10_000, marks=pytest.mark.nightly)])
+@pytest.mark.repeats(30, 10_000, "worlds")
 def test_no_mechanism_of_a_small_world_exceeds_interpolation(worlds):
     rng = np.random.default_rng(2)
     strict = 0
@@ -387,11 +387,11 @@ def test_no_mechanism_of_a_small_world_exceeds_interpolation(worlds):
         assert certify(bound, rows, guarantee, v, success).holds
         assert certify(bound, rows, guarantee, v, success, shared=True).holds
         strict += bound.value < domination(rows, guarantee, v, success).value - 1e-6
-    assert strict > 10  # else nothing was gained, and nothing tested
+    assert strict > worlds / 5  # else nothing was gained, and nothing tested
 
 
 @HERE
-@pytest.mark.parametrize("worlds", [20, pytest.param(5000, marks=pytest.mark.nightly)])
+@pytest.mark.repeats(6, 5000, "worlds")
 def test_several_points_at_once_hold_too(worlds):
     rng = np.random.default_rng(3)
     for _ in range(worlds):

@@ -30,6 +30,7 @@ from narcissus.guarantees import (
 
 @pytest.mark.states("Narcissus theory", "4.3")
 @pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.one_in(2)
 def test_the_swap_bound_is_exact_where_all_is_symmetric(n):
     rng = np.random.default_rng(n)
     cases = [([0.5, 0.5], np.eye(2), 0.5, 0.5)]

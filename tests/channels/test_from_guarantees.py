@@ -53,6 +53,7 @@ def test_two_neighbouring_databases_by_linear_program(epsilon):
 @pytest.mark.states("Narcissus theory", "6.1")
 @pytest.mark.parametrize("records", range(1, 8))
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0])
+@pytest.mark.one_in(3)
 def test_databases_by_linear_program(records, epsilon):
     sharp = ch.from_database_dp(epsilon, records)
     assert sharp.value == pytest.approx(least_overlap_under_dp(records, epsilon), rel=1e-6)
@@ -146,6 +147,7 @@ GUARANTEES = [
 @pytest.mark.states("Narcissus theory", "6.12")
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 2")
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda g: type(g).__name__)
+@pytest.mark.one_in(2)
 def test_any_guarantee_against_its_own_trade_off(guarantee):
     """beta* is the least sum of the two errors; the curve's points are valid limits of it."""
     alpha = np.linspace(0, 1, 2_001)

@@ -100,9 +100,7 @@ def misses(rows, each, repeats, share=1.0):
     return low
 
 
-REPEATS = pytest.mark.parametrize(
-    "repeats", [150, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+REPEATS = pytest.mark.repeats(60, 5000)
 
 
 @REPEATS

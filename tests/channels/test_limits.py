@@ -108,9 +108,7 @@ def simulated(rounds, beta, total, rng, runs):
 
 
 @pytest.mark.coverage_claim
-@pytest.mark.parametrize(
-    "runs", [2_000, pytest.param(5_000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+@pytest.mark.repeats(500, 5_000, "runs")
 def test_it_covers_against_the_worst_way_and_pooling_does_not(runs):
     """False alarm: one in a million."""
     rng, size, alpha, beta = np.random.default_rng(0), 40, 0.1, 0.9

@@ -41,6 +41,7 @@ def law(size, p):
 @pytest.mark.states("Narcissus theory", "6.7")
 @pytest.mark.parametrize("alpha", [0.01, 0.1, 0.25])
 @pytest.mark.parametrize("size", [1, 2, 5, 20])
+@pytest.mark.one_in(3)
 def test_the_limit_of_a_sum_misses_no_more_than_it_may(size, alpha):
     """Exactly, over a grid of both chances."""
     limits = np.array([sum_low(k, size, alpha) for k in range(2 * size + 1)])
@@ -63,6 +64,7 @@ def test_one_error_is_no_binomial_limit():
 
 @pytest.mark.states("Narcissus theory", "6.7")
 @pytest.mark.parametrize(("chance", "size"), [(0.25, 200), (0.25, 2000), (0.02, 2000)])
+@pytest.mark.one_in(2)
 def test_two_secrets_are_limited_as_near_as_the_rule_s_errors_allow(chance, size):
     """Means over 300 samples, beside the limit of one who knows the best rule."""
     rng, found, oracle, risk = np.random.default_rng(0), [], [], []
@@ -91,6 +93,7 @@ def test_unlike_numbers_cover(within):
     assert misses > 0
 
 
+@pytest.mark.nightly
 def test_nearly_like_numbers_cover_exactly():
     """Five and six samples, all 2,048: which of the six is left out is told by no output."""
     secret, sent = np.repeat([0, 1], [5, 6]), np.array(list(product([0, 1], repeat=11)))
@@ -217,11 +220,10 @@ def test_the_reason_names_what_would_help_where_it_fits():
 
 @pytest.mark.states("Narcissus theory", "6.10")
 @pytest.mark.coverage_claim
-@pytest.mark.parametrize(
-    "runs", [150, pytest.param(5_000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+@pytest.mark.repeats(60, 5_000, "runs")
 @pytest.mark.parametrize("turned", [1, -1])
 @pytest.mark.parametrize("numbers", [(80, 80, 80), (200, 60, 40)])
+@pytest.mark.one_in(2)
 def test_they_cover_for_continuous_outputs(runs, turned, numbers):
     """Misses at most a fifth on each; false alarm one in a million."""
     truth = ch.Gaussian(2, 1).beta_star

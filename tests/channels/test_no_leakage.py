@@ -12,9 +12,7 @@ from narcissus.channels.no_leakage import evidence_of_leakage, no_leakage_test
 
 from .conftest import refused
 
-REPEATS = pytest.mark.parametrize(
-    "repeats", [150, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+REPEATS = pytest.mark.repeats(60, 5000)
 
 
 def normal(rng, secret):
@@ -132,9 +130,7 @@ def test_it_says_when_nothing_was_found_and_takes_secrets_with_few_samples(monke
     refused("`permutations`", no_leakage_test, secret, rng.normal(size=121), permutations=5)
 
 
-OFTEN = pytest.mark.parametrize(
-    "repeats", [120, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+OFTEN = pytest.mark.repeats(50, 5000)
 
 
 @pytest.mark.states("Narcissus theory", "6.16")

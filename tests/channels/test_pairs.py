@@ -51,7 +51,7 @@ def response(rng, values, beta, size):
     ("values", "beta", "size", "most"),
     [
         (50, 0.7237, 20_000, 0.741),
-        (200, 0.9129, 100_000, 0.920),
+        pytest.param(200, 0.9129, 100_000, 0.920, marks=pytest.mark.nightly),
         pytest.param(400, 0.9387, 400_000, 0.945, marks=pytest.mark.nightly),
     ],
 )
@@ -123,9 +123,7 @@ def family_of(data, weight_of, expected):
 
 
 @pytest.mark.coverage_claim
-@pytest.mark.parametrize(
-    "runs", [400, pytest.param(5_000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+@pytest.mark.repeats(120, 5_000, "runs")
 @pytest.mark.parametrize("numbers", [(60, 60, 60), (200, 20, 60)])
 def test_the_ledger_covers_with_wrong_predictions_and_unlike_numbers(runs, numbers):
     """Of a mean known exactly; misses at most a fifth, false alarm one in a million."""

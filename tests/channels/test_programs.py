@@ -259,9 +259,7 @@ def test_long_work_is_refused_before_it_starts(tmp_path):
 
 
 @pytest.mark.coverage_claim
-@pytest.mark.parametrize(
-    "repeats", [25, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+@pytest.mark.repeats(12, 5000)
 def test_what_is_said_where_it_stops_covers(tmp_path, monkeypatch, repeats):
     """At 60%: of the last look's limits of all, any wrong in at most .4; false alarm 1e-6."""
     rows = np.array([[0.7, 0.3], [0.4, 0.6]])

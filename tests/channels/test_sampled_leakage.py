@@ -116,9 +116,7 @@ def test_a_prior_that_is_known_limits_what_can_be_right():
 
 @pytest.mark.coverage_claim
 @pytest.mark.states("Narcissus theory", "6.15")
-@pytest.mark.parametrize(
-    "repeats", [30, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+@pytest.mark.repeats(12, 5000)
 def test_shannon_capacity_is_limited_under_a_prior_that_suits(repeats):
     """Nine secrets alike and one apart; misses at most a fifth on each side, alarm 1e-6."""
     rows = np.array([[0.9, 0.1]] * 9 + [[0.1, 0.9]])

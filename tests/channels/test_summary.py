@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus import channels
@@ -27,7 +27,6 @@ def sources(draw):
     return rows, prior
 
 
-@settings(max_examples=150, deadline=None)
 @given(sources())
 def test_no_channel_contradicts_itself(source):
     rows, prior = source

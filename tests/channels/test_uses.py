@@ -224,6 +224,7 @@ def by_hand(uses):
     ],
 )
 @pytest.mark.parametrize("are_few", [True, False])
+@pytest.mark.one_in(2)
 def test_tiny_values_off_any_grid(monkeypatch, uses, most, are_few):
     """Summed one by one, or on a grid term by term; the transform alone said from 0 to 1e-113."""
     monkeypatch.setattr(module, "WAYS", module.WAYS if are_few else 0)
@@ -290,6 +291,7 @@ def test_one_step_by_quadrature(noise, rate):
 
 
 @pytest.mark.parametrize(("noise", "rate", "steps"), [(1.1, 0.01, 300), (0.6, 0.02, 100)])
+@pytest.mark.one_in(2)
 def test_the_accountant_lies_within(noise, rate, steps):
     """Its guarantee is a lower limit of the same number, and nearly as large."""
     pytest.importorskip("dp_accounting")

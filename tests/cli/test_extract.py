@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -19,13 +20,28 @@ from narcissus.report.format import limits
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extraction"
 
 
+def copied(folder):
+    for file in EXAMPLES.iterdir():
+        shutil.copy(file, folder)
+    change(folder, "runs = 20", "runs = 10")
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path):
-    for file in EXAMPLES.iterdir():
-        shutil.copy(file, tmp_path)
-    text = (tmp_path / "copy.toml").read_text().replace("runs = 20", "runs = 10")
-    (tmp_path / "copy.toml").write_text(text)
-    return tmp_path
+    return copied(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """What is printed of each study of the examples, and its folder."""
+
+    @cache
+    def of(name="copy.toml"):
+        folder = copied(tmp_path_factory.mktemp("extract"))
+        return folder, call(folder, "--json", name=name)
+
+    return of
 
 
 def call(folder, *arguments, name="copy.toml"):
@@ -49,10 +65,10 @@ def change(folder, old, new):
     (folder / "copy.toml").write_text(text.replace(old, new))
 
 
-def test_json_has_the_keys_of_the_contract(folder):
-    done = call(folder, "--json")
-    assert done.return_value == 0, done.output
-    record = json.loads(done.stdout)
+def test_json_has_the_keys_of_the_contract(done):
+    folder, played = done()
+    assert played.return_value == 0, played.output
+    record = json.loads(played.stdout)
     detail, rows = record["detail"], {row["name"]: row for row in record["rows"]}
     assert {"program_bytes", "complexity", "verdict"} <= set(detail)
     assert {"with the release", "an empty release", "on shadow data"} <= rows.keys()
@@ -62,18 +78,12 @@ def test_json_has_the_keys_of_the_contract(folder):
     assert rows["extraction program"]["quantity"]["value"] > 0.98
     assert detail["isolation"]["method"] != "none"
     jsonschema.validate(record, record_schema("extraction"))
-    assert (folder / "out" / "record.json").read_text() == done.stdout
+    assert (folder / "out" / "record.json").read_text() == played.stdout
     report = (folder / "out" / "report.html").read_bytes()
     assert len(report) < 300 * 1024
     # Limits are rounded outwards wherever they stand, so that both places say the same.
     low = limits(success["low"], success["high"])
     assert report.decode().count(low) >= 2
-
-
-def test_text_and_report(folder):
-    done = call(folder)
-    assert "Evidence of extraction" in done.stdout
-    assert "upper estimate" in done.stdout
     again = CliRunner().invoke(
         cli, ["report", str(folder / "out" / "record.json"), "--text"], standalone_mode=False
     )
@@ -81,17 +91,18 @@ def test_text_and_report(folder):
 
 
 def test_audit_plays_it_too(folder):
-    done = CliRunner().invoke(
-        cli,
-        ["audit", str(folder / "copy.toml"), "--out", str(folder / "o"), "--quiet"],
-        standalone_mode=False,
-    )
-    assert "Evidence of extraction" in done.stdout
+    """In words, and a threshold that it exceeds."""
+    with (folder / "copy.toml").open("a") as file:
+        file.write("\n[threshold]\nquality = 0.5\n")
+    line = ["audit", str(folder / "copy.toml"), "--out", str(folder / "o"), "--quiet"]
+    played = CliRunner().invoke(cli, line, standalone_mode=False)
+    assert "Evidence of extraction" in played.stdout
+    assert "upper estimate" in played.stdout
+    assert played.return_value == 1
 
 
-def test_by_heart_is_no_extraction(folder):
-    done = call(folder, "--json", name="by_heart.toml")
-    detail = json.loads(done.stdout)["detail"]
+def test_by_heart_is_no_extraction(done):
+    detail = json.loads(done("by_heart.toml")[1].stdout)["detail"]
     assert detail["program_bytes"] >= min(detail["complexity"].values())
     assert detail["verdict"] == "no extraction"
 
@@ -117,23 +128,17 @@ def test_three_runs_of_a_program_that_fails_are_too_few(folder):
     ("name", "grade", "assumed"),
     [("copy.toml", "approximate", ["no program", "runs"]), ("by_heart.toml", "proved", [])],
 )
-def test_the_record_has_the_grade_of_the_verdict(folder, name, grade, assumed):
-    record = json.loads(call(folder, "--json", name=name).stdout)
+def test_the_record_has_the_grade_of_the_verdict(done, name, grade, assumed):
+    record = json.loads(done(name)[1].stdout)
     assert record["grade"] == record["detail"]["verdict_grade"] == grade
     assert len(record["assumptions"]) == len(assumed)
     for words, start in zip(record["assumptions"], assumed, strict=True):
         assert words.startswith(start)
 
 
-def test_threshold(folder):
-    with (folder / "copy.toml").open("a") as file:
-        file.write("\n[threshold]\nquality = 0.5\n")
-    assert call(folder).return_value == 1
-
-
-def test_same_seed_same_record(folder):
-    first = call(folder, "--json", "--seed", "3").stdout
-    assert call(folder, "--json", "--seed", "3", "--workers", "2").stdout == first
+def test_same_seed_same_record(folder, done):
+    again = call(folder, "--json", "--seed", "1", "--workers", "2").stdout
+    assert again == done()[1].stdout
 
 
 def test_bad_files(folder):

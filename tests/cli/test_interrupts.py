@@ -68,6 +68,7 @@ def begin(work, *options, before=()):
         (signal.SIGHUP, 129, "ended by SIGHUP"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_each_ends_with_its_own_code(tmp_path, monkeypatch, workers, how, code, says):
     monkeypatch.chdir(tmp_path)
     process = begin(SLEEP, "--workers", str(workers), "--quiet")
@@ -81,6 +82,7 @@ def test_each_ends_with_its_own_code(tmp_path, monkeypatch, workers, how, code, 
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.one_in(2)
 def test_a_long_computation_does_not_hold_it_up(tmp_path, monkeypatch, workers):
     """The main thread may be in one call for an hour, or wait for workers that are."""
     monkeypatch.chdir(tmp_path)

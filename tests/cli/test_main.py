@@ -141,6 +141,7 @@ SCRIPT = "import sys\nfrom narcissus.cli import main\nsys.exit(main())\n"
 
 
 @pytest.mark.parametrize("how", ["module", "script"])
+@pytest.mark.one_in(2)
 def test_nothing_beside_us_is_imported(trap, tmp_path, how):
     if how == "module":
         command = [sys.executable, "-m", "narcissus"]

@@ -16,9 +16,7 @@ from narcissus import channels as ch
 
 pytestmark = pytest.mark.coverage_claim
 
-REPEATS = pytest.mark.parametrize(
-    "repeats", [40, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+REPEATS = pytest.mark.repeats(15, 5000)
 CONFIDENCE = 0.8  # a low level, so that limits that do not hold show within few repeats
 FALSE_ALARM = 1e-6
 
@@ -47,6 +45,7 @@ def settings():
 @pytest.mark.states("Narcissus theory", "6.2", "6.8", "6.9")
 @REPEATS
 @pytest.mark.parametrize("name", settings())
+@pytest.mark.one_in(2)
 def test_both_sides_cover(name, repeats):
     matrix, prior, size = settings()[name]
     truth = {"beta_star": ch.beta_star(matrix).value, "bayes_risk": ch.bayes_risk(matrix, prior)}
@@ -139,9 +138,7 @@ def test_the_naive_interval_would_be_caught():
 
 
 @pytest.mark.states("Narcissus theory", "6.14")
-@pytest.mark.parametrize(
-    "repeats", [25, pytest.param(3000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+@pytest.mark.repeats(8, 3000)
 def test_all_groups_and_differences_at_once(repeats):
     rng, rates, sizes = np.random.default_rng(31), np.array([0.6, 0.75, 0.9]), [60, 120, 90]
     group = np.repeat(np.arange(3), sizes)
@@ -168,9 +165,7 @@ def test_all_groups_and_differences_at_once(repeats):
     assert max(wrong.values()) <= allowed, wrong
 
 
-FEWER = pytest.mark.parametrize(
-    "repeats", [25, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+FEWER = pytest.mark.repeats(10, 5000)
 LEVEL = 0.6
 GAIN = np.array([[1.0, 0.0, 0.2], [0.0, 1.0, 0.3], [0.55, 0.5, 0.6]])
 MEASURES = ["bayes-risk", "g-vulnerability", "shannon-leakage", "capacity", "shannon-capacity"]
@@ -186,6 +181,7 @@ CHANNELS = {
 @FEWER
 @pytest.mark.parametrize("drawn", ["fixed", "random"])
 @pytest.mark.parametrize("name", CHANNELS)
+@pytest.mark.one_in(2)
 def test_both_sides_of_leakage_cover(name, drawn, repeats):
     rows, prior = CHANNELS[name], [0.25, 0.6, 0.15]
     truth = {

@@ -39,7 +39,7 @@ def alarms(runs):
 
 
 @pytest.mark.coverage_claim
-@pytest.mark.parametrize("runs", [150, pytest.param(4000, marks=pytest.mark.nightly)])
+@pytest.mark.repeats(40, 4000, "runs")
 def test_false_alarms_of_files_made_of_other_people(runs):
     """At level .05 of all claims together, and of each risk's own test.
 

@@ -31,9 +31,7 @@ pytestmark = pytest.mark.coverage_claim
 SIDE = 0.1
 BOTH = 1 - 2 * SIDE
 FALSE_ALARM = 1e-6
-REPEATS = pytest.mark.parametrize(
-    "repeats", [150, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+REPEATS = pytest.mark.repeats(60, 5000)
 
 
 def allowed(repeats, side=SIDE):
@@ -131,6 +129,7 @@ CASES = [
 @REPEATS
 @pytest.mark.parametrize("n", [12, 90])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+@pytest.mark.one_in(3)
 def test_both_sides_cover(case, n, repeats):
     rng = np.random.default_rng(20261122)
     low = high = 0
@@ -143,9 +142,7 @@ def test_both_sides_cover(case, n, repeats):
     assert high <= allowed(repeats)
 
 
-@pytest.mark.parametrize(
-    "repeats", [120, pytest.param(2000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+@pytest.mark.repeats(50, 2000)
 def test_the_advantage_where_division_by_an_estimate_missed(repeats):
     """Baselines in {0, .9}, share = baseline + .08, 5,000 trials, at 95%.
 

@@ -23,9 +23,7 @@ pytestmark = pytest.mark.coverage_claim
 
 ALPHA = 0.1
 FALSE_ALARM = 1e-6
-RUNS = pytest.mark.parametrize(
-    "runs", [100, pytest.param(5000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+RUNS = pytest.mark.repeats(40, 5000, "runs")
 
 
 def allowed(runs, level=ALPHA):

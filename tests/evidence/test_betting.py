@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -27,7 +27,6 @@ from narcissus.evidence.betting import LADDER, plug_in, usual
     st.lists(st.sampled_from([-1.5, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=30),
     st.integers(0, 29),
 )
-@settings(max_examples=100, deadline=None)
 def test_capital_is_the_mean_of_products_however_it_is_fed(values, cut):
     capital = np.mean([np.prod([1 + s / 1.5 * v for v in values]) for s in LADDER])
     whole = Bets(-1.5).update(values)
@@ -202,7 +201,6 @@ def test_stakes_follow_the_paper_and_the_bold_gambler_starts_with_less():
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30),
     st.sampled_from([1, 7, 100]),
 )
-@settings(max_examples=60, deadline=None)
 def test_what_is_refused_has_no_gaps(trials, people):
     h, f = np.array(trials).T
     gamblers = plug_in(h - f, 1 - f, middle=0.0, tempers=usual(people), hurdle=0.3)
@@ -273,7 +271,6 @@ def test_it_is_the_mean_of_what_is_moved_to_the_unit_interval():
 
 
 @given(st.lists(st.tuples(UNIT, UNIT), min_size=1, max_size=40), st.sampled_from([1, 50]))
-@settings(max_examples=80, deadline=None)
 def test_the_limits_hold_the_estimate_and_stay_in_range(trials, people):
     won, fair = np.array(trials).T
     found = advantage_limits(won, fair, people=people)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -88,7 +88,6 @@ def test_the_upper_limit_is_where_the_capital_meets_the_hurdle(trials):
 
 @pytest.mark.states("Hoeffding 1956", "Theorem 4")
 @given(st.lists(UNIT, min_size=2, max_size=5), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
 def test_the_tail_of_a_population_by_enumeration(population, people):
     limit = population_tail(float(np.mean(population)), people)
     for draw in (itertools.product, itertools.permutations):

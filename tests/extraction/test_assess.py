@@ -93,9 +93,10 @@ def test_outputs_that_fit_any_data_are_no_evidence():
     assert found.verdict == "no extraction"
 
 
+@pytest.mark.nightly
 def test_a_rival_program_lowers_the_estimate():
-    data = b"".join(str(i * i % 9973).encode() for i in range(3000))
-    rival = b"print(''.join(str(i*i%9973)for i in range(3000)))"
+    data = b"".join(str(i * i % 9973).encode() for i in range(800))
+    rival = b"print(''.join(str(i*i%9973)for i in range(800)))"
     before = assess(text(data), data, COPY, runs=10)
     after = assess(text(data), data, COPY, runs=10, rivals={"squares": rival})
     assert after.complexity_estimate == len(rival)
@@ -116,6 +117,7 @@ def test_few_runs_are_inconclusive():
     assert any("runs" in change for change in found.would_change)
 
 
+@pytest.mark.nightly
 def test_a_program_that_differs_from_run_to_run():
     # Its coins are its own, so no seed of ours: at 0.4 none of 40 runs, or the 33 of an extraction,
     # come once in twenty million.
@@ -126,6 +128,7 @@ def test_a_program_that_differs_from_run_to_run():
     assert found.verdict in ("no extraction", "inconclusive")
 
 
+@pytest.mark.nightly
 def test_a_public_reference():
     public = bytes(RNG.integers(97, 123, 6000, dtype=np.uint8))
     data = public[1000:4000]

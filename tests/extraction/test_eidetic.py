@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus.errors import InputError
@@ -20,14 +20,12 @@ def by_hand(strings, documents):
     return occurrences, [sum(s in d for d in documents) for s in strings]
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(ab.filter(len), min_size=1, max_size=12), st.lists(ab, min_size=1, max_size=6))
 def test_against_counting_by_hand(strings, documents):
     found = eidetic_counts(strings, documents)
     assert (found.occurrences.tolist(), found.documents.tolist()) == by_hand(strings, documents)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.binary(min_size=1, max_size=300), st.data())
 def test_substrings_of_any_bytes(text, data):
     spans = data.draw(

@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus.evidence import clopper_pearson
@@ -87,7 +87,6 @@ shares = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
 
 
 @pytest.mark.states("Cohen et al. 2024", "Definition D.8")
-@settings(max_examples=400, deadline=None)
 @given(
     shares,
     shares,

@@ -212,6 +212,7 @@ def test_long_texts_are_scored_in_pieces(folder):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
     model = HuggingFaceGenerator(folder, device="cpu")
     prompts = [SECRET[:9], SECRET[:4], SECRET[:12]]
@@ -277,6 +278,7 @@ def test_byte_pairs_learnt_by_heart_are_completed_wherever_the_prompt_ends(byte_
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_a_study_counts_the_prompt_in_tokens_and_names_what_is_too_short(byte_pairs, tmp_path):
     (tmp_path / "known.txt").write_text("\n".join([*KNOWN, "a short one"]))
     (tmp_path / "fresh.txt").write_text("\n".join(FRESH))
@@ -363,6 +365,7 @@ def test_a_prior_from_pickled_weights_is_refused(tmp_path):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_a_model_in_a_folder_is_a_prior_of_a_study(tmp_path):
     """Its chances are those that transformers itself gives the names in their text."""
     training = TransformerTraining(layers=1, width=16, heads=2, context=24, epochs=20, batch=4)
@@ -463,6 +466,7 @@ def test_the_seed_decides(tmp_path):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_models_of_an_earlier_run_are_taken_if_they_are_of_the_same_study(tmp_path, monkeypatch):
     part = TransformerTraining(**{**TINY, "epochs": 1})
     told = {"entropy": 5, "observer": SILENT}

@@ -62,6 +62,7 @@ def test_a_covering_program_has_its_number_in_it(number):
 
 
 @pytest.mark.parametrize("d", [40, 1000, 3000, 20_000])
+@pytest.mark.one_in(2)
 def test_the_size_of_a_covering_program_is_enough_for_every_word(d):
     relation = HammingBall(0.25)
     log_volume = math.log2(sum(math.comb(d, i) for i in range(d // 4 + 1)))

@@ -258,6 +258,7 @@ def model(tmp_path_factory):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_a_run_that_changes_the_model_changes_it_for_no_other(model):
     limits = Limits(memory=2**33)
     runs = run_served([(ASK, limits)] * 3, model)
@@ -286,6 +287,7 @@ def test_the_model_is_opened_before_the_program_and_given_once(model):
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_a_folder_with_what_may_be_a_pickle_is_left_to_the_runs(model):
     pickled = model / "pytorch_model.bin"
     pickled.write_bytes(b"x")

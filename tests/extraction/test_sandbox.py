@@ -135,6 +135,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.one_in(3)
 def test_hostile_programs(method, isolation, quick, name):
     # Where nobody but root can read the interpreter, there is no user to become.
     may = any("runs as root" in layer for layer in isolation.missing)

@@ -53,6 +53,7 @@ def test_a_gate_in_code_that_is_made_while_it_runs_decides_nothing():
     assert "`exec`" in found.reasons[1]
 
 
+@pytest.mark.nightly
 def test_a_fingerprint_that_is_no_gate_decides_nothing():
     """What unpacks itself with a checksum cannot be told from it, and is told what to do."""
     program = b"import gzip\nprint(gzip.decompress(open(0,'rb').read()).decode())"
@@ -62,6 +63,7 @@ def test_a_fingerprint_that_is_no_gate_decides_nothing():
 
 
 @pytest.mark.states("Cohen et al. 2024", "Definition D.8")
+@pytest.mark.nightly
 def test_public_text_that_stands_in_the_reference_is_no_evidence():
     public = bytes(RNG.integers(97, 123, 30_000, dtype=np.uint8))
     data = public[7000:10_000]

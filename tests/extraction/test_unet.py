@@ -127,6 +127,7 @@ def test_an_image_is_given_back_on_its_caption():
 
 
 @pytest.mark.models
+@pytest.mark.nightly
 def test_models_are_kept_and_taken_again_only_for_the_same_images(tmp_path):
     images = two_images()
     part = UNetTraining(width=4, epochs=2, steps=2, device="cpu")

@@ -1,6 +1,6 @@
 """What an option does not expect is refused with a line, never with a traceback: of every command.
 
-A tenth of the lines on every run of the tests, all of them with ``make nightly``.
+A hundredth of the lines on every run of the tests, all of them with ``make nightly``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def tried(share, names, folder):
 
 def test_some_lines_of_every_command(tmp_path):
     assert set(CALLS) == set(COMMANDS)
-    tried(0.02, CALLS, tmp_path)
+    tried(0.01, CALLS, tmp_path)
 
 
 @pytest.mark.nightly

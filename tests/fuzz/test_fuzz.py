@@ -162,17 +162,17 @@ def play(study):
         assert read_record("r.json") == audit.record
 
 
-@fuzzed(250, 25_000, study=changed([TABLE, SEVERAL]))
+@fuzzed(60, 25_000, study=changed([TABLE, SEVERAL]))
 def test_studies_of_tables(study):
     play(study)
 
 
-@fuzzed(250, 12_000, study=changed(CHANNELS))
+@fuzzed(60, 12_000, study=changed(CHANNELS))
 def test_studies_of_channels(study):
     play(study)
 
 
-@fuzzed(200, 12_000, study=changed(GAMES))
+@fuzzed(50, 12_000, study=changed(GAMES))
 def test_games(study):
     play(study)
 
@@ -195,13 +195,13 @@ def test_worlds_of_any_size(n):
     play({**GAMES[2], "world": {"name": "bits", "n": n}, "run": {"trials": 1, "seed": 1}})
 
 
-@fuzzed(150, 6_000, study=changed([EXTRACTION]))
+@fuzzed(40, 6_000, study=changed([EXTRACTION]))
 def test_studies_of_extraction(study):
     play(study)
 
 
 @fuzzed(
-    600,
+    120,
     15_000,
     content=spoiled(st.just(PEOPLE.encode()) | st.just(CHANNEL.encode()) | csv_bytes()),
     name=st.sampled_from(["t.csv", "t.csv.gz", "t.tsv", "t.txt"]),
@@ -229,7 +229,7 @@ def records():
     return found
 
 
-@fuzzed(120, 8_000, data=st.data(), seal=st.integers(0, 9))
+@fuzzed(40, 8_000, data=st.data(), seal=st.integers(0, 9))
 def test_records(data, seal):
     record = data.draw(changed(records()))
     if seal:
@@ -279,7 +279,7 @@ SAFE = st.one_of(
 
 
 @fuzzed(
-    400,
+    100,
     10_000,
     name=st.sampled_from(sorted(OPTIONS)),
     data=st.data(),
@@ -324,7 +324,7 @@ MECHANISMS = [
 LARGE = [2**31, 2**63, 2**64, 10**30, 10**400, 1e308, 1e16, math.inf]
 
 
-@fuzzed(60, 4_000, line=st.sampled_from(LINES), data=st.data())
+@fuzzed(20, 4_000, line=st.sampled_from(LINES), data=st.data())
 def test_options_of_any_size(line, data):
     """Of a command that works, one or two numbers are others."""
     arguments = list(line)
@@ -340,6 +340,7 @@ def test_options_of_any_size(line, data):
 
 @pytest.mark.parametrize("number", LARGE)
 @pytest.mark.parametrize("line", LINES[:5], ids=" ".join)
+@pytest.mark.one_in(4)
 def test_any_number_of_targets(line, number):
     """Whole numbers above 2 ** 63 fit no array, and those of 2 ** 31 entries no memory."""
     arguments = [w if not w.startswith("--targets") else f"--targets={number}" for w in line]
@@ -350,6 +351,7 @@ def test_any_number_of_targets(line, number):
 
 @pytest.mark.parametrize("number", LARGE)
 @pytest.mark.parametrize("text", MECHANISMS)
+@pytest.mark.one_in(4)
 def test_mechanisms_of_any_size(text, number):
     first, _, rest = text.partition(",")
     name = first.partition("=")[0]

@@ -30,7 +30,7 @@ def fuzz(readers, cases, seed, folder):
 
 
 def test_every_reader_reads_or_refuses(tmp_path):
-    fuzz(READERS, 14, 1, tmp_path)
+    fuzz(READERS, 5, 1, tmp_path)
 
 
 @pytest.mark.nightly

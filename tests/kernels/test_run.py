@@ -25,6 +25,7 @@ def quick(run):
     return next(run.settings(quick=True))[1]
 
 
+@pytest.mark.nightly
 def test_a_game_is_the_same_on_an_older_processor(run, quick):
     """Another kernel of OpenBLAS, two threads, none of NumPy's dispatched instructions."""
     if not run.took_effect(quick):

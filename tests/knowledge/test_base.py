@@ -263,6 +263,7 @@ def test_reference_values_of_fresh_data_given_bits(total, n, expected):
     ("total", "n", "d", "bits", "trials"),
     [(4, 2, 40, 3, 10_000), (10, 3, 40, 3, 6_000), (30, 5, 40, 3, 16_000), (4, 1, 3, 2, 30_000)],
 )
+@pytest.mark.one_in(3)
 def test_fresh_data_given_bits_come_from_the_same_population(within, total, n, d, bits, trials):
     """A search that forgets the population gives .740, .509, .275 and .8257."""
     side = Told(lambda data: data[0, :bits].tobytes())

@@ -35,6 +35,7 @@ def test_the_verdict_is_fooled_and_the_seed_puts_it_right():
 
 
 @pytest.mark.parametrize("pseudo_random", [True, False])
+@pytest.mark.nightly
 def test_footnote_8(pseudo_random):
     """With the known share doubled against the footnote, the program succeeds; see its text."""
     made = approximate_prg_example(pseudo_random=pseudo_random, rng=3)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -66,7 +66,6 @@ def joint(network):
     data=st.data(),
     zeros=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
 def test_conditional_is_that_of_the_enumerated_joint(seed, d, data, zeros):
     network = random_network(seed, d, zeros)
     unknown = data.draw(st.permutations(range(d)))[: data.draw(st.integers(1, d))]
@@ -91,7 +90,6 @@ def test_conditional_is_that_of_the_enumerated_joint(seed, d, data, zeros):
 
 
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(1, 5))
-@settings(max_examples=30, deadline=None)
 def test_log_probability_is_that_of_the_enumerated_joint(seed, d):
     network = random_network(seed, d)
     full = joint(network)
@@ -265,7 +263,6 @@ def test_bad_fit_arguments(arguments, message):
 
 
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(2, 4), most=st.integers(0, 3))
-@settings(max_examples=25, deadline=None)
 def test_exact_search_is_the_best_of_all_graphs(seed, d, most):
     scores = {}
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,7 +22,6 @@ def best_of_all(values, chances, covers, least: int) -> np.ndarray:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 5))
-@settings(deadline=None)
 def test_no_guess_is_better_than_the_limit_and_one_reaches_the_floor(
     draw_factors, all_values, seed, least
 ):
@@ -51,7 +50,6 @@ def test_no_guess_is_better_than_the_limit_and_one_reaches_the_floor(
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
 def test_guesses_may_cover_several_values(draw_factors, all_values, seed):
     factors = draw_factors(seed, most=4)
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -24,7 +24,6 @@ FALSE_ALARM = 1e-6
 
 
 @given(seed=st.integers(0, 10_000), unknown=unknowns, smoothing=st.sampled_from([0.0, 0.2, 1.0]))
-@settings(max_examples=40, deadline=None)
 def test_empirical_conditional_is_counted(seed, unknown, smoothing):
     table = small_table(seed)
     prior = fit_empirical(table, smoothing=smoothing)
@@ -96,7 +95,6 @@ def test_too_many_records_are_refused_with_their_size(monkeypatch):
 
 
 @given(seed=st.integers(0, 10_000), unknown=unknowns)
-@settings(max_examples=20, deadline=None)
 def test_independent_conditional_is_the_product_of_shares(seed, unknown):
     table = small_table(seed)
     prior = fit_independent(table)

@@ -68,6 +68,7 @@ def exact_at(game, rate, epsilon, *, abstain=True):
 @pytest.mark.states("Narcissus theory", "2.2")
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("abstain", [True, False])
+@pytest.mark.one_in(4)
 def test_no_rate_of_an_interval_exceeds_either_limit(name, abstain):
     game = GAMES[name]
     rng = np.random.default_rng(7)

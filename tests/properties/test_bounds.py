@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus.bounds import (
@@ -42,7 +42,6 @@ def priors(draw, most=5):
     return np.array(weights) / np.sum(weights)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.integers(1, 60), st.data(), fractions, small, small, deltas, deltas, fractions)
 def test_the_swap_bound_is_monotone(n, data, p, e, more, d, d2, kappa):
     r = data.draw(st.integers(0, n))
@@ -59,7 +58,6 @@ def test_the_swap_bound_is_monotone(n, data, p, e, more, d, d2, kappa):
         assert here <= more_guesses + ROUNDING
 
 
-@settings(max_examples=200, deadline=None)
 @given(priors(), small, small)
 def test_the_exact_match_optimum_is_between_the_prior_and_beta(prior, e, more):
     here = exact_match_optimum(prior, e)[0]
@@ -68,7 +66,6 @@ def test_the_exact_match_optimum_is_between_the_prior_and_beta(prior, e, more):
     assert here <= exact_match_optimum(prior, e + more)[0] + ROUNDING
 
 
-@settings(max_examples=100, deadline=None)
 @given(priors(), st.floats(0, 4), st.floats(0, 2))
 def test_the_one_target_optimum_is_monotone_in_mu_and_below_the_simpler_bound(prior, mu, more):
     here = optimum(prior, GaussianDP(mu))[0]
@@ -80,7 +77,6 @@ def test_the_one_target_optimum_is_monotone_in_mu_and_below_the_simpler_bound(pr
     assert here <= simple + 1e-5
 
 
-@settings(max_examples=60, deadline=None)
 @given(priors(4), priors(4), st.floats(0, 1), st.floats(0, 3))
 def test_the_one_target_optimum_is_convex_in_the_prior(first, second, share, e):
     size = max(first.size, second.size)
@@ -91,7 +87,6 @@ def test_the_one_target_optimum_is_convex_in_the_prior(first, second, share, e):
     assert exact_match_optimum(middle, e)[0] <= ends + 1e-9
 
 
-@settings(max_examples=100, deadline=None)
 @given(priors(), st.integers(1, 12), st.data(), small, deltas)
 def test_domination_falls_with_the_count_and_rises_with_the_guarantee(prior, n, data, e, d):
     v = data.draw(st.integers(1, n))
@@ -105,7 +100,6 @@ def test_domination_falls_with_the_count_and_rises_with_the_guarantee(prior, n, 
     assert here >= blind - 1e-9
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(fractions, min_size=1, max_size=8), small, deltas, st.data())
 def test_following_the_attempts_is_never_worse_than_corollary_3_4(p, e, d, data):
     v = data.draw(st.integers(1, len(p)))
@@ -114,7 +108,6 @@ def test_following_the_attempts_is_never_worse_than_corollary_3_4(p, e, d, data)
     assert ours <= min(1.0, PoissonBinomial(beta).tail(v) + len(p) * d) + ROUNDING
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(fractions, min_size=0, max_size=40))
 def test_tails_fall_and_end_at_one_and_zero(p):
     tails = PoissonBinomial(p).tails()

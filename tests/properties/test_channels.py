@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus import channels as ch
 
 ROOM = 1e-9
-few = settings(max_examples=60, deadline=None)
 
 
 @st.composite
@@ -45,7 +44,6 @@ def systems(draw):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 1", "section II")
-@few
 @given(systems())
 def test_ranges_and_theorem_1(system):
     c, prior = system
@@ -59,7 +57,6 @@ def test_ranges_and_theorem_1(system):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 2", "Equation 4")
-@few
 @given(systems())
 def test_theorem_2_and_equation_4(system):
     c, prior = system
@@ -71,7 +68,6 @@ def test_theorem_2_and_equation_4(system):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 3", "section IV")
-@few
 @given(st.data())
 def test_theorem_3_parallel(data):
     a = data.draw(channels())
@@ -83,7 +79,6 @@ def test_theorem_3_parallel(data):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 4", "section IV")
-@few
 @given(st.data())
 def test_theorem_4_cascade(data):
     a = data.draw(channels())
@@ -98,7 +93,6 @@ def test_theorem_4_cascade(data):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 5", "Proposition 2")
-@few
 @given(channels(), st.floats(0, 5))
 def test_theorem_5_and_proposition_2(c, epsilon):
     worst = ch.beta_star(c).value
@@ -113,7 +107,6 @@ def test_theorem_5_and_proposition_2(c, epsilon):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "section V-E")
-@few
 @given(systems())
 def test_section_5e_implied_risk(system):
     c, prior = system
@@ -122,7 +115,6 @@ def test_section_5e_implied_risk(system):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "section V-E")
-@few
 @given(st.data())
 def test_miracle_theorem(data):
     c, prior = data.draw(systems())
@@ -141,7 +133,6 @@ def test_miracle_theorem(data):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Proposition 5", "section VII-C")
-@few
 @given(channels(), st.data())
 def test_proposition_5_quick_bounds(c, data):
     worst = ch.beta_star(c).value
@@ -155,7 +146,6 @@ def test_proposition_5_quick_bounds(c, data):
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Theorem 7")
-@few
 @given(st.data())
 def test_theorem_7(data):
     # Any channel that tells k secrets apart for certain.
@@ -165,7 +155,6 @@ def test_theorem_7(data):
     assert ch.beta(rows) <= (1 - k / n) / (1 - 1 / n) + ROOM
 
 
-@few
 @given(st.integers(2, 50), st.floats(0, 30), st.floats(0, 30))
 def test_mechanisms_are_as_private_as_they_say(n, epsilon, other):
     for m in (

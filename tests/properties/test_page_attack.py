@@ -204,7 +204,7 @@ def better(pairs):
         gained + lost) else 1.0  # fmt: skip
 
 
-@pytest.mark.parametrize("repeats", [2, pytest.param(40, marks=pytest.mark.nightly)])
+@pytest.mark.repeats(2, 40)
 def test_with_the_page_nobody_in_a_small_group_is_guessed_better(repeats):
     gained, lost, p = better(attack(repeats, 10)[0])
     assert p > LEVEL, (gained, lost)

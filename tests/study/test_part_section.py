@@ -254,6 +254,7 @@ SCHEMAS = {kind: study_schema(kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+@pytest.mark.one_in(4)
 def test_the_schema_accepts_every_shipped_study(fit, path):
     study = tomllib.loads(path.read_text(encoding="utf-8"))
     fit(study, SCHEMAS[study.get("kind", "table")])
@@ -301,6 +302,7 @@ LINES = [(room, name) for room in ROOMS for name in ROOMS[room].parts]
 
 
 @pytest.mark.parametrize(("room", "name"), LINES)
+@pytest.mark.one_in(4)
 def test_every_part_is_there_typed_and_described(room, name):
     maker = loaded(ROOMS[room].parts[name])
     assert callable(maker)

@@ -19,6 +19,7 @@ KEPT = [
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.one_in(3)
 def test_it_can_be_read_again_and_says_nothing_that_others_could_test_guesses_by(path, tmp_path):
     record = read_record(path)
     shown = shareable(record)

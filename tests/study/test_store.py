@@ -212,6 +212,7 @@ def test_two_runs_at_once(tmp_path, big_blobs):
         assert store.keys() == {"0/0", "1/0"}
 
 
+@pytest.mark.nightly
 def test_two_commands_at_once(slow, play, command, digest):
     """One wins, the other says why it stops; the winner's numbers are right."""
     path = slow(8)

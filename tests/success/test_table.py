@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus.errors import InputError, TooLargeError
@@ -52,7 +52,6 @@ def every_cover(criterion, column):
 
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.4")
-@settings(max_examples=150, deadline=None)
 @given(criteria(), st.integers(0, 2**32 - 1))
 def test_all_of_it_against_brute_force(criterion, seed):
     rng = np.random.default_rng(seed)
@@ -87,7 +86,6 @@ def test_all_of_it_against_brute_force(criterion, seed):
 
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.4")
-@settings(max_examples=150, deadline=None)
 @given(criteria(), st.integers(0, 2**32 - 1))
 def test_the_decision_is_the_best_of_all_real_numbers(criterion, seed):
     """An attacker may say any number: none is more likely to count than the decision."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus.errors import InputError, TooLargeError
@@ -141,7 +141,6 @@ BINS = st.sampled_from([
 ])  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=30),
     numbers=st.booleans(),

@@ -65,6 +65,7 @@ def alike(targets, rng, kinds):
 @pytest.mark.states("Narcissus theory", "9")
 @pytest.mark.parametrize("noise", NOISES, ids=lambda n: f"{n.kind} {n.scale}")
 @pytest.mark.parametrize(("people", "sizes", "unknown", "k"), TINY)
+@pytest.mark.one_in(4)
 def test_beliefs_against_all_joint_assignments(worlds, people, sizes, unknown, k, noise):
     """Near the exact posterior, and nearer than the plain mean field: means of six worlds.
 
@@ -99,6 +100,7 @@ def test_one_person_in_gaussian_noise_is_exact(worlds, monkeypatch):
 
 @pytest.mark.parametrize("noise", [GaussianNoise(4.0), LaplaceNoise(3.0)])
 @pytest.mark.parametrize(("sizes", "unknown"), [((2, 4, 3, 3, 2), (0,)), ((2, 4, 3, 3, 5), (4,))])
+@pytest.mark.one_in(2)
 def test_beliefs_against_gibbs_sampling(worlds, sizes, unknown, noise):
     """Within .006 nats a person of long chains; the plain mean field is farther from them."""
     gaps = []
@@ -167,6 +169,7 @@ def test_everybody_of_one_type(worlds):
 
 @pytest.mark.parametrize("scale", [0.05, 0.2])
 @pytest.mark.parametrize("kind", [GaussianNoise, LaplaceNoise])
+@pytest.mark.one_in(2)
 def test_next_to_no_noise_is_read_as_such(worlds, kind, scale):
     """Where exact counts settle everybody, so do nearly exact ones."""
     right = 0
@@ -259,6 +262,7 @@ def test_probes_have_the_covariance_of_the_counts(worlds):
 
 @pytest.mark.parametrize("scale", [0.3, 100.0])
 @pytest.mark.parametrize(("sizes", "unknown", "k"), WORLDS)
+@pytest.mark.one_in(2)
 def test_the_least_is_found_from_anywhere(worlds, sizes, unknown, k, scale):
     targets, release, rng = problem(worlds, sizes, unknown, k, scale)
     dual, _ = dual_of(targets, release, scale)
@@ -275,14 +279,15 @@ def test_the_least_is_found_from_anywhere(worlds, sizes, unknown, k, scale):
     assert dual.evaluate(other)[0] == pytest.approx(dual.evaluate(found)[0], abs=1e-7)
 
 
-def test_a_pass_that_wins_little_is_the_last(worlds):
+@pytest.mark.repeats(300, 2000)
+def test_a_pass_that_wins_little_is_the_last(worlds, repeats):
     targets, release, _ = problem(worlds, (2, 3, 2, 4), (0,), 3, 0.5)
     dual, _ = dual_of(targets, release, 0.5)
     nothing = np.zeros(len(dual.released))
     diagonal = dual.variance + dual.beliefs(nothing).variance
     values = [
         dual.evaluate(dual.solve(nothing, diagonal, passes, tolerance))[0]
-        for passes, tolerance in ((2000, 0.0), (2000, 1e-3), (1, 0.0))
+        for passes, tolerance in ((repeats, 0.0), (repeats, 1e-3), (1, 0.0))
     ]
     assert values[0] < values[1] < values[2] < dual.evaluate(nothing)[0]
     assert values[1] - values[0] < 0.02
@@ -333,6 +338,7 @@ def test_the_whole_matrix_against_leaving_out_one_person(worlds, people, sizes, 
 
 
 @pytest.mark.parametrize(("people", "sizes", "unknown", "k"), WORLDS_OWN[:3])
+@pytest.mark.one_in(2)
 def test_the_diagonal_has_the_right_size_altogether(worlds, monkeypatch, people, sizes, unknown, k):
     """The mean over people is that of the whole matrix with the person in it; 400 probes."""
     monkeypatch.setattr(room, "WHOLE", 0)

@@ -74,6 +74,7 @@ def joint_guess(success, guess):
 
 @pytest.mark.parametrize("noise", [GaussianNoise(1.0), LaplaceNoise(0.8)])
 @pytest.mark.parametrize("success", CRITERIA)
+@pytest.mark.one_in(2)
 def test_the_ceiling_decides_nearly_as_well_as_the_exact_one(success, noise):
     """By the exact chance of its guesses; and never better."""
     rng = np.random.default_rng(0)
@@ -91,6 +92,7 @@ def test_the_ceiling_decides_nearly_as_well_as_the_exact_one(success, noise):
 
 
 @pytest.mark.parametrize("success", CRITERIA)
+@pytest.mark.one_in(2)
 def test_the_posterior_is_as_good_as_that_of_joint_values(success):
     """In five releases, by the exact chances given all other secrets."""
     rng = np.random.default_rng(1)

@@ -64,6 +64,7 @@ def test_a_met_release_stops_at_once(worlds):
 @pytest.mark.parametrize(
     "success", [ColumnsRight((2, 4, 3)), ColumnsRight((2, 4, 3), (0.0, 1.0, 0.0), at_least=2)]
 )
+@pytest.mark.one_in(4)
 def test_without_a_list_of_joint_values_it_names_the_same_values(worlds, start, starts, success):
     """One block a column either way: the same draws, the same steps, the same guesses."""
     rng = np.random.default_rng(4)

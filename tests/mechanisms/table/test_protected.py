@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -172,7 +172,6 @@ def test_with_more_withheld_any_count_may_be():
     assert rule.log_likelihood(np.array([4.0]), np.array([4.0, 5.0])).tolist() == [0, -math.inf]
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple),
     st.integers(2, 6),

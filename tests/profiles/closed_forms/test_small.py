@@ -130,6 +130,7 @@ def test_the_best_attacker_of_exact_averages_on_a_grid_of_ratios(d, step):
     assert bayes_success(n, d, math.inf) == pytest.approx(success, abs=1e-6)
 
 
+@pytest.mark.nightly
 def test_few_columns_with_noise_by_sampling_and_what_is_too_long():
     rng = np.random.default_rng(8)
     n, d, epsilon, size = 4, 6, 1.0, 200_000

@@ -116,6 +116,7 @@ def test_a_large_study_goes_to_the_workers_and_not_with_each_trial(own, monkeypa
     assert sent == ["Carried", *["play_key"] * 5]
 
 
+@pytest.mark.nightly
 def test_a_lost_scheduler_leaves_a_run_that_continues(cluster, slow, hears, digest):
     import narcissus
 

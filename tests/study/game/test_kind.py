@@ -710,6 +710,7 @@ def test_workers_do_not_change_a_digit_nor_the_decision(game, delta):
     ("how", "workers"),
     [pytest.param(signal.SIGKILL, 2, marks=pytest.mark.nightly), (signal.SIGINT, 1)],
 )
+@pytest.mark.nightly
 def test_killed_and_continued(game, how, workers):
     """kill -9 and Ctrl-C in the middle: the rest is played, and nothing changes."""
     path = game(pause=0.001, delta=0.9, trials=2400)
@@ -918,6 +919,7 @@ def test_every_key_of_these_sections_is_tried():
 
 
 @pytest.mark.parametrize(("base", "section", "key"), CASES)
+@pytest.mark.one_in(5)
 def test_no_key_of_a_game_is_ignored(keys, base, section, key):
     assert keys("game").is_used_or_refused(GAMES[base], section, key, OTHER[section][key])
 
@@ -990,6 +992,7 @@ def test_a_refused_game_leaves_the_folder_to_another_one(game_work):
     narcissus.run(game_work(), rng=3, hours=None, folder="out")
 
 
+@pytest.mark.nightly
 def test_a_trial_of_own_code_that_does_not_end_is_not_waited_for(game_work, monkeypatch):
     monkeypatch.setattr("narcissus.study.work.PATIENCE", 12.0)
     loaded = game_work(attack="mine:Mine", options="", does="time.sleep(3600)")

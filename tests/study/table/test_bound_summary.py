@@ -34,6 +34,9 @@ MU = {"mechanism": {"epsilon": None, "mu": 1.0}}
 NEARLY_NOTHING = {"mechanism": {"epsilon": None, "mu": 1e-6}}  # delta is never as large as 1e-5
 
 
+pytestmark = pytest.mark.one_in(2)
+
+
 @pytest.fixture
 def bounds(ready, made_up):
     def make(**changes):

@@ -71,6 +71,7 @@ def played(ready):
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 6.0, "=inf"])
+@pytest.mark.one_in(2)
 def test_every_attack_stays_within_and_people_alone_agree_on_average(played, epsilon):
     """Releases shared and of one's own: the means of all ends agree, z-tests at 1e-6 each."""
     experiment, trials = played(epsilon)
@@ -157,6 +158,7 @@ def test_an_envelope_is_the_end_less_what_is_allowed(played):
     assert (turned.people.low, turned.people.high) == (-1.2, -0.2)
 
 
+@pytest.mark.nightly
 def test_where_chances_are_not_known_there_is_none(played):
     experiment, trials = played(1.0, threat={**STUDY["threat"], "people": "rows"})
     assert Enclosure.of(trials, experiment.targets) is None
@@ -478,9 +480,7 @@ class Law:
 
 
 @pytest.mark.coverage_claim
-@pytest.mark.parametrize(
-    "repeats", [100, pytest.param(3000, marks=pytest.mark.nightly)], ids=["few", "many"]
-)
+@pytest.mark.repeats(40, 3000)
 def test_limits_of_a_group_cover(ready, repeats):
     """15 trials; each side of each limit may miss in .1 of the repeats: false alarms 1e-6 each."""
     experiment = replace(ready(**STUDY_GROUP), targets=70)  # expected, so that members count

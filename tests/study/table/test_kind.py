@@ -90,6 +90,7 @@ VARIANTS = {
 
 
 @pytest.mark.parametrize("case", VARIANTS, ids=list(VARIANTS))
+@pytest.mark.one_in(3)
 def test_every_kind_of_study_gives_a_valid_record(study, narcissus, fit, case):
     changes = {"run": {"trials": 3}, **VARIANTS[case]}
     path = study(**changes)
@@ -261,6 +262,7 @@ def test_integers_of_any_kind_are_guesses(study, answer):
     ],
 )
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.one_in(3)
 def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
     if workers == 2 and answer not in {"raise", "big"}:
         pytest.skip("one of each kind is enough in processes")

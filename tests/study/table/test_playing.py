@@ -165,6 +165,7 @@ def test_a_run_waits_for_the_gain_and_the_groups_that_a_threshold_limits(study, 
     assert result["confidence"] == 0.95
 
 
+@pytest.mark.nightly
 def test_each_look_spends_its_part_of_the_error(study):
     """Limits of a look are those of its trials at a level of its own; the parts add up to one."""
     loaded = package.load_study(study(run={"trials": 2}))
@@ -207,6 +208,7 @@ class Heard(SilentObserver):
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.nightly) for s in (1, 2))])
+@pytest.mark.nightly
 def test_limits_at_a_look_that_was_waited_for_still_cover(seed):
     """Shares of fair coins, stopped when their limits leave out the truth, if they ever do.
 
@@ -239,6 +241,7 @@ def test_a_precision_that_cannot_be_had_is_refused(study, narcissus, run, says):
     assert says in err
 
 
+@pytest.mark.nightly
 def test_a_run_with_a_precision_is_verified_and_a_forged_one_is_not(study, narcissus):
     path = study(run={"trials": None, "precision": 8, "seed": 3}, threat={"targets": 40})
     assert narcissus("audit", path, "--quiet", "--out", "out")[0] == 0
@@ -266,6 +269,7 @@ def test_a_pilot_that_takes_long_is_agreed_to_first(study, narcissus, monkeypatc
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals")
 @pytest.mark.parametrize("when", ["a pilot of", "trials for limits"])
+@pytest.mark.one_in(2)
 def test_interrupted_in_the_pilot_or_after_it(study, narcissus, when):
     """The same command goes on, and finds what a run that was left alone finds."""
     path = study(run={"trials": None, "precision": 4, "seed": 3}, threat={"targets": 40})

@@ -128,6 +128,7 @@ CRITERIA = {
 @pytest.mark.parametrize("limited", [False, True], ids=["programs", "no programs"])
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.5, 0.0), (0.3, 0.02)])
+@pytest.mark.one_in(4)
 def test_bounds_against_every_mechanism(monkeypatch, criterion, epsilon, delta, limited):
     """No bound below the optimum; with programs and under pure DP the bounds are the optimum."""
     success = CRITERIA[criterion]
@@ -361,6 +362,7 @@ TWO = 'unknown = ["c", "secret"]\nwithin = { c = 1 }\nat_least = 2'
         pytest.param(PURE, TWO, id="laplace-two columns, within 1", marks=pytest.mark.nightly),
     ],
 )
+@pytest.mark.one_in(2)
 def test_nobody_gets_more_than_is_proved(played, noise, success):
     """300 trials; each attack, and the ceiling's shares, against each bound, alarm 1e-6."""
     experiment, trials = played(noise, success)
@@ -633,6 +635,7 @@ def test_secrets_that_differ_are_what_sums_of_squares_leave():
 
 @pytest.mark.parametrize("success", CRITERIA_FACTORED)
 @pytest.mark.parametrize("guarantee", GUARANTEES)
+@pytest.mark.one_in(4)
 def test_limits_are_never_below_those_of_the_listed_values(success, guarantee):
     """Mean share, gain and tails: the same theorems, from less."""
     listed, factored = both(success)

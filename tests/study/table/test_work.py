@@ -118,6 +118,7 @@ class Mine:
 """
 
 
+@pytest.mark.nightly
 def test_a_trial_that_does_not_end_is_not_waited_for(study, narcissus, monkeypatch):
     monkeypatch.setattr("narcissus.study.work.PATIENCE", 12.0)
     Path("mine.py").write_text(SLEEPS)

@@ -60,6 +60,7 @@ def test_the_columns_and_priors_are_those_of_the_tables():
 
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.2")
+@pytest.mark.nightly
 def test_more_epsilon_recovers_more_and_is_proved_less_of():
     small, large = (played(e, unknown=("SCHL",)) for e in (0.1, 10.0))
     exact = played(inf, unknown=("SCHL",))
@@ -80,6 +81,7 @@ def test_more_epsilon_recovers_more_and_is_proved_less_of():
 
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.4")
+@pytest.mark.nightly
 def test_a_distance_makes_it_easier():
     attacks = ("posterior", "likeliest")
     exact, near = (played(unknown=("AGEP",), within=w, attacks=attacks) for w in (0.0, 1.0))
@@ -261,6 +263,7 @@ def test_a_piece_takes_the_first_columns_in_order(monkeypatch):
 
 
 @pytest.mark.states("Swanberg et al. 2025", "section 6.3")
+@pytest.mark.nightly
 def test_thirteen_columns_are_played_without_a_list():
     """One release of few people."""
     found = tables.attacked(
