@@ -171,7 +171,7 @@ def test_rows_and_digests_are_those_of_the_evidence_and_the_files(outcome, folde
     assert (with_it.value, with_it.quantity.high) == (1, evidence.success.high)
     assert with_it.baseline == rows["an empty release"].value == 0
     assert rows["lzma"].value == 400
-    assert detail.isolation.checks[0].attempt == "forks"
+    assert detail.isolation.checks == (("forks", "refused"),)
     for name, file in (("data", "data.txt"), ("release", "release.txt"), ("program", "program.py")):
         digest = hashlib.sha256((folder / file).read_bytes()).hexdigest()
         assert found.digests[name] == f"sha256:{digest}"
