@@ -286,11 +286,13 @@ class MemorizationKind(Kind[StudyT, WorkT]):
 
     def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
         rows: list[StudyRow] = []
-        for attack in results.get("attacks") or [{"name": "attempts", **results}]:
-            for one in attack.get("groups") or [attack]:
+        attacks: list[dict[str, Any]] = results.get("attacks") or [{"name": "attempts", **results}]
+        for attack in attacks:
+            groups: list[dict[str, Any]] = attack.get("groups") or [attack]
+            for one in groups:
                 counts = one[self.counted], one.get("documents") or one["images"]
-                at = of_copies([one["copies"], *(one.get("and_copies") or ())]) if (
-                    "copies" in one) else {}  # fmt: skip
+                copies = [one["copies"], *(one.get("and_copies") or ())] if "copies" in one else []
+                at = of_copies(copies) if copies else {}
                 beside = {of: one[of] for of in BESIDE if "value" in (one.get(of) or ())}
                 facts = {k: one[k] for k in self.kept if one[k] is not None}
                 rows += count_rows(self.counted, attack["name"], counts, beside, at, facts)

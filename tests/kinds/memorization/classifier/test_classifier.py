@@ -248,13 +248,6 @@ def test_the_verdict_has_the_counts_and_rounds_the_gain_down(audit):
     assert "5.0 points are accepted" in text
 
 
-def test_what_is_taken_as_given_depends_on_who_trained(audit):
-    detail = audit.record.detail
-    given = detail.model_copy(update={"by_chance": False})
-    alone = given.model_copy(update={"shadows": 0})
-    assert [len(KIND.premises(one)) for one in (detail, alone, given)] == [1, 2, 3]
-
-
 def test_what_is_assessed_and_what_is_not(audit):
     case = KIND.judged(audit.record)
     assert [one.split()[0] for one in LAYOUT.assessed(case)] == ["reconstruction"] * 2
@@ -339,22 +332,6 @@ def test_numbers_are_those_of_the_record(kept):
     assert [row[2] for row in figure.table.rows] == [got.recovered for _, got in found]
     drawn = {round(float(x), 9) for line in kept.plot("attacks").lines for x in line.get_xdata()}
     assert {round(got.share, 9) for _, got in found} <= drawn
+    assert "of 8 training images" in repr(kept)
     assert "Reconstruction 1" not in text  # images are for the page
     assert f"{found[0][0].shown[0].correlation:.2f} with the training image" in text
-
-
-def test_the_frame_has_the_numbers_of_the_record(kept):
-    frame = kept.to_frame()
-    (blind, got), (informed, _) = found_in(kept.record)
-    rows = frame[frame["name"] == "reconstruction"].set_index("quantity")
-    assert list(rows.index) == ["recovered", "fresh", "gain", "from shadows"]
-    assert rows.loc["recovered", "value"] == got.share
-    assert rows.loc["recovered", "baseline"] == rows.loc["fresh", "value"] == got.fresh.value
-    assert rows.loc["gain", "low"] == got.limits_of_gain[0]
-    assert rows.loc["recovered", "chance"] == blind.chance
-    assert rows.loc["from shadows", "chance"] == blind.lead(got.recovered)
-    assert rows.loc["from shadows", "value"] == sum(blind.shadows) / 16
-    rows = frame[frame["name"] == "informed"].set_index("quantity")
-    assert rows.loc["named", "value"] == informed.named / 2
-    assert rows.loc["named", "baseline"] == 1 / (kept.record.detail.fresh + 1)
-    assert "of 8 training images" in repr(kept)

@@ -87,12 +87,12 @@ class ImageAttack(Fact):
     )
     chance_by: str = Field(description="Why.")
     named: Count | None = Field(
-        None,
+        default=None,
         description="Left-out images that are more like their reconstruction than every fresh "
         "image; null: not asked.",
     )
     shadows: tuple[Count, ...] = Field(
-        (),
+        default=(),
         description="How many of these images the attack gets from each network trained without "
         "them.",
     )

@@ -214,12 +214,10 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             rows += [row for copies in own for row in _group(one, copies, each)]
             members = [_among(one.trained, copies) for copies in own] if one.by_shadows else []
             counts = [tuple(int(s[m].sum()) for s in one.by_shadows) for m in members]
-            attacks.append(
-                DocumentAttack(
-                    name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
-                    shadows=tuple(counts),
-                )  # pyright: ignore[reportArgumentType] (one of both names)
-            )  # fmt: skip
+            attacks.append(DocumentAttack(
+                name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
+                shadows=tuple(counts),
+            ))  # fmt: skip
         for name, trained in found.trained_scores.items():
             rows += _score(name, trained, found.fresh_scores[name], rates, each)
         rows += [_canaries(one, each) for one in found.canaries]
