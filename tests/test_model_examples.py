@@ -24,7 +24,7 @@ IMAGES, LANGUAGE = (ROOT / "examples" / name for name in ("image-models", "langu
 
 
 def outliers_of(record):
-    return IMAGE_LAYOUT.outliers_of(image_model.KIND.judged(record))
+    return IMAGE_LAYOUT.best(image_model.KIND.judged(record))[1]
 
 
 def blocks(examples, kind):

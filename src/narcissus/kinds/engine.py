@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from narcissus.game.block import Arrays
 from narcissus.observer import Observer
@@ -26,11 +28,25 @@ from narcissus.study.work import agree
 if TYPE_CHECKING:
     from narcissus.kinds.layout import Layout
 
+ModelT = TypeVar("ModelT", bound=BaseModel)
 StudyT = TypeVar("StudyT", bound=BaseModel)
 WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")
 
 Done = Mapping[str, Arrays]
 """What each task came to, by its key."""
+
+
+def read_earlier(model: type[ModelT], found: dict[str, Any]) -> ModelT:
+    """Read what a record of format 2 holds, without the keys that its kind no longer has."""
+    found = deepcopy(found)
+    try:
+        return model.model_validate(found, strict=False)
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            if one["type"] == "extra_forbidden":
+                *path, key = one["loc"]
+                del reduce(lambda part, step: part[step], path, cast("Any", found))[key]
+        return model.model_validate(found, strict=False)
 
 
 @dataclass(frozen=True, eq=False)

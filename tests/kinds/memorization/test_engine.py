@@ -18,6 +18,7 @@ from narcissus.kinds.memorization.engine import (
 from narcissus.kinds.memorization.layout import CountedLine
 from narcissus.report.page import MISSING
 from narcissus.rows import Findings, Quantity, StudyCriterion, StudyRow, judge
+from narcissus.study.kinds import study_kind
 
 FRESH = Quantity(value=0.25, low=0.12345, high=0.50012, grade="sampled", confidence=0.95, trials=40)
 
@@ -116,6 +117,16 @@ def test_a_gain_that_is_no_chance_keeps_its_limit():
         assert found == (min(low, 0.0) if chance > 0.05 else low)
         kept += low > 0
     assert kept > 30
+
+
+@pytest.mark.parametrize("kind", ["language-model", "image-model", "classifier"])
+def test_what_others_trained_on_is_taken_on_trust(kept_audit, kind):
+    detail, premises = kept_audit(kind).record.detail, study_kind(kind).premises
+    given = detail.model_copy(update={"by_chance": False})
+    assert len(premises(detail)) == 1
+    assert "was not trained on them" in premises(given)[1]
+    # shadow networks that somebody else trained
+    assert len(premises(given)) == 2 + (kind == "classifier")
 
 
 def line(ours, of, fresh=FRESH, **more):

@@ -13,13 +13,13 @@ from narcissus.errors import InputError
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.sandbox import check_source, readable_paths
-from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.engine import Done, Kind, PreparedWork, read_earlier
 from narcissus.kinds.extraction.program import (
     ProgramDetail,
-    evidence_rows,
+    earlier_program,
     program_not_assessed,
     require_room,
-    upgraded_program,
+    success_rows,
     with_derived,
 )
 from narcissus.kinds.extraction.schema import ExtractionStudy
@@ -101,7 +101,7 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
         work.not_assessed.extend(program_not_assessed(evidence))
         detail = ProgramDetail.of(evidence, study.relation.build())
         most = None if study.threshold is None else study.threshold.quality
-        return self.found(_criteria(most), evidence_rows(evidence), detail)
+        return self.found(_criteria(most), success_rows(vars(evidence)), detail)
 
     def found(self, criteria: Any, rows: Any, detail: ProgramDetail) -> Findings:
         return super().found(criteria, tuple(with_derived(rows, detail)), detail)
@@ -118,9 +118,9 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
         return True
 
     def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        detail, rows = upgraded_program(results)
+        detail = read_earlier(ProgramDetail, earlier_program(results))
         most = (study.get("threshold") or {}).get("quality")
-        return self.found(_criteria(most), rows, detail)
+        return self.found(_criteria(most), success_rows(results), detail)
 
 
 KIND = ExtractionKind()

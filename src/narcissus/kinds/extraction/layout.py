@@ -258,6 +258,6 @@ def _sandbox(found: ProgramFound) -> list[Block]:
         Grid(
             "Attempts to break out, made before the program was run",
             ["Attempt", "What came of it"],
-            [(c.attempt, c.outcome) for c in walls.checks],
+            walls.checks,
         ),
     ]

@@ -18,19 +18,13 @@ from narcissus.errors import TooLargeError
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.relations import OutputRelation
 from narcissus.extraction.sandbox import Limits, run_program
-from narcissus.results import Grade, NotAssessed
+from narcissus.kinds.engine import read_earlier
+from narcissus.results import Estimate, Grade, NotAssessed
 from narcissus.rows import Count, Fact, Positive, Quantity, Share, StudyRow
 from narcissus.study.kinds import RunOptions
 from narcissus.study.work import PATIENCE, agree, machine_memory
 
 WITH, ON_SHADOW = "with the release", "on shadow data"
-
-
-class BreakoutAttempt(Fact):
-    """An attempt to break out of the sandbox, made before the program was run."""
-
-    attempt: str
-    outcome: str
 
 
 class Walls(Fact):
@@ -40,7 +34,9 @@ class Walls(Fact):
     layers: tuple[str, ...]
     missing: tuple[str, ...] = Field(description="Layers that the machine lacks.")
     not_hidden: tuple[str, ...] = Field((), description="What the program could still find out.")
-    checks: tuple[BreakoutAttempt, ...]
+    checks: tuple[tuple[str, str], ...] = Field(
+        description="Attempts to break out, made before the program was run, and what came of them."
+    )
 
     @property
     def reduced(self) -> bool:
@@ -119,32 +115,38 @@ class ProgramDetail(Fact):
 
     @classmethod
     def of(cls, evidence: ExtractionEvidence, relation: OutputRelation) -> Self:
-        walls = evidence.isolation
-        checks = tuple(BreakoutAttempt(attempt=one, outcome=what) for one, what in walls.checks)
-        isolation = Walls.taken(walls, checks=checks)
+        isolation = Walls.taken(evidence.isolation)
         return cls.taken(evidence, isolation=isolation, relation=relation.describe())
 
 
-def success_rows(
-    success: Quantity, stand_ins: Mapping[str, Quantity], shadow: Quantity | None
-) -> list[StudyRow]:
-    """Return the shares of runs that count: with the release, with stand-ins, on shadow data."""
-    without = max(one.value or 0.0 for one in stand_ins.values())
-    rows = [StudyRow(role="attack", of="success", name=WITH, quantity=success, baseline=without)]
-    others = {**stand_ins, **({} if shadow is None else {ON_SHADOW: shadow})}
-    return rows + [
-        StudyRow(role="fresh", of="success", name=name, quantity=one)
-        for name, one in others.items()
+def success_rows(found: Mapping[str, Any]) -> list[StudyRow]:
+    """Return the shares of runs that count: with the release, with stand-ins, on shadow data.
+
+    found: what evidence holds, or results of format 2.
+    """
+    shares = {WITH: found["success"], **found["stand_ins"], ON_SHADOW: found["success_on_shadow"]}
+    quantities = {
+        name: Quantity.of(one)
+        if isinstance(one, Estimate)
+        else read_earlier(Quantity, {"grade": "sampled", **one})
+        for name, one in shares.items()
+        if one is not None and not isinstance(one, NotAssessed)
+    }
+    without = max(quantities[name].value or 0.0 for name in found["stand_ins"])
+    return [
+        StudyRow(role="attack", of="success", name=name, quantity=one, baseline=without)
+        if name == WITH
+        else StudyRow(role="fresh", of="success", name=name, quantity=one)
+        for name, one in quantities.items()
     ]
 
 
-def evidence_rows(evidence: ExtractionEvidence) -> list[StudyRow]:
-    shadow = evidence.success_on_shadow
-    return success_rows(
-        Quantity.of(evidence.success),
-        {name: Quantity.of(one) for name, one in evidence.stand_ins.items()},
-        None if isinstance(shadow, NotAssessed) else Quantity.of(shadow),
-    )
+def earlier_program(results: dict[str, Any]) -> dict[str, Any]:
+    """Return what records of formats 1 and 2 hold of a program, as the detail holds it."""
+    walls = results["isolation"]
+    checks = [(one["attempt"], one["outcome"]) for one in walls["checks"]]
+    isolation = {**walls, "checks": checks}
+    return {"verdict_grade": "not assessed", **results, "isolation": isolation}
 
 
 def with_derived(rows: Sequence[StudyRow], detail: ProgramDetail) -> Iterator[StudyRow]:
@@ -163,24 +165,6 @@ def with_derived(rows: Sequence[StudyRow], detail: ProgramDetail) -> Iterator[St
     quality = {"extraction": detail.quality, "no extraction": 0.0}.get(detail.verdict)
     found = Quantity(value=quality, low=quality, high=quality, grade=detail.verdict_grade)
     yield StudyRow(role="measure", of="quality", name="extraction program", quantity=found)
-
-
-def upgraded_program(results: dict[str, Any]) -> tuple[ProgramDetail, list[StudyRow]]:
-    """Read what records of formats 1 and 2 hold of a program."""
-
-    def share(found: dict[str, Any]) -> Quantity:
-        return Quantity(**{k: v for k, v in found.items() if k in Quantity.model_fields} | {
-            "grade": "sampled"})  # fmt: skip
-
-    kept = {k: v for k, v in results.items() if k in ProgramDetail.model_fields}
-    walls = {k: v for k, v in results["isolation"].items() if k in Walls.model_fields}
-    found = {"verdict_grade": "not assessed", **kept, "isolation": walls}
-    shadow = results["success_on_shadow"]
-    return ProgramDetail.model_validate(found, strict=False), success_rows(
-        share(results["success"]),
-        {name: share(one) for name, one in results["stand_ins"].items()},
-        None if shadow is None else share(shadow),
-    )
 
 
 def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
@@ -241,13 +225,7 @@ def require_room(
     A program may use all that it is given, so that counts; of its time, what its first run takes,
     where all that it is given would be too long.
 
-    program, release, limits: as for `narcissus.extraction.sandbox.run_program`; the release of
-        known size.
-    runs: runs with all releases together.
-    workers: runs at the same time.
-    options: what was agreed to, and who hears of it.
-    Raises TooLargeError: memory or the temporary folder do not suffice.
-    Raises LongWorkError: it takes longer than was agreed to.
+    runs: runs with all releases together; ``workers`` of them at the same time.
     """
     once = min(workers, runs)
     _fits(

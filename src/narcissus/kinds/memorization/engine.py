@@ -6,15 +6,15 @@ of other models. The gain follows from the counts, so that no record can say ano
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
+import scipy
 from pydantic import BaseModel, Field
 
 from narcissus.evidence import each_confidence
-from narcissus.kinds.engine import Kind, PreparedWork
+from narcissus.kinds.engine import Kind, PreparedWork, read_earlier
 from narcissus.results import Estimate
 from narcissus.rows import (
     Count,
@@ -32,6 +32,7 @@ from narcissus.study.results.base import MergedGroups
 StudyT = TypeVar("StudyT", bound=BaseModel)
 WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")
 Said = Mapping[str, float | str]
+Criteria = tuple[StudyCriterion, ...]
 
 BESIDE = ("fresh", "reference", "shadows")
 """What rows after a count are about: others never seen, and other models."""
@@ -50,6 +51,11 @@ class MemorizedDetail(Fact):
     @property
     def claim_confidence(self) -> float:
         return each_confidence(self.confidence, max(1, self.claims))
+
+    @property
+    def shown(self) -> Sequence[Fact]:
+        """Pictures of single images."""
+        return ()
 
     @property
     def how_merged(self) -> MergedGroups | None:
@@ -90,23 +96,11 @@ def shown_gain(ours: int, of: int, fresh: Quantity) -> float:
     assert fresh.trials is not None
     assert fresh.confidence is not None
     low, theirs = ours / of - fresh.high, round(fresh.value * fresh.trials)
-    if low > 0 and _chance_of_as_many(ours, of, theirs, fresh.trials) > 1 - fresh.confidence:
+    # as many or more of ours if all that came were drawn from all
+    chance = scipy.stats.hypergeom.sf(ours - 1, of + fresh.trials, ours + theirs, of)
+    if low > 0 and chance > 1 - fresh.confidence:
         return 0.0
     return low
-
-
-def _chance_of_as_many(ours: int, of: int, theirs: int, others: int) -> float:
-    """Return the chance of as many or more of ours if all that came were drawn from all."""
-    back = ours + theirs
-    every = _log_choices(of + others, back)
-    return sum(
-        math.exp(_log_choices(of, k) + _log_choices(others, back - k) - every)
-        for k in range(ours, min(of, back) + 1)
-    )
-
-
-def _log_choices(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 @dataclass(frozen=True)
@@ -164,7 +158,7 @@ def count_rows(
     what: str,
     name: str,
     counts: tuple[int, int],
-    beside: Mapping[str, Quantity | None],
+    beside: Mapping[str, Estimate | dict[str, Any] | None],
     at: Said | None = None,
     facts: Said | None = None,
 ) -> list[StudyRow]:
@@ -173,24 +167,19 @@ def count_rows(
     counts: how many came back, of how many.
     beside: by what it is about, of `BESIDE`; None: nothing.
     """
-    recovered, of = counts
-    facts = {"of": of, "recovered": recovered, **(facts or {})}
-    quantity = Quantity(value=recovered / of, grade="proved")
+    own: dict[str, Any] = {"name": name, "at": at or {}}
+    facts = {"of": counts[1], "recovered": counts[0], **(facts or {})}
+    share = Quantity(value=counts[0] / counts[1], grade="proved")
+    found = {about: as_quantity(one) for about, one in beside.items() if one is not None}
     return [
-        StudyRow(role="attack", of=what, name=name, quantity=quantity, at=at or {}, facts=facts),
-        *(
-            StudyRow(role="fresh", of=about, name=name, quantity=found, at=at or {})
-            for about, found in beside.items()
-            if found is not None
-        ),
+        StudyRow(role="attack", of=what, quantity=share, facts=facts, **own),
+        *(StudyRow(role="fresh", of=about, quantity=one, **own) for about, one in found.items()),
     ]
 
 
-def as_quantity(found: Estimate | dict[str, Any] | None) -> Quantity | None:
+def as_quantity(found: Estimate | dict[str, Any]) -> Quantity:
     """Take what was estimated, or the same of a record of format 2."""
-    if found is None or isinstance(found, Estimate):
-        return None if found is None else Quantity.of(found)
-    return Quantity(**{k: v for k, v in found.items() if k in Quantity.model_fields})
+    return Quantity.of(found) if isinstance(found, Estimate) else read_earlier(Quantity, found)
 
 
 def groups_of(case: StudyJudgement, counted: str) -> dict[str, list[Counted]]:
@@ -237,7 +226,7 @@ def _whole(group: Sequence[StudyRow], *, alone_may_be_gain: bool) -> Iterator[St
     count, *beside = group
     ours, of = int(count.facts["recovered"]), int(count.facts["of"])
     fresh = next((row.quantity for row in beside if row.of == "fresh"), None)
-    share = Quantity(value=ours / of, grade="proved", trials=count.quantity.trials)
+    share = Quantity(value=ours / of, grade="proved")
     facts: Said = {}
     if fresh is None:
         gain = Quantity(value=ours / of if alone_may_be_gain else -1.0, low=-1.0, grade="sampled")
@@ -259,8 +248,26 @@ class MemorizationKind(Kind[StudyT, WorkT]):
 
     counted: ClassVar[str] = "recovered"
     """What counts of a group are called."""
+    unit: ClassVar[str] = "images"
+    """What is counted."""
+    trained: ClassVar[str] = "model"
     alone_may_be_gain: ClassVar[bool] = False
     """Whether a share without fresh ones beside it may be gain, to more trials."""
+    kept: ClassVar[Sequence[str]] = ()
+    """More facts of groups, of records of format 2."""
+
+    def criteria(self, gain: float | None, quality: float | None = None) -> Criteria:
+        """Hold all gains to what is accepted."""
+        return (StudyCriterion(of="gain", at_most=gain),)
+
+    def premises(self, detail: Any) -> tuple[str, ...]:
+        unit = self.unit
+        given = (
+            f"the fresh {unit} are of the same source as those trained on, and the {self.trained} "
+            "was not trained on them"
+        )
+        own = () if detail.by_chance else (given,)
+        return (f"{unit} are independent draws of one source", *own)
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
@@ -273,11 +280,29 @@ class MemorizationKind(Kind[StudyT, WorkT]):
         """Yield rows with all that follows from them."""
         return with_gains(rows, self.counted, alone_may_be_gain=self.alone_may_be_gain)
 
-    def deciding(
-        self, criteria: tuple[StudyCriterion, ...], rows: Sequence[StudyRow], detail: Any
-    ) -> tuple[StudyCriterion, ...]:
+    def deciding(self, criteria: Criteria, rows: Sequence[StudyRow], detail: Any) -> Criteria:
         """Say which criteria decide."""
         return criteria
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        rows: list[StudyRow] = []
+        attacks: list[dict[str, Any]] = results.get("attacks") or [{"name": "attempts", **results}]
+        for attack in attacks:
+            groups: list[dict[str, Any]] = attack.get("groups") or [attack]
+            for one in groups:
+                counts = one[self.counted], one.get("documents") or one["images"]
+                copies = [one["copies"], *(one.get("and_copies") or ())] if "copies" in one else []
+                at = of_copies(copies) if copies else {}
+                beside = {of: one[of] for of in BESIDE if "value" in (one.get(of) or ())}
+                facts = {k: one[k] for k in self.kept if one[k] is not None}
+                rows += count_rows(self.counted, attack["name"], counts, beside, at, facts)
+        rows += self.upgraded_rows(results)
+        criteria = self.criteria(results["most_gain"], results.get("most_quality"))
+        return self.found(criteria, rows, read_earlier(self.detail, results))
+
+    def upgraded_rows(self, results: Any) -> Iterator[StudyRow]:
+        """Yield what a record of format 2 holds beside groups."""
+        yield from ()
 
     def sizes(self, case: StudyJudgement) -> Sequence[float]:
         if case.detail.how_merged is not None:

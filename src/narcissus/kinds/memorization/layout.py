@@ -68,6 +68,15 @@ class MemorizationLayout(Layout):
     outliers: ClassVar[str] = "images"
     """Which of them may count."""
     tried: ClassVar[str] = "attacks"
+    untitled: ClassVar[str] = ""
+    asked: ClassVar[str] = ""
+    released: ClassVar[str] = ""
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title or self.untitled
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return self.asked
 
     def groups(self, case: StudyJudgement) -> dict[str, list[Counted]]:
         """Return the groups of each attack, all first."""
@@ -109,12 +118,9 @@ class MemorizationLayout(Layout):
                 few = f" {merged_words(detail.how_merged, unit)}"
             how = f"Counts of {unit} by their number of copies.{few}"
             found.append(RealFigure("Groups by copies", how, ()))
-        if self.shows_pictures(detail):
+        if detail.shown:
             found.append(RealFigure("Pictures", "Training images, as they are.", ()))
         return found
-
-    def shows_pictures(self, detail: Any) -> bool:
-        return False
 
     def facts(self, rows: Sequence[tuple[str, str]], record: Record, case: StudyJudgement) -> Facts:
         """Add to facts what whoever approves the release accepts, and why."""
@@ -131,19 +137,22 @@ class MemorizationLayout(Layout):
         told = _WOULD_TELL[status].format(unit=self.unit, tried=self.tried)
         return f"{upper(100 * most, places=1)} points are accepted{told}"
 
-    def hurt_most(self, name: str, groups: Sequence[Counted]) -> str:
-        """Say which copies are given away most."""
-        worst = worst_of(groups)
-        if worst is groups[0] or worst.shown_gain <= 0:
-            return ""
-        return (
-            f"Hardest hit: {name} with {worst.words(name)}: {percent(worst.share)} are given back, "
-            f"at least {points(worst.shown_gain, 'down')} points more than of those never seen "
-            "(sampled)."
-        )
+    def best(self, case: StudyJudgement) -> tuple[str, list[Counted]]:
+        """Return the attack that gains most over fresh ones, its groups; the first of equals."""
+        return max(self.groups(case).items(), key=lambda one: one[1][0].gain.value)
 
-    def what(self, model: str, trained: int, worst: str = "") -> Subject:
-        return Subject(f"{model}, trained on {number(trained)} {self.unit}.", worst)
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        """Say what was released, and which copies are given away most."""
+        detail, unit, groups = case.detail, self.unit, self.best(case)[1]
+        worst, said = worst_of(groups), ""
+        if worst is not groups[0] and worst.shown_gain > 0:
+            said = (
+                f"Hardest hit: {unit} with {worst.words(unit)}: {percent(worst.share)} are given "
+                f"back, at least {points(worst.shown_gain, 'down')} points more than of those "
+                "never seen (sampled)."
+            )
+        text = f"{self.released.format(detail)}, trained on {number(detail.trained)} {unit}."
+        return Subject(text, said)
 
     def limits_together(self, case: StudyJudgement) -> str:
         detail = case.detail

@@ -31,7 +31,7 @@ from .conftest import GIVEN
 
 
 def found_in(record):
-    """Give the attacks of a record: its detail, its counts, its row of shadows."""
+    """Give the attacks of a record, and what each got."""
     return LAYOUT.found(KIND.judged(record))
 
 
@@ -39,12 +39,12 @@ def test_training_images_are_found_and_hardly_a_fresh_one(audit):
     detail = audit.record.detail
     assert audit.record.status == "exceeded"
     assert (detail.network, detail.fitted, detail.trained) == ("64-40-10", 1.0, 12)
-    (blind, got, shadows), (informed, named, _) = found_in(audit.record)
+    (blind, got), (informed, named) = found_in(audit.record)
     assert got.recovered >= 4
     assert got.shown_gain > 0.2
     assert blind.chance < 1e-4
     assert max(blind.shadows) < got.recovered
-    assert shadows.facts["chance"] == pytest.approx(1 / 3)
+    assert blind.lead(got.recovered) == pytest.approx(1 / 3)
     assert named.total == 3
     assert informed.named >= 1
 
@@ -58,7 +58,7 @@ def test_a_network_that_was_stopped_early_gives_little_away(load):
     """After one step nothing has been learnt: the limits of the gain hold zero."""
     found = narcissus.run(load(training={"steps": 1}, informed=False)).record
     assert found.status in ("inconclusive", "too few trials")
-    [(blind, got, _)] = found_in(found)
+    [(blind, got)] = found_in(found)
     assert got.limits_of_gain[0] <= 0
     assert blind.chance > 0.01
     assert found.detail.fitted < 1
@@ -99,12 +99,12 @@ def test_a_run_that_was_stopped_goes_on(load, tmp_path, monkeypatch, audit):
 def test_a_network_of_ones_own(load):
     found = narcissus.run(load(GIVEN, weights={"shadows": ["shadow.npz", "other.npz"]})).record
     assert found.status == "no threshold"
-    (blind, got, shadows), (informed, _, _) = found_in(found)
+    (blind, got), (informed, _) = found_in(found)
     assert not found.detail.by_chance
     assert found.detail.fitted is None
     assert got.recovered > max(blind.shadows)
     assert got.shown_gain > 0
-    assert shadows.facts["chance"] == pytest.approx(1 / 3)
+    assert blind.lead(got.recovered) == pytest.approx(1 / 3)
     assert blind.shown == informed.shown == ()  # single images only where they are asked for
     assert any("same way" in text for text in found.assumptions)
     assert "network" in found.provenance.digests
@@ -112,7 +112,7 @@ def test_a_network_of_ones_own(load):
 
 def test_without_shadows_that_is_said(load):
     found = narcissus.run(load(GIVEN, informed=False)).record
-    assert [shadows for _, _, shadows in found_in(found)] == [None]
+    assert [attack.lead(got.recovered) for attack, got in found_in(found)] == [None]
     assert any("weights.shadows" in one.remedy for one in found.not_assessed)
 
 
@@ -188,7 +188,7 @@ def test_limits_are_those_of_the_counts(measured):
     rng = np.random.default_rng(1)
     about = sides(rng)
     pooled = [rng.normal(size=(5, 9)) for _ in range(4)]
-    (blind, got, _), (informed, named, _) = measured(3, about, pooled, about.trained[:4])
+    (blind, got), (informed, named) = measured(3, about, pooled, about.trained[:4])
     alike = np.corrcoef(np.concatenate([about.fresh, pooled[0]]))[:40, 40:] >= 0.6
     count = int(alike.any(axis=1).sum())
     expected = clopper_pearson(count, 40, confidence=each_confidence(0.95, 2))
@@ -207,19 +207,19 @@ def test_shown_are_the_best_first_beside_the_nearest_fresh_one(measured):
     rng = np.random.default_rng(2)
     about = sides(rng)
     points = np.stack([about.trained[3] + rng.normal(0, 0.2, 9), about.trained[7] * 2 + 1])
-    [(blind, _, _)] = measured(0, about, [points])
+    [(blind, _)] = measured(0, about, [points])
     first, second = blind.shown
     assert first.correlation == pytest.approx(1)
     assert 0.9 < second.correlation < 1
     nearest = np.corrcoef(np.concatenate([points[1:], about.fresh]))[0, 1:]
     assert first.fresh_correlation == pytest.approx(nearest.max())
     other = replace(about, fresh=about.fresh[[int(nearest.argmax())]])
-    [(again, _, _)] = measured(0, other, [points])
+    [(again, _)] = measured(0, other, [points])
     assert again.shown[0].fresh == first.fresh
 
 
 def test_no_point_is_no_reconstruction(measured):
-    [(blind, got, _)] = measured(0, sides(np.random.default_rng(3)), [np.zeros((0, 9))])
+    [(blind, got)] = measured(0, sides(np.random.default_rng(3)), [np.zeros((0, 9))])
     assert (got.recovered, got.fresh.value, blind.shown, blind.chance) == (0, 0.0, (), 1.0)
 
 
@@ -231,8 +231,8 @@ def test_chances_are_no_smaller_than_they_may_be(measured):
         about = sides(rng)
         pooled = [rng.normal(size=(12, 9)) for _ in range(10)]
         guessed = rng.normal(size=(5, 9))
-        (blind, _, shadows), (informed, _, _) = measured(9, about, pooled, guessed, pictures=0)
-        chances.append((blind.chance, informed.chance, shadows.facts["chance"]))
+        (blind, got), (informed, _) = measured(9, about, pooled, guessed, pictures=0)
+        chances.append((blind.chance, informed.chance, blind.lead(got.recovered)))
     for level in (0.1, 0.3):
         share = (np.array(chances) <= level).mean(axis=0)
         assert (share <= level + 4 * np.sqrt(level / repeats)).all(), share
@@ -240,19 +240,12 @@ def test_chances_are_no_smaller_than_they_may_be(measured):
 
 def test_the_verdict_has_the_counts_and_rounds_the_gain_down(audit):
     case, text = KIND.judged(audit.record), audit.record.verdict
-    _, got, _ = LAYOUT.best(case)
+    _, [got] = LAYOUT.best(case)
     assert text == LAYOUT.verdict(case)
     assert f"gets {got.recovered} of {got.total} images" in text
     said = float(text.partition("at least ")[2].partition(" points")[0])
     assert said <= 100 * got.shown_gain < said + 0.11
     assert "5.0 points are accepted" in text
-
-
-def test_what_is_taken_as_given_depends_on_who_trained(audit):
-    detail = audit.record.detail
-    given = detail.model_copy(update={"by_chance": False})
-    alone = given.model_copy(update={"shadows": 0})
-    assert [len(KIND.premises(one)) for one in (detail, alone, given)] == [1, 2, 3]
 
 
 def test_what_is_assessed_and_what_is_not(audit):
@@ -332,29 +325,13 @@ def test_without_pictures_and_shadows_there_are_none_and_it_says_so(kept):
 def test_numbers_are_those_of_the_record(kept):
     found = found_in(kept.record)
     text = " ".join(render_text(kept.record, internal=True).split())
-    for _, got, _ in found:
+    for _, got in found:
         assert percent(got.share) in text
     blocks = (b for s in page_of(kept.record, internal=True).sections for b in s.blocks)
     [figure] = [b for b in blocks if isinstance(b, Figure)]
-    assert [row[2] for row in figure.table.rows] == [got.recovered for _, got, _ in found]
+    assert [row[2] for row in figure.table.rows] == [got.recovered for _, got in found]
     drawn = {round(float(x), 9) for line in kept.plot("attacks").lines for x in line.get_xdata()}
-    assert {round(got.share, 9) for _, got, _ in found} <= drawn
+    assert {round(got.share, 9) for _, got in found} <= drawn
+    assert "of 8 training images" in repr(kept)
     assert "Reconstruction 1" not in text  # images are for the page
     assert f"{found[0][0].shown[0].correlation:.2f} with the training image" in text
-
-
-def test_the_frame_has_the_numbers_of_the_record(kept):
-    frame = kept.to_frame()
-    (blind, got, shadows), (informed, _, _) = found_in(kept.record)
-    rows = frame[frame["name"] == "reconstruction"].set_index("quantity")
-    assert list(rows.index) == ["recovered", "fresh", "gain", "from shadows"]
-    assert rows.loc["recovered", "value"] == got.share
-    assert rows.loc["recovered", "baseline"] == rows.loc["fresh", "value"] == got.fresh.value
-    assert rows.loc["gain", "low"] == got.limits_of_gain[0]
-    assert rows.loc["recovered", "chance"] == blind.chance
-    assert rows.loc["from shadows", "chance"] == shadows.facts["chance"]
-    assert rows.loc["from shadows", "value"] == sum(blind.shadows) / 16
-    rows = frame[frame["name"] == "informed"].set_index("quantity")
-    assert rows.loc["named", "value"] == informed.named / 2
-    assert rows.loc["named", "baseline"] == 1 / (kept.record.detail.fresh + 1)
-    assert "of 8 training images" in repr(kept)

@@ -23,7 +23,7 @@ from narcissus.study.reading import read_record
 
 
 def groups_of(record):
-    return LAYOUT.outliers_of(KIND.judged(record))
+    return LAYOUT.best(KIND.judged(record))[1]
 
 
 def test_what_came_often_is_given_back_and_nothing_of_fresh_images(audit):
@@ -149,6 +149,7 @@ def test_images_that_come_several_times_are_held_against_fresh_ones_that_do(load
         "kind": "image-model",
         "data": {"images": "images.npy"},
         "model": {"name": "mixture", "components": 2},
+        "run": {"seed": 1},
     }
     record = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record
     _, *parts = groups_of(record)
@@ -217,13 +218,6 @@ def test_the_verdict_names_counts_and_gain(audit):
     assert 100 * worst.shown_gain - 0.1001 <= shown <= 100 * worst.shown_gain  # rounded down
 
 
-def test_what_others_trained_on_is_taken_on_trust(audit):
-    detail = audit.record.detail
-    assert len(KIND.premises(detail)) == 1
-    given = KIND.premises(detail.model_copy(update={"by_chance": False}))
-    assert "was not trained on them" in given[1]
-
-
 def test_what_is_missing_is_named(audit):
     case = KIND.judged(audit.record)
     assert LAYOUT.not_assessed(case) == []
@@ -270,15 +264,6 @@ def test_the_counts_have_their_picture_with_the_numbers_behind_it(kept):
     assert {round(group.share, 9) for group in groups} <= drawn
 
 
-def test_text_and_page_have_baselines_and_what_is_taken_as_given(kept):
-    text = " ".join(render_text(kept.record).split())
-    worst = worst_of(groups_of(kept.record))
-    assert f"gives back {worst.recovered} of {worst.total}" in text
-    assert "images are independent draws of one source" in text
-    assert "farther than 0.18 from every other image" in text
-    assert "so few" in text
-
-
 def test_a_page_allows_pictures_inside_it_only_where_it_has_some(kept):
     html = render_html(kept.record, internal=True)
     detail = kept.record.detail
@@ -291,21 +276,11 @@ def test_a_page_allows_pictures_inside_it_only_where_it_has_some(kept):
     said = [f"<td>{one.to_trained:.3f}</td>", "<td>yes</td>" if one.reproduced else "<td>no</td>"]
     assert all(words in html for words in said)
     assert "a &lt;image of&gt; it" in html
+    assert "the model gives back" in repr(kept)
+    assert "so few" in html
     assert "default-src 'none'; img-src data:; style-src" in html
     assert "<script" not in html
     assert not re.findall(r'(?:href|src)="(?!data:image/png|#)', html)
     without = kept.record.model_copy(update={"detail": KIND.to_show(detail)})
     assert "img-src" not in render_html(without)
     assert "Pictures" not in [s.title for s in page_of(without).sections]
-
-
-def test_the_frame_has_the_numbers_of_the_record(kept):
-    frame, whole = kept.to_frame(), groups_of(kept.record)[0]
-    rows = frame[frame["copies"] == 0].set_index("quantity")
-    assert rows.loc["reproduced", "value"] == whole.share > 0
-    assert rows.loc["reproduced", "baseline"] == whole.fresh.value
-    assert rows.loc["fresh", "high"] == whole.fresh.high
-    assert rows.loc["shadows", "high"] == whole.of("shadows").high
-    assert rows.loc["gain", "low"] == whole.limits_of_gain[0]
-    assert set(frame["copies"]) == {0, 1, 5, 20}
-    assert "the model gives back" in repr(kept)

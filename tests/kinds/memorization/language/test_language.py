@@ -19,9 +19,7 @@ from narcissus.kinds.memorization.language.kind import (
 )
 from narcissus.kinds.memorization.language.layout import LAYOUT
 from narcissus.kinds.memorization.language.schema import LanguageStudy
-from narcissus.kinds.memorization.layout import worst_of
 from narcissus.report import Figure, page_of, render_html, render_text
-from narcissus.report.format import percent
 from narcissus.study.reading import read_record
 
 
@@ -228,13 +226,6 @@ def test_the_verdict_names_attack_counts_and_gain(audit):
     assert 100 * whole.shown_gain - 0.1001 <= shown <= 100 * whole.shown_gain  # rounded down
 
 
-def test_what_others_trained_on_is_taken_on_trust(audit):
-    detail = audit.record.detail
-    assert len(KIND.premises(detail)) == 1
-    given = KIND.premises(detail.model_copy(update={"by_chance": False}))
-    assert "was not trained on them" in given[1]
-
-
 def test_what_is_not_assessed_is_named(audit):
     named = [one.quantity for one in audit.record.not_assessed]
     assert any("against complexity" in one for one in named)
@@ -301,40 +292,9 @@ def test_every_attack_has_its_picture_with_the_numbers_behind_it(kept):
         assert {round(group.share, 9) for group in groups} <= drawn
 
 
-def test_those_with_most_copies_are_said_to_be_hurt_most(kept):
-    _, groups = LAYOUT.best(case_of(kept.record))
-    worst = worst_of(groups)
-    assert worst.copies == 16
-    assert worst.shown_gain > groups[0].shown_gain
-    said, grade = page_of(kept.record).verdict.worst
-    assert said.startswith("16 copies: ")
-    assert percent(worst.share) in said
-    assert grade == "sampled"
-
-
-def test_text_and_page_have_baselines_and_what_is_missing(kept):
-    text = " ".join(render_text(kept.record).split())
-    case = case_of(kept.record)
-    _, (whole, *_) = LAYOUT.best(case)
-    assert f"recovers {whole.recovered} of {whole.total} documents" in text
-    assert percent(case.findings.select(of="above a fresh one")[0].value) in text
-    assert "documents told at a rate of false alarms of 1%" in text
-    assert "documents are independent draws of one source" in text
+def test_the_page_asks_nobody_for_anything(kept):
     html = render_html(kept.record)
+    assert "generation recovers" in repr(kept)
     assert "<script" not in html
     assert "1 of 100" in html  # the canaries' guess
     assert "recovered beside" not in html
-
-
-def test_the_frame_has_the_numbers_of_the_record(kept):
-    frame, whole = kept.to_frame(), groups_of(kept.record)["generation"][0]
-    rows = frame[(frame["copies"] == 0) & (frame["name"] == "generation")].set_index("quantity")
-    assert rows.loc["recovered", "value"] == whole.share
-    assert rows.loc["recovered", "baseline"] == whole.fresh.value
-    assert rows.loc["fresh", "high"] == whole.fresh.high
-    assert rows.loc["reference", "high"] == whole.of("reference").high
-    assert rows.loc["gain", "low"] == whole.limits_of_gain[0]
-    assert set(frame.loc[frame["quantity"] == "told", "grade"]) == {"sampled", "not assessed"}
-    named = frame[frame["quantity"] == "canaries named"]
-    assert named["baseline"].tolist() == [0.01] * 3
-    assert "generation recovers" in repr(kept)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,6 @@ from narcissus.kinds.memorization.classifier.schema import (
 from narcissus.kinds.memorization.engine import (
     MemorizationKind,
     MemorizedDetail,
-    as_quantity,
     count_rows,
     with_gains,
 )
@@ -48,7 +47,6 @@ from narcissus.rows import (
     Findings,
     Quantity,
     Share,
-    StudyCriterion,
     StudyRow,
 )
 from narcissus.study.kinds import RunOptions
@@ -89,16 +87,20 @@ class ImageAttack(Fact):
     )
     chance_by: str = Field(description="Why.")
     named: Count | None = Field(
-        None,
+        default=None,
         description="Left-out images that are more like their reconstruction than every fresh "
         "image; null: not asked.",
     )
     shadows: tuple[Count, ...] = Field(
-        (),
+        default=(),
         description="How many of these images the attack gets from each network trained without "
         "them.",
     )
     shown: tuple[ShownReconstruction, ...] = ()
+
+    def lead(self, recovered: int) -> float | None:
+        """Return the chance of such a lead over networks trained without these images."""
+        return lead_over_shadows(recovered, self.shadows) if self.shadows else None
 
     def rows(self, count: StudyRow, fresh: int) -> Iterator[StudyRow]:
         """Yield what follows beside the gain: images that were named, and what shadows give."""
@@ -127,6 +129,10 @@ class ClassifierDetail(MemorizedDetail):
     correlation: Share = Field(description="From which an image counts as reconstructed.")
     box: float = Field(ge=0, description="Largest absolute value of a pixel that is looked for.")
     attacks: tuple[ImageAttack, ...] = Field(min_length=1)
+
+    @property
+    def shown(self) -> tuple[ShownReconstruction, ...]:
+        return tuple(shown for one in self.attacks for shown in one.shown)
 
     @model_validator(mode="after")
     def _of_its_shadows(self) -> Self:
@@ -164,6 +170,7 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
     model = ClassifierStudy
     detail = ClassifierDetail
     layout = "narcissus.kinds.memorization.classifier.layout:LAYOUT"
+    trained = "network"
 
     def prepare(self, study: ClassifierStudy, folder: Path, options: RunOptions) -> ClassifierWork:
         options.refuse_policy_and_records("classifiers", "see `pictures`")
@@ -233,11 +240,10 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
         rows: list[StudyRow] = []
         for attack, ours, theirs in found:
             counted = recovered_documents(ours, theirs, confidence=detail.claim_confidence)
-            rows += _counted(
-                attack.name, counted.recovered, counted.documents, as_quantity(counted.fresh)
-            )
+            counts = counted.recovered, counted.documents
+            rows += count_rows(self.counted, attack.name, counts, {"fresh": counted.fresh})
         most = None if study.threshold is None else study.threshold.gain
-        return self.found((StudyCriterion(of="gain", at_most=most),), rows, detail)
+        return self.found(self.criteria(most), rows, detail)
 
     def derived(self, rows: Sequence[StudyRow], detail: ClassifierDetail) -> Iterator[StudyRow]:
         for attack in detail.attacks:
@@ -247,18 +253,11 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
             yield from attack.rows(own[0], detail.fresh)
 
     def premises(self, detail: ClassifierDetail) -> tuple[str, ...]:
-        found = ["images are independent draws of one source"]
-        if not detail.by_chance:
-            found.append(
-                "the fresh images are of the same source as those trained on, and the network was "
-                "not trained on them"
-            )
-            if detail.shadows:
-                found.append(
-                    "the shadow networks were trained in the same way, on other images of the "
-                    "source"
-                )
-        return tuple(found)
+        found = super().premises(detail)
+        if detail.by_chance or not detail.shadows:
+            return found
+        text = "the shadow networks were trained in the same way, on other images of the source"
+        return (*found, text)
 
     def to_show(self, detail: ClassifierDetail) -> ClassifierDetail:
         attacks = tuple(one.model_copy(update={"shown": ()}) for one in detail.attacks)
@@ -290,31 +289,10 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
             said.append(f"{targets * kinds} searches for one")
         return seconds, ", ".join(said)
 
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        rows: list[StudyRow] = []
-        for one in results["attacks"]:
-            rows += _counted(
-                one["name"], one["recovered"], one["images"], as_quantity(one["fresh"])
-            )
-        kept = {k: v for k, v in results.items() if k in ClassifierDetail.model_fields}
-        attacks = [
-            {k: v for k, v in one.items() if k in ImageAttack.model_fields}
-            for one in results["attacks"]
-        ]
-        detail = ClassifierDetail.model_validate({**kept, "attacks": attacks}, strict=False)
-        criteria = (StudyCriterion(of="gain", at_most=results["most_gain"]),)
-        return self.found(criteria, rows, detail)
-
 
 KIND = ClassifierKind()
 _Found = tuple[ImageAttack, NDArray[np.bool_], NDArray[np.bool_]]
 """An attack, which images it got, and which fresh ones."""
-
-
-def _counted(name: str, recovered: int, of: int, fresh: Quantity | None) -> list[StudyRow]:
-    count, *beside = count_rows("recovered", name, (recovered, of), {"fresh": fresh})
-    quantity = count.quantity.model_copy(update={"trials": of})
-    return [count.model_copy(update={"quantity": quantity}), *beside]
 
 
 def _reconstruction(

@@ -20,7 +20,6 @@ from narcissus.kinds.memorization.layout import (
     most_gain,
     share_text,
 )
-from narcissus.report.about import Subject
 from narcissus.report.format import MISSING, between_points, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
@@ -35,13 +34,13 @@ ASKED = {
     "one that explains what the others leave of the weights. Each image in turn is the one that is "
     "left out.",
 }
-Found = tuple[ImageAttack, Counted, StudyRow | None]
-"""An attack, what it got, and what it gets from shadow networks."""
 
 
 class ClassifierLayout(MemorizationLayout):
     """The words of a classifier."""
 
+    untitled, released = "A classifier", "A classifier with all its weights ({0.network})"
+    asked = "Which training images do the weights of a classifier give away?"
     not_covered = (
         "other attacks: that these reconstruct little says nothing about the next, and nothing "
         "here is proved about every attacker; a guarantee of the training would be (DP-SGD)",
@@ -49,33 +48,22 @@ class ClassifierLayout(MemorizationLayout):
         "an image that is like one of another side: it counts as reconstructed on both",
     )
 
-    def found(self, case: StudyJudgement) -> list[Found]:
-        """Return the attacks in their order."""
+    def found(self, case: StudyJudgement) -> list[tuple[ImageAttack, Counted]]:
+        """Return the attacks in their order, and what each got."""
         groups = self.groups(case)
-        shadows = {row.name: row for row in case.findings.select(of="from shadows")}
-        return [(one, groups[one.name][0], shadows.get(one.name)) for one in case.detail.attacks]
-
-    def best(self, case: StudyJudgement) -> Found:
-        """Return the attack that gains most over fresh images; the first of equals."""
-        return max(self.found(case), key=lambda one: one[1].gain.value)
-
-    def title(self, study: Any, case: StudyJudgement) -> str:
-        return study.title or "A classifier"
-
-    def subtitle(self, case: StudyJudgement) -> str:
-        return "Which training images do the weights of a classifier give away?"
+        return [(one, groups[one.name][0]) for one in case.detail.attacks]
 
     def verdict(self, case: StudyJudgement) -> str:
-        attack, got, shadows = self.best(case)
+        name, [got] = self.best(case)
         text = (
-            f"{ATTACKS[attack.name]} gets {got.recovered:,} of {got.total:,} images that the "
+            f"{ATTACKS[name]} gets {got.recovered:,} of {got.total:,} images that the "
             f"network was trained on ({share_text(got.share)}), and {_never_seen(got, share_text)} "
             f"of images that it never saw: {gain_text(got.shown_gain)}"
         )
-        if shadows is not None:
+        if shadows := next(one.shadows for one in case.detail.attacks if one.name == name):
             text += (
-                f"; from {len(attack.shadows)} networks trained without them it gets "
-                f"{max(attack.shadows):,} at most"
+                f"; from {len(shadows)} networks trained without them it gets {max(shadows):,} at "
+                "most"
             )
         return f"{text}. {self.accepted(most_gain(case), case.status)}".rstrip()
 
@@ -114,9 +102,9 @@ class ClassifierLayout(MemorizationLayout):
         return found
 
     def headline(self, case: StudyJudgement) -> list[str]:
-        attack, got, _ = self.best(case)
+        name, [got] = self.best(case)
         return [
-            f"{attack.name} gets {got.recovered:,} of {got.total:,} training images",
+            f"{name} gets {got.recovered:,} of {got.total:,} training images",
             f"{_never_seen(got, percent)} of fresh ones",
         ]
 
@@ -125,21 +113,22 @@ class ClassifierLayout(MemorizationLayout):
         more = super().in_frame(row, case)
         if row.of == self.counted:
             [attack] = [one for one in case.detail.attacks if one.name == row.name]
-            return {"chance": attack.chance if attack.named is None else None}
+            chance = attack.chance if attack.named is None else None
+            return {"chance": chance, "trials": row.facts["of"]}
         if more is not None and "chance" in row.facts:
             return {**more, "chance": row.facts["chance"]}
         return more
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         found: list[Headline] = []
-        for attack, got, shadows in self.found(case):
+        for attack, got in self.found(case):
             found.append(CountedLine(ATTACKS[attack.name], got).headline(self.unit))
-            if shadows is not None:
+            if (chance := attack.lead(got.recovered)) is not None:
                 most = f"{max(attack.shadows):,} of {got.total:,}"
                 text = f"at most {most} from {len(attack.shadows)} others"
                 found.append(
                     ("Chance of such a lead over networks trained without these images",
-                     f"{shadows.facts['chance']:.2g}", text, "sampled")
+                     f"{chance:.2g}", text, "sampled")
                 )  # fmt: skip
         return found
 
@@ -149,7 +138,7 @@ class ClassifierLayout(MemorizationLayout):
             # an attack that fails proves nothing: there is no evidence for
             "evidence_against": [
                 f"{ATTACKS[attack.name]}: a gain of {between_points(*got.limits_of_gain)} points"
-                for attack, got, _ in self.found(case)
+                for attack, got in self.found(case)
                 if most is not None and got.shown_gain > most and got.limits_of_gain is not None
             ]
         }
@@ -160,17 +149,10 @@ class ClassifierLayout(MemorizationLayout):
             Section("Images reconstructed", [self._counts(case)]),
             *(
                 Section(ATTACKS[attack.name], list(_attack(attack, got)))
-                for attack, got, _ in self.found(case)
+                for attack, got in self.found(case)
             ),
             Section("Method", [self._method(case)]),
         ]
-
-    def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        detail: ClassifierDetail = case.detail
-        return self.what(f"A classifier with all its weights ({detail.network})", detail.trained)
-
-    def shows_pictures(self, detail: ClassifierDetail) -> bool:
-        return any(one.shown for one in detail.attacks)
 
     def _facts(self, record: Record, case: StudyJudgement) -> Facts:
         detail: ClassifierDetail = case.detail
@@ -192,10 +174,10 @@ class ClassifierLayout(MemorizationLayout):
         return self.facts(rows, record, case)
 
     def _counts(self, case: StudyJudgement) -> Figure:
-        attack, got, _ = self.best(case)
+        name, [got] = self.best(case)
         shadows = ("Most from a shadow", "Rank among shadows")
         figure = self.shares_figure(
-            f"{ATTACKS[attack.name]} gets {got.recovered:,} of {got.total:,} training images, "
+            f"{ATTACKS[name]} gets {got.recovered:,} of {got.total:,} training images, "
             f"{_never_seen(got, percent)} of fresh ones",
             "For each attack a dot for the share of training images that it reconstructs, and an "
             "open square for that of images the network never saw.",
@@ -236,10 +218,10 @@ def _never_seen(got: Counted, words: Callable[[float], str]) -> str:
     return words(got.fresh.value or 0.0)
 
 
-def _line(attack: ImageAttack, got: Counted, shadows: StudyRow | None) -> CountedLine:
+def _line(attack: ImageAttack, got: Counted) -> CountedLine:
     beside: list[Cell] = [MISSING, MISSING]
-    if shadows is not None:
-        beside = [f"{max(attack.shadows):,}", f"{shadows.facts['chance']:.2g}"]
+    if (chance := attack.lead(got.recovered)) is not None:
+        beside = [f"{max(attack.shadows):,}", f"{chance:.2g}"]
     return CountedLine(ATTACKS[attack.name], got, more=[f"{attack.chance:.2g}", *beside])
 
 
@@ -262,7 +244,7 @@ def _attack(one: ImageAttack, got: Counted) -> Iterator[Block]:
     yield Pictures(
         "The reconstructions nearest to a training image, the best first",
         ("Reconstruction", "The training image", "The nearest fresh image"),
-        [(_row(shown, place), [_note(shown)]) for place, shown in enumerate(one.shown, 1)],
+        [_row(shown, place) for place, shown in enumerate(one.shown, 1)],
         ("Correlation of the reconstruction",),
     )
     yield Text(
@@ -274,22 +256,14 @@ def _attack(one: ImageAttack, got: Counted) -> Iterator[Block]:
     )
 
 
-def _row(shown: ShownReconstruction, place: int) -> list[Picture]:
-    return [
+def _row(shown: ShownReconstruction, place: int) -> tuple[list[Picture], list[Cell]]:
+    training, fresh = f"{shown.correlation:.2f}", f"{shown.fresh_correlation:.2f}"
+    alike = "correlation {} with the reconstruction"
+    beside = f"Training image of row {place}, {alike.format(training)}"
+    nearest = f"Nearest fresh image of row {place}, {alike.format(fresh)}"
+    pictures = [
         Picture(shown.reconstruction, f"Reconstruction {place}"),
-        Picture(shown.training, f"Training image of row {place}, {_alike(shown.correlation)}"),
-        Picture(
-            shown.fresh, f"Nearest fresh image of row {place}, {_alike(shown.fresh_correlation)}"
-        ),
+        Picture(shown.training, beside),
+        Picture(shown.fresh, nearest),
     ]
-
-
-def _alike(correlation: float) -> str:
-    return f"correlation {correlation:.2f} with the reconstruction"
-
-
-def _note(shown: ShownReconstruction) -> str:
-    return (
-        f"{shown.correlation:.2f} with the training image, {shown.fresh_correlation:.2f} with the "
-        "nearest fresh one"
-    )
+    return pictures, [f"{training} with the training image, {fresh} with the nearest fresh one"]

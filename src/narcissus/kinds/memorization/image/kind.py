@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +38,13 @@ from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.memorization.engine import (
     MemorizationKind,
     MemorizedDetail,
-    as_quantity,
     count_rows,
     of_copies,
 )
 from narcissus.kinds.memorization.image.schema import ImageStudy
 from narcissus.observer import Observer
 from narcissus.results import Estimate
-from narcissus.rows import Count, Fact, Findings, Positive, Share, StudyCriterion, StudyRow
+from narcissus.rows import Count, Fact, Findings, Positive, Share, StudyRow
 from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import by_copies
 from narcissus.study.results.base import MergedGroups
@@ -91,6 +90,10 @@ class ImageDetail(MemorizedDetail):
     )
     pictures: tuple[ShownAttempt, ...] = ()
     merged: MergedGroups | None = None
+
+    @property
+    def shown(self) -> tuple[ShownAttempt, ...]:
+        return self.pictures
 
     @property
     def how_merged(self) -> MergedGroups | None:
@@ -210,32 +213,10 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
         each = detail.claim_confidence
         rows = [r for copies in groups for r in _group(division, found, copies, each, alike=alike)]
         most = None if study.threshold is None else study.threshold.gain
-        return self.found((StudyCriterion(of="gain", at_most=most),), rows, detail)
-
-    def premises(self, detail: ImageDetail) -> tuple[str, ...]:
-        found = ["images are independent draws of one source"]
-        if not detail.by_chance:
-            found.append(
-                "the fresh images are of the same source as those trained on, and the model was "
-                "not trained on them"
-            )
-        return tuple(found)
+        return self.found(self.criteria(most), rows, detail)
 
     def to_show(self, detail: ImageDetail) -> ImageDetail:
         return detail.model_copy(update={"pictures": ()})
-
-    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        rows: list[StudyRow] = []
-        for one in results["groups"]:
-            beside = {of: as_quantity(one[of]) for of in ("fresh", "shadows")}
-            at = of_copies([one["copies"], *(one.get("and_copies") or ())])
-            rows += count_rows(
-                self.counted, "attempts", (one["reproduced"], one["images"]), beside, at
-            )
-        kept = {k: v for k, v in results.items() if k in ImageDetail.model_fields}
-        detail = ImageDetail.model_validate(kept, strict=False)
-        criteria = (StudyCriterion(of="gain", at_most=results["most_gain"]),)
-        return self.found(criteria, rows, detail)
 
 
 KIND = ImageKind()
@@ -338,7 +319,7 @@ def _group(
         found.reproduced[ours & found.outliers], found.reproduced_fresh[theirs], confidence=each
     )
     shadows = _by_shadows(found.by_shadows[ours & found.shadow_outliers], found.shadow_models, each)
-    beside = {"fresh": as_quantity(counted.fresh), "shadows": as_quantity(shadows)}
+    beside = {"fresh": counted.fresh, "shadows": shadows}
     counts = counted.recovered, counted.documents
     return count_rows("reproduced", "attempts", counts, beside, of_copies(copies))
 

@@ -21,7 +21,6 @@ from narcissus.kinds.memorization.layout import (
     share_text,
     worst_of,
 )
-from narcissus.report.about import Subject
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
@@ -32,6 +31,8 @@ from narcissus.study.record import Record
 class ImageModelLayout(MemorizationLayout):
     """The words of a model of images."""
 
+    untitled, released = "A model of images", "A model of images ({0.model})"
+    asked = "Which of the images that it was trained on does a model give back?"
     counted, outliers, tried = "reproduced", "outliers", "attempts"
     not_covered = (
         "other attacks (guidance, gradients, known parts of an image): that this one gives little "
@@ -42,19 +43,8 @@ class ImageModelLayout(MemorizationLayout):
         "images, a face in another picture",
     )
 
-    def outliers_of(self, case: StudyJudgement) -> list[Counted]:
-        """Return the groups of outliers, all first."""
-        [groups] = self.groups(case).values()
-        return groups
-
-    def title(self, study: Any, case: StudyJudgement) -> str:
-        return study.title or "A model of images"
-
-    def subtitle(self, case: StudyJudgement) -> str:
-        return "Which of the images that it was trained on does a model give back?"
-
     def verdict(self, case: StudyJudgement) -> str:
-        groups = self.outliers_of(case)
+        groups = self.best(case)[1]
         whole, worst = groups[0], worst_of(groups)
         text = (
             f"The model gives back {whole.recovered:,} of {whole.total:,} outliers that it was "
@@ -76,7 +66,7 @@ class ImageModelLayout(MemorizationLayout):
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
         found: list[NotAssessed] = []
-        for group in self.outliers_of(case):
+        for group in self.best(case)[1]:
             of = f" of {group.words(self.outliers)}" if group.copies else ""
             if group.fresh is None:
                 found.append(
@@ -105,14 +95,14 @@ class ImageModelLayout(MemorizationLayout):
         return found
 
     def headline(self, case: StudyJudgement) -> list[str]:
-        whole = self.outliers_of(case)[0]
+        whole = self.best(case)[1][0]
         said = [f"the model gives back {percent(whole.share)} of outliers"]
         if whole.fresh is not None:
             said.append(f"{percent(whole.fresh.value)} of fresh ones")
         return said
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        groups = self.outliers_of(case)
+        groups = self.best(case)[1]
         whole, worst = groups[0], worst_of(groups)
         found = [CountedLine("Given back", whole).headline(self.unit)]
         if worst is not whole:
@@ -121,7 +111,7 @@ class ImageModelLayout(MemorizationLayout):
         return found
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        worst = worst_of(self.outliers_of(case))
+        worst = worst_of(self.best(case)[1])
         said = f"{worst.words(self.outliers)}: {percent(worst.share)} of them are given back."
         return {
             "worst": (said, self.numbers(record, case)[-1][3]),
@@ -131,7 +121,7 @@ class ImageModelLayout(MemorizationLayout):
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: ImageDetail = case.detail
-        groups = self.outliers_of(case)
+        groups = self.best(case)[1]
         counts = [Text([_rule(detail)]), self._counts(groups)]
         pictures = [Section("Pictures", [_pictures(detail)])] if detail.pictures else []
         return [
@@ -140,13 +130,6 @@ class ImageModelLayout(MemorizationLayout):
             *pictures,
             Section("Method", [self._method(case)]),
         ]
-
-    def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        worst = self.hurt_most(self.unit, self.outliers_of(case))
-        return self.what(f"A model of images ({case.detail.model})", case.detail.trained, worst)
-
-    def shows_pictures(self, detail: ImageDetail) -> bool:
-        return bool(detail.pictures)
 
     def _facts(self, record: Record, case: StudyJudgement, whole: Counted) -> Facts:
         detail: ImageDetail = case.detail

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import Field
 
@@ -39,7 +40,7 @@ class AttackedDocuments:
     """What one attack did."""
 
     # name, rule: What it is called, and when a document counts
-    name: str
+    name: Literal["generation", "completion"]
     rule: str
     # trained, fresh: The documents that it could have recovered, by side
     trained: Sequence[TextDocument]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,13 +35,14 @@ from narcissus.extraction.sandbox import check_source
 from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.extraction.program import (
     ProgramDetail,
-    evidence_rows,
+    earlier_program,
     program_not_assessed,
     require_room,
-    upgraded_program,
+    success_rows,
     with_derived,
 )
 from narcissus.kinds.memorization.engine import (
+    Criteria,
     MemorizationKind,
     MemorizedDetail,
     as_quantity,
@@ -131,6 +131,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
     model = LanguageStudy
     detail = LanguageDetail
     layout = "narcissus.kinds.memorization.language.layout:LAYOUT"
+    unit, kept = "documents", ("chance",)
 
     def check(self, study: LanguageStudy, folder: Path, observer: Observer) -> None:
         """Refuse missing files, folders that are no models, missing packages."""
@@ -213,19 +214,17 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             rows += [row for copies in own for row in _group(one, copies, each)]
             members = [_among(one.trained, copies) for copies in own] if one.by_shadows else []
             counts = [tuple(int(s[m].sum()) for s in one.by_shadows) for m in members]
-            attacks.append(
-                DocumentAttack(
-                    name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
-                    shadows=tuple(counts),
-                )  # pyright: ignore[reportArgumentType] (one of both names)
-            )  # fmt: skip
+            attacks.append(DocumentAttack(
+                name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
+                shadows=tuple(counts),
+            ))  # fmt: skip
         for name, trained in found.trained_scores.items():
             rows += _score(name, trained, found.fresh_scores[name], rates, each)
         rows += [_canaries(one, each) for one in found.canaries]
         program, evidence = None, found.evidence
         if study.program is not None and evidence is not None:
             program = ProgramDetail.of(evidence, study.program.relation.build())
-            rows += evidence_rows(evidence)
+            rows += success_rows(vars(evidence))
         detail = LanguageDetail(
             model=found.words,
             parameters=found.parameters,
@@ -241,7 +240,21 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         )
         limit = study.threshold
         accepted = (None, None) if limit is None else (limit.gain, limit.quality)
-        return self.found(_criteria(*accepted), rows, detail)
+        return self.found(self.criteria(*accepted), rows, detail)
+
+    def criteria(self, gain: float | None, quality: float | None = None) -> Criteria:
+        """Hold gains of all documents, and the program's quality, to what is accepted.
+
+        Where only the quality is limited, any gain is accepted: a program that is no extraction
+        proves nothing.
+        """
+        whole: dict[str, float | str] = {"copies": 0}
+        if quality is None:
+            return (StudyCriterion(of="gain", at=whole, at_most=gain),)
+        return (
+            StudyCriterion(of="gain", at=whole, at_most=1.0 if gain is None else gain),
+            StudyCriterion(of="quality", at_most=quality, decides=False),
+        )
 
     def derived(self, rows: Sequence[StudyRow], detail: LanguageDetail) -> Iterator[StudyRow]:
         own = [row for row in rows if row.of != "success"]
@@ -252,8 +265,8 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             yield from with_derived(rows, detail.program)
 
     def deciding(
-        self, criteria: tuple[StudyCriterion, ...], rows: Sequence[StudyRow], detail: LanguageDetail
-    ) -> tuple[StudyCriterion, ...]:
+        self, criteria: Criteria, rows: Sequence[StudyRow], detail: LanguageDetail
+    ) -> Criteria:
         """Let a program decide that is an extraction of too much quality, if no gain does."""
         gain, *others = criteria
         gains = [row.quantity.low or 0.0 for row in rows if row.of == "gain" and row.is_at(gain.at)]
@@ -264,68 +277,40 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         ))  # fmt: skip
 
     def premises(self, detail: LanguageDetail) -> tuple[str, ...]:
-        found = ["documents are independent draws of one source"]
-        if not detail.by_chance:
-            found.append(
-                "the fresh documents are of the same source as those trained on, and the model was "
-                "not trained on them"
-            )
+        found = super().premises(detail)
         if any(one.shadows for one in detail.attacks):
-            found.append(
+            text = (
                 "shadow models were trained as the model was, each without these documents and "
                 "independently of the others"
             )
+            found = (*found, text)
         return (*found, *(() if detail.program is None else detail.program.assumptions))
 
     def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        rows: list[StudyRow] = []
-        attacks: list[dict[str, Any]] = []
-        for attack in results["attacks"]:
-            shadows: list[Any] = []
-            for one in attack["groups"]:
-                beside = {of: as_quantity(one[of]) for of in ("fresh", "reference")}
-                facts = {} if one["chance"] is None else {"chance": one["chance"]}
-                at = of_copies([one["copies"], *(one.get("and_copies") or ())])
-                counts = one["recovered"], one["documents"]
-                rows += count_rows("recovered", attack["name"], counts, beside, at, facts)
-                shadows += [one["shadows"]["recovered"]] if one.get("shadows") else []
-            kept = {k: v for k, v in attack.items() if k in DocumentAttack.model_fields}
-            attacks.append({**kept, "shadows": shadows})
+        attacks = [
+            {**attack, "shadows": [
+                one["shadows"]["recovered"] for one in attack["groups"] if one.get("shadows")
+            ]}
+            for attack in results["attacks"]
+        ]  # fmt: skip
+        program = results["program"] and earlier_program(results["program"])
+        return super().upgraded({**results, "attacks": attacks, "program": program}, study)
+
+    def upgraded_rows(self, results: Any) -> Iterator[StudyRow]:
         for one in results["membership"]:
-            rows.append(_above(one["score"], as_quantity(one["above"])))
-            rows += [_told(one["score"], **rate) for rate in one["rates"]]
+            yield _above(one["score"], one["above"])
+            yield from (_told(one["score"], **rate) for rate in one["rates"])
         for one in results["canaries"]:
-            facts = {k: v for k, v in one.items() if k not in ("copies", "guess", "most_exposure")}
-            rows.append(canary_row(one["copies"], facts))
-        kept = {k: v for k, v in results.items() if k in LanguageDetail.model_fields}
-        program = None
+            yield canary_row(one["copies"], {key: one[key] for key in CANARY})
         if results["program"] is not None:
-            program, runs = upgraded_program(results["program"])
-            rows += runs
-        detail = LanguageDetail.model_validate(
-            {**kept, "attacks": attacks, "program": program}, strict=False
-        )
-        accepted = results["most_gain"], results["most_quality"]
-        return self.found(_criteria(*accepted), rows, detail)
+            yield from success_rows(results["program"])
 
 
 KIND = LanguageKind()
 CANARIES = "canaries named"
-
-
-def _criteria(gain: float | None, quality: float | None) -> tuple[StudyCriterion, ...]:
-    """Return what is accepted of all documents, and of the program.
-
-    Where only the program's quality is limited, any gain is accepted: a program that is no
-    extraction proves nothing.
-    """
-    whole: dict[str, float | str] = {"copies": 0}
-    if quality is None:
-        return (StudyCriterion(of="gain", at=whole, at_most=gain),)
-    return (
-        StudyCriterion(of="gain", at=whole, at_most=1.0 if gain is None else gain),
-        StudyCriterion(of="quality", at_most=quality, decides=False),
-    )
+CANARY = ("canaries", "alternatives", "named", "by_chance", "chance", "completed",
+          "guess_completed", "exposure")  # fmt: skip
+"""What is known of canaries that stand equally often in the training text."""
 
 
 def program_exceeds(detail: LanguageDetail, one: StudyCriterion) -> bool:
@@ -355,7 +340,7 @@ def _group(one: AttackedDocuments, copies: tuple[int, ...], each: float) -> list
         None if one.by_reference is None else one.by_reference[trained],
         confidence=each,
     )
-    beside = {"fresh": as_quantity(found.fresh), "reference": as_quantity(found.reference)}
+    beside = {"fresh": found.fresh, "reference": found.reference}
     facts = {} if found.chance is None else {"chance": found.chance}
     counts = found.recovered, found.documents
     return count_rows("recovered", one.name, counts, beside, of_copies(copies), facts)
@@ -368,16 +353,16 @@ def _score(
     rates: Sequence[float],
     each: float,
 ) -> Iterator[StudyRow]:
-    yield _above(name, as_quantity(told_apart(trained, fresh, confidence=each)))
+    yield _above(name, told_apart(trained, fresh, confidence=each))
     for rate in rates:
         found = told_at(trained, fresh, rate, confidence=each)
         yield _told(name, rate, found.told, found.needed)
 
 
-def _above(score: str, above: Quantity | None) -> StudyRow:
+def _above(score: str, found: Estimate | dict[str, Any]) -> StudyRow:
     """Return the chance that a document trained on scores above a fresh one (area under ROC)."""
-    assert above is not None
-    return StudyRow(role="attack", of="above a fresh one", name=score, quantity=above)
+    quantity = as_quantity(found)
+    return StudyRow(role="attack", of="above a fresh one", name=score, quantity=quantity)
 
 
 def _told(score: str, rate: float, told: float | None, needed: int) -> StudyRow:
@@ -391,16 +376,8 @@ def _told(score: str, rate: float, told: float | None, needed: int) -> StudyRow:
 
 
 def _canaries(one: NamedCanaries, each: float) -> StudyRow:
-    facts = {
-        "canaries": one.canaries,
-        "alternatives": one.alternatives,
-        "named": one.named,
-        "by_chance": one.by_chance(each),
-        "chance": one.chance(),
-        "completed": one.completed,
-        "guess_completed": one.guess_completed,
-        "exposure": one.exposure,
-    }
+    said = {"by_chance": one.by_chance(each), "chance": one.chance()}
+    facts = {key: said[key] if key in said else getattr(one, key) for key in CANARY}
     return canary_row(one.copies, facts)
 
 
@@ -432,11 +409,6 @@ def beside_shadows(
     quantity = "share recovered from a model without them"
     mean = mean_limits(np.array(counts) / of, confidence=each, quantity=quantity)
     return mean, clopper_pearson(many, len(counts), confidence=each)
-
-
-def most_exposure(row: StudyRow) -> float:
-    """Return what the exposure of canaries can be at most, in bits."""
-    return math.log2(float(row.facts["alternatives"]) + 1)
 
 
 def refuse_program(part: HasModels) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,7 +16,6 @@ from narcissus.kinds.memorization.language.kind import (
     DocumentAttack,
     LanguageDetail,
     beside_shadows,
-    most_exposure,
     program_exceeds,
 )
 from narcissus.kinds.memorization.layout import (
@@ -26,7 +26,6 @@ from narcissus.kinds.memorization.layout import (
     share_text,
     worst_of,
 )
-from narcissus.report.about import Subject
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
 from narcissus.results import Grade, NotAssessed
@@ -50,6 +49,8 @@ Groups = Sequence[Counted]
 class LanguageLayout(MemorizationLayout):
     """The words of a language model."""
 
+    untitled, released = "A language model", "A language model ({0.model})"
+    asked = "What does a language model give away of the documents it was trained on?"
     unit = outliers = "documents"
     not_covered = (
         "other attacks: that these recover little says nothing about the next, and nothing here is "
@@ -57,16 +58,6 @@ class LanguageLayout(MemorizationLayout):
         "documents of another source than those given, and what the model gives away of them",
         "a document that is close to one of another side: it counts as recovered on both",
     )
-
-    def best(self, case: StudyJudgement) -> tuple[str, Groups]:
-        """Return the attack that gains most over fresh documents; the first of equals."""
-        return max(self.groups(case).items(), key=lambda one: one[1][0].gain.value)
-
-    def title(self, study: Any, case: StudyJudgement) -> str:
-        return study.title or "A language model"
-
-    def subtitle(self, case: StudyJudgement) -> str:
-        return "What does a language model give away of the documents it was trained on?"
 
     def verdict(self, case: StudyJudgement) -> str:
         name, (whole, *_) = self.best(case)
@@ -193,10 +184,6 @@ class LanguageLayout(MemorizationLayout):
         if program is not None:
             found += evidence_sections(program, "The program: ")
         return [*found, Section("Method", [self._method(case)])]
-
-    def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        worst = self.hurt_most(self.unit, self.best(case)[1])
-        return self.what(f"A language model ({case.detail.model})", case.detail.trained, worst)
 
     def _facts(self, record: Record, case: StudyJudgement) -> Facts:
         detail: LanguageDetail = case.detail
@@ -401,7 +388,7 @@ def _canaries(found: Sequence[StudyRow]) -> Iterator[Block]:
             row.facts["by_chance"],
             f"{row.facts['chance']:.2g}",
             row.facts["completed"],
-            f"{row.facts['exposure']:.1f} of {most_exposure(row):.1f}",
+            f"{row.facts['exposure']:.1f} of {math.log2(float(row.facts['alternatives']) + 1):.1f}",
         ]
         for row in found
     ]
