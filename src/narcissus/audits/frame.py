@@ -23,7 +23,7 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 KINDS: dict[str, str] = {
     kind: f"narcissus.audits.numbers.{kind.partition('-')[0]}"
     for kind in (
-        *("classifier", "extraction", "game", "image-model", "language-model"),
+        *("classifier", "extraction", "image-model", "language-model"),
         "table",
     )
 }

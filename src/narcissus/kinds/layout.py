@@ -46,6 +46,10 @@ class Layout:
         """Return what was asked and not answered, and what would answer it."""
         return []
 
+    def uncovered(self, case: StudyJudgement) -> list[str]:
+        """Return what no number speaks about."""
+        return list(self.not_covered)
+
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         """Return the numbers of the verdict."""
         raise NotImplementedError

@@ -221,14 +221,9 @@ def _of_another(_: Record) -> list[RealFigure]:
     return [RealFigure("All numbers", how, ("*",))]
 
 
-def _of_nobody(_: Record) -> list[RealFigure]:
-    return []
-
-
 _BY_KIND: dict[str, Callable[[Any], list[RealFigure]]] = {
     "classifier": _of_model,
     "extraction": _of_extraction,
-    "game": _of_nobody,
     "image-model": _of_model,
     "language-model": _of_model,
     "table": _of_table,

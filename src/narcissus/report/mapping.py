@@ -23,7 +23,6 @@ from narcissus.report.page import Grid, Page, Section, Text
 from narcissus.report.subjects import subject_of
 from narcissus.study.record import Record
 from narcissus.study.results.classifier import ClassifierResults
-from narcissus.study.results.game import GameResults
 from narcissus.study.results.image import ImageResults
 from narcissus.study.results.language import LanguageResults
 from narcissus.study.results.table import TableResults
@@ -130,13 +129,6 @@ def _of_kind(record: Record) -> dict[str, Answered]:
     return {} if answer is None else answer(record.results, record)
 
 
-def _game(results: GameResults, record: Record) -> dict[str, Answered]:
-    if not results.statement.name.startswith("singling-out"):
-        return {}
-    text = f"In the world of the game: {results.outcome}. {results.statement.words}"
-    return {"singling out": Answered(text, record.grade)}
-
-
 def _model(results: object, record: Record) -> dict[str, Answered]:
     """Return what is recovered of a model's training data, whole records."""
     reached = _testing(record).get("testing")
@@ -166,5 +158,4 @@ _KINDS: dict[type, Callable[..., dict[str, Answered]]] = {
     LanguageResults: _model,
     ImageResults: _model,
     ClassifierResults: _model,
-    GameResults: _game,
 }

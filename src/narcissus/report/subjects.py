@@ -14,7 +14,6 @@ from narcissus.report.kinds.table_names import label_of
 from narcissus.study.record import Record
 from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.extraction import ExtractionResults
-from narcissus.study.results.game import GameResults
 from narcissus.study.results.image import ImageGroup, ImageResults
 from narcissus.study.results.language import DocumentGroup, LanguageResults
 from narcissus.study.results.recovered import copies_text
@@ -123,30 +122,6 @@ def _classifier(results: ClassifierResults, record: Record) -> Subject:
     )
 
 
-def _game(results: GameResults, record: Record) -> Subject:
-    limits = [
-        EveryAttacker(f"{bound.quantity}: {bound.at_most}.", bound.grade, bound.assumptions)
-        for bound in results.proofs
-        if bound.value < 1
-    ]
-    exact = results.exact
-    if exact is not None and exact.holds and record.status == "met":
-        limits.insert(0, EveryAttacker(f"{exact.words}.", exact.grade, exact.assumptions))
-    most = None if exact is None or exact.cover is not None else exact.best_success
-    if exact is not None and most is not None and most < 1:
-        text = f"At most {percent(most, 'up')} of attempts fit the data"
-        text += f", in each of {number(exact.members)} distributions" * (exact.members > 1)
-        limits.append(EveryAttacker(f"{text}.", exact.grade, exact.assumptions))
-    worst = "" if exact is None or not exact.member else f"The worst world: {exact.member}."
-    return Subject(
-        f"Nothing about real people. The statement that was tested: {results.statement.words}.",
-        worst,
-        limits=tuple(limits),
-        no_ground="A game tests a statement in a world that is written down, not a release "
-        "about people",
-    )
-
-
 def _extraction(results: ExtractionResults, record: Record) -> Subject:
     return Subject(
         "One release, given to one program that should print the data behind it.",
@@ -160,6 +135,5 @@ _KINDS: dict[type, Callable[..., Subject]] = {
     LanguageResults: _language,
     ImageResults: _image,
     ClassifierResults: _classifier,
-    GameResults: _game,
     ExtractionResults: _extraction,
 }

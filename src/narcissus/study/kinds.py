@@ -31,7 +31,7 @@ KINDS: dict[str, str] = {
     "channel": "narcissus.kinds.channel:KIND",
     "classifier": "narcissus.study.classifier:KIND",
     "extraction": "narcissus.study.extraction:KIND",
-    "game": "narcissus.study.game:KIND",
+    "game": "narcissus.kinds.game:KIND",
     "image-model": "narcissus.study.image:KIND",
     "language-model": "narcissus.study.language:KIND",
     "secrets": "narcissus.kinds.secrets:KIND",

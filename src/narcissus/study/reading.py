@@ -12,36 +12,21 @@ from pydantic import TypeAdapter, ValidationError
 
 from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
-from narcissus.results import Status
 from narcissus.rows import StudyJudgement
 from narcissus.study.kinds import KINDS, ResultsKind, RowsKind, named, rows_kind, study_kind
 from narcissus.study.record import ROWS, SCHEMA, VERSION, Record, digest_of, study_digest
 from narcissus.study.results.classifier import ClassifierResults
-from narcissus.study.results.game import GameOutcome, GameResults
 from narcissus.study.results.image import ImageResults
 from narcissus.study.results.language import LanguageResults
 from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
-
-# outcome of a game -> statuses that it allows
-OUTCOMES: dict[GameOutcome, set[Status]] = {
-    "resilient, proved": {"met"},
-    "resilient, proved if": {"met"},
-    "violates, proved": {"exceeded"},
-    "violates, proved if": {"exceeded"},
-    "violates": {"exceeded"},
-    "no violation found": {"inconclusive", "too few trials"},
-    "contradicted": {"contradicted"},
-    "not assessed": {"not assessed"},
-}
 
 
 def disagreement(record: Record) -> str:
     """Describe where a record's status, verdict and results do not agree; '' where they do.
 
     The rules are those that hold whatever a kind of study weighs: a threshold that is met or
-    exceeded is so by some setting of the results, a proof is named in a game's outcome, and what
-    contradicts itself is not met.
+    exceeded is so by some setting of the results, and what contradicts itself is not met.
     """
     if why := _contradicted(record):
         return why
@@ -64,8 +49,6 @@ def _of_its_kind(record: Record) -> str:
         and status != results.status
     ):
         return f"the status is {status!r}, and that of the results {results.status!r}"
-    if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
-        return f"the status is {status!r}, and the outcome {results.outcome!r}"
     return ""
 
 

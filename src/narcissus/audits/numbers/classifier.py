@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from narcissus.audits.numbers.game import sampled
 from narcissus.report.format import percent
 from narcissus.study.results.classifier import ClassifierResults, ImageAttack
 
@@ -35,7 +34,7 @@ def _attack(one: ImageAttack, fresh: int) -> Iterator[Row]:
         "chance": chance,
         **counted,
     }
-    yield {"quantity": "fresh", **sampled(one.fresh)}
+    yield {"quantity": "fresh", **one.fresh.as_row()}
     gain = {"value": one.gain.value, "low": one.gain.low, "high": one.gain.high}
     yield {"quantity": "gain", **gain, "grade": one.gain.grade}
     if one.named is not None:

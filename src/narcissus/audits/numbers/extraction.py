@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from narcissus._outwards import upper
-from narcissus.audits.numbers.game import sampled
 from narcissus.report.format import percent
 from narcissus.study.results.extraction import ExtractionResults
 
@@ -21,12 +20,12 @@ Row = dict[str, Any]
 def rows(results: ExtractionResults) -> Iterator[Row]:
     """Yield how often the output counts, then the lengths of programs."""
     without = {"baseline": results.success_without_release.value}
-    with_it = {"name": "with the release", **sampled(results.success), **without}
+    with_it = {"name": "with the release", **results.success.as_row(), **without}
     yield {"quantity": "success", **with_it}
     for name, value in results.stand_ins.items():
-        yield {"quantity": "success", "name": name, **sampled(value)}
+        yield {"quantity": "success", "name": name, **value.as_row()}
     if (shadow := results.success_on_shadow) is not None:
-        yield {"quantity": "success", "name": "on shadow data", **sampled(shadow)}
+        yield {"quantity": "success", "name": "on shadow data", **shadow.as_row()}
     for name, size in results.complexity.items():
         yield {"quantity": "program bytes", "name": name, "value": size, "grade": "approximate"}
     own = {"name": "extraction program", "value": results.program_bytes, "grade": "proved"}

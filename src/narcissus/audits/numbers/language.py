@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from narcissus.audits.numbers import extraction
-from narcissus.audits.numbers.game import sampled
 from narcissus.report.format import percent
 from narcissus.study.results.base import SampledShare
 from narcissus.study.results.image import ImageGroup
@@ -30,7 +29,7 @@ def rows(results: LanguageResults) -> Iterator[Row]:
             for row in beside_fresh(group, "recovered", reference=group.reference):
                 yield {**row, "name": attack.name, **of_copies(group)}
     for one in results.membership:
-        yield {"quantity": "above a fresh one", "name": one.score, **sampled(one.above)}
+        yield {"quantity": "above a fresh one", "name": one.score, **one.above.as_row()}
         for rate in one.rates:
             said = {"value": rate.told, "baseline": rate.rate, "rate": rate.rate}
             grade = "not assessed" if rate.told is None else "sampled"
@@ -57,7 +56,7 @@ def beside_fresh(
     yield {"quantity": counted, "value": group.share, **baseline, "grade": "proved"}
     for name, one in {"fresh": group.fresh, **others}.items():
         if one is not None:
-            yield {"quantity": name, **sampled(one)}
+            yield {"quantity": name, **one.as_row()}
     if (gain := group.gain) is not None:
         values = {"value": gain.value, "low": gain.low, "high": gain.high}
         yield {"quantity": "gain", **values, "grade": gain.grade}

@@ -14,7 +14,6 @@ from narcissus.study.shareable import to_show
 PAGES: dict[str, str] = {
     "classifier": "narcissus.report.kinds.classifier",
     "extraction": "narcissus.report.kinds.extraction",
-    "game": "narcissus.report.kinds.game",
     "image-model": "narcissus.report.kinds.image",
     "language-model": "narcissus.report.kinds.language",
     "table": "narcissus.report.kinds.table",
