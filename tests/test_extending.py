@@ -29,9 +29,10 @@ FUNCTION = PARTS.pop("Rows from a plain function")
 
 def play(path, *, allow_code):
     record = run(load_study(path, allow_code=allow_code), workers=1).to_dict()
-    results = record["results"]
+    results = record.get("results")
     if record["kind"] == "game":  # parts of one's own are drawn otherwise, and taken as given
-        results = [results["trials"], (results["exact"] or {}).get("least")]
+        needed = [row for row in record["rows"] if (row["role"], row["of"]) == ("measure", "")]
+        results = [record["detail"]["trials"], *(row["quantity"]["value"] for row in needed)]
     return json.dumps(results, sort_keys=True), record["status"]
 
 
@@ -103,12 +104,11 @@ def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):
     register(tmp_path / f"{name}.py", rooms, name, module, attribute, monkeypatch)
     record = run(load_study(study), workers=1).to_dict()
     assert record["status"] == "exceeded"
-    assert record["results"]["statement"] == {
+    assert record["detail"]["statement"] == {
         "name": name,
         "words": "success <= 0.5",
         "definition": "Example 2026, Definition 1",
         "scope": "this one world",
-        "epsilon": None,
         "delta": 0.5,
     }
     told = study.read_text(encoding="utf-8") + '[side-information]\nname = "rows"\nrows = 1\n'

@@ -167,7 +167,7 @@ def test_audit_plays_games(narcissus, monkeypatch, tmp_path):
     narcissus("examples", "counting-query")
     code, out, _ = narcissus("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")
     assert code == 0
-    assert json.loads(out)["results"]["outcome"] == "resilient, proved"
+    assert json.loads(out)["grade"] == "proved"
 
 
 @pytest.mark.parametrize("epsilon", ["[1, inf]", "2"])

@@ -227,9 +227,9 @@ def test_a_record_without_a_seed_in_its_study_is_played_again(played, narcissus)
 @pytest.mark.parametrize(
     "change",
     [
-        lambda r: r["results"]["attackers"][0]["success"].update(value=0.98),
-        lambda r: r["results"]["attackers"][0]["success"].update(value=1 - 2e-9),
-        lambda r: r["results"].update(trials=101),
+        lambda r: r["rows"][0]["quantity"].update(value=0.98),
+        lambda r: r["rows"][0]["quantity"].update(value=1 - 2e-9),
+        lambda r: r["detail"].update(trials=101),
         lambda r: r.update(title="Another"),
         lambda r: r.update(verdict="All is well."),
         lambda r: r["assessed"].append("everything"),
@@ -250,17 +250,17 @@ def test_a_forged_record_is_found_though_its_digest_fits(played, narcissus, chan
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda r: r.update(status="met"), "status is 'met', and the outcome 'violates'"),
-        (lambda r: r.update(contradictions=["a and b"]), "contradict each other"),
+        (lambda r: r.update(status="met"), "status is 'met', and that of the rows 'exceeded'"),
+        (lambda r: r.update(contradictions=["a and b"]), "number of contradictions is 1"),
         (lambda r: r.update(verdict=" "), "no verdict"),
         (lambda r: r.update(kind="gmae"), "unknown kind 'gmae'"),
         (lambda r: r.update(schema="narcissus/record/4"), "later version"),
-        (lambda r: r.update(schema="narcissus/record/3"), "its format is another"),
-        (lambda r: r["results"].pop("outcome"), "no study of kind 'game' has"),
-        (lambda r: r.update(results=[]), "no study of kind 'game' has"),
+        (lambda r: r.update(schema="narcissus/record/2"), "is no"),
+        (lambda r: r["detail"].pop("statement"), "no study of kind 'game' has"),
+        (lambda r: r.update(detail=[]), "no study of kind 'game' has"),
         (
-            lambda r: r["results"]["attackers"][0]["success"].update(value=0.25),
-            "results.attackers[0].success: ",
+            lambda r: r["rows"][0]["quantity"].update(value=0.25),
+            "rows[0]: ",
         ),
     ],
 )
@@ -352,7 +352,7 @@ def test_a_record_of_another_processor_is_verified_and_its_portable_digest_is_th
             return [moved(v) for v in value]
         return value * (1 - 2e-15) if isinstance(value, float) else value
 
-    data["results"] = moved(data["results"])
+    data["rows"] = moved(data["rows"])
     assert portable_digest_of(data) == data["portable_digest"]
     data["digest"], before = digest_of(data), data["digest"]
     assert data["digest"] != before
@@ -371,8 +371,8 @@ def test_what_must_not_differ_is_in_the_portable_digest(played):
         lambda r: r.update(status="met"),
         lambda r: r.update(grade="proved"),
         lambda r: r.update(verdict=r["verdict"] + " And 3 more."),
-        lambda r: r["results"].update(trials=101),
-        lambda r: r["results"]["attackers"].pop(),
+        lambda r: r["detail"].update(trials=101),
+        lambda r: r["rows"].pop(),
         lambda r: r["study"]["statement"].update(epsilon=1.0000000001),
         lambda r: r["provenance"].update(entropy="7"),
         lambda r: r["provenance"]["digests"].update(data="sha256:0"),
@@ -385,7 +385,7 @@ def test_what_must_not_differ_is_in_the_portable_digest(played):
         lambda r: r["provenance"].update(machine="Windows AMD64"),
         lambda r: r["provenance"].update(python="3.14.0"),
         lambda r: r["provenance"]["packages"].update(numpy="9.9"),
-        lambda r: r["results"]["attackers"][0]["success"].update(value=0.123),
+        lambda r: r["rows"][0]["quantity"].update(value=0.123),
     ):
         other = json.loads(played.read_text())
         change(other)
@@ -469,17 +469,17 @@ def test_a_record_from_before_theorems_had_ids_is_verified(tmp_path, monkeypatch
     assert narcissus("examples", "dp-implies-narcissus", "--out", "g.toml")[0] == 0
     assert narcissus("audit", "g.toml", "--out", "out", "--quiet")[0] == 0
     record = Path("out/record.json")
-    assert [proof["id"] for proof in json.loads(record.read_text())["results"]["proofs"]] == [
-        "cohen-a.4"
-    ]
+    rows = json.loads(record.read_text())["rows"]
+    [place] = [place for place, row in enumerate(rows) if row["role"] == "bound"]
+    assert rows[place]["quantity"]["id"] == "cohen-a.4"
     assert "[cohen-a.4]" in narcissus("report", "out/record.json", "--text")[1]
-    forged(record, lambda r: r["results"]["proofs"][0].pop("id"))
+    forged(record, lambda r: r["rows"][place]["quantity"].pop("id"))
     assert narcissus("report", "out/record.json", "--text")[0] == 0
     assert narcissus("verify", "out", "g.toml", "--quiet")[0] == 0
-    forged(record, lambda r: r["results"]["proofs"][0].update(id="cohen-e.1"))
+    forged(record, lambda r: r["rows"][place]["quantity"].update(id="cohen-e.1"))
     code, out, _ = narcissus("verify", "out", "g.toml", "--quiet")
     assert code == 1
-    assert "proofs[1].id" in out
+    assert f"rows[{place + 1}].quantity.id" in out
 
 
 TABLE = """

@@ -51,7 +51,7 @@ ROOMS = {
     "verdicts": [
         "findings.py",
         "rows.py",
-        "study/game/verdict.py",
+        "kinds/game/judgement.py",
         *(
             f"study/table/{name}.py"
             for name in (

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from narcissus import Game, play, profile
-from narcissus.game.loop import gap_limits
+from narcissus.kinds.game import KIND
+from narcissus.kinds.game.judgement import GameDetail, GameStatement
+from narcissus.kinds.game.kind import played_detail, played_rows
+from narcissus.kinds.game.layout import LAYOUT
+from narcissus.kinds.game.numbers import criterion_of, exactly, limit_of, proof_row
 from narcissus.mechanisms import (
     Constant,
     CountingQuery,
@@ -25,8 +29,6 @@ from narcissus.mechanisms import (
 )
 from narcissus.profiles import Bayes, write_out_family
 from narcissus.profiles.proofs import from_privacy
-from narcissus.study.game.kind import exactly
-from narcissus.study.game.verdict import Ground, Proof, judge
 from narcissus.success import FixedBaseline, Resilience, SinglingOut, Threshold
 from narcissus.success.relations import Isolates, Member, Own, Pinned, Prefix, RandomRow
 from narcissus.worlds import Bits, Family, Pairs, Records
@@ -119,44 +121,45 @@ def games(draw):
     return Game(world, draw(st.sampled_from(mechanisms)), draw(st.sampled_from(relations)))
 
 
-def grounds(game, statement, *, seed, epsilon, privacy=None, confidence=SURE, trials=1500):
-    """Play a game with its best attacker, and put what is known of it together."""
+def judged(game, statement, *, seed, epsilon, privacy=None, trials=1500):
+    """Play a game with its best attacker, and judge what is known of it."""
     run = play(
-        game, Bayes(epsilon), statement, trials=trials, confidence=confidence, stop=False, rng=seed
+        game, Bayes(epsilon), statement, trials=trials, confidence=SURE, stop=False, rng=seed
     )
-    written = write_out_family(game)
-    share = (1 - confidence) / run.members
-    gaps = {
-        one.name: gap_limits(one.scores, epsilon, confidence=1 - share, stopped=False)
-        for one in run.attackers
-    }
     bounds = [from_privacy(game, epsilon)]
     bounds += [] if privacy is None else [from_privacy(game, epsilon, privacy)]
-    proofs = [Proof(bound, "delta") for bound in bounds if bound is not None]
-    exact = exactly(written, statement, [epsilon])
-    return Ground(statement, "this", exact, proofs, run, gaps)
+    rows = [
+        *played_rows(statement, run, stopped=False),
+        *exactly(write_out_family(game), statement, [epsilon]),
+        *(proof_row(bound, "delta") for bound in bounds if bound is not None),
+    ]
+    said = GameStatement(
+        name="x", words="", definition="", scope="this", epsilon=epsilon, delta=statement.delta
+    )
+    detail = GameDetail(statement=said, confidence=SURE, members=run.members, **played_detail(run))
+    criterion = criterion_of(type(statement), limit_of(statement))
+    return KIND.judge(KIND.found((criterion,), rows, detail))
 
 
 @given(games(), st.sampled_from([0.0, 0.4, 1.0]), st.sampled_from([0.0, 0.05, 0.3]), seeds)
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_what_is_played_never_contradicts_what_is_proved(game, epsilon, delta, seed):
     """60 games at 1 - 1e-8, three kinds of limits: false-alarm rate near 2e-6."""
-    ground = grounds(game, Resilience(epsilon, delta), seed=seed, epsilon=epsilon)
-    verdict = judge(ground)
-    assert verdict.contradictions == ()
-    assert verdict.status == ("met" if ground.exact.holds else "exceeded")
-    assert verdict.grade == "proved"
-    gap, played = next(iter(ground.gaps.values())), ground.played.attackers[0]
-    worth = played.success.value - math.exp(epsilon) * played.baseline.value
+    case = judged(game, Resilience(epsilon, delta), seed=seed, epsilon=epsilon)
+    assert case.contradictions == ()
+    assert case.status == ("met" if case.holds else "exceeded")
+    assert case.grade == "proved"
+    [one] = case.attackers
+    gap, worth = one.gap.quantity, one.success.value - math.exp(epsilon) * one.fresh.value
     assert gap.low - 1e-9 <= worth <= gap.high + 1e-9
-    assert gap.low <= ground.exact.delta[0] + 1e-9
+    assert gap.low <= case.profile[0].value + 1e-9
 
 
 @given(games(), st.sampled_from([FixedBaseline(0.3, 0.1), Threshold(0.4, 0.3)]), seeds)
 @settings(max_examples=30, deadline=None, derandomize=True)
 def test_nor_where_the_baseline_is_fixed_or_a_threshold(game, statement, seed):
-    ground = grounds(game, statement, seed=seed, epsilon=statement.epsilon)
-    assert judge(ground).contradictions == ()
+    case = judged(game, statement, seed=seed, epsilon=statement.epsilon)
+    assert case.contradictions == ()
 
 
 @given(seeds, st.floats(0.1, 0.6), st.sampled_from([0.0, 0.3]))
@@ -165,21 +168,23 @@ def test_a_promise_that_is_not_kept_is_the_verdict(seed, promised, epsilon):
     """Neighbours are told apart by much more than was promised: exactly, and in play."""
     far = promised + 1.5
     game = Game(Pairs([[[0, 1], [1, 1]]]), RandomizedResponse(far), Prefix())
-    whole = grounds(
+    whole = judged(
         game,
         Resilience(epsilon, 0.9),
         seed=seed,
         epsilon=epsilon,
         privacy=(promised, 0.0),
-        confidence=0.95,
         trials=4000,
     )
     said = f"the mechanism is ({promised:g}, 0)-differentially private, replace-one"
-    for exact in (whole.exact, None):
-        ground = Ground(whole.statement, "this", exact, whole.proofs[1:], whole.played, whole.gaps)
-        verdict = judge(ground)
+    own, promise = whole.proofs
+    rows = [row for row in whole.findings.rows if row is not own]
+    assert promise in rows
+    played = [row for row in rows if row.role != "measure" or row.of == "gap"]
+    for known in (rows, played):
+        verdict = KIND.judge(KIND.found(whole.findings.criteria, known, whole.detail))
         assert verdict.status == "contradicted"
-        assert said in verdict.words
+        assert said in LAYOUT.verdict(verdict)
         assert verdict.contradictions
         assert not any("false alarm" in text for text in verdict.contradictions)
 
@@ -227,5 +232,4 @@ def test_singling_out_against_the_definition(chances, n, seed, factor):
     game = Game(world, Coded(), Isolates())
     statement = SinglingOut(n, float(w_max), math.log(factor))
     found = exactly(write_out_family(game), statement, [0.0])
-    assert found is not None
-    assert found.least == pytest.approx(float(expected), abs=1e-12)
+    assert found[1].value == pytest.approx(float(expected), abs=1e-12)

@@ -1,7 +1,5 @@
 """What those who decide are told of each kind: what was released, who is hurt, what limits all."""
 
-import json
-
 import pytest
 
 from narcissus.report.format import number, percent
@@ -133,32 +131,6 @@ def test_a_channel_is_limited_at_the_worse_end(every_record, name):
     assert said.given
 
 
-def test_a_game_is_no_ground_and_vacuous_theorems_are_left_out(every_record):
-    record = every_record["game"]
-    assert "not a release about people" in subject_of(record).no_ground
-    results = json.loads(record.results.model_dump_json())
-    proof = {
-        "theorem": "T", "limits": "success", "quantity": "success of all", "value": 1.0,
-        "at_most": "at most 1", "assumptions": [], "grade": "proved", "sufficient": False,
-    }  # fmt: skip
-    for value, count in ((1.0, 0), (0.5, 1)):
-        results["proofs"] = [proof | {"value": value}]
-        results["exact"] = None
-        typed = type(record.results).model_validate_json(json.dumps(results))
-        found = subject_of(record.model_copy(update={"results": typed}))
-        assert len(found.limits) == count
-
-
-def test_what_any_attacker_of_a_game_reaches_is_a_limit(every_record):
-    record = every_record["game"]
-    exact = record.results.exact
-    for most, limits in ((1.0, []), (0.6123, ["At most 61.3% of attempts fit the data."])):
-        shown = exact.model_copy(update={"best_success": most, "cover": None, "members": 1})
-        results = record.results.model_copy(update={"exact": shown, "proofs": ()})
-        found = subject_of(record.model_copy(update={"results": results, "status": "exceeded"}))
-        assert [one.text for one in found.limits] == limits
-
-
 def test_copies_that_are_given_back_most_are_named(every_record):
     record = every_record["image-model"]
     gains = [row for row in record.rows if row.of == "gain"]
@@ -178,8 +150,3 @@ def test_a_file_s_groups_are_those_with_the_largest_sure_excess(every_record):
         assert worst.at["group"] in said
     else:
         assert said == ""
-
-
-def test_a_family_s_worst_world_is_the_one_that_needs_most(every_record):
-    exact = every_record["family"].results.exact
-    assert subject_of(every_record["family"]).worst == f"The worst world: {exact.member}."

@@ -2,7 +2,8 @@
 
 import pytest
 
-from narcissus.scale import Parameter, Sweep, scale
+from narcissus.kinds.game import KIND
+from narcissus.scale import AtValue, Parameter, Sweep, scale
 from narcissus.scale.fit import Known
 
 HALVES = {
@@ -29,6 +30,20 @@ ROWS = {
     "statement": {"name": "narcissus", "epsilon": 0.0, "delta": 0.0},
     "run": {"trials": 400},
 }
+
+
+@pytest.fixture
+def changed():
+    """Give the function that changes what a value's run found: its rows, each or left out."""
+
+    def make(one, change=lambda row: row, **detail):
+        case = KIND.judged(one.record)
+        rows = tuple(row for old in case.findings.rows if (row := change(old)) is not None)
+        told = case.detail.model_copy(update=detail)
+        record = one.record.model_copy(update={"rows": rows, "detail": told})
+        return AtValue(one.value, record)
+
+    return make
 
 
 @pytest.fixture

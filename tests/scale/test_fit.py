@@ -10,6 +10,7 @@ import pytest
 from scipy import optimize, stats
 
 from narcissus.evidence import clopper_pearson
+from narcissus.kinds.game.numbers import proved
 from narcissus.scale import Parameter, Sweep, scale
 from narcissus.scale.fit import (
     EVERYBODY,
@@ -190,36 +191,44 @@ def test_sampled_values_are_those_of_the_records_with_the_narrower_limits(drawn)
     found = curve(drawn, "released-places", "gain")
     assert found.grade == "sampled"
     for point, one in zip(found.points, drawn.each, strict=True):
-        of = next(a for a in one.results.attackers if a.name == "released-places")
-        assert point.value == of.success.value - of.baseline.value
-        assert point.low == max(of.gap.low, of.success.low - of.baseline.high)
-        assert point.high == min(of.gap.high, of.success.high - of.baseline.low)
-        assert of.success.confidence >= 1 - 0.05 / 6
+        of = next(a for a in one.found.attackers if a.name == "released-places")
+        won, lost, gap = (row.quantity for row in (of.success, of.fresh, of.gap))
+        assert point.value == won.value - lost.value
+        assert point.low == max(gap.low, won.low - lost.high)
+        assert point.high == min(gap.high, won.high - lost.low)
+        assert won.confidence >= 1 - 0.05 / 6
 
 
-def test_the_factor_on_the_baseline_is_that_of_the_statement(drawn):
-    results = drawn.each[0].results
-    statement = results.statement.model_copy(update={"epsilon": 1.0})
-    one = results.attackers[0]
-    changed = results.model_copy(
-        update={
-            "statement": statement,
-            "exact": None,
-            "attackers": (one.model_copy(update={"gap": None}),),
-        }
+def statement_of(one, **changes):
+    return one.record.detail.statement.model_copy(update=changes)
+
+
+def gains(one):
+    return [c.points for c in curves_of([(1.0, one.found)]) if c.quantity == "gain"]
+
+
+def only_attackers(row, *, gap=True):
+    return row if row.role in ("attack", "fresh") or (gap and row.of == "gap") else None
+
+
+def test_the_factor_on_the_baseline_is_that_of_the_statement(drawn, changed):
+    first = drawn.each[0]
+    other = changed(
+        first,
+        lambda row: only_attackers(row, gap=False),
+        statement=statement_of(first, epsilon=1.0),
     )
-    gain = next(c for c in curves_of([(1.0, changed)]) if c.quantity == "gain").points[0]
-    assert gain.value == one.success.value - math.e * one.baseline.value
-    assert gain.low == one.success.low - math.e * one.baseline.high
-    assert gain.high == one.success.high - math.e * one.baseline.low
+    gain = gains(other)[0][0]
+    won, lost = first.found.attackers[0].success.quantity, first.found.attackers[0].fresh.quantity
+    assert gain.value == won.value - math.e * lost.value
+    assert gain.low == won.low - math.e * lost.high
+    assert gain.high == won.high - math.e * lost.low
 
 
-def test_the_epsilon_of_a_threshold_is_no_factor(drawn):
-    results = drawn.each[0].results
-    said = results.statement.model_copy(update={"name": "threshold", "epsilon": 0.5})
-    changed = results.model_copy(update={"statement": said})
-    gains = [c.points for c in curves_of([(1.0, changed)]) if c.quantity == "gain"]
-    assert gains == [c.points for c in curves_of([(1.0, results)]) if c.quantity == "gain"]
+def test_the_epsilon_of_a_threshold_is_no_factor(drawn, changed):
+    first = drawn.each[0]
+    said = statement_of(first, name="threshold", epsilon=0.5)
+    assert gains(changed(first, statement=said)) == gains(first)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -255,38 +264,33 @@ def test_of_every_rate_only_limits_are_known(rows, kept):
             assert point.high >= 1
 
 
-def test_who_makes_no_attempt_has_no_success(drawn):
-    results = drawn.each[0].results
-    best = results.exact.best_attacker.model_copy(update={"success": 0.0, "baseline": 0.0})
-    none = results.exact.model_copy(
-        update={"best_attacker": best, "delta": (0.0,) * len(results.exact.delta)}
-    )
-    changed = results.model_copy(update={"exact": none, "attackers": ()})
-    assert [(c.quantity, c.direction) for c in curves_of([(1.0, changed), (2.0, changed)])] == [
+def test_who_makes_no_attempt_has_no_success(drawn, changed):
+    def none(row):
+        zero = row.quantity.model_copy(update={"value": 0.0})
+        update = {"quantity": zero, "baseline": 0.0 if row.of == "success" else None}
+        return None if only_attackers(row) else row.model_copy(update=update)
+
+    found = changed(drawn.each[0], none, attackers=()).found
+    assert [(c.quantity, c.direction) for c in curves_of([(1.0, found), (2.0, found)])] == [
         ("gain", "is zero")
     ]
 
 
-def test_an_attacker_that_always_failed_says_nothing(drawn):
-    results = drawn.each[0].results
-    one = results.attackers[0]
-    broken = one.model_copy(update={"failed": one.success.trials})
-    changed = results.model_copy(update={"exact": None, "attackers": (broken,)})
-    assert curves_of([(1.0, changed)]) == []
+def test_an_attacker_that_always_failed_says_nothing(drawn, changed):
+    def broken(row):
+        facts = {"failed": row.quantity.trials}
+        return only_attackers(row.model_copy(update={"facts": facts}))
+
+    assert curves_of([(1.0, changed(drawn.each[0], broken).found)]) == []
 
 
-def test_bounds_are_named_by_their_theorem_and_graded_by_the_weakest(drawn):
-    from narcissus.study.results.game import ProofResult
+def test_bounds_are_named_by_their_theorem_and_graded_by_the_weakest(drawn, changed):
+    name = "Theorem 1 (the mechanism is (1, 0)-private)"
 
     def with_bound(value, given):
-        proof = ProofResult(
-            id="x", theorem="Theorem 1 (the mechanism is (1, 0)-private)", limits="delta",
-            quantity="delta", value=value, at_most="", assumptions=given,
-            grade="proved if" if given else "proved", sufficient=False,
-        )  # fmt: skip
-        return drawn.each[0].results.model_copy(
-            update={"proofs": (proof,), "exact": None, "attackers": ()}
-        )
+        row = proved(name, value, given, "x", what="delta", limits="delta")
+        rows = iter([row])
+        return changed(drawn.each[0], lambda _: next(rows, None), attackers=()).found
 
     (found,) = curves_of([(1.0, with_bound(0.5, ())), (2.0, with_bound(0.2, ("it is so",)))])
     assert (found.whose, found.quantity, found.limits) == ("Theorem 1", "bound", "gain")

@@ -2,7 +2,6 @@
 
 import tomllib
 
-import numpy as np
 import pytest
 
 import narcissus
@@ -83,14 +82,14 @@ def test_a_game_takes_parts_as_objects():
     shipped = narcissus.worlds.Bits(3, 0.5)
     given = narcissus.run(narcissus.load_study({**THREE, "world": shipped}))
     named = narcissus.run(narcissus.load_study(THREE))
-    assert given.results["attackers"] == named.results["attackers"]
+    assert given.record.rows == named.record.rows
     reversed_ = narcissus.run(narcissus.load_study({**THREE, "mechanism": reverse}))
-    assert reversed_.results["attackers"] != named.results["attackers"]
+    assert reversed_.record.rows != named.record.rows
     assert reversed_.record.study["mechanism"]["name"] == "python:mechanism"
     assert "object mechanism" in reversed_.record.provenance.digests
     own = {"world": Coins(2), "exact": {"when": "never"}}
-    wins = narcissus.run(narcissus.load_study({**THREE, **own})).results["attackers"][0]
-    assert np.isclose(wins["success"]["value"], 1)
+    wins = narcissus.run(narcissus.load_study({**THREE, **own})).record.rows[0]
+    assert (wins.of, wins.value) == ("success", pytest.approx(1))
 
 
 def test_given_parts_are_played_by_worker_processes():

@@ -272,7 +272,7 @@ def test_an_installed_part_of_a_game_is_played_in_worker_processes_too(inside, s
     loaded = narcissus.load_study(path, allow_code=True)
     assert loaded.settings.world.options == {"n": 4, "rate": 0.5}
     audit = narcissus.run(loaded, workers=workers, rng=1)
-    assert audit.results["attackers"][0]["success"]["value"] == 1
+    assert (audit.record.rows[0].of, audit.record.rows[0].value) == ("success", 1)
     digests = audit.record.provenance.digests
     source = (site / "parts_of_others.py").read_bytes()
     assert digests["module parts_of_others"] == "sha256:" + hashlib.sha256(source).hexdigest()

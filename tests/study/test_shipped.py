@@ -13,9 +13,9 @@ import pytest
 import narcissus
 from narcissus import load_study, run
 from narcissus.errors import InputError
+from narcissus.kinds.game import KIND
 from narcissus.report import page_of
 from narcissus.report.page import Figure, Grid
-from narcissus.study.game.kind import KIND
 from narcissus.study.registry import ROOMS
 from narcissus.study.shipped import shipped_studies, shipped_study
 from narcissus.success.statements import FixedBaseline, Resilience, prepared
@@ -32,18 +32,18 @@ def fewer_trials(study, most):
 
 def headline_is_of_who_decides(audit, study):
     """Whoever stands in the headline of a violation breaks the statement by his own numbers."""
-    results, verdict = audit.record.results, page_of(audit.record).verdict
-    if not results.attackers:
+    case, verdict = KIND.judged(audit.record), page_of(audit.record).verdict
+    if not case.attackers:
         return
-    one = results.decisive
+    one = case.decisive
     assert f"attempts of {one.name}" in verdict.odds[0]
     assert [f"the attack {one.name}" in label for label, *_ in verdict.numbers[:2]] == [False, True]
     game = next(iter(study.settings.build().game.members().values()))
     statement = prepared(study.settings.build().statement, game)
-    if results.decided is None or not isinstance(statement, FixedBaseline | Resilience):
+    if case.detail.decided is None or not isinstance(statement, FixedBaseline | Resilience):
         return
     fixed = isinstance(statement, FixedBaseline)
-    baseline = statement.best if fixed else one.baseline.value
+    baseline = statement.best if fixed else one.fresh.value
     assert one.success.value > math.exp(statement.epsilon) * baseline + statement.delta
 
 
@@ -53,9 +53,7 @@ def test_a_shipped_verdict_is_the_same_for_every_seed(name):
     """Twenty seeds, all trials: a reader plays it once, with a seed of his own."""
     study = load_study(shipped_study(name).path)
     audits = [run(study, rng=seed) for seed in range(1, 21)]
-    assert {(audit.results["outcome"], audit.status) for audit in audits} == {
-        (audits[0].results["outcome"], audits[0].status)
-    }
+    assert len({(KIND.judged(audit.record).outcome, audit.status) for audit in audits}) == 1
     for audit in audits:
         headline_is_of_who_decides(audit, study)
 
@@ -80,10 +78,9 @@ def test_shipped_study_comes_out_as_its_source_says(fit, name):
     shipped = shipped_study(name)
     study = load_study(shipped.path)
     audit = run(fewer_trials(study, 1500), rng=11)
-    results = audit.results
     assert shipped.expected
-    assert results["outcome"].startswith(shipped.expected), audit.verdict
-    fit(results, KIND.results.json_schema())
+    assert KIND.judged(audit.record).outcome.startswith(shipped.expected), audit.verdict
+    fit(audit.results["detail"], KIND.detail.model_json_schema())
     headline_is_of_who_decides(audit, study)
     page = page_of(audit.record)
     blocks = [block for section in page.sections for block in section.blocks]
@@ -120,8 +117,8 @@ def test_shipped_studies_say_what_they_show_and_where_it_is_from():
 def test_what_the_singling_out_study_says_of_itself_is_what_comes_out():
     """Three records of four values, their average exactly: 3/4 less 27/64."""
     audit = run(load_study(shipped_study("singling-out-exact").path), rng=1)
-    assert audit.results["exact"]["least"] == pytest.approx(0.75 - 27 / 64)
-    assert str(0.75 - 27 / 64) in audit.results["about"]
+    assert KIND.judged(audit.record).needed.value == pytest.approx(0.75 - 27 / 64)
+    assert str(0.75 - 27 / 64) in audit.record.study["about"]
 
 
 def test_the_study_of_a_table_needs_nothing_but_the_package():

@@ -15,10 +15,10 @@ from narcissus import Game
 from narcissus.errors import InputError
 from narcissus.evidence import Bets
 from narcissus.evidence.betting import log_mean
+from narcissus.kinds.game.numbers import exactly
 from narcissus.knowledge import KnownRows
 from narcissus.mechanisms import Constant, ExactAverage, Identity
 from narcissus.profiles import write_out_family
-from narcissus.study.game.kind import exactly
 from narcissus.study.registry import STATEMENT, loaded
 from narcissus.success import (
     BayesianSafety,
@@ -400,9 +400,8 @@ QUARTERS = Records(3, [0.25] * 4)
 def least(world, mechanism, **options):
     game = Game(world, mechanism, Isolates())
     statement = SinglingOut(world.n, **{"w_max": 1.0, **options})
-    found = exactly(write_out_family(game), statement, [0.0])
-    assert found is not None
-    return found.least
+    _, needed, *_ = exactly(write_out_family(game), statement, [0.0])
+    return needed.value
 
 
 def test_three_records_of_four_values_with_their_average():

@@ -20,7 +20,7 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 """The columns that every kind of study has."""
 
 # kind -> module
-KINDS: dict[str, str] = {kind: f"narcissus.audits.numbers.{kind}" for kind in ("game", "table")}
+KINDS: dict[str, str] = {"table": "narcissus.audits.numbers.table"}
 
 
 def frame_of(record: Record) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from narcissus.errors import InputError
 
 if TYPE_CHECKING:
     from narcissus.game.executor import Executor
-    from narcissus.study.game.schema import RatesFamily
+    from narcissus.kinds.game.schema import RatesFamily
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +124,7 @@ def _between_rates(
 
 
 def _rates(study: studies.Study) -> RatesFamily | None:
-    from narcissus.study.game.schema import RatesFamily
+    from narcissus.kinds.game.schema import RatesFamily
 
     settings: Any = study.settings
     return settings.family if isinstance(settings.family, RatesFamily) else None

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from narcissus import membership as shadows
     from narcissus import report as drawing
     from narcissus import study as studies
+    from narcissus.kinds.game import covered
     from narcissus.report import leakage
-    from narcissus.study.game import covered
     from narcissus.study.table import propose
 else:
     np = Lazy("numpy")
     audits, bounds = Lazy("narcissus.audits"), Lazy("narcissus.bounds")
-    channels, covered = Lazy("narcissus.channels"), Lazy("narcissus.study.game.covered")
+    channels, covered = Lazy("narcissus.channels"), Lazy("narcissus.kinds.game.covered")
     drawing, evidence = Lazy("narcissus.report"), Lazy("narcissus.evidence")
     extraction, guarantees = Lazy("narcissus.extraction"), Lazy("narcissus.guarantees")
     leakage, priors = Lazy("narcissus.report.leakage"), Lazy("narcissus.priors")

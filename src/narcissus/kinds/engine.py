@@ -5,8 +5,8 @@ A kind says what is its own (`Kind`); playing, storing, judging, reading, frame 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import reduce
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from narcissus.game.block import Arrays
+from narcissus.game.executor import Executor
 from narcissus.observer import Observer
 from narcissus.results import NotAssessed, Status
 from narcissus.rows import Fact, Findings, HoldsRows, StudyJudgement, judge
@@ -159,7 +160,7 @@ class Kind(Generic[StudyT, WorkT]):
             contradictions=case.contradictions,
             assessed=[*said.assessed(case), *work.assessed],
             not_assessed=[*said.left_open(study, case), *work.not_assessed],
-            not_covered=list(said.not_covered),
+            not_covered=said.uncovered(case),
             digests=dict(work.digests),
         )
 
@@ -168,18 +169,8 @@ class Kind(Generic[StudyT, WorkT]):
         if tasks is None:
             return {}
         run: Any = getattr(work.study, "run", None)
-        with ExitStack() as stack:
-            store = None
-            if options.folder is not None:
-                kept = TrialStore(
-                    options.folder,
-                    dict(tasks.identity),
-                    restart=options.restart,
-                    observer=options.observer,
-                )
-                store = stack.enter_context(kept)
-            executor = stack.enter_context(executor_of(options, run, workers=run.workers or 1))
-            done: dict[str, Arrays] = {}
+        workers, done = run.workers or 1, dict[str, Arrays]()
+        with self.playing(options, run, tasks.identity, workers=workers) as (store, executor):
             while tasks is not None:
                 done |= play_all(
                     tasks.play,
@@ -190,13 +181,30 @@ class Kind(Generic[StudyT, WorkT]):
                     observer=options.observer,
                 )
                 tasks = tasks.then and tasks.then(done)
-            return done
+        return done
+
+    @contextmanager
+    def playing(
+        self, options: RunOptions, run: Any, identity: Mapping[str, object], *, workers: int
+    ) -> Generator[tuple[TrialStore | None, Executor]]:
+        """Yield the store of the results folder, if there is one, and who plays."""
+        with ExitStack() as stack:
+            store = None
+            if options.folder is not None:
+                kept = TrialStore(
+                    options.folder,
+                    dict(identity),
+                    restart=options.restart,
+                    observer=options.observer,
+                )
+                store = stack.enter_context(kept)
+            yield store, stack.enter_context(executor_of(options, run, workers=workers))
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
         """Make findings of what a record holds, with what follows from it."""
         return Findings(
-            criteria,
-            rows,
+            tuple(criteria),
+            tuple(rows),
             detail,
             self.confidence(detail),
             self.premises(detail),

@@ -50,6 +50,10 @@ class Layout:
         """Return the same where the study itself tells more."""
         return self.not_assessed(case)
 
+    def uncovered(self, case: StudyJudgement) -> list[str]:
+        """Return what no number speaks about."""
+        return list(self.not_covered)
+
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         """Return the numbers of the verdict."""
         raise NotImplementedError

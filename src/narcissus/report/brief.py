@@ -18,7 +18,6 @@ from narcissus.report.subjects import subject_of
 from narcissus.results import GRADES as FROM_STRONG
 from narcissus.results import Grade
 from narcissus.study.record import Record
-from narcissus.study.results.game import GameResults
 from narcissus.study.results.table import TableResults
 from narcissus.study.shareable import to_show
 
@@ -179,8 +178,8 @@ def _asked(key: str) -> str:
 def accepted(record: Record) -> str:
     """Describe what was accepted beforehand, why and by whom; or that nothing was."""
     said: Any = record.study.get("threshold") or {}
-    if isinstance(record.results, GameResults):
-        return f"the statement: {record.results.statement.words}"
+    if (subject := subject_of(record)) is not None and subject.accepted:
+        return subject.accepted
     if isinstance(record.results, TableResults) and record.results.settings[0].threshold:
         said = record.results.settings[0].threshold.model_dump()
     parts = [

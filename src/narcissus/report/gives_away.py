@@ -189,11 +189,6 @@ def _of_another(_: Record) -> list[RealFigure]:
     return [RealFigure("All numbers", how, ("*",))]
 
 
-def _of_nobody(_: Record) -> list[RealFigure]:
-    return []
-
-
 _BY_KIND: dict[str, Callable[[Any], list[RealFigure]]] = {
-    "game": _of_nobody,
     "table": _of_table,
 }

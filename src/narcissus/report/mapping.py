@@ -22,7 +22,6 @@ from narcissus.report.kinds.table_names import best_name
 from narcissus.report.page import Grid, Page, Section, Text
 from narcissus.report.subjects import subject_of
 from narcissus.study.record import Record
-from narcissus.study.results.game import GameResults
 from narcissus.study.results.table import TableResults
 from narcissus.study.shareable import to_show
 
@@ -127,13 +126,6 @@ def _of_kind(record: Record) -> dict[str, Answered]:
     return {} if answer is None else answer(record.results, record)
 
 
-def _game(results: GameResults, record: Record) -> dict[str, Answered]:
-    if not results.statement.name.startswith("singling-out"):
-        return {}
-    text = f"In the world of the game: {results.outcome}. {results.statement.words}"
-    return {"singling out": Answered(text, record.grade)}
-
-
 def _table(results: TableResults, record: Record) -> dict[str, Answered]:
     one = results.decisive
     found: dict[str, Answered] = {}
@@ -152,5 +144,4 @@ def _table(results: TableResults, record: Record) -> dict[str, Answered]:
 
 _KINDS: dict[type, Callable[..., dict[str, Answered]]] = {
     TableResults: _table,
-    GameResults: _game,
 }

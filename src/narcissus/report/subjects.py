@@ -12,7 +12,6 @@ from narcissus.report.about import EveryAttacker, Subject, shown
 from narcissus.report.format import number, percent
 from narcissus.report.kinds.table_names import label_of
 from narcissus.study.record import Record
-from narcissus.study.results.game import GameResults
 from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.results.table_attacks import GroupAttack, GroupResult
 from narcissus.study.table.words import most_vulnerable
@@ -89,31 +88,6 @@ def _table_limits(one: SettingResult) -> tuple[EveryAttacker, ...]:
     return tuple(found)
 
 
-def _game(results: GameResults, record: Record) -> Subject:
-    limits = [
-        EveryAttacker(f"{bound.quantity}: {bound.at_most}.", bound.grade, bound.assumptions)
-        for bound in results.proofs
-        if bound.value < 1
-    ]
-    exact = results.exact
-    if exact is not None and exact.holds and record.status == "met":
-        limits.insert(0, EveryAttacker(f"{exact.words}.", exact.grade, exact.assumptions))
-    most = None if exact is None or exact.cover is not None else exact.best_success
-    if exact is not None and most is not None and most < 1:
-        text = f"At most {percent(most, 'up')} of attempts fit the data"
-        text += f", in each of {number(exact.members)} distributions" * (exact.members > 1)
-        limits.append(EveryAttacker(f"{text}.", exact.grade, exact.assumptions))
-    worst = "" if exact is None or not exact.member else f"The worst world: {exact.member}."
-    return Subject(
-        f"Nothing about real people. The statement that was tested: {results.statement.words}.",
-        worst,
-        limits=tuple(limits),
-        no_ground="A game tests a statement in a world that is written down, not a release "
-        "about people",
-    )
-
-
 _KINDS: dict[type, Callable[..., Subject]] = {
     TableResults: _table,
-    GameResults: _game,
 }

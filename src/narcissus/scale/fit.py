@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from narcissus._outwards import lower, upper
 from narcissus.findings import weakest
+from narcissus.kinds.game.judgement import EVERYBODY, GameJudgement, PlayedAttacker
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade
-from narcissus.study.results.game import AttackerResult, ExactGame, GameResults, ProofResult
+from narcissus.rows import StudyRow
 
 Law = Literal["2^(-a x)", "x^(-a)"]
 LAWS: tuple[Law, ...] = ("2^(-a x)", "x^(-a)")
@@ -161,7 +162,6 @@ def at_least(points: Sequence[Known], law: Law) -> tuple[float, float, float] | 
 
 
 Quantity = Literal["gain", "success", "baseline", "bound", "closed form"]
-EVERYBODY = "any attacker"
 
 
 @dataclass(frozen=True)
@@ -187,23 +187,24 @@ class SizeCurve:
         return exponents(self.points)
 
 
-def epsilon_of(results: GameResults) -> float:
+def epsilon_of(found: GameJudgement) -> float:
     """Return the logarithm of the factor on the baseline in a gain."""
-    if results.statement.name == "threshold":  # its epsilon is a success, and no factor
+    statement = found.detail.statement
+    if statement.name == "threshold":  # its epsilon is a success, and no factor
         return 0.0
-    return results.statement.epsilon or 0.0
+    return statement.epsilon or 0.0
 
 
 def curves_of(
-    found: Sequence[tuple[float, GameResults]], *, between: bool = False
+    found: Sequence[tuple[float, GameJudgement]], *, between: bool = False
 ) -> list[SizeCurve]:
-    """Collect all curves from sizes, in order, and the results of the study of each.
+    """Collect all curves from sizes, in order, and what the study of each found.
 
     ``between`` is whether the study covers every rate of an interval, with some rates written out.
     """
     made: dict[tuple[str, Quantity, str], list[tuple[Known, Grade]]] = {}
-    for size, results in found:
-        for whose, quantity, limits, known, grade in _of_one(size, results, between=between):
+    for size, one in found:
+        for whose, quantity, limits, known, grade in _of_one(size, one, between=between):
             made.setdefault((whose, quantity, limits), []).append((known, grade))
     return [
         SizeCurve(whose, quantity, known, weakest(grades), limits)
@@ -215,47 +216,52 @@ def curves_of(
 _Point = tuple[str, Quantity, str, Known, Grade]
 
 
-def _of_one(size: float, results: GameResults, *, between: bool) -> Iterator[_Point]:
-    if results.exact is not None:
-        yield from (_of_all_rates if between else _exact)(size, results.exact)
-    for one in results.attackers:
-        if one.failed < one.success.trials:  # one that always raised says nothing
-            yield from _sampled(size, one, math.exp(epsilon_of(results)))
-    for proof in results.proofs:
-        yield _bound(size, proof)
+def _of_one(size: float, found: GameJudgement, *, between: bool) -> Iterator[_Point]:
+    if found.needed is not None:
+        yield from _exact(size, found, found.needed, between=between)
+    for one in found.attackers:
+        if not one.is_useless:  # one that always raised says nothing
+            yield from _sampled(size, one, math.exp(epsilon_of(found)))
+    for row in found.proofs:
+        # without the promise, which the size may be part of
+        theorem, value = row.name.split(" (")[0], row.value
+        limits = "gain" if row.facts["limits"] == "delta" else "success"
+        known = Known(size, value, value, value, exact=True)
+        yield theorem, "bound", limits, known, row.quantity.grade
 
 
-def _exact(size: float, exact: ExactGame) -> Iterator[_Point]:
-    best, grade = exact.best_attacker, exact.grade
-    gain = exact.delta[exact.epsilon.index(best.at_epsilon)]
+def _exact(
+    size: float, found: GameJudgement, needed: StudyRow, *, between: bool
+) -> Iterator[_Point]:
+    """Yield what the best attacker gains, and how; between rates, up to what is enough for all.
+
+    Success and baseline are known at the examined rates only, and the worst rate may be another.
+    """
+    top, grade = found.top, found.top.quantity.grade
+    gain = next(row.value for row in found.profile if row.is_at(top.at))
     numbers: dict[Quantity, float] = {"gain": gain}
+    if between:
+        enough = 1.0 if needed.quantity.high is None else needed.quantity.high
+        known = Known(size, gain, max(0.0, gain - ROUNDING), max(enough, gain) + ROUNDING)
+        yield EVERYBODY, "gain", "", known, grade
+        return
     if gain > ROUNDING:  # else the best attacker makes no attempt
-        numbers |= {"success": best.success, "baseline": best.baseline}
+        numbers |= {"success": top.value, "baseline": top.baseline or 0.0}
     for quantity, value in numbers.items():
         low, high = max(0.0, value - ROUNDING), value + ROUNDING
         yield EVERYBODY, quantity, "", Known(size, value, low, high, exact=True), grade
 
 
-def _of_all_rates(size: float, exact: ExactGame) -> Iterator[_Point]:
-    """Yield the delta needed at the worst rate examined, and the one enough for every rate.
-
-    Success and baseline are known at the examined rates only, and the worst rate may be another.
-    """
-    gain = exact.delta[exact.epsilon.index(exact.best_attacker.at_epsilon)]
-    enough = 1.0 if exact.cover is None else exact.cover.at_most
-    known = Known(size, gain, max(0.0, gain - ROUNDING), max(enough, gain) + ROUNDING)
-    yield EVERYBODY, "gain", "", known, exact.grade
-
-
-def _sampled(size: float, one: AttackerResult, factor: float) -> Iterator[_Point]:
+def _sampled(size: float, one: PlayedAttacker, factor: float) -> Iterator[_Point]:
     """Yield the sampled points of one attack; all limits hold at once, so the narrower ones do."""
     s, b = [
-        (share.value, _or(share.low, 0.0), _or(share.high, 1.0))
-        for share in (one.success, one.baseline)
+        (row.value, _or(row.quantity.low, 0.0), _or(row.quantity.high, 1.0))
+        for row in (one.success, one.fresh)
     ]
     low, high = s[1] - factor * b[2], s[2] - factor * b[1]
     if one.gap is not None:
-        low, high = max(low, _or(one.gap.low, -math.inf)), min(high, _or(one.gap.high, math.inf))
+        found = one.gap.quantity
+        low, high = max(low, _or(found.low, -math.inf)), min(high, _or(found.high, math.inf))
     gain = s[0] - factor * b[0]
     yield one.name, "gain", "", Known(size, gain, min(low, gain), max(high, gain)), "sampled"
     yield one.name, "success", "", Known(size, *s), "sampled"
@@ -264,13 +270,6 @@ def _sampled(size: float, one: AttackerResult, factor: float) -> Iterator[_Point
 
 def _or(limit: float | None, otherwise: float) -> float:
     return otherwise if limit is None else limit
-
-
-def _bound(size: float, proof: ProofResult) -> _Point:
-    value = proof.value
-    theorem = proof.theorem.split(" (")[0]  # without the promise, which the size may be part of
-    limits = "gain" if proof.limits == "delta" else "success"
-    return theorem, "bound", limits, Known(size, value, value, value, exact=True), proof.grade
 
 
 FEW = 3

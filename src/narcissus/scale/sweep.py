@@ -24,6 +24,9 @@ from narcissus.audits import Audit, run
 from narcissus.errors import InputError, NarcissusError, StudyError
 from narcissus.game import Game, play
 from narcissus.game.executor import Executor
+from narcissus.kinds.game import KIND
+from narcissus.kinds.game.judgement import GameJudgement
+from narcissus.kinds.game.schema import GameStudy, Setup
 from narcissus.knowledge import Candidates
 from narcissus.mechanisms.plain import ExactAverage, NoisyAverage, Parity
 from narcissus.observer import SILENT, Observer
@@ -32,13 +35,11 @@ from narcissus.profiles.closed_forms.parities import ParityRelease
 from narcissus.profiles.proofs import from_lemmas
 from narcissus.results import Grade
 from narcissus.scale.fit import Known, SizeCurve, curves_of
-from narcissus.study.game.schema import GameStudy, Setup
 from narcissus.study.keyed import kept_key, keyed, keyed_digests
 from narcissus.study.load import Study, load_study
 from narcissus.study.ranges import spread
 from narcissus.study.reading import read_record
 from narcissus.study.record import Record
-from narcissus.study.results.game import GameResults
 from narcissus.study.toml import read_document
 from narcissus.study.work import agree, in_words
 from narcissus.success.relations import Member
@@ -395,17 +396,17 @@ class AtValue:
     record: Record | None
     failed: str = ""
 
-    @property
-    def results(self) -> GameResults | None:
-        return None if self.record is None else cast("GameResults", self.record.results)
+    @cached_property
+    def found(self) -> GameJudgement | None:
+        return None if self.record is None else cast("GameJudgement", KIND.judged(self.record))
 
     @property
     def failures(self) -> list[str]:
         """Messages about attacks that raised errors; their trials count as unsuccessful."""
-        attackers = () if self.results is None else self.results.attackers
+        attackers = () if self.found is None else self.found.attackers
         return [
             f"the attack {one.name} failed with an error on {one.failed:,} of "
-            f"{one.success.trials:,} trials ({one.failures[0].error})"
+            f"{one.success.quantity.trials:,} trials ({one.said.failures[0].error})"
             for one in attackers
             if one.failed
         ]
@@ -413,9 +414,7 @@ class AtValue:
     @property
     def is_whole(self) -> bool:
         """Whether it could be played, by each attack in at least one trial."""
-        return self.results is not None and all(
-            one.failed < one.success.trials for one in self.results.attackers
-        )
+        return self.found is not None and not any(one.is_useless for one in self.found.attackers)
 
 
 @dataclass(frozen=True)
@@ -435,7 +434,7 @@ class Scaled:
 
     @cached_property
     def curves(self) -> tuple[SizeCurve, ...]:
-        found = [(one.value, one.results) for one in self.each if one.results is not None]
+        found = [(one.value, one.found) for one in self.each if one.found is not None]
         return tuple(curves_of(found, between=self.of_rates))
 
     @property

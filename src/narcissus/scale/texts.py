@@ -156,7 +156,7 @@ def _facts(scaled: Scaled) -> list[tuple[str, str]]:
     rows += [
         (f"with {o.name}", ", ".join(f"{v:g}" for v in o.values)) for o in scaled.sweep.together
     ]
-    trials = {one.results.trials for one in scaled.each if one.results is not None}
+    trials = {one.found.detail.trials for one in scaled.each if one.found is not None}
     rows.append(("Trials at each value", ", ".join(f"{n:,}" for n in sorted(trials))))
     rows.append(
         ("Limits", f"{100 * scaled.sweep.confidence:g}%, of all values and numbers together")

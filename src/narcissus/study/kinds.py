@@ -31,7 +31,7 @@ KINDS: dict[str, str] = {
     "channel": "narcissus.kinds.channel:KIND",
     "classifier": "narcissus.kinds.memorization.classifier:KIND",
     "extraction": "narcissus.kinds.extraction:KIND",
-    "game": "narcissus.study.game:KIND",
+    "game": "narcissus.kinds.game:KIND",
     "image-model": "narcissus.kinds.memorization.image:KIND",
     "language-model": "narcissus.kinds.memorization.language:KIND",
     "membership": "narcissus.kinds.membership:KIND",

@@ -12,26 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
-from narcissus.results import Status
 from narcissus.rows import StudyJudgement
 from narcissus.study.kinds import KINDS, ResultsKind, RowsKind, named, rows_kind, study_kind
 from narcissus.study.record import ROWS, SCHEMA, VERSION, Record, digest_of, study_digest
-from narcissus.study.results.game import GameOutcome, GameResults
 from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
-
-# outcome of a game -> statuses that it allows
-OUTCOMES: dict[GameOutcome, set[Status]] = {
-    "resilient, proved": {"met"},
-    "resilient, proved if": {"met"},
-    "violates, proved": {"exceeded"},
-    "violates, proved if": {"exceeded"},
-    "violates": {"exceeded"},
-    "no violation found": {"inconclusive", "too few trials"},
-    "contradicted": {"contradicted"},
-    "not assessed": {"not assessed"},
-}
-
 
 _NOT_OF_A_KIND = (LookupError, ValueError, TypeError, AttributeError, StopIteration, AssertionError)
 """What rows of another kind, and rows that are missing, come to."""
@@ -42,8 +27,7 @@ def disagreement(record: Record) -> str:
     """Describe where a record's status, verdict and results do not agree; '' where they do.
 
     The rules are those that hold whatever a kind of study weighs: a threshold that is met or
-    exceeded is so by some setting of the results, a proof is named in a game's outcome, and what
-    contradicts itself is not met.
+    exceeded is so by some setting of the results, and what contradicts itself is not met.
     """
     if why := _contradicted(record):
         return why
@@ -58,11 +42,9 @@ def disagreement(record: Record) -> str:
 def _of_its_kind(record: Record) -> str:
     if (kind := rows_kind(record.kind)) is not None:
         return _of_rows(record, kind)
-    status, results = record.status, record.results
+    results = record.results
     if isinstance(results, TableResults):
         return _table(record, results.settings)
-    if isinstance(results, GameResults) and status not in OUTCOMES[results.outcome]:
-        return f"the status is {status!r}, and the outcome {results.outcome!r}"
     return ""
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from narcissus._outwards import upper
 from narcissus.study.kinds import rows_kind
 from narcissus.study.record import ROWS, SCHEMA, digest_of, study_digest
 
@@ -148,56 +147,7 @@ def _limits_of(old: Data) -> Data:
     return old | {key: {"why": "", **old[key]} for key in ("beta_star", "bayes_risk")}
 
 
-def _game(results: Data, study: Data) -> Data:
-    said, exact = results["statement"], results["exact"]
-    keys = ("name", "words", "definition", "scope", "epsilon", "delta")
-    return {
-        "member": None,
-        "members": 1,
-        **results,
-        "statement": {key: said.get(key) for key in keys},
-        "attackers": [{"gap": None, "attempts": None, **one} for one in results["attackers"]],
-        "exact": None if exact is None else _exact(exact),
-        "proofs": [_proof(one, said) for one in results["proofs"]],
-    }
-
-
-def _exact(old: Data) -> Data:
-    least, limit = old["least"], old["limit"]
-    held = "nothing is enough" if least is None else f"{least:.6g} needed"
-    grade = "not assessed"
-    if "assumptions" in old:
-        grade = "proved if" if old["assumptions"] else "proved"
-    return {
-        "grade": grade,
-        "best_success": None,
-        "members": 1,
-        "member": None,
-        "rounding": None,
-        "best_fixed_guess": None,
-        "holds": least is not None and least <= limit,
-        "words": f"{held}, allowed {limit:g}",
-        "assumptions": [],
-        **old,
-        "best_attacker": {"member": None, **old["best_attacker"]},
-    }
-
-
-def _proof(old: Data, statement: Data) -> Data:
-    value, given = old["value"], old["assumptions"]
-    found = {
-        # format 1 says in words alone what is limited
-        "limits": "success" if old["quantity"].startswith("success") else "delta",
-        "at_most": f"at most {upper(value, 3)}",
-        "grade": "proved if" if given else "proved",
-        "sufficient": value <= statement["delta"],
-        **old,
-    }
-    return {key: found[key] for key in found if key not in {"valid", "proved"}}
-
-
 RESULTS: dict[str, Callable[[Any, Data], Any]] = {
     "channel": _channel,
-    "game": _game,
     "table": _table,
 }

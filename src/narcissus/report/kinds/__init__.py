@@ -12,7 +12,6 @@ from narcissus.study.shareable import to_show
 
 # kind -> module with a function `page(record) -> Page`
 PAGES: dict[str, str] = {
-    "game": "narcissus.report.kinds.game",
     "table": "narcissus.report.kinds.table",
 }
 

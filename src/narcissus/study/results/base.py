@@ -55,6 +55,9 @@ LATER = frozenset(
         "margin",
         "fingerprint",
         "and_copies",
+        "between",
+        "breaks",
+        "told",
     }
 )
 """Keys that came into format 2 after its first records, which are read without them."""
@@ -129,6 +132,10 @@ class SampledNumber(ResultModel):
             why=estimate.why,
             grade="sampled",
         )
+
+    def as_row(self) -> dict[str, Any]:
+        """Return what a row of a frame says of it."""
+        return self.model_dump(include={"value", "low", "high", "confidence", "trials", "grade"})
 
 
 class SampledShare(SampledNumber):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import tomllib
 
@@ -13,9 +12,7 @@ from narcissus import load_study, profile, run
 from narcissus.errors import InputError, LongWorkError, NarcissusError
 from narcissus.game import executor
 from narcissus.game.executor import Serial
-from narcissus.observer import SILENT
-from narcissus.report import render_html, render_text
-from narcissus.study.game.covered import (
+from narcissus.kinds.game.covered import (
     LEAST,
     section_of,
     smallest_for_every_rate,
@@ -23,11 +20,15 @@ from narcissus.study.game.covered import (
     to_toml,
     varied,
 )
+from narcissus.observer import SILENT
+from narcissus.report import render_html, render_text
 from narcissus.study.kinds import RunOptions, study_kind
 from narcissus.study.ranges import LARGEST, MOST, spread
 from narcissus.study.reading import disagreement, read_record
 from narcissus.study.shipped import shipped_study
 from narcissus.worlds import Bits, Finite, Neighbours, Records
+
+from .conftest import case_of
 
 STUDY = """
 kind = "game"
@@ -72,36 +73,36 @@ def study(tmp_path):
 @pytest.mark.states("Cohen et al. 2024", "Definition 1.6")
 def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
     audit = run(study(), rng=1)
-    exact = audit.record.results.exact
-    cover = exact.cover
+    case, cover = case_of(audit), audit.record.detail.cover
+    member, needed = case.needed.facts["member"], case.needed.quantity
     assert (audit.record.status, audit.record.grade) == ("met", "proved")
     assert "for every rate from 0 to 0.5" in audit.verdict
-    assert exact.members == 7
-    assert exact.member == f"rate = {cover.rate!r}"
-    assert exact.least == pytest.approx(cover.least, rel=1e-9)
-    assert exact.least <= cover.at_most <= 0.004
+    assert case.top.facts["members"] == 7
+    assert member == f"rate = {cover.rate!r}"
+    assert needed.value == pytest.approx(cover.least, rel=1e-9)
+    assert needed.value <= needed.high <= 0.004
+    assert needed.high <= cover.least + cover.tolerance
     assert cover.tolerance == pytest.approx(0.0004)
-    assert cover.complete
-    assert cover.holds
     text, html = render_text(audit.record), render_html(audit.record)
     for said in (text, html):
         assert "Delta that is enough for every rate from 0 to 0.5" in " ".join(said.split())
-        assert exact.member in said
-        for about in ("also one as large", f"data of {exact.member}", f"at {exact.member}"):
+        assert member in said
+        for about in ("also one as large", f"data of {member}", f"at {member}"):
             assert f"{about}, of the rates looked at" in " ".join(said.split())
     assert "rates: from = 0.0, to = 0.5, points = 6" in html
     audit.save(tmp_path / "out")
     record = read_record(tmp_path / "out" / "record.json")
     assert disagreement(record) == ""
-    assert record.results.exact.cover == cover
+    assert record.detail.cover == cover
 
 
 def test_a_rate_that_violates_is_named_though_no_point_of_the_grid_does(study):
     audit = run(study(("delta = 0.004", "delta = 0.001")), rng=1)
     assert (audit.record.status, audit.record.grade) == ("exceeded", "proved")
     assert "Violated, proved" in audit.verdict
-    assert audit.record.results.exact.cover.rate not in (0, 0.1, 0.2, 0.3, 0.4, 0.5)
-    assert f"at rate = {audit.record.results.exact.cover.rate!r}" in audit.verdict
+    rate = audit.record.detail.cover.rate
+    assert rate not in (0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    assert f"at rate = {rate!r}" in audit.verdict
 
 
 def test_what_is_not_shown_between_is_inconclusive(study):
@@ -109,7 +110,7 @@ def test_what_is_not_shown_between_is_inconclusive(study):
     assert (few.record.status, few.record.grade) == ("inconclusive", "not assessed")
     assert "but not shown for every rate" in few.verdict
     assert "take a larger `family.budget`" in few.verdict
-    assert not few.record.results.exact.cover.holds
+    assert case_of(few).needed.quantity.high > 0.004
     wide = run(study(("points = 6", "points = 6\ntolerance = 0.9")), rng=1)
     assert "take a smaller `family.tolerance`" in wide.verdict
 
@@ -126,8 +127,8 @@ def test_where_nothing_is_known_between_it_is_said(study, changes, reason):
     assert audit.record.status == "inconclusive"
     assert reason in audit.verdict
     assert 'kind = "grid"' in audit.verdict
-    assert audit.record.results.exact.cover is None
-    assert "cover" not in json.loads(audit.record.model_dump_json())["results"]["exact"]
+    assert audit.record.detail.cover is None
+    assert "cover" not in audit.results["detail"]
 
 
 def test_the_same_points_as_a_grid_are_proved_for_these(study):
@@ -135,17 +136,16 @@ def test_the_same_points_as_a_grid_are_proved_for_these(study):
     audit = run(study(('kind = "rates"\nfrom = 0.0\nto = 0.5\npoints = 6', grid)), rng=1)
     assert audit.record.status == "met"
     assert "for each of the 6 distributions of the family" in audit.verdict
-    assert audit.record.results.exact.cover is None
+    assert audit.record.detail.cover is None
 
 
 def test_an_outcome_that_its_cover_does_not_show_is_refused(study):
-    results = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1).record.results
-    with pytest.raises(ValueError, match="is not shown for every rate"):
-        type(results)(**{**dict(results), "outcome": "resilient, proved"})
-    cover = results.exact.cover
-    for changes in ({"holds": True}, {"complete": True}, {"rate": 0.9}, {"at_most": 0.0}):
-        with pytest.raises(ValueError, match=r"follow|not in the interval"):
-            type(cover)(**{**dict(cover), **changes})
+    record = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1).record
+    said = disagreement(record.model_copy(update={"status": "met", "grade": "proved"}))
+    assert said == "the status is 'met', and that of the rows 'inconclusive'"
+    cover = record.detail.cover.model_copy(update={"rate": 0.9})
+    with pytest.raises(ValueError, match="not in the interval"):
+        type(record.detail)(**{**dict(record.detail), "cover": cover})
 
 
 def test_long_work_is_told_before_it_starts(study, tmp_path):
@@ -205,7 +205,7 @@ def test_others_look_at_values_and_a_value_that_is_refused_matters_only_if_it_is
 def test_a_statement_that_allows_nothing_has_a_tolerance(study):
     none = ("delta = 0.004", "delta = 0.0")
     audit = run(study(none, ("n = 40", "n = 4"), ("points = 6", "points = 6\nbudget = 50")), rng=1)
-    assert audit.record.results.exact.cover.tolerance == LEAST
+    assert audit.record.detail.cover.tolerance == LEAST
     with pytest.raises(NarcissusError, match="tolerance"):
         study(("points = 6", "points = 6\ntolerance = 0.0"))
 

@@ -1,8 +1,38 @@
 """Games as a page: what speaks for the release and against it, and with which grade."""
 
+import json
+from pathlib import Path
+
 import pytest
 
+from narcissus.kinds.game import KIND
+from narcissus.kinds.game.layout import LAYOUT
 from narcissus.report import Facts, Figure, Grid, Items, page_of
+from narcissus.study.reading import _validated
+from narcissus.study.upgrade import upgraded, with_rows
+
+RECORDS = Path(__file__).parents[2] / "study" / "records" / "last"
+
+
+@pytest.fixture
+def record_of():
+    """Give the function that reads a record of format 1, with changes below its results."""
+
+    def read(name, edit=lambda results: None):
+        path = RECORDS / f"{name}.json"
+        data = upgraded(json.loads(path.read_text(encoding="utf-8")))
+        edit(data["results"])
+        return _validated(path, with_rows(data))
+
+    return read
+
+
+@pytest.fixture
+def blocks():
+    """Give the function that finds the blocks of a kind in a page."""
+    return lambda page, kind: [
+        block for section in page.sections for block in section.blocks if isinstance(block, kind)
+    ]
 
 
 def verdict_of(record):
@@ -41,17 +71,16 @@ def test_a_violation_that_is_certain_speaks_against_it(record_of):
 
 
 def test_numbers_at_odds_speak_for_nothing(record_of):
-    record = record_of("game", lambda r: r.update(outcome="contradicted"))
-    verdict = verdict_of(record)
+    """The attack gains what the exact answer denies."""
+    edit = {"value": 0.6, "low": 0.5, "high": 0.7}
+    verdict = verdict_of(record_of("game", lambda r: r["attackers"][0]["gap"].update(edit)))
     assert list(verdict.evidence_for) == []
     assert verdict.evidence_against
 
 
 def quiet(results, **gap):
     """Leave the attackers alone to speak, with a gap of these limits."""
-    results.update(
-        exact=None, proofs=[], outcome="no violation found", largest_epsilon_refuted=None
-    )
+    results.update(exact=None, proofs=[], largest_epsilon_refuted=None)
     results["statement"]["delta"] = 0.4
     results["attackers"][0]["gap"].update(gap)
 
@@ -128,13 +157,41 @@ def test_the_parts_of_the_game_are_told_in_a_line_each(record_of, blocks):
 def test_light_predicates_have_their_curve(record_of, blocks):
     record = record_of("singling-out")
     [picture] = blocks(page_of(record), Figure)
-    points = record.results.curve
-    assert picture.table.rows == [[p.w, p.success, p.baseline] for p in points]
+    points = [row for row in record.rows if row.of == "isolated"]
+    assert picture.table.rows == [[p.at["weight"], p.value, p.baseline] for p in points]
 
 
 def test_of_a_family_the_distribution_that_is_hit_most_is_named_with_its_grade(record_of):
-    exact = record_of("family").results.exact
+    case = KIND.judged(record_of("family"))
+    member = case.needed.facts["member"]
     words, grade = verdict_of(record_of("family")).worst
-    assert words.startswith(f"data of {exact.member}: the best attempts fit them in ")
-    assert grade == exact.grade
+    assert words.startswith(f"data of {member}: the best attempts fit them in ")
+    assert grade == case.grade
+    assert LAYOUT.subject(record_of("family"), case).worst == f"The worst world: {member}."
     assert verdict_of(record_of("singling-out")).worst is None
+
+
+def test_a_game_is_no_ground_and_vacuous_theorems_are_left_out(record_of):
+    for value, count in ((1.0, 0), (0.5, 1)):
+
+        def edit(results, value=value):
+            results["exact"] = None
+            results["proofs"][0].update(value=value, quantity="success of all", limits="success")
+
+        record = record_of("game", edit)
+        said = LAYOUT.subject(record, KIND.judged(record))
+        assert "not a release about people" in said.no_ground
+        assert len(said.limits) == count
+
+
+@pytest.mark.parametrize(
+    ("most", "limits"), [(1.0, []), (0.6123, ["At most 61.3% of attempts fit the data."])]
+)
+def test_what_any_attacker_of_a_game_reaches_is_a_limit(record_of, most, limits):
+    def edit(results):
+        results["exact"].update(best_success=most, members=1)
+        results["proofs"] = []
+
+    record = record_of("game", edit).model_copy(update={"status": "exceeded"})
+    said = LAYOUT.subject(record, KIND.judged(record))
+    assert [one.text for one in said.limits] == limits

@@ -5,6 +5,8 @@ import pytest
 import narcissus
 from narcissus.study.shipped import shipped_study
 
+from .conftest import case_of
+
 
 @pytest.fixture(scope="module")
 def audit():
@@ -12,16 +14,18 @@ def audit():
 
 
 def test_the_frame_holds_attackers_and_the_exact_profile(audit):
-    frame, results = audit.to_frame(), audit.results
-    [one] = results["attackers"]
-    success = frame[(frame["quantity"] == "success") & (frame["name"] == one["name"])].iloc[0]
-    assert success["value"] == one["success"]["value"]
-    assert (success["low"], success["high"]) == (one["success"]["low"], one["success"]["high"])
-    assert success["baseline"] == one["baseline"]["value"]
-    assert (success["grade"], success["trials"]) == ("sampled", one["success"]["trials"])
+    frame = audit.to_frame()
+    [one] = case_of(audit).attackers
+    success = frame[(frame["quantity"] == "success") & (frame["name"] == one.name)].iloc[0]
+    found = one.success.quantity
+    assert success["value"] == found.value
+    assert (success["low"], success["high"]) == (found.low, found.high)
+    assert success["baseline"] == one.fresh.value
+    assert (success["grade"], success["trials"]) == ("sampled", found.trials)
     profile = frame[frame["quantity"] == "delta"]
-    assert profile["epsilon"].tolist() == results["exact"]["epsilon"]
-    assert profile["value"].tolist() == results["exact"]["delta"]
+    rows = case_of(audit).profile
+    assert profile["epsilon"].tolist() == [row.at["epsilon"] for row in rows]
+    assert profile["value"].tolist() == [row.value for row in rows]
     assert set(profile["grade"]) == {"proved"}
 
 
@@ -34,8 +38,8 @@ def test_a_delta_that_rounding_may_have_lost_is_no_proved_zero():
 
 
 def test_the_headline_names_outcome_attack_and_baseline(audit):
-    [one] = audit.results["attackers"]
+    [one] = case_of(audit).attackers
     assert repr(audit).startswith(
-        f"Audit(game: exceeded, proved; violates, proved, {one['name']} succeeds in 0.2%, against "
+        f"Audit(game: exceeded, proved; violates, proved, {one.name} succeeds in 0.2%, against "
         "fresh data in 0.041%"
     )

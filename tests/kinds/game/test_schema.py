@@ -35,6 +35,8 @@ from narcissus.extraction import (
     StatisticalVerifier,
     trained_on_secret,
 )
+from narcissus.kinds.game.kind import identity_of
+from narcissus.kinds.game.schema import MOST, RatesFamily
 from narcissus.knowledge import Hiding
 from narcissus.mechanisms import (
     Cipher,
@@ -47,8 +49,6 @@ from narcissus.mechanisms import (
     Sha256,
     Stretched,
 )
-from narcissus.study.game.kind import identity_of
-from narcissus.study.game.schema import MOST, RatesFamily
 from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.shipped import shipped_studies, shipped_study
 from narcissus.study.signatures import options_of
@@ -228,7 +228,7 @@ def test_side_information_of_ones_own_with_coins_and_a_cap(tmp_path):
         "statement": 'name = "side-information"\nepsilon = 1.0\n[run]\ntrials = 200',
     }
     audit = run(load(tmp_path, side=side.format("coins", 500), **both), rng=1)
-    assert audit.results["outcome"] == "violates"
+    assert audit.status == "exceeded"
     capped = load(tmp_path, side=side.format("everything", 5), **both)
     with pytest.raises(InputError, match="none of 5 led to"):
         run(capped, rng=1)

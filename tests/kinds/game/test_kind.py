@@ -21,20 +21,22 @@ from narcissus import Game, load_study, play, profile, run
 from narcissus.attacks import OwnAttack, ReleasedRow
 from narcissus.attacks.base import Failure
 from narcissus.errors import InputError, LongWorkError, NarcissusError, StoreError, TooLargeError
+from narcissus.kinds.game import kind
+from narcissus.kinds.game.layout import exact_words
+from narcissus.kinds.game.numbers import curve_of, exactly, has_epsilon
+from narcissus.kinds.game.schema import Exact, GameRun, Privacy
 from narcissus.mechanisms import Constant, Identity, RandomizedResponse
 from narcissus.profiles import write_out_family
 from narcissus.report import page_of, render_html, render_text
-from narcissus.results import Bound, Estimate
-from narcissus.study.game import kind
-from narcissus.study.game.kind import answer, exactly, has_epsilon
-from narcissus.study.game.schema import Exact, GameRun, Privacy
-from narcissus.study.game.verdict import Ground, Judged, Proof
+from narcissus.results import Estimate
 from narcissus.study.registry import ROOMS, loaded
 from narcissus.study.shipped import shipped_study
 from narcissus.study.signatures import options_of
 from narcissus.success import FixedBaseline, NotMemorizing, Resilience, SinglingOut, Threshold
 from narcissus.success.relations import Isolates, Own, Prefix, RandomRow
 from narcissus.worlds import Bits, Family, Records
+
+from .conftest import case_of, judged, proof
 
 
 def write(tmp_path, text, name="study.toml"):
@@ -138,8 +140,8 @@ def test_a_study_of_ones_own_parts(tmp_path):
     for world in ("mine:world", "mine:World"):
         study = load_study(write(tmp_path, MINE.format(world=world)), allow_code=True)
         audit = run(study, rng=1)
-        assert audit.results["outcome"] == "violates"
-        assert audit.results["attackers"][0]["success"]["value"] == 1
+        assert case_of(audit).outcome == "violates"
+        assert case_of(audit).attackers[0].success.value == 1
         assert any("cannot be written out" in n.reason for n in audit.record.not_assessed)
 
 
@@ -150,13 +152,13 @@ def test_own_modules_of_one_name_do_not_collide(tmp_path):
         (folder / "mine.py").write_text(text, encoding="utf-8")
         study = SMALL.replace('"released-row"\nrow = "all"', '"mine:attack"')
         audit = run(load_study(write(folder, study), allow_code=True), rng=1)
-        assert audit.results["attackers"][0]["success"]["value"] == number
+        assert case_of(audit).attackers[0].success.value == number
 
 
 def test_a_world_too_large_for_the_exact_answer_that_was_asked(tmp_path):
     large = SMALL.replace("n = 4", "n = 40")
     audit = run(load_study(write(tmp_path, large)), rng=1)
-    assert audit.results["exact"] is None
+    assert case_of(audit).needed is None
     assert any("1,099,511,627,776" in n.reason for n in audit.record.not_assessed)
     asked = load_study(write(tmp_path, large + '[exact]\nwhen = "required"\n'))
     with pytest.raises(TooLargeError, match="1,099,511,627,776 data sets"):
@@ -171,7 +173,7 @@ def test_nothing_to_go_by_is_not_assessed(tmp_path):
     )
     text = large.replace('[looser]\nrow = "all"\n', "")
     audit = run(load_study(write(tmp_path, text)), rng=1)
-    assert audit.results["outcome"] == "not assessed"
+    assert case_of(audit).outcome == "not assessed"
     assert audit.status == "not assessed"
     with pytest.raises(InputError, match=r"no \[\[attack\]\]"):
         load_study(write(tmp_path, text + '[exact]\nwhen = "never"\n'))
@@ -185,7 +187,7 @@ def test_an_attack_that_always_fails_is_not_assessed(tmp_path):
     assert audit.status == "not assessed"
     assert any("OSError: no" in remark.reason for remark in audit.record.not_assessed)
     assert "failed with an error on" in audit.verdict
-    assert audit.results["attackers"][0]["failures"][0]["seed"] in audit.verdict
+    assert case_of(audit).attackers[0].said.failures[0].seed in audit.verdict
     page_of(audit.record)
 
 
@@ -220,7 +222,7 @@ name = "pairs"
 epsilon = 1.0
 """
     audit = run(load_study(write(tmp_path, text)), rng=1)
-    assert audit.results["outcome"] == "resilient, proved"
+    assert case_of(audit).outcome == "resilient, proved"
     assert "A.4" in audit.verdict
     assert "differentially private" in render_html(audit.record)
 
@@ -245,7 +247,7 @@ def test_profile_takes_a_study():
 def test_what_a_program_prints_is_scored_in_a_game_too(relation, records):
     """A model of one line prints that line, which is in a fresh data set once in four."""
     attack = {"name": "ranking", "samples": 5, "length": 12, "top": 1}
-    found = run(
+    audit = run(
         load_study(
             {
                 "kind": "game",
@@ -258,9 +260,10 @@ def test_what_a_program_prints_is_scored_in_a_game_too(relation, records):
             }
         ),
         rng=1,
-    ).results["attackers"][0]
-    assert found["success"]["value"] == 1
-    assert 0.1 < found["baseline"]["value"] < 0.45
+    )
+    [found] = case_of(audit).attackers
+    assert found.success.value == 1
+    assert 0.1 < found.fresh.value < 0.45
 
 
 OWN_SCHEME = """
@@ -326,16 +329,16 @@ def test_an_encryption_scheme_of_ones_own_is_asked(tmp_path, mechanism, attack):
     with pytest.raises(InputError, match=r"the study runs code of its own: mine:.*--allow-code"):
         load_study(path)
     audit = run(load_study(path, allow_code=True), rng=1)
-    assert audit.results["outcome"] == "violates"
-    [attacker] = audit.results["attackers"]
-    assert attacker["success"]["value"] == 1
-    assert [one["trial"] for one in attacker["transcripts"]] == [0, 1, 2]
-    for one in attacker["transcripts"]:
-        assert one["questions"] == len(one["exchanges"]) == 2
-        assert one["success"] == (one["baseline"] == 0)
+    assert case_of(audit).outcome == "violates"
+    [attacker] = case_of(audit).attackers
+    assert attacker.success.value == 1
+    assert [one.trial for one in attacker.said.transcripts] == [0, 1, 2]
+    for one in attacker.said.transcripts:
+        assert one.questions == len(one.exchanges) == 2
+        assert one.success == (one.baseline == 0)
     text = render_text(audit.record)
     assert "What was said in the first trials" in text
-    assert attacker["transcripts"][0]["exchanges"][1]["answer"] in text
+    assert attacker.said.transcripts[0].exchanges[1].answer in text
     assert "What was said in the first trials" in render_html(audit.record)
 
 
@@ -347,15 +350,15 @@ def test_what_was_said_of_a_world_of_ones_own_is_not_kept(tmp_path):
     write(tmp_path, OWN_SCHEME + "\ndef ask(talk):\n    return talk.ask([1])\n", "others.py")
     path = write(tmp_path, text.replace("ATTACK", 'name = "others:ask"'))
     audit = run(load_study(path, allow_code=True), rng=1)
-    [attacker] = audit.results["attackers"]
-    assert attacker["success"]["value"] == 1
-    assert "transcripts" not in attacker
+    [attacker] = case_of(audit).attackers
+    assert attacker.success.value == 1
+    assert not attacker.said.transcripts
     assert "What was said" not in render_text(audit.record)
 
 
 def test_a_record_without_conversations_has_no_key_for_them(tmp_path):
     audit = run(load_study(write(tmp_path, SMALL)), rng=3)
-    assert "transcripts" not in audit.results["attackers"][0]
+    assert "transcripts" not in audit.results["detail"]["attackers"][0]
 
 
 def test_what_was_said_is_the_same_when_a_run_is_continued(tmp_path):
@@ -364,7 +367,7 @@ def test_what_was_said_is_the_same_when_a_run_is_continued(tmp_path):
     again = run(study, rng=5, folder=tmp_path / "kept")
     continued = run(study, rng=5, folder=tmp_path / "kept")
     assert whole.results == again.results == continued.results
-    assert whole.results["attackers"][0]["transcripts"]
+    assert case_of(whole).attackers[0].said.transcripts
 
 
 def test_a_promise_of_a_broken_mechanism_is_refuted(tmp_path):
@@ -372,7 +375,7 @@ def test_a_promise_of_a_broken_mechanism_is_refuted(tmp_path):
     text = shipped_study("sparse-vector-broken").path.read_text(encoding="utf-8")
     path = write(tmp_path, text + "\n[privacy]\nepsilon = 1.0\n")
     audit = run(load_study(path), rng=1)
-    assert audit.results["outcome"] == "contradicted"
+    assert case_of(audit).outcome == "contradicted"
     assert "(1, 0)-differentially private, replace-one, as [privacy] says" in audit.verdict
 
 
@@ -390,57 +393,10 @@ def test_attacks_that_do_not_fit_the_mechanism_are_refused(tmp_path, mechanism, 
         run(load_study(path), rng=1)
 
 
-STUDY = """
-kind = "game"
-about = "One sentence."
-source = "A paper"
-expected = "violates"
-[world]
-name = "bits"
-n = 3
-[mechanism]
-name = "identity"
-[success]
-name = "prefix"
-[[attack]]
-name = "released-row"
-row = "all"
-[statement]
-name = "narcissus"
-epsilon = 0.5
-delta = 0.2
-[run]
-confidence = 0.9
-"""
 STATEMENT = Resilience(0.5, 0.2)
-JUDGED = Judged("violates", "exceeded", "words", "sampled")
 
 
-@pytest.fixture
-def study(tmp_path):
-    path = tmp_path / "s.toml"
-    path.write_text(STUDY)
-    return load_study(path).settings
-
-
-def answered(study, run, proofs=(), gaps=None, statement=STATEMENT):
-    ground = Ground(statement, "this one world", None, proofs, run, gaps or {})
-    return answer(study, ground, JUDGED, played=run, members=1, memorized=None)
-
-
-def test_without_a_run_there_are_no_attackers(study):
-    found = answered(study, None)
-    assert (found.trials, found.decided, found.member, found.members) == (0, None, None, 1)
-    assert (found.attackers, found.curve, found.remarks) == ((), (), ())
-    assert found.largest_epsilon_refuted is None
-    assert (found.about, found.source, found.expected) == ("One sentence.", "A paper", "violates")
-    assert (found.outcome, found.confidence) == ("violates", 0.9)
-    said = found.statement
-    assert (said.name, said.epsilon, said.delta) == ("narcissus", 0.5, 0.2)
-    assert (said.words, said.scope) == (STATEMENT.words(), "this one world")
-
-
-def test_every_attacker_of_the_run_stands_in_it_with_what_failed(study):
+def test_every_attacker_of_the_run_stands_in_it_with_what_failed():
     def failing(release, known, rng):
         if release[0]:
             raise ValueError("a one")
@@ -449,35 +405,38 @@ def test_every_attacker_of_the_run_stands_in_it_with_what_failed(study):
     game = Game(Bits(3), Identity(), Prefix())
     attacks = {"all": ReleasedRow("all"), "some": OwnAttack(failing)}
     run = play(game, attacks, STATEMENT, trials=60, rng=1)
-    found = answered(study, run, gaps={"all": Estimate(0.5, 0.1, 0.9, 0.9, 60)})
-    assert (found.trials, found.decided) == (run.trials, run.decided)
-    assert found.largest_epsilon_refuted == run.refuted
-    assert found.remarks == tuple(run.remarks)
-    for one, told in zip(run.attackers, found.attackers, strict=True):
-        assert (told.name, told.attempts, told.failed) == (one.name, one.attempts, one.failed)
-        assert (told.success.value, told.success.low) == (one.success.value, one.success.low)
-        assert (told.baseline.value, told.baseline.high) == (one.baseline.value, one.baseline.high)
-        back = [Failure(f.trial, int(f.seed), f.error) for f in told.failures]
+    case = judged((), (), run, gaps={"all": Estimate(0.5, 0.1, 0.9, 0.9, 60)})
+    assert (case.detail.trials, case.detail.decided) == (run.trials, run.decided)
+    assert case.refuted == run.refuted
+    assert case.detail.remarks == tuple(run.remarks)
+    for one, told in zip(run.attackers, case.attackers, strict=True):
+        assert (told.name, told.failed) == (one.name, one.failed)
+        assert told.success.facts["attempts"] == one.attempts
+        for row, found in ((told.success, one.success), (told.fresh, one.baseline)):
+            assert (row.value, row.quantity.low, row.quantity.high) == (
+                found.value, found.low, found.high,
+            )  # fmt: skip
+        back = [Failure(f.trial, int(f.seed), f.error) for f in told.said.failures]
         assert back == one.failures
-    every, some = found.attackers
-    assert (every.gap.value, every.gap.low, every.gap.high) == (0.5, 0.1, 0.9)
+    every, some = case.attackers
+    gap = every.gap.quantity
+    assert (gap.value, gap.low, gap.high) == (0.5, 0.1, 0.9)
+    assert every.gap.at == {"epsilon": 0.5}
     assert some.gap is None
-    assert every.baseline_exact_per_attempt
+    assert every.said.baseline_exact_per_attempt
     assert some.failed > 0
 
 
-def test_proofs_say_whether_they_suffice(study):
-    enough = Bound(0.15, "delta", "T 1", ("it is so",))
-    much = Bound(0.25, "delta", "T 2")
-    found = answered(study, None, [Proof(enough, "delta"), Proof(much, "success")])
-    one, other = found.proofs
-    assert (one.theorem, one.limits, one.value, one.grade) == ("T 1", "delta", 0.15, "proved if")
-    assert (one.sufficient, one.assumptions) == (True, ("it is so",))
-    assert (other.limits, other.grade, other.sufficient) == ("success", "proved", False)
-    assert (other.quantity, other.at_most) == ("delta", "at most 0.25")
+def test_proofs_say_whether_they_suffice():
+    case = judged((), [proof(0.15, ("it is so",), theorem="T 1"), proof(0.25, (), "success")])
+    one, other = case.proofs
+    assert (one.name, one.facts["limits"], one.value) == ("T 1", "delta", 0.15)
+    assert (one.quantity.grade, one.quantity.takes_as_given) == ("proved if", ("it is so",))
+    assert (other.facts["limits"], other.facts["what"]) == ("success", "delta")
+    assert [case.suffices(row) for row in case.proofs] == [True, False]
 
 
-def test_the_curve_has_the_best_attacker_at_each_weight(study):
+def test_the_curve_has_the_best_attacker_at_each_weight():
     """Two attackers: one isolates with weight 1/4 always, the other with 1/2 in half the trials."""
     world = Records(2, [0.25] * 4)
     statement = SinglingOut(2, 0.5).prepare(Game(world, Identity(), Isolates()))
@@ -493,65 +452,73 @@ def test_the_curve_has_the_best_attacker_at_each_weight(study):
         (b, np.arange(40) < 20, np.where(np.arange(40) < 35, 0.5, np.nan)),
     ):
         scores.success[:], scores.weight[:] = success, weight
-    found = answered(study, run, statement=statement).curve
-    assert [point.w for point in found] == [0.25, 0.5]
-    assert [point.success for point in found] == [10 / 40, 20 / 40]
-    assert [point.baseline for point in found] == pytest.approx([2 * 0.25 * 0.75, 0.5])
+    weights, shares, baselines = zip(*curve_of(statement, run.attackers), strict=True)
+    assert weights == (0.25, 0.5)
+    assert shares == (10 / 40, 20 / 40)
+    assert list(baselines) == pytest.approx([2 * 0.25 * 0.75, 0.5])
 
 
 COIN = Game(Bits(1), Identity(), Prefix())
 UNEVEN = Game(Records(1, [0.7, 0.2, 0.1]), Identity(), Prefix())
 
 
-def judged(game, statement, epsilons=(0.0,)):
-    return exactly(write_out_family(game), statement, epsilons)
+def answer(game, statement, epsilons=(0.0,)):
+    """Judge the exact answer alone; None where the statement has none."""
+    rows = exactly(write_out_family(game), statement, epsilons)
+    return judged(rows, statement=statement) if rows else None
+
+
+def epsilons(found):
+    return tuple(row.at["epsilon"] for row in found.profile)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 2.0])
 def test_naming_a_coin_gains_what_its_own_baseline_leaves(epsilon):
     """Success 1 and baseline 1/2, or no attempt at all."""
     least = max(0.0, 1 - math.exp(epsilon) / 2)
-    found = judged(COIN, Resilience(epsilon, 0.2), (1.0, 0.0, 1.0))
-    assert found.epsilon == tuple(sorted({0.0, 1.0, epsilon}))
-    expected = [max(0.0, 1 - math.exp(e) / 2) for e in found.epsilon]
-    assert list(found.delta) == pytest.approx(expected)
-    assert (found.least, found.limit) == (pytest.approx(least), 0.2)
+    found = answer(COIN, Resilience(epsilon, 0.2), (1.0, 0.0, 1.0))
+    assert epsilons(found) == tuple(sorted({0.0, 1.0, epsilon}))
+    expected = [max(0.0, 1 - math.exp(e) / 2) for e in epsilons(found)]
+    assert [row.value for row in found.profile] == pytest.approx(expected)
+    assert (found.needed.value, found.limit) == (pytest.approx(least), 0.2)
     assert found.holds == (least <= 0.2)
-    best = found.best_attacker
-    assert best.at_epsilon == epsilon
-    assert (best.success, best.baseline) == ((1, 0.5) if least else (0, 0))
-    assert found.best_success == 1
-    assert (found.members, found.member, best.member) == (1, None, None)
-    assert (found.grade, found.assumptions) == ("proved", ())
-    assert (found.data_sets, found.releases, found.guesses) == (2, 2, 2)
-    assert found.best_fixed_guess is None
+    best = found.top
+    assert best.at["epsilon"] == epsilon
+    assert (best.value, best.baseline) == ((1, 0.5) if least else (0, 0))
+    assert found.top.facts["largest"] == 1
+    assert best.facts["members"] == 1
+    assert "member" not in {*best.facts, *found.needed.facts}
+    assert (best.quantity.grade, found.given) == ("proved", ())
+    sizes = [best.facts[key] for key in ("data_sets", "releases", "guesses")]
+    assert sizes == [2, 2, 2]
+    assert "fixed" not in found.needed.facts
 
 
 def test_the_edge_of_a_statement_holds():
-    assert judged(COIN, Resilience(0.0, 0.5)).holds
-    assert not judged(COIN, Resilience(0.0, 0.499999)).holds
+    assert answer(COIN, Resilience(0.0, 0.5)).holds
+    assert not answer(COIN, Resilience(0.0, 0.499999)).holds
 
 
 def test_a_fixed_baseline_is_that_of_the_likeliest_value():
     """Everything is known: 1 less e^epsilon times .7."""
     for epsilon in (0.0, 0.2):
-        found = judged(UNEVEN, FixedBaseline(epsilon, 0.1))
-        assert found.least == pytest.approx(1 - 0.7 * math.exp(epsilon))
-        assert found.best_fixed_guess == pytest.approx(0.7)
-        assert epsilon in found.epsilon
-    nothing = judged(Game(UNEVEN.world, Constant(), Prefix()), FixedBaseline(0.0, 0.0))
-    assert nothing.least == pytest.approx(0, abs=1e-12)
+        found = answer(UNEVEN, FixedBaseline(epsilon, 0.1))
+        assert found.needed.value == pytest.approx(1 - 0.7 * math.exp(epsilon))
+        assert found.needed.facts["fixed"] == pytest.approx(0.7)
+        assert epsilon in epsilons(found)
+    nothing = answer(Game(UNEVEN.world, Constant(), Prefix()), FixedBaseline(0.0, 0.0))
+    assert nothing.needed.value == pytest.approx(0, abs=1e-12)
     assert nothing.holds
 
 
 @pytest.mark.parametrize(("tau", "least"), [(0.05, 0.0), (0.1, 0.1), (0.2, 0.3), (0.7, 1.0)])
 def test_a_threshold_counts_the_values_that_are_rare_enough(tau, least):
-    found = judged(UNEVEN, Threshold(0.25, tau), (0.5,))
-    assert (found.least, found.limit) == (pytest.approx(least), 0.25)
+    found = answer(UNEVEN, Threshold(0.25, tau), (0.5,))
+    assert (found.needed.value, found.limit) == (pytest.approx(least), 0.25)
     assert found.holds == (least <= 0.25)
     # its epsilon is no factor on a baseline: the profile is at the points that were asked
-    assert found.epsilon == (0.5,)
-    assert found.best_attacker.at_epsilon == 0.5
+    assert epsilons(found) == (0.5,)
+    assert found.top.at["epsilon"] == 0.5
 
 
 def test_what_a_statement_takes_as_a_factor():
@@ -563,21 +530,21 @@ def test_singling_out_takes_the_weight_at_which_most_is_gained():
     """Two records of two values, seen: one is singled out where they differ, at 1/2; and 1/2
     is what a predicate of weight 1/2 does anyway."""
     game = Game(Records(2, [0.5, 0.5]), Identity(), Isolates())
-    found = judged(game, SinglingOut(2, 1.0))
-    assert found.least == pytest.approx(0.5 - 2 * 0.5 * 0.5, abs=1e-12)
+    found = answer(game, SinglingOut(2, 1.0))
+    assert found.needed.value == pytest.approx(0.5 - 2 * 0.5 * 0.5, abs=1e-12)
     three = Game(Records(2, [0.25] * 4), Identity(), Isolates())
     # with quarters: differing 3/4 of the time, where a predicate of weight 1/4 isolates with 3/8
-    assert judged(three, SinglingOut(2, 0.25)).least == pytest.approx(3 / 4 - 3 / 8)
-    assert judged(three, SinglingOut(2, 0.2)).least == 0
+    assert answer(three, SinglingOut(2, 0.25)).needed.value == pytest.approx(3 / 4 - 3 / 8)
+    assert answer(three, SinglingOut(2, 0.2)).needed.value == 0
 
 
 def test_statements_without_an_exact_form_have_none():
-    assert judged(COIN, NotMemorizing(1, 1, 0.1)) is None
+    assert answer(COIN, NotMemorizing(1, 1, 0.1)) is None
     rows = Game(Records(2, [0.5, 0.5]), Identity(), RandomRow())
     for statement in (FixedBaseline(), Threshold(0.1, 0.1)):
-        assert judged(rows, statement) is None
-    assert judged(rows, Resilience()) is not None
-    assert judged(COIN, SinglingOut(1, 0.5)) is None
+        assert answer(rows, statement) is None
+    assert answer(rows, Resilience()) is not None
+    assert answer(COIN, SinglingOut(1, 0.5)) is None
 
 
 @pytest.mark.parametrize(
@@ -590,29 +557,29 @@ def test_statements_without_an_exact_form_have_none():
 )
 def test_a_family_needs_what_its_worst_member_needs(statement, worst):
     worlds = [Bits(1, 0.1), Bits(1, 0.5), Bits(1, 0.4)]
-    each = [judged(Game(world, Identity(), Prefix()), statement) for world in worlds]
-    found = judged(Game(Family(worlds), Identity(), Prefix()), statement)
-    assert found.members == 3
-    assert found.member == worst
-    assert found.least == max(one.least for one in each)
-    assert worst in found.words
-    assert found.best_attacker.member in {repr(world) for world in worlds}
+    each = [answer(Game(world, Identity(), Prefix()), statement) for world in worlds]
+    found = answer(Game(Family(worlds), Identity(), Prefix()), statement)
+    assert found.top.facts["members"] == 3
+    assert found.needed.facts["member"] == worst
+    assert found.needed.value == max(one.needed.value for one in each)
+    assert worst in exact_words(found)
+    assert found.top.facts["member"] in {repr(world) for world in worlds}
     assert found.holds == all(one.holds for one in each)
 
 
 def test_parts_of_ones_own_are_assumed_to_be_as_they_say():
     own = Game(Bits(1), Identity(), Own(lambda s, z: s[0] == z, [0, 1]))
-    found = judged(own, Resilience(0.0, 0.5))
+    found = answer(own, Resilience(0.0, 0.5))
     assert (found.grade, found.holds) == ("proved if", True)
-    assert "lists every attempt worth making" in found.assumptions[0]
+    assert "lists every attempt worth making" in found.given[0]
 
 
 def test_randomized_response_by_all_guesses():
     """Two bits, each kept with chance p: the best guess names the release."""
     p = 1 / (1 + math.exp(-1.0))
-    found = judged(Game(Bits(2), RandomizedResponse(1.0), Prefix()), Resilience(0.25, 0.1))
+    found = answer(Game(Bits(2), RandomizedResponse(1.0), Prefix()), Resilience(0.25, 0.1))
     gain = [p**2, p * (1 - p), p * (1 - p), (1 - p) ** 2] - np.exp(0.25) / 4
-    assert found.least == pytest.approx(gain.clip(0).max())
+    assert found.needed.value == pytest.approx(gain.clip(0).max())
 
 
 def allowed(path):
@@ -694,11 +661,11 @@ def test_workers_do_not_change_a_digit_nor_the_decision(game, delta):
     """Batches are looked at in order: the run stops at the same trial."""
     study = allowed(game(delta=delta, right=0.55))
     plain = run(study)
-    assert plain.results["outcome"] == "violates"
-    assert plain.results["attackers"][0]["failed"] > 0
+    assert case_of(plain).outcome == "violates"
+    assert case_of(plain).attackers[0].failed > 0
     # "late" must pass some batches, and end before the last one.
-    assert plain.results["trials"] < 3200
-    assert delta == 0.1 or plain.results["trials"] > 500
+    assert plain.record.detail.trials < 3200
+    assert delta == 0.1 or plain.record.detail.trials > 500
     two = run(study, workers=2, folder="two")
     assert two.record.to_json() == plain.record.to_json()
     # Once more, all out of the store.
@@ -783,7 +750,7 @@ def test_another_game_or_changed_code_is_refused(game):
 
 def test_objects_of_shipped_classes_count_with_the_file_that_makes_them(game, tmp_path):
     """Their class is in the package; what they were made with is in the user's file."""
-    from narcissus.study.game.kind import identity_of
+    from narcissus.kinds.game.kind import identity_of
 
     found = []
     for number, size in enumerate((4, 5)):
@@ -899,15 +866,14 @@ REFUSED = [
 @pytest.mark.parametrize(("base", "section", "key", "said"), REFUSED)
 def test_what_is_not_used_is_refused_with_the_reason(keys, base, section, key, said):
     with pytest.raises(NarcissusError) as refused:
-        keys("game").outcome(GAMES[base], section, key, OTHER[section][key])
+        keys.outcome(GAMES[base], section, key, OTHER[section][key])
     assert said in str(refused.value)
     assert "leave" in str(refused.value)
 
 
 @pytest.mark.parametrize("base", ["finite", "told"])
 def test_fresh_data_sets_are_drawn_where_no_formula_is_known(keys, base):
-    game = keys("game")
-    assert game.outcome(GAMES[base], "run", "fresh", 3) != game.outcome(GAMES[base])
+    assert keys.outcome(GAMES[base], "run", "fresh", 3) != keys.outcome(GAMES[base])
 
 
 def test_every_key_of_these_sections_is_tried():
@@ -921,7 +887,7 @@ def test_every_key_of_these_sections_is_tried():
 @pytest.mark.parametrize(("base", "section", "key"), CASES)
 @pytest.mark.one_in(5)
 def test_no_key_of_a_game_is_ignored(keys, base, section, key):
-    assert keys("game").is_used_or_refused(GAMES[base], section, key, OTHER[section][key])
+    assert keys.is_used_or_refused(GAMES[base], section, key, OTHER[section][key])
 
 
 GAME = """
@@ -973,9 +939,9 @@ def test_what_takes_long_is_refused_and_started_with_yes(
     loaded = game_work()
     with pytest.raises(LongWorkError, match=r"at most 2,000 trials of .* s each, in 1 processes"):
         narcissus.run(loaded, hours=0.0, folder="out")
-    assert narcissus.run(loaded, hours=None, folder="out").results["trials"] > 0
+    assert narcissus.run(loaded, hours=None, folder="out").record.detail.trials > 0
     # all is in the store: nothing is left to be agreed to
-    assert narcissus.run(loaded, hours=0.0, folder="out").results["trials"] > 0
+    assert narcissus.run(loaded, hours=0.0, folder="out").record.detail.trials > 0
 
 
 def test_an_agreement_changes_no_number(game_work):

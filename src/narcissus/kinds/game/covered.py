@@ -19,6 +19,7 @@ from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.game import Game
 from narcissus.game.executor import Executor, Serial, soon
+from narcissus.kinds.game.schema import GameStudy, RatesFamily
 from narcissus.observer import SILENT, Observer
 from narcissus.profiles import (
     Cover,
@@ -30,12 +31,10 @@ from narcissus.profiles import (
     write_out,
 )
 from narcissus.profiles.write_out import ROUNDING
-from narcissus.study.game.schema import GameStudy, RatesFamily
 from narcissus.study.kinds import RunOptions
 from narcissus.study.part_section import checked
 from narcissus.study.parts import Part
 from narcissus.study.registry import WORLD, loaded
-from narcissus.study.results.game import CoverResult
 from narcissus.study.work import agree
 from narcissus.success.statements import Resilience
 
@@ -68,7 +67,7 @@ def varied(study: GameStudy, folder: Path, parameter: str, value: float) -> Game
 LEAST = 1e-6  # tolerance where the statement allows no delta, and a tenth of it would be 0
 
 # The distributions written out, with the worst rate; what holds between them; why not more.
-Covered = tuple[WrittenFamily, CoverResult | None, str]
+Covered = tuple[WrittenFamily, Cover | None, str]
 
 
 def between_rates(
@@ -197,22 +196,7 @@ def covered(
     )
     holds = found.at_most <= statement.delta + ROUNDING
     between = "" if holds else _short_of(found.at_most, statement.delta, complete=found.complete)
-    result = CoverResult(
-        low=found.low,
-        high=found.high,
-        epsilon=found.epsilon,
-        rate=found.rate,
-        least=found.least,
-        at_most=found.at_most,
-        limit=statement.delta,
-        looked_at=found.looked_at,
-        budget=family.budget,
-        tolerance=found.tolerance,
-        complete=found.complete,
-        holds=holds,
-        words=str(found),
-    )
-    return _with_worst(written, found.rate, statement.epsilon), result, between
+    return _with_worst(written, found.rate, statement.epsilon), found, between
 
 
 def _short_of(at_most: float, allowed: float, *, complete: bool) -> str:

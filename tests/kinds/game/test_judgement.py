@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from narcissus import load_study, run
-from narcissus.game import Attacked, Play
+from narcissus.kinds.game.layout import LAYOUT
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.report import page_of, render_html, render_text
-from narcissus.results import Bound, Estimate
-from narcissus.study.game.verdict import Ground, Proof, findings, judge
-from narcissus.study.results.game import ExactGame
 from narcissus.study.shipped import shipped_study
 from narcissus.success import SafetyGivenKnowledge
 from narcissus.success.statements import (
     FixedBaseline,
     NotMemorizing,
     Resilience,
-    Scores,
     Threshold,
 )
+
+from .conftest import STATEMENT, case_of, estimate, exact, judged, played, proof
 
 
 def study(folder, text, own=None):
@@ -105,17 +101,14 @@ def test_the_lemma_for_every_side_information_says_so():
 
 def test_no_verdict_on_every_side_information_drops_the_quantifier():
     """Each way to end: exact or not, met or not, in a family or alone."""
-    holds = exact(0.0).model_copy(update={"cover": None, "members": 3})
-    told = {"told": "`rows` (rows = 1)"}
-    statement = SafetyGivenKnowledge(1.0, 0.1)
-    bound = Bound(0.01, "delta", "a lemma", (), id="kaplan-4.1")
-    for ground in (
-        Ground(statement, "it", holds, (), None, **told),
-        Ground(statement, "it", holds, (), None, between="unknown", **told),
-        Ground(statement, "it", exact(0.5), (), None, **told),
-        Ground(statement, "it", None, (Proof(bound, "delta"),), None, **told),
+    told = {"told": "`rows` (rows = 1)", "statement": SafetyGivenKnowledge(1.0, 0.1)}
+    for case in (
+        judged(exact(0.0), **told),
+        judged(exact(0.0, enough=-1), between="unknown", **told),
+        judged(exact(0.5), **told),
+        judged((), [proof(0.01, theorem="a lemma", id="kaplan-4.1")], **told),
     ):
-        words = judge(ground).words
+        words = LAYOUT.verdict(case)
         assert "`rows` (rows = 1)" in words or "unknown" in words
         assert ASKS in words
 
@@ -134,7 +127,7 @@ def test_a_promise_that_is_not_kept_is_the_verdict_and_exits_3(tmp_path, when, m
     said = "the mechanism is (0.4, 0)-differentially private, replace-one, as [privacy] says"
     assert audit.verdict.startswith(f"Refuted: that {said}.")
     assert said in audit.record.contradictions[0]
-    assert audit.results["outcome"] == "contradicted"
+    assert case_of(audit).outcome == "contradicted"
     page = page_of(audit.record)
     assert list(page.verdict.evidence_for) == []
     assert "Resilient" not in render_text(audit.record)
@@ -160,12 +153,12 @@ def test_a_promise_that_nothing_refutes_is_an_assumption_of_the_verdict(tmp_path
     text = text.replace('"randomized-response"\nepsilon = 2.9', '"mine:mechanism"')
     audit = run(study(tmp_path, text, own), rng=1)
     assert (audit.status, audit.record.grade) == ("met", "proved if")
-    assert audit.results["outcome"] == "resilient, proved if"
+    assert case_of(audit).outcome == "resilient, proved if"
     assert audit.record.assumptions == [
         "the mechanism is (2.9, 0)-differentially private, replace-one, as [privacy] says"
     ]
     assert "proved if" in audit.verdict
-    assert audit.results["proofs"][0]["grade"] == "proved if"
+    assert case_of(audit).proofs[0].quantity.grade == "proved if"
 
 
 def test_a_promise_of_the_packages_own_mechanism_is_a_theorem(tmp_path):
@@ -279,7 +272,7 @@ def test_failed_attempts_and_bounds_of_one_are_no_evidence(tmp_path):
         '"randomized-response"\nepsilon = 3.0', '"identity"'
     )
     found = run(study(tmp_path, loose + '[exact]\nwhen = "never"\n'), rng=1)
-    assert found.results["proofs"][0]["value"] == 1
+    assert case_of(found).proofs[0].value == 1
     assert list(page_of(found.record).verdict.evidence_for) == []
 
 
@@ -313,8 +306,8 @@ epsilon = 1.0
 delta = 0.1
 """
     audit = run(study(tmp_path, text), rng=1)
-    assert audit.results["exact"]["best_success"] == pytest.approx(0.8)
-    assert audit.results["attackers"][0]["success"]["value"] > 0.7
+    assert case_of(audit).top.facts["largest"] == pytest.approx(0.8)
+    assert case_of(audit).attackers[0].success.value > 0.7
     numbers = {label: value for label, value, *_ in page_of(audit.record).verdict.numbers}
     assert numbers["Largest success of any attacker"] == "80.0%"
     assert numbers["Success of the attacker with the largest gap"] == "0%"
@@ -367,16 +360,17 @@ name = "two-criteria"
 delta = 1e-6
 """
     audit = run(study(tmp_path, text), rng=1)
-    assert audit.results["outcome"] == "resilient, proved"
+    assert case_of(audit).outcome == "resilient, proved"
     assert "by Kaplan et al. 2025, Lemma 3.7" in audit.verdict
-    lemma, criteria = audit.results["proofs"]
-    assert (lemma["limits"], lemma["value"]) == ("success", 1.0)
-    assert (criteria["limits"], criteria["sufficient"]) == ("delta", True)
+    case = case_of(audit)
+    lemma, criteria = case.proofs
+    assert (lemma.facts["limits"], lemma.value) == ("success", 1.0)
+    assert (criteria.facts["limits"], case.suffices(criteria)) == ("delta", True)
     rows = text.replace("gamma = 0.23", "gamma = 0.04").replace("two-criteria", "side-information")
     rows = rows.replace('[looser]\nname = "hamming"\ngamma = 0.3148',
                         '[side-information]\nname = "rows"\nrows = 6')  # fmt: skip
     audit = run(study(tmp_path, rows), rng=1)
-    assert audit.results["outcome"] == "resilient, proved"
+    assert case_of(audit).outcome == "resilient, proved"
     assert "Lemma 3.5, with the tail computed for the rows not told" in audit.verdict
 
 
@@ -400,20 +394,21 @@ name = "bayes"
 trials = 2000
 """
     audit = run(study(tmp_path, text), rng=1)
-    assert audit.results["exact"]["least"] == pytest.approx(7 / 72, abs=1e-12)
-    assert audit.results["outcome"] == "resilient, proved"
-    [best] = audit.results["attackers"]
-    assert best["success"]["low"] <= 0.5 <= best["success"]["high"]  # exact: .5 and .4028
-    assert best["baseline"]["low"] <= 29 / 72 <= best["baseline"]["high"]
+    assert case_of(audit).needed.value == pytest.approx(7 / 72, abs=1e-12)
+    assert case_of(audit).outcome == "resilient, proved"
+    [best] = case_of(audit).attackers
+    won, lost = best.success.quantity, best.fresh.quantity
+    assert won.low <= 0.5 <= won.high  # exact: .5 and .4028
+    assert lost.low <= 29 / 72 <= lost.high
 
 
 def test_a_family_in_a_study_is_judged_member_by_member(tmp_path):
     each = run(load_study(shipped_study("neighbours-each").path), rng=1)
     assert each.status == "exceeded"
-    assert each.results["exact"]["least"] == pytest.approx(1)
-    assert each.results["exact"]["members"] == 1024
+    assert case_of(each).needed.value == pytest.approx(1)
+    assert case_of(each).top.facts["members"] == 1024
     assert "pair 1, [0, 0, 0, 0, 0, 0, 0, 0]" in each.verdict
-    assert each.results["member"].startswith("pair ")
+    assert each.record.detail.member.startswith("pair ")
     html = render_html(each.record)
     assert "each of the 1,024 distributions" in html
     drawn = run(load_study(shipped_study("neighbours-on-average").path), rng=1)
@@ -479,132 +474,103 @@ fresh = 400
 """
     own = LYING + "\ndef attack(release):\n    return release if release[0] else None\n"
     audit = run(study(tmp_path, text, own), rng=1)
-    assert audit.results["exact"]["holds"]
+    assert case_of(audit).holds
     assert audit.status == "contradicted"
     assert "`Lying` releases as its channel says" in audit.verdict
     (said,) = audit.record.contradictions
     assert "the attackers break the statement" in said
 
 
-def estimate(value, low=None, high=None):
-    return Estimate(value, low, high, 0.975, 100)
-
-
-def attacked(name, low, high=1.0):
-    scores = Scores(np.ones(2, dtype=bool), np.zeros(2), 0, np.full(2, np.nan))
-    return Attacked(name, estimate(0.9, low, high), estimate(0.1, 0.0, 0.2), scores, 0, [])
-
-
-def played(outcome="no violation found", attackers=(("a", 0.3),), **more):
-    every = [attacked(*one) for one in attackers]
-    told = {"confidence": 0.95, "trials": 100, "decided": None, "capital": 0.0, "refuted": None}
-    return Play(
-        outcome=outcome, statement=STATEMENT, attackers=every, entropy=1, **{**told, **more}
-    )
-
-
-def exact(least, limit=0.2, given=(), best=0.7, fixed=None):
-    return ExactGame.model_construct(
-        grade="proved if" if given else "proved", least=least, limit=limit, holds=least <= limit,
-        best_success=best, best_fixed_guess=fixed, words="in numbers", assumptions=tuple(given),
-    )  # fmt: skip
-
-
-def proof(value, given=(), limits="delta", valid=True, theorem="T"):
-    return Proof(Bound(value, "delta", theorem, tuple(given), valid), limits)
-
-
-STATEMENT = Resilience(0.5, 0.2)
-
-
-def ground(**known):
-    none = {"statement": STATEMENT, "scope": "this one world", "exact": None, "proofs": (),
-            "played": None}  # fmt: skip
-    return Ground(**{**none, **known})
-
-
-def brief(judged):
-    return judged.outcome, judged.status, judged.grade, judged.assumptions
+def brief(case):
+    return case.outcome, case.status, case.grade, case.assumptions
 
 
 def test_nothing_known_is_not_assessed():
-    assert brief(judge(ground())) == ("not assessed", "not assessed", "not assessed", ())
+    assert brief(judged()) == ("not assessed", "not assessed", "not assessed", ())
 
 
 @pytest.mark.parametrize("given", [(), ("it is so",)])
 def test_the_exact_answer_is_the_verdict_before_anything_else(given):
     grade = "proved if" if given else "proved"
-    met = judge(ground(exact=exact(0.1, given=given), proofs=[proof(0.15)], played=played()))
+    met = judged(exact(0.1, given), [proof(0.15)], played())
     assert brief(met) == (f"resilient, {grade}", "met", grade, given)
-    assert "against every attacker, for this one world (in numbers)" in met.words
-    beyond = judge(ground(exact=exact(0.3, given=given), played=played()))
+    said = "against every attacker, for this one world (in numbers: 0.1, allowed 0.2)"
+    assert said in LAYOUT.verdict(met)
+    beyond = judged(exact(0.3, given), (), played())
     assert brief(beyond) == (f"violates, {grade}", "exceeded", grade, given)
-    assert "in numbers" in beyond.words
+    assert "in numbers: 0.3" in LAYOUT.verdict(beyond)
+    # what is not known between rates, or more than is allowed, is not shown
+    for enough in (-1, 0.21):
+        between = judged(exact(0.1, given, enough=enough), between="unknown")
+        assert brief(between) == ("no violation found", "inconclusive", "not assessed", given)
+    assert judged(exact(0.1, enough=0.2)).status == "met"
 
 
 def test_the_theorem_that_assumes_least_is_named_and_then_the_smallest():
-    """One that is too large, or known not to hold, proves nothing."""
+    """One that is too large proves nothing."""
     weak = proof(0.01, ("it is so",), theorem="weak")
     bare, small = proof(0.2, theorem="bare"), proof(0.1, theorem="small")
-    assert "by small," in judge(ground(proofs=[weak, bare, small])).words
-    assert "by bare," in judge(ground(proofs=[weak, bare])).words
-    found = judge(ground(proofs=[weak]))
+    assert "by small," in LAYOUT.verdict(judged((), [weak, bare, small]))
+    assert "by bare," in LAYOUT.verdict(judged((), [weak, bare]))
+    found = judged((), [weak])
     assert brief(found) == ("resilient, proved if", "met", "proved if", ("it is so",))
-    assert brief(judge(ground(proofs=[bare]))) == ("resilient, proved", "met", "proved", ())
-    for useless in (proof(0.21), proof(0.1, valid=False)):
-        assert judge(ground(proofs=[useless])).status == "not assessed"
-    assert judge(ground(proofs=[proof(0.2 * (1 + ROUNDING / 2))])).status == "met"
-    just = Proof(Bound(0.2 + ROUNDING / 2, "delta", "T"), "delta", rounded=True)
-    assert judge(ground(proofs=[just])).status == "met"
+    assert brief(judged((), [bare])) == ("resilient, proved", "met", "proved", ())
+    told = proof(0.15, theorem="told", id="kaplan-4.8")
+    assert "by told," in LAYOUT.verdict(judged((), [weak, small, told]))
+    assert judged((), [proof(0.21)]).status == "not assessed"
+    assert judged((), [proof(0.2 * (1 + ROUNDING / 2))]).status == "met"
+    just = proof(0.2 + ROUNDING / 2, id="cohen-a.4")
+    assert judged((), [just]).status == "met"
 
 
 def test_a_tail_proves_no_delta_below_it_however_small_both_are():
     """A bound of 5e-197 was called a proof of delta 1e-300, by the rounding of larger numbers."""
+    tail = proof(4.7e-197, limits="success")
     for allowed in (0.0, 1e-300):
-        statement = Resilience(0.0, allowed)
-        judged = judge(ground(statement=statement, proofs=[proof(4.7e-197, limits="success")]))
-        assert judged.outcome == "not assessed"
-    tiny = Resilience(0.0, 1e-300)
-    assert judge(ground(statement=tiny, proofs=[proof(2.3e-308)])).outcome == "resilient, proved"
-    assert not proof(1e-300 * (1 + 1e-9)).suffices(tiny)
+        found = judged((), [tail], statement=Resilience(0.0, allowed))
+        assert found.outcome == "not assessed"
+    tiny = {"statement": Resilience(0.0, 1e-300)}
+    assert judged((), [proof(2.3e-308)], **tiny).outcome == "resilient, proved"
+    assert judged((), [proof(1e-300 * (1 + 1e-9))], **tiny).outcome == "not assessed"
     # a difference of numbers near one, of two epsilons that are equal but for rounding
-    close = Proof(Bound(1e-16, "delta", "T"), "delta", rounded=True)
-    assert close.suffices(Resilience(0.3, 0.0))
+    close = proof(1e-16, id="cohen-e.1")
+    assert judged((), [close], statement=Resilience(0.3, 0.0)).status == "met"
 
 
 def test_what_was_only_played_is_sampled():
-    quiet = judge(ground(played=played(), chosen=("the guess",)))
-    assert brief(quiet) == ("no violation found", "inconclusive", "sampled", ("the guess",))
-    assert "in 100 trials of 1 attacker(s)" in quiet.words
-    several = judge(ground(played=played(members=3, trials=2000)))
-    assert "2,000 trials of each of 3 distributions of 1" in several.words
-    loud = judge(ground(played=played("violates", decided=40), chosen=("the guess",)))
-    assert brief(loud) == ("violates", "exceeded", "sampled", ("the guess",))
-    assert STATEMENT.words() in loud.words
-    assert "with 95% confidence, certain after 40 trials." in loud.words
-    assert " for " not in loud.words
-    assert "epsilon" not in loud.words
-    more = judge(ground(played=played("violates", decided=40, member="pair 2", refuted=1.2)))
-    assert " for pair 2, with" in more.words
-    assert "up to epsilon 1.20" in more.words
-    rows = judge(
-        ground(played=replace(played("violates", decided=9), statement=NotMemorizing(3, 4, 0.1)))
-    )
-    assert "at least 3 of 4 rows" in rows.words
-    assert "at most 0.1" in rows.words
+    guess = "the best fixed guess succeeds with chance at most 0.3, as [statement] says"
+    quiet = judged((), (), played(), best=0.3)
+    assert brief(quiet) == ("no violation found", "inconclusive", "sampled", (guess,))
+    assert "in 100 trials of 1 attacker(s)" in LAYOUT.verdict(quiet)
+    several = judged((), (), played(trials=2000), members=3)
+    assert "2,000 trials of each of 3 distributions of 1" in LAYOUT.verdict(several)
+    loud = judged((), (), played("violates", decided=40), best=0.3)
+    assert brief(loud) == ("violates", "exceeded", "sampled", (guess,))
+    words = LAYOUT.verdict(loud)
+    assert words == f"Violates: {STATEMENT.words()}, with 95% confidence, certain after 40 trials."
+    more = judged((), (), played("violates", decided=40, member="pair 2", refuted=1.2))
+    assert " for pair 2, with" in LAYOUT.verdict(more)
+    assert LAYOUT.verdict(more).endswith("trials. Refuted up to epsilon 1.20 at this delta.")
+    rows = judged((), (), played("violates", decided=9, statement=NotMemorizing(3, 4, 0.1)))
+    assert "at least 3 of 4 rows" in LAYOUT.verdict(rows)
+    assert "at most 0.1" in LAYOUT.verdict(rows)
 
 
 def test_a_bound_is_written_no_smaller_than_it_is():
-    judged = judge(ground(proofs=[Proof(Bound(0.01234, "delta", "T"), "delta")]))
-    assert "delta at most 0.0124, allowed" in judged.words
+    words = LAYOUT.verdict(judged((), [proof(0.01234)]))
+    assert "delta at most 0.0124, allowed" in words
+
+
+def findings(case):
+    return [*case._exactly(), *case._proved(), *case._sampled()]
 
 
 def test_every_statement_is_compared_on_its_own_quantity():
     """Success of the best attacker, delta at the statement's epsilon; limits at the joint level."""
-    held = ground(
-        exact=exact(0.1, given=("E",)),
-        proofs=[proof(0.15, ("D",)), proof(0.6, ("S",), "success", theorem="U")],
-        played=played(attackers=(("a", 0.3), ("b", 0.4))),
+    held = judged(
+        exact(0.1, ("E",)),
+        [proof(0.15, ("D",)), proof(0.6, ("S",), "success", theorem="U")],
+        played(attackers=(("a", 0.3), ("b", 0.4))),
         gaps={"a": estimate(0.0, -0.1, 0.1), "b": None},
     )
     told = {(f.quantity, f.source): f for f in findings(held)}
@@ -622,91 +588,83 @@ def test_every_statement_is_compared_on_its_own_quantity():
     }
     # success and gap each fail with chance 5%
     assert all(f.confidence == pytest.approx(0.9) for f in told.values() if f.kind == "sampled")
-    unsure = findings(ground(played=played(confidence=0.3)))
+    unsure = findings(judged((), (), played(confidence=0.3)))
     assert [f.confidence for f in unsure] == [0.0]
 
 
 def test_a_statement_without_an_own_baseline_has_no_delta_to_compare():
-    threshold = Threshold(0.2, 0.1)
-    held = ground(
-        statement=threshold, exact=exact(0.1), proofs=[proof(0.15), proof(0.6, (), "success")],
-        played=played(), gaps={"a": estimate(0.0, -0.1, 0.1)},
+    held = judged(
+        exact(0.1), [proof(0.15), proof(0.6, (), "success")], played(),
+        gaps={"a": estimate(0.0, -0.1, 0.1)}, statement=Threshold(0.2, 0.1),
     )  # fmt: skip
     assert {f.quantity for f in findings(held)} == {"success of the best attacker"}
     assert len(findings(held)) == 3
 
 
 def test_the_fixed_guess_that_the_study_names_is_compared_with_the_best_there_is():
-    chosen = ("the best guess succeeds with chance 0.3",)
+    chosen = ("the best fixed guess succeeds with chance at most 0.3, as [statement] says",)
     statement = FixedBaseline(0.0, 0.2, 0.3)
-    quantity = "chance of the best fixed guess"
 
-    def limits(**known):
-        found = findings(ground(statement=statement, exact=exact(0.1, fixed=0.4), **known))
-        return [(f.low, f.high, f.assumptions) for f in found if f.quantity == quantity]
+    def limits(fixed=0.4, **known):
+        found = findings(judged(exact(0.1, fixed=fixed), statement=statement, **known))
+        what = "chance of the best fixed guess"
+        return [(f.low, f.high, f.assumptions) for f in found if f.quantity == what]
 
-    assert limits(chosen=chosen) == [(0.4, 0.4, ()), (None, 0.3, chosen)]
+    assert limits(best=0.3) == [(0.4, 0.4, ()), (None, 0.3, chosen)]
     assert limits() == [(0.4, 0.4, ())]  # the number is the world's own
-    no_best = ground(statement=FixedBaseline(), exact=exact(0.1, fixed=0.4), chosen=chosen)
-    assert len([f for f in findings(no_best) if f.quantity == quantity]) == 1
-    unknown = ground(statement=statement, exact=exact(0.1), chosen=chosen)
-    assert all(f.quantity != quantity for f in findings(unknown))
-    other = ground(exact=exact(0.1, fixed=0.4), chosen=chosen)
-    assert all(f.quantity != quantity for f in findings(other))
-    judged = judge(ground(statement=statement, exact=exact(0.1, fixed=0.4), chosen=chosen))
-    assert judged.status == "contradicted"
-    assert chosen[0] in judged.words
+    assert limits(fixed=None, best=0.3) == []
+    case = judged(exact(0.1, fixed=0.4), statement=statement, best=0.3)
+    assert case.status == "contradicted"
+    assert chosen[0] in LAYOUT.verdict(case)
 
 
 def test_numbers_that_contradict_each_other_are_the_verdict():
     given = ("it is so",)
-    held = ground(proofs=[proof(0.1, given)], played=played(), gaps={"a": estimate(0.5, 0.4, 0.6)})
-    found = judge(held)
+    held = {"run": played(), "gaps": {"a": estimate(0.5, 0.4, 0.6)}}
+    found = judged((), [proof(0.1, given)], **held)
     assert brief(found) == ("contradicted", "contradicted", "sampled", ())
-    assert found.words.startswith("Refuted: that it is so.")
+    assert LAYOUT.verdict(found).startswith("Refuted: that it is so.")
     [said] = found.contradictions
     assert "at least 40% by the attack `a`" in said
-    bare = judge(replace(held, proofs=[proof(0.1)]))
-    assert "a false alarm or an error in this software" in bare.words
-    two = judge(replace(held, proofs=[proof(0.1, given), proof(0.2, ("B", *given))]))
-    assert two.words.startswith("Refuted: that it is so; and that B.")
+    bare = judged((), [proof(0.1)], **held)
+    assert "a false alarm or an error in this software" in LAYOUT.verdict(bare)
+    two = judged((), [proof(0.1, given), proof(0.2, ("B", *given))], **held)
+    assert LAYOUT.verdict(two).startswith("Refuted: that it is so; and that B.")
     assert len(two.contradictions) == 2
 
 
 def test_a_violation_that_is_proved_is_said_beside_a_contradiction():
     """Not one that assumes something, and not one that was only played."""
     clash = {"proofs": [proof(0.1, ("it is so",))], "gaps": {"a": estimate(0.5, 0.4, 0.6)}}
-    proved = judge(ground(exact=exact(0.45), played=played(), **clash))
+    proved = judged(exact(0.45), run=played(), **clash)
     assert proved.status == "contradicted"
-    assert "Violated, proved: the best attacker" in proved.words
+    assert "Violated, proved: the best attacker" in LAYOUT.verdict(proved)
     for known in (
-        {"exact": exact(0.45, given=("E",)), "played": played()},
-        {"played": played("violates", decided=4)},
+        {"exact": exact(0.45, ("E",)), "run": played()},
+        {"run": played("violates", decided=4)},
     ):
-        assert "iolate" not in judge(ground(**known, **clash)).words
+        assert "iolate" not in LAYOUT.verdict(judged(**known, **clash))
 
 
 @pytest.mark.parametrize("given", [(), ("it is so",)])
 def test_attackers_that_break_what_is_called_proved_contradict_it(given):
     """Though no two limits cross: the bets are stronger than limits of rates."""
-    broken = played("violates", attackers=(("a", 0.1),), decided=50)
-    found = judge(ground(exact=exact(0.1, given=given), played=broken))
+    broken = {"outcome": "violates", "attackers": (("a", 0.1),), "decided": 50}
+    found = judged(exact(0.1, given), (), played(**broken))
     assert brief(found) == ("contradicted", "contradicted", "sampled", ())
     [said] = found.contradictions
     assert "certain after 50 trials" in said
     assert "95% confidence (" in said
     assert ("Refuted: that it is so (" in said) == bool(given)
     assert ("chance at most 0.05" in said) != bool(given)
-    assert found.words.startswith("Refuted: that it is so." if given else "Numbers that are")
-    member = replace(broken, member="pair 2")
-    [said] = judge(ground(exact=exact(0.1), played=member)).contradictions
+    words = LAYOUT.verdict(found)
+    assert words.startswith("Refuted: that it is so." if given else "Numbers that are")
+    [said] = judged(exact(0.1), (), played(**broken, member="pair 2")).contradictions
     assert "confidence, for pair 2 (" in said
     # where two limits cross as well, that says it
-    loud = played("violates", attackers=(("a", 0.8),), decided=50)
-    crossed = judge(ground(exact=exact(0.1, given=given), played=loud))
+    crossed = judged(exact(0.1, given), (), played(**{**broken, "attackers": (("a", 0.8),)}))
     [said] = crossed.contradictions
     assert "break the statement" not in said
     for quiet in (played(attackers=(("a", 0.1),)), None):
-        assert judge(ground(exact=exact(0.1, given=given), played=quiet)).status == "met"
-    also = judge(ground(exact=exact(0.3, given=given), played=broken))
-    assert also.status == "exceeded"
+        assert judged(exact(0.1, given), (), quiet).status == "met"
+    assert judged(exact(0.3, given), (), played(**broken)).status == "exceeded"

@@ -1,0 +1,5 @@
+"""Studies of the kind "game": what can be proved of a statement, what was played, one verdict."""
+
+from narcissus.kinds.game.kind import KIND
+
+__all__ = ["KIND"]

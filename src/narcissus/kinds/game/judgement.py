@@ -1,0 +1,414 @@
+"""What follows from the rows of a game: one statement, exact answers before proofs before play."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from narcissus._outwards import upper
+from narcissus.findings import Contradiction, Finding, contradictions, weakest
+from narcissus.profiles.write_out import ROUNDING
+from narcissus.results import Grade, Status
+from narcissus.rows import (
+    SLACK,
+    Count,
+    Fact,
+    Level,
+    Positive,
+    Share,
+    StudyCriterion,
+    StudyJudgement,
+    StudyRow,
+)
+
+WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})  # theorems that hold for every side information
+OF_PRIVACY = frozenset({"cohen-a.4", "cohen-e.1"})  # theorems whose delta is such a difference
+EVERYBODY = "any attacker"
+GAP = "gap"
+"""What a criterion is about where success is compared with the attacker's own baseline."""
+NonNegative = Annotated[float, Field(ge=0)]
+
+
+class GameStatement(Fact):
+    """What was claimed."""
+
+    name: str
+    words: str = Field(description="As a formula.")
+    definition: str = Field(description="Paper and number.")
+    scope: str | None = Field(None, description="What it speaks of: this one world, a family.")
+    epsilon: NonNegative | None = Field(None, description="Null where the statement has none.")
+    delta: Share | None = Field(None, description="What is allowed; null where it has none.")
+
+
+class FailedAttempt(Fact):
+    """A trial at which an attacker raised an error."""
+
+    trial: Count
+    seed: str
+    error: str
+
+
+class Exchange(Fact):
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+class SaidInTrial(Fact):
+    """What was said in one trial with a mechanism that is talked with."""
+
+    trial: Count
+    greeting: str = Field(description="What the mechanism said unasked; empty: nothing.")
+    exchanges: tuple[Exchange, ...] = Field(description="The first of them.")
+    questions: Count = Field(description="How many were answered in all.")
+    attempt: str
+    success: bool = Field(description="Whether the attempt holds for the data.")
+    baseline: Share = Field(description="How often it holds for fresh data.")
+
+    @model_validator(mode="after")
+    def _counted(self) -> Self:
+        if len(self.exchanges) > self.questions:
+            raise ValueError(f"{len(self.exchanges)} answers of {self.questions}")
+        return self
+
+
+class AttackerDetail(Fact):
+    """What no number says of an attacker."""
+
+    name: str
+    baseline_exact_per_attempt: bool
+    failures: tuple[FailedAttempt, ...] = Field((), description="The first of them.")
+    transcripts: tuple[SaidInTrial, ...] = Field((), description="The first conversations.")
+
+
+class CoverDetail(Fact):
+    """How every rate of an interval was looked at, not those written out only."""
+
+    low: Share
+    high: Share
+    epsilon: NonNegative
+    rate: Share = Field(description="The worst rate that was looked at.")
+    least: Annotated[float, Field(ge=0, le=1 + SLACK)] = Field(description="What it needs.")
+    looked_at: Positive = Field(description="Intervals.")
+    tolerance: NonNegative
+
+
+class GameDetail(Fact):
+    """The statement, and how it was tested."""
+
+    statement: GameStatement
+    confidence: Level
+    trials: Count
+    decided: Positive | None = Field(None, description="Trial at which a violation was certain.")
+    decides: str = Field("", description="The attacker with the strongest evidence; empty: none.")
+    member: str = Field("", description="Of a family, the distribution that was played.")
+    members: Positive
+    attackers: tuple[AttackerDetail, ...] = ()
+    remarks: tuple[str, ...] = ()
+    cover: CoverDetail | None = None
+    between: str = Field("", description="Why nothing is shown between the rates of a family.")
+    told: str = Field("", description="Side information, where a definition is about all of it.")
+    breaks: str = Field("", description="What a violation of the statement is, in words.")
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if (self.decided or 0) > self.trials:
+            raise ValueError(f"decided after {self.decided} of {self.trials} trials")
+        if self.attackers and not self.trials:
+            raise ValueError("there are attackers and no trials")
+        if self.cover is not None and not self.cover.low <= self.cover.rate <= self.cover.high:
+            raise ValueError("the worst rate is not in the interval")
+        return self
+
+
+@dataclass(frozen=True)
+class PlayedAttacker:
+    """How one attacker fared."""
+
+    success: StudyRow
+    fresh: StudyRow  # The same attempts, against fresh data
+    gap: StudyRow | None  # Success less ``e^epsilon`` times the baseline, if it is about that
+    said: AttackerDetail
+
+    @property
+    def name(self) -> str:
+        return self.success.name
+
+    @property
+    def failed(self) -> int:
+        return int(self.success.facts["failed"])
+
+    @property
+    def is_useless(self) -> bool:
+        return self.failed == self.success.quantity.trials
+
+    @property
+    def gain(self) -> float:
+        return self.success.value - self.fresh.value
+
+
+@dataclass(frozen=True)
+class GameJudgement(StudyJudgement):
+    """What follows from the findings of a game; numbers at odds override any other outcome."""
+
+    @property
+    def criterion(self) -> StudyCriterion:
+        [one] = self.findings.criteria
+        return one
+
+    @property
+    def limit(self) -> float:
+        """What is allowed of what is needed."""
+        return 0.0 if self.criterion.at_most is None else self.criterion.at_most
+
+    def _only(self, role: str, of: str = "") -> StudyRow | None:
+        return next((r for r in self.findings.rows if (r.role, r.of) == (role, of)), None)
+
+    @cached_property
+    def needed(self) -> StudyRow | None:
+        """The exact answer; up to `high` whatever lies between the members written out."""
+        found = self._only("measure")
+        return None if found is None else _graded(found)
+
+    @cached_property
+    def top(self) -> StudyRow:
+        """The exact success of the attacker with the largest gap."""
+        [found] = self.findings.select(of="success", role="measure")
+        return found
+
+    @cached_property
+    def profile(self) -> tuple[StudyRow, ...]:
+        return self.findings.select(of="delta")
+
+    @cached_property
+    def proofs(self) -> tuple[StudyRow, ...]:
+        return tuple(map(_graded, self.findings.select(role="bound")))
+
+    @cached_property
+    def attackers(self) -> tuple[PlayedAttacker, ...]:
+        """The attackers of the run; one whose rows do not fit each other raises an error."""
+        rows = self.findings.select(role="attack")
+        fresh = {row.name: row for row in self.findings.select(role="fresh")}
+        gaps = {row.name: row for row in self.findings.select(of=GAP)}
+        told = {one.name: one for one in self.detail.attackers}
+        if not {row.name for row in rows} == fresh.keys() == told.keys() >= gaps.keys():
+            raise ValueError("its attackers are not those of its detail")
+        for row in rows:
+            count = row.quantity.trials or 0
+            if max(int(row.facts["failed"]), int(row.facts.get("attempts", 0))) > count:
+                raise ValueError(f"more attempts or failures than its {count} trials")
+        return tuple(PlayedAttacker(r, fresh[r.name], gaps.get(r.name), told[r.name]) for r in rows)
+
+    @property
+    def decisive(self) -> PlayedAttacker | None:
+        """The attacker of every sentence about the best one; None where nobody played.
+
+        A record that does not say who decides is of a time before: of its attackers the one that
+        gains most by the statement, as far as the record holds what that is about.
+        """
+        if self.detail.decides:
+            return next(one for one in self.attackers if one.name == self.detail.decides)
+
+        def gain(one: PlayedAttacker) -> float:
+            if one.gap is not None:
+                return one.gap.value
+            fixed = self.detail.statement.name == "fixed-baseline"
+            return one.success.value if fixed else one.gain
+
+        return max(self.attackers, key=gain, default=None)
+
+    @property
+    def played(self) -> bool:
+        """Whether some attacker did not fail at every trial."""
+        return not all(one.is_useless for one in self.attackers)
+
+    @property
+    def refuted(self) -> float | None:
+        """The largest epsilon refuted at the statement's delta."""
+        found = self._only("refuted")
+        return None if found is None else found.value
+
+    @cached_property
+    def best_fixed(self) -> StudyRow | None:
+        """The chance of the best fixed guess that the statement names."""
+        return self._only("guess")
+
+    @property
+    def allowed(self) -> float:
+        """What is allowed of an exact answer, rounding included."""
+        assert self.needed is not None
+        return self.limit + min(float(self.needed.facts.get("rounding", 0.0)), ROUNDING)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the exact answer is within what is allowed, where it was written out."""
+        return self.needed is not None and self.needed.value <= self.allowed
+
+    def suffices(self, proof: StudyRow) -> bool:
+        """Return whether a theorem proves the statement.
+
+        A tail keeps its digits, however small; a difference of numbers near one does not.
+        """
+        rounded = proof.quantity.id in OF_PRIVACY or "rounded" in proof.facts
+        room = ROUNDING if rounded else ROUNDING * self.limit
+        return proof.value <= self.limit + room
+
+    @cached_property
+    def proof(self) -> StudyRow | None:
+        """The theorem that decides: what assumes least, then what covers more, then the least."""
+        return min(
+            filter(self.suffices, self.proofs),
+            key=lambda row: (
+                len(row.quantity.takes_as_given),
+                row.quantity.id not in WHATEVER_IS_TOLD,
+                row.value,
+            ),
+            default=None,
+        )
+
+    @cached_property
+    def alone(self) -> Status:
+        """The status, were nothing contradicted."""
+        if self.needed is not None:
+            if not self.holds:
+                return "exceeded"
+            high = self.needed.quantity.high
+            return "met" if high is not None and high <= self.allowed else "inconclusive"
+        if self.proof is not None:
+            return "met"
+        if not self.played:
+            return "not assessed"
+        return "exceeded" if self.detail.decided is not None else "inconclusive"
+
+    @property
+    def rests_on(self) -> tuple[StudyRow, ...]:
+        """What the status rests on, were nothing contradicted."""
+        if (found := self.needed or self.proof) is not None:
+            return (found,)
+        rows = [one.success for one in self.attackers] if self.played else []
+        return (*rows, self.best_fixed) if rows and self.best_fixed is not None else tuple(rows)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What that takes as given."""
+        found = [text for row in self.rests_on for text in row.quantity.takes_as_given]
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def clashes(self) -> list[Contradiction]:
+        """Contradictions between numbers; limits of success and gaps each hold at the level."""
+        return contradictions([*self._exactly(), *self._proved(), *self._sampled()])
+
+    @property
+    def _delta(self) -> str:
+        is_gap = self.criterion.of == GAP
+        return f"delta at epsilon {self.detail.statement.epsilon:g}" if is_gap else ""
+
+    def _exactly(self) -> Iterator[Finding]:
+        if self.needed is None:
+            return
+        found, facts, by = self.needed.quantity, self.needed.facts, "the exact answer"
+        given, largest = found.takes_as_given, self.top.facts.get("largest")
+        most = None if largest is None else float(largest)
+        yield Finding(SUCCESS, by, most, most, assumptions=given)
+        if self._delta:
+            yield Finding(self._delta, by, found.value, found.high, assumptions=given)
+        if "fixed" in facts:
+            fixed, what = float(facts["fixed"]), "chance of the best fixed guess"
+            yield Finding(what, by, fixed, fixed, assumptions=given)
+            if (said := self.best_fixed) is not None:
+                given = said.quantity.takes_as_given
+                yield Finding(what, said.name, high=said.value, assumptions=given)
+
+    def _proved(self) -> Iterator[Finding]:
+        for proof in self.proofs:
+            limits = [SUCCESS] if proof.facts["limits"] == "success" else []
+            for what in [*limits, *filter(None, [self._delta])]:
+                given = proof.quantity.takes_as_given
+                yield Finding(what, proof.name, high=proof.value, assumptions=given)
+
+    def _sampled(self) -> Iterator[Finding]:
+        level = max(0.0, 1 - 2 * (1 - self.detail.confidence))
+        for one in self.attackers if self.played else ():
+            for what, row in ((SUCCESS, one.success), (self._delta, one.gap)):
+                if what and row is not None:
+                    by, low = f"the attack `{one.name}`", row.quantity.low
+                    yield Finding(what, by, low, kind="sampled", confidence=level)
+
+    @property
+    def broken(self) -> str:
+        """The contradiction if attackers broke what is called proved, though no limits cross."""
+        detail = self.detail
+        if detail.decided is None or self.alone != "met" or not self.played or self.clashes:
+            return ""
+        where = f", for {detail.member}" if detail.member else ""
+        event = (
+            f"the attackers break the statement at {100 * detail.confidence:g}% confidence{where} "
+            f"(certain after {detail.decided} trials), which is called proved"
+        )
+        if self.given:
+            return f"Refuted: that {' and that '.join(self.given)} ({event})."
+        chance = f"a false alarm (chance at most {upper(1 - detail.confidence, 2)})"
+        return f"{event[0].upper()}{event[1:]}: {chance} or an error in this software."
+
+    @cached_property
+    def contradictions(self) -> tuple[str, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return tuple(dict.fromkeys(map(str, self.clashes or filter(None, [self.broken]))))
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Assumptions that the contradictions refute, of which at least one is wrong."""
+        found = [text for one in self.clashes for text in one.refuted]
+        return tuple(dict.fromkeys([*found, *(self.given if self.broken else ())]))
+
+    @property
+    def status(self) -> Status:
+        return "contradicted" if self.contradictions else self.alone
+
+    @property
+    def grade_alone(self) -> Grade:
+        if self.needed is not None and self.alone == "inconclusive":
+            return "not assessed"
+        return weakest(row.quantity.grade for row in self.rests_on if row.role != "guess")
+
+    @property
+    def grade(self) -> Grade:
+        if self.contradictions:
+            return weakest([one.grade for one in self.clashes] or ["sampled"])
+        return self.grade_alone
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return () if self.contradictions else self.given
+
+    @property
+    def outcome(self) -> str:
+        """The status and how sure it is, in the words of a game."""
+        sure = "proved if" if self.given else "proved"
+        is_shown = self.needed is not None or self.proof is not None
+        words: dict[Status, str] = {
+            "met": f"resilient, {sure}",
+            "exceeded": f"violates, {sure}" if is_shown else "violates",
+            "inconclusive": "no violation found",
+        }
+        return words.get(self.status, self.status)
+
+
+SUCCESS = "success of the best attacker"
+
+
+def grade_of(assumptions: Sequence[str]) -> Grade:
+    return "proved if" if assumptions else "proved"
+
+
+def _graded(row: StudyRow) -> StudyRow:
+    """Refuse a grade that does not follow from the assumptions; early records have none."""
+    found = row.quantity
+    if found.grade not in (grade_of(found.takes_as_given), "not assessed"):
+        raise ValueError("`grade` does not follow from the assumptions")
+    return row

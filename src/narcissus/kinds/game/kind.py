@@ -1,0 +1,521 @@
+"""The kind of study "game": prove what can be proved, play the rest, draw one verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from threadpoolctl import threadpool_limits
+
+from narcissus._random import child
+from narcissus._version import __version__
+from narcissus.errors import InputError, TooLargeError
+from narcissus.game import Attacked, Game, Play, play
+from narcissus.game.block import Arrays
+from narcissus.game.executor import Executor
+from narcissus.game.loop import Blocks, Through, gap_limits
+from narcissus.game.rules import is_own
+from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.game.covered import covered
+from narcissus.kinds.game.judgement import (
+    AttackerDetail,
+    CoverDetail,
+    Exchange,
+    FailedAttempt,
+    GameDetail,
+    GameJudgement,
+    GameStatement,
+    SaidInTrial,
+)
+from narcissus.kinds.game.numbers import (
+    Limits,
+    attacked,
+    criterion_of,
+    curve_of,
+    exactly,
+    limit_of,
+    others,
+    proof_row,
+    upgraded,
+)
+from narcissus.kinds.game.schema import GameStudy, RatesFamily, Setup, asked_of_rows
+from narcissus.profiles import WORK, WrittenFamily, memorized_information, write_out_family
+from narcissus.profiles.proofs import from_comparison, from_lemmas, from_privacy
+from narcissus.results import Bound, Estimate, NotAssessed
+from narcissus.rows import Findings, Quantity, StudyRow
+from narcissus.study.kinds import RunOptions
+from narcissus.study.parts import own_parts
+from narcissus.study.plugins import source_digests
+from narcissus.study.pool import play_in_order
+from narcissus.study.store import TrialStore
+from narcissus.study.work import agree, timed
+from narcissus.success import KeptSurprisal
+from narcissus.success.relations import RandomRow
+from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience, SinglingOut
+from narcissus.success.statements import prepared as completed
+from narcissus.worlds.finite import Pairs, RandomNeighbours
+
+Player = Callable[[str], Arrays]
+
+PROFILE = ("limit", "epsilons", "abstain")  # keys of [exact] about the profile
+ENOUGH = 0.3  # seconds of play from which the rest is reckoned
+LONG = 1.0  # seconds of one trial that is taken at its word: others may have paid for a whole block
+
+
+def agreed(
+    through: Through,
+    setup: Setup,
+    store: TrialStore | None,
+    executor: Executor,
+    options: RunOptions,
+) -> Through:
+    """Play blocks through ``through``, once the time of those not in the store was agreed to."""
+
+    def play(player: Player, keys: Sequence[str]) -> Blocks:
+        held = store.keys() if store is not None else set[str]()
+        left = [key for key in keys if key not in held]
+        if left and options.hours is not None:
+            is_ours = not is_own([setup.game, *setup.attacks.values()])
+            check(player, left, executor, options, is_ours=is_ours)
+        yield from through(player, keys)
+
+    return play
+
+
+def check(
+    player: Player, keys: Sequence[str], executor: Executor, options: RunOptions, *, is_ours: bool
+) -> None:
+    """Refuse blocks that take longer than was agreed to, or whose first trial does not end."""
+    measure = partial(time_of_trial, player, keys[0])
+    seconds = (
+        measure()
+        if is_ours
+        else timed(measure, "the first trial", hours=options.hours, observer=options.observer)
+    ) or 0.0
+    trials = sum(int(key.split("/")[2]) for key in keys)
+    processes = min(executor.workers, len(keys))
+    agree(
+        trials * seconds / processes,
+        f"at most {trials:,} trials of {seconds:.3g} s each, in {processes} processes",
+        hours=options.hours,
+        observer=options.observer,
+    )
+
+
+def time_of_trial(player: Player, key: str) -> float:
+    """Play ever larger blocks until the time of a trial shows; return it in seconds.
+
+    Larger blocks take less time per trial; what is played here counts for nothing.
+    """
+    batch, number, size, *seat = key.split("/")
+    count = 1
+    with threadpool_limits(1):  # as where it counts
+        while True:
+            begin = time.perf_counter()
+            player("/".join([batch, number, str(count), *seat]))
+            seconds = time.perf_counter() - begin
+            if count >= int(size) or (seconds >= ENOUGH and (count > 1 or seconds >= LONG)):
+                return seconds / count
+            count = min(10 * count, int(size))
+
+
+def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, object]:
+    """Return everything on which trials depend: studies with equal identity may share trials.
+
+    The number of trials, the confidence, the stopping and the statement are left out, so that a run
+    can be extended; except what the statement asks of surprisal, by which a trial is scored.
+    """
+    asked = asked_of_rows(study.statement)
+    settings = study.model_dump(mode="json")
+    parts = ("world", "mechanism", "attack", "success", "looser", "side_information")
+    return {
+        **{part: settings[part] for part in parts},
+        **({"family": settings["family"]} if study.family else {}),
+        "fresh": study.run.fresh,
+        "surprisal": asdict(asked) if isinstance(asked, KeptSurprisal) else asked,
+        "seed": str(entropy),
+        "own code": source_digests(own_parts(study), folder),
+        "version": __version__,
+    }
+
+
+def refuse_unused(study: GameStudy, setup: Setup) -> None:
+    """Refuse options of [exact], [privacy] and [run] that the file alone shows to be unused."""
+    for refusals in (_exact_refusals, _privacy_refusals, _run_refusals):
+        for refusal in refusals(study, setup):
+            raise InputError(refusal)
+
+
+def refuse_fresh(study: GameStudy, setup: Setup) -> None:
+    """Refuse `run.fresh` if no attack on any distribution is scored on fresh data sets.
+
+    One trial of each attack shows whether every baseline has a formula.
+    """
+    if "fresh" not in study.run.model_fields_set or not setup.attacks:
+        return
+    if not any(_asks_for_fresh(game, setup) for game in setup.game.members().values()):
+        raise InputError(
+            "`run.fresh` is not used: in this world the baseline of every attack has a formula, "
+            "or the one fresh data set is the other of the pair: leave it out"
+        )
+
+
+def refuse_unwritten(study: GameStudy, reason: InputError) -> None:
+    """Refuse options of the exact profile in a game that cannot be written out at any size."""
+    for name in _given(study.exact, *PROFILE):
+        if not (name == "limit" and study.exact.memorized):
+            raise InputError(f"`exact.{name}` is not used: {reason}: leave it out") from reason
+
+
+def _asks_for_fresh(game: Game, setup: Setup) -> bool:
+    relation = game.looser or game.relation
+    if isinstance(game.world, Pairs | RandomNeighbours) and game.side is None:
+        inner = getattr(relation, "relation", relation)
+        if not (is_own(relation) or isinstance(inner, RandomRow)):
+            return False
+    tried = play(game, setup.attacks, setup.statement, trials=1, stop=False, rng=0)
+    return any(one.scores.fresh > 0 for one in tried.attackers)
+
+
+def _given(section: BaseModel, *names: str) -> list[str]:
+    """Return the keys that the file has, in the order of the schema."""
+    return [name for name in names if name in section.model_fields_set]
+
+
+def _exact_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
+    exact = study.exact
+    if isinstance(setup.statement, NotMemorizing):
+        counted = exact.memorized  # which has the same limit
+        for name in _given(exact, "when", "epsilons", "abstain", *(() if counted else ("limit",))):
+            yield (
+                f"`exact.{name}` is not used with the statement `memorizing`, which has no exact "
+                "form: leave it out; of [exact] it takes `memorized`"
+            )
+    elif exact.when == "never":
+        for name in _given(exact, *PROFILE, "memorized"):
+            yield (
+                f'`exact.{name}` is not used with `exact.when = "never"`, by which nothing is '
+                f"written out: leave out `{name}`, or `when`"
+            )
+
+
+def _privacy_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
+    if study.privacy is None:
+        return
+    unused = "[privacy] is not used: "
+    if not isinstance(setup.statement, Resilience):
+        yield (
+            f"{unused}no theorem takes it to the statement `{study.statement.name}`, only to those "
+            "with the attacker's own baseline: leave it out, or state `pairs`"
+        )
+    else:
+        promise = (study.privacy.epsilon, study.privacy.delta)
+        if from_privacy(setup.game, setup.statement.epsilon, promise) is None:
+            yield (
+                f"{unused}the theorems that take it are about data sets that differ in one record "
+                "(Cohen et al. 2024, A.4 and E.1), with nothing told to the attacker and one "
+                "relation: leave it out, or take a world such as `neighbours`"
+            )
+
+
+def _run_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
+    if setup.attacks:
+        return
+    for name in _given(study.run, *type(study.run).model_fields):
+        yield (
+            f"`run.{name}` is not used: the study has no [[attack]], so nothing is played: leave "
+            "it out, or add an attack"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GameWork(PreparedWork[GameStudy]):
+    """A game, its attackers and the statement, and what is told of them."""
+
+    setup: Setup = field(kw_only=True)
+
+    @property
+    def scope(self) -> str:
+        """What the statement speaks of."""
+        family = self.study.family
+        if isinstance(family, RatesFamily):
+            return f"every rate from {family.low:g} to {family.high:g}"
+        members = len(self.setup.game.members())
+        if members > 1:
+            return f"each of the {members:,} distributions of the family"
+        return getattr(self.setup.game.world, "scope", "this one world")
+
+    @property
+    def told(self) -> str:
+        """The side information, if the definition quantifies over all of it."""
+        part = self.study.side_information
+        if part is None or not self.setup.statement.whatever_is_told:
+            return ""
+        options = ", ".join(f"{key} = {value}" for key, value in part.options.items())
+        return f"`{part.name}` ({options})" if options else f"`{part.name}`"
+
+
+class GameKind(Kind[GameStudy, GameWork]):
+    """The kind "game"."""
+
+    model = GameStudy
+    detail = GameDetail
+    layout = "narcissus.kinds.game.layout:LAYOUT"
+
+    def prepare(self, study: GameStudy, folder: Path, options: RunOptions) -> GameWork:
+        if options.policy is not None:
+            raise InputError(
+                "`--policy` is for audits of tables: the threshold of a game is its [statement]"
+            )
+        if options.internal is not None:
+            raise InputError("`--records` is for audits of tables: a game has no records to name")
+        setup = study.build()
+        if not setup.attacks and study.exact.when == "never":
+            raise InputError(
+                "the study has no [[attack]] and `exact.when` is never: nothing could be found"
+            )
+        refuse_unused(study, setup)
+        return GameWork(study, folder, options.entropy, {}, setup=setup)
+
+    def measure(self, work: GameWork, done: Done, options: RunOptions) -> Findings:
+        refuse_fresh(work.study, work.setup)
+        identity = identity_of(work.study, work.folder, work.entropy)
+        # Most games take seconds, less than it takes to start processes.
+        with self.playing(options, work.study.run, identity, workers=1) as (store, executor):
+            return self._found(work, options, store, executor)
+
+    def _found(
+        self, work: GameWork, options: RunOptions, store: TrialStore | None, executor: Executor
+    ) -> Findings:
+        study, setup, left = work.study, work.setup, work.not_assessed
+        family = _written(study, setup, left)
+        statement = _completed(setup, family)
+        exact, cover, between = list[StudyRow](), None, ""
+        if family is not None:
+            family, cover, between = covered(study, family, setup.statement, options)
+            exact = exactly(family, setup.statement, study.exact.epsilons, cover, between)
+        proofs = list(_proofs(study, setup, statement))
+        played = _played(study, setup, statement, options, store, executor)
+        left += _gaps_in(statement, bool(exact), played)
+        memorized = _memorized(study, setup, left)
+        asked = study.statement.options
+        said = GameStatement(
+            name=study.statement.name,
+            words=statement.words(),
+            definition=statement.definition,
+            scope=work.scope,
+            epsilon=asked.get("epsilon"),
+            delta=asked.get("delta"),
+        )
+        facts: dict[str, Any] = {"trials": 0} if played is None else played_detail(played)
+        detail = GameDetail(
+            statement=said,
+            confidence=study.run.confidence,
+            **facts,
+            members=len(setup.game.members()),
+            cover=None if cover is None else CoverDetail.taken(cover),
+            between=between,
+            told=work.told,
+        )
+        refuted = None if played is None else played.refuted
+        curve = [] if played is None else curve_of(played.statement, played.attackers)
+        best = asked.get("best")  # the statement's own assumption
+        rows = [
+            *([] if played is None else played_rows(statement, played, stopped=study.run.stop)),
+            *exact,
+            *proofs,
+            *others(best, refuted, study.run.confidence, curve, memorized),
+        ]
+        limit = None if isinstance(statement, NotMemorizing) else limit_of(statement)
+        found = self.found((criterion_of(type(statement), limit),), rows, detail)
+        if self.judge(found).status == "not assessed":
+            left.append(NotAssessed(
+                "the statement",
+                "the game was not written out, no lemma applies, and no attacker could be played",
+                "add an [[attack]] that works, or make the world smaller",
+            ))  # fmt: skip
+        return found
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        criterion, rows, detail = upgraded(results, study)
+        return self.found((criterion,), rows, detail)
+
+    def judge(self, findings: Findings) -> GameJudgement:
+        return GameJudgement(findings, ())
+
+
+KIND = GameKind()
+
+
+def played_rows(statement: Any, played: Play, *, stopped: bool) -> Iterator[StudyRow]:
+    """Yield how each attacker fared, its gap where the statement is about that.
+
+    stopped: whether the run ended as soon as the statement was refuted.
+    """
+    share = (1 - played.confidence) / len(played.attackers) / played.members
+    for one in played.attackers:
+        gap: Estimate | None = None
+        if isinstance(statement, Resilience):
+            gap = gap_limits(one.scores, statement.epsilon, confidence=1 - share, stopped=stopped)
+        yield from attacked(
+            one.name,
+            Quantity.of(one.success),
+            Quantity.of(one.baseline),
+            None if gap is None else Quantity.of(gap),
+            statement.epsilon,
+            failed=one.failed,
+            attempts=one.attempts,
+        )
+
+
+def played_detail(played: Play) -> dict[str, Any]:
+    """Return what no number says of a run."""
+    statement = played.statement
+    return {
+        "trials": played.trials,
+        "decided": played.decided,
+        "decides": played.decides,
+        "member": played.member,
+        "attackers": tuple(map(_attacker, played.attackers)),
+        "remarks": tuple(played.remarks),
+        "breaks": f"Memorizes at least {statement.m} of {statement.n} rows, at a false alarm rate "
+        f"of at most {statement.xi:g}"
+        if isinstance(statement, NotMemorizing)
+        else f"Violates: {statement.words()}",
+    }
+
+
+def _attacker(one: Attacked) -> AttackerDetail:
+    return AttackerDetail(
+        name=one.name,
+        baseline_exact_per_attempt=one.scores.fresh == 0,
+        failures=tuple(FailedAttempt.taken(f, seed=str(f.seed)) for f in one.failures),
+        transcripts=tuple(
+            SaidInTrial.taken(
+                said,
+                exchanges=tuple(Exchange(question=q, answer=a) for q, a in said.exchanges),
+                success=bool(one.scores.success[said.trial]),
+                baseline=float(one.scores.baseline[said.trial]),
+            )
+            for said in one.transcripts
+        ),
+    )
+
+
+def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> WrittenFamily | None:
+    if study.exact.when == "never":
+        return None
+    try:
+        # Where it was not asked for, an exact answer may take seconds, not minutes.
+        work = WORK if study.exact.when == "required" else WORK // 20
+        return write_out_family(
+            setup.game, limit=study.exact.limit, work=work, abstain=study.exact.abstain
+        )
+    except (TooLargeError, InputError) as error:
+        if study.exact.when == "required":
+            raise
+        if not isinstance(error, TooLargeError):
+            refuse_unwritten(study, error)
+        unanswered.append(
+            NotAssessed(
+                "the exact profile, against every attacker",
+                str(error),
+                "make the world smaller, or rely on the attackers that were played",
+            )
+        )
+        return None
+
+
+def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
+    """Fill in what the statement takes from the world; each member of a family has its own."""
+    games = list(setup.game.members().values())
+    if len(games) > 1:
+        return setup.statement
+    statement = completed(setup.statement, games[0])
+    if isinstance(statement, FixedBaseline) and statement.best is None and written is not None:
+        exact = next(iter(written.members.values()))
+        return replace(statement, best=min(1.0, float(exact.fixed.max(initial=0.0))))
+    return statement
+
+
+def _gaps_in(statement: Any, is_exact: bool, played: Play | None) -> Iterator[NotAssessed]:
+    """List what was asked and has no answer."""
+    tested = statement if played is None else played.statement
+    if isinstance(tested, FixedBaseline) and tested.best is None and not is_exact:
+        yield NotAssessed(
+            "best fixed guess",
+            "it has no formula for this world and relation, so 1 was taken for it, and nothing can "
+            "violate the statement",
+            "give its chance, or an upper limit of it, as `best` in [statement]",
+        )
+    if isinstance(tested, SinglingOut) and tested.possible is None:
+        yield NotAssessed(
+            "the weights that predicates can have",
+            "the world has too many values of a record to list, or no law of one record; every "
+            "weight was taken to be possible, which allows the mechanism a little more",
+            "make the world smaller",
+        )
+    for one in [] if played is None else played.attackers:
+        if one.failed == one.success.trials:
+            why = f"it failed on every trial: {one.failures[0].error}"
+            yield NotAssessed(f"the attack {one.name}", why, "mend it, and play again")
+
+
+def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow]:
+    if not isinstance(statement, Resilience | FixedBaseline):
+        return
+    if isinstance(study.family, RatesFamily):
+        return  # a theorem about each point says nothing of the rates between
+    found: list[tuple[Bound | None, Limits]] = [(from_lemmas(setup.game), "success")]
+    if isinstance(statement, Resilience):
+        found.append((from_comparison(setup.game), "delta"))
+        promise = None if study.privacy is None else (study.privacy.epsilon, study.privacy.delta)
+        for known in dict.fromkeys((None, promise)):
+            found.append((from_privacy(setup.game, statement.epsilon, known), "delta"))
+    yield from (proof_row(bound, limits) for bound, limits in found if bound is not None)
+
+
+def _played(
+    study: GameStudy,
+    setup: Setup,
+    statement: Any,
+    options: RunOptions,
+    store: TrialStore | None,
+    executor: Executor,
+) -> Play | None:
+    if not setup.attacks:
+        return None
+    run = study.run
+    through = partial(play_in_order, store=store, executor=executor, observer=options.observer)
+    return play(
+        setup.game,
+        setup.attacks,
+        statement,
+        trials=run.trials,
+        fresh=run.fresh,
+        confidence=run.confidence,
+        stop=run.stop,
+        rng=int(child(options.entropy, 0).integers(2**63)),
+        observer=options.observer,
+        through=agreed(through, setup, store, executor, options),
+    )
+
+
+def _memorized(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> float | None:
+    if not study.exact.memorized:
+        return None
+    world, mechanism = setup.game.world, setup.game.mechanism
+    if not hasattr(world, "enumerate") or not hasattr(mechanism, "channel"):
+        reason = "the world or the mechanism cannot be written out"
+    else:
+        try:
+            return memorized_information(world, mechanism, limit=study.exact.limit)
+        except (TooLargeError, InputError) as error:
+            reason = str(error)
+    unanswered.append(NotAssessed("memorized information", reason, "make the world smaller"))
+    return None

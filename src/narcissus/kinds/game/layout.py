@@ -1,0 +1,558 @@
+"""Games in words and as a page: the statement, who played, the exact profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from narcissus._outwards import lower, upper
+from narcissus.kinds.game.judgement import WHATEVER_IS_TOLD, GameJudgement
+from narcissus.kinds.layout import Headline, Layout, table
+from narcissus.profiles import Cover
+from narcissus.profiles.write_out import number as exact_number
+from narcissus.report.about import Answered, EveryAttacker, Subject
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
+from narcissus.results import Grade
+from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+_STRIKING = 0.05
+"""A gain that is shown though its limits still allow none."""
+
+
+class GameLayout(Layout):
+    """The words and the page of a game."""
+
+    not_covered = ("side channels: running time, access patterns, errors",)
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return case.detail.statement.words
+
+    def verdict(self, case: StudyJudgement) -> str:
+        case = cast("GameJudgement", case)
+        alone = _verdict(case)
+        if case.wrong:
+            named = "; and that ".join(case.wrong)
+            words = f"Refuted: that {named}. What rests on it says nothing about the release."
+        elif case.contradictions:
+            words = (
+                "Numbers that are proved and numbers that were played contradict each other, "
+                "though nothing is assumed: a false alarm or an error in this software. Run the "
+                "study again with another seed, and report it if this comes back."
+            )
+        else:
+            return alone + _failures(case)
+        if case.alone == "exceeded" and case.grade_alone == "proved":
+            words += f" {alone}"
+        return words + _failures(case)
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        case = cast("GameJudgement", case)
+        said = [f"every attacker, by {row.name}" for row in case.proofs]
+        said += [
+            f"the attacker {one.name}, by {case.detail.trials:,} trials" for one in case.attackers
+        ]
+        if case.needed is None:
+            return said
+        what = ("data_sets", "data sets"), ("releases", "releases"), ("guesses", "guesses")
+        sizes = ", ".join(f"{case.top.facts[key]:,} {words}" for key, words in what)
+        return [f"every attacker, exactly: {sizes}", *said]
+
+    def uncovered(self, case: StudyJudgement) -> list[str]:
+        case = cast("GameJudgement", case)
+        played = "attackers other than the ones that were played"
+        return [
+            "attackers who know more than the study says",
+            f"distributions other than the study's ({case.detail.statement.scope}), also where a "
+            "definition asks for all",
+            *self.not_covered,
+            *([] if case.needed is not None or case.proofs else [played]),
+        ]
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        case = cast("GameJudgement", case)
+        said: list[str] = [case.outcome]
+        if (best := case.decisive) is not None:
+            won, lost = percent(best.success.value), percent(best.fresh.value)
+            said.append(f"{best.name} succeeds in {won}, against fresh data in {lost}")
+        if case.needed is not None:
+            said.append(exact_words(case))
+        return [*said, *(f"{one.facts['what']} {_at_most(one)}" for one in case.proofs[:1])]
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        case = cast("GameJudgement", case)
+        rows: list[Headline] = []
+        if (best := case.decisive) is not None:
+            member = case.detail.member
+            where = f", for {member}" if member else ""
+            for label, row in (
+                ("The same attempts against fresh data (own baseline)", best.fresh),
+                (f"Success of the attack {best.name}", best.success),
+            ):
+                found = row.quantity
+                level = f"{100 * (found.confidence or 0.0):g}% limits"
+                text = f"{level} {limits(found.low, found.high)}{where}"
+                rows.append((label, percent(found.value), text, found.grade))
+        rows += [] if case.needed is None else _exact_numbers(case, case.needed)
+        for bound in case.proofs:
+            grade = bound.quantity.grade
+            label = f"{grade.capitalize()}: {bound.facts['what']}"
+            rows.append((label, _at_most(bound), _theorem(bound), grade))
+        return rows
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        case = cast("GameJudgement", case)
+        best, member, odds = case.decisive, case.detail.member, None
+        if best is not None:
+            hits, base = best.success.value * 100, best.fresh.value * 100
+            where = f" for {member}" if member else ""
+            odds = (
+                f"Of 100 attempts of {best.name}{where}, {hits:.3g} fit the data that was "
+                f"released, and {base:.3g} would have fitted fresh data as well.",
+                best.success.quantity.grade,
+            )
+        good = [] if case.contradictions else list(_for(case))
+        return {
+            "worst": _hurt_most(case),
+            "odds": odds,
+            "evidence_for": good,
+            "evidence_against": list(_against(case)),
+        }
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        case = cast("GameJudgement", case)
+        blocks = [*_attackers(case), *_profile(case), *_curve(case)]
+        for row in case.findings.select(of="memorized bits"):
+            words = f"{row.value:.6g} bits (proved)"
+            blocks.append(Facts([("Memorized information I(S; release | Nature)", words)]))
+        found = [_setting(record, case), Section("Results", blocks)] if blocks else [
+            _setting(record, case)
+        ]  # fmt: skip
+        if said := list(_conversations(case)):
+            found.append(Section("What was said in the first trials", said))
+        return found
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        case = cast("GameJudgement", case)
+        limits = [
+            EveryAttacker(f"{one.facts['what']}: {_at_most(one)}.", one.quantity.grade,
+                one.quantity.takes_as_given)
+            for one in case.proofs
+            if one.value < 1
+        ]  # fmt: skip
+        worst = ""
+        if case.needed is not None:
+            grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
+            if case.holds and record.status == "met":
+                limits.insert(0, EveryAttacker(f"{exact_words(case)}.", grade, given))
+            most = 1.0 if case.detail.cover is not None else case.top.facts.get("largest", 1.0)
+            if float(most) < 1:
+                members = int(case.top.facts["members"])
+                text = f"At most {percent(float(most), 'up')} of attempts fit the data"
+                text += f", in each of {number(members)} distributions" * (members > 1)
+                limits.append(EveryAttacker(f"{text}.", grade, given))
+            member = case.needed.facts.get("member")
+            worst = f"The worst world: {member}." if member else ""
+        words = case.detail.statement.words
+        return Subject(
+            f"Nothing about real people. The statement that was tested: {words}.",
+            worst,
+            limits=tuple(limits),
+            no_ground="A game tests a statement in a world that is written down, not a release "
+            "about people",
+            accepted=f"the statement: {words}",
+        )
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        statement = case.detail.statement
+        if not statement.name.startswith("singling-out"):
+            return {}
+        outcome = cast("GameJudgement", case).outcome
+        text = f"In the world of the game: {outcome}. {statement.words}"
+        return {"singling out": Answered(text, record.grade)}
+
+
+LAYOUT = GameLayout()
+
+
+def _verdict(case: GameJudgement) -> str:
+    """Word what follows, were nothing contradicted."""
+    detail = case.detail
+    who = f" who is told {detail.told}" if detail.told else ""
+    asks = ""
+    if detail.told:
+        asks = f" The definition ({detail.statement.definition}) is about every side information; "
+    others = f"{asks}no other was looked at." if asks else ""
+    breaks = f"{asks}this one breaks it." if asks else ""
+    if case.needed is not None:
+        return _exact_verdict(case, who, others, breaks)
+    if (proof := case.proof) is not None:
+        anything = proof.quantity.id in WHATEVER_IS_TOLD
+        who = ", whatever is told" if anything and detail.told else who
+        return (
+            f"Resilient, {proof.quantity.grade}, by {proof.name}, against every attacker{who}, for "
+            f"{detail.statement.scope}: delta {_at_most(proof)}, allowed "
+            f"{case.limit:g}.{'' if anything else others}"
+        )
+    if not case.played:
+        return "Not assessed: nothing was written out, proved or played."
+    if detail.decided is not None:
+        where = f" for {detail.member}," if detail.member else ""
+        where = f" for an attacker{who},{where}" if who else where
+        beyond = (
+            "" if case.refuted is None else f" {_refuted(case)[:1].upper()}{_refuted(case)[1:]}."
+        )
+        return (
+            f"{detail.breaks},{where} with {100 * detail.confidence:g}% confidence, certain after "
+            f"{detail.decided} trials.{beyond}{breaks}"
+        )
+    each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
+    return (
+        f"No violation found in {detail.trials:,} trials{each} of {len(case.attackers)} "
+        f"attacker(s){who}; other attackers may do better, so this is no proof of "
+        f"resilience.{others}"
+    )
+
+
+def _exact_verdict(case: GameJudgement, who: str, others: str, breaks: str) -> str:
+    detail, words, grade = case.detail, exact_words(case), case.top.quantity.grade
+    if not case.holds:
+        return (
+            f"Violated, {grade}: the best attacker{who} does better than the statement allows "
+            f"({words}).{breaks}"
+        )
+    if case.alone == "met":
+        if (cover := detail.cover) is not None:
+            said = {name: getattr(cover, name) for name in type(cover).model_fields}
+            words += f"; {Cover(**said, at_most=_enough(case))}"
+        return (
+            f"Resilient, {grade}, against every attacker{who}, for {detail.statement.scope} "
+            f"({words}).{others}"
+        )
+    return (
+        f"No violation at the {case.top.facts['members']:,} rates that were written out ({words}), "
+        f"but not shown for {detail.statement.scope}: {detail.between}.{others}"
+    )
+
+
+def exact_words(case: GameJudgement) -> str:
+    """Word what is needed and what is allowed."""
+    assert case.needed is not None
+    least, name, member = case.needed.value, case.needed.name, case.needed.facts.get("member")
+    if name:
+        words = f"{name}: {exact_number(least)}, allowed {case.limit:g}"
+    else:  # of format 1
+        words = f"{least:.6g} needed, allowed {case.limit:g}"
+    return f"{words}; the most needed at {member}{_among(case)}" if member else words
+
+
+def _among(case: GameJudgement) -> str:
+    """Describe of numbers of a family of rates that they are not about those between."""
+    return "" if case.detail.cover is None else ", of the rates looked at"
+
+
+def _enough(case: GameJudgement) -> float:
+    high = None if case.needed is None else case.needed.quantity.high
+    return 1.0 if high is None else high
+
+
+def _at_most(bound: StudyRow) -> str:
+    return f"at most {upper(bound.value, 3)}"
+
+
+def _theorem(bound: StudyRow) -> str:
+    return f"{bound.name} [{bound.quantity.id}]" if bound.quantity.id else bound.name
+
+
+def _refuted(case: GameJudgement) -> str:
+    assert case.refuted is not None
+    return f"refuted up to epsilon {lower(case.refuted, places=2)} at this delta"
+
+
+def _failures(case: GameJudgement) -> str:
+    """Name the attackers that raised: a reader must not take their failures for safety."""
+    return "".join(
+        f" The attack {one.name} failed with an error on {one.failed} of {case.detail.trials} "
+        f"trials (first: trial {first.trial}, seed {first.seed}: {first.error}); they count as "
+        "unsuccessful."
+        for one in case.attackers
+        for first in one.said.failures[:1]
+    )
+
+
+def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
+    top, grade = case.top, case.top.quantity.grade
+    where = f"at epsilon {top.at['epsilon']:g}"
+    rounding = needed.facts.get("rounding")
+    if top.value == top.baseline == 0 and rounding is not None:
+        where += f": no attempt gains {rounding:g} or more"
+    if needed.facts.get("member"):
+        where += f", for {top.facts['member']}"
+    largest = top.facts.get("largest")
+    yield "Baseline of the attacker with the largest gap", percent(top.baseline), where, grade
+    yield "Success of the attacker with the largest gap", percent(top.value), where, grade
+    yield (
+        "Largest success of any attacker",
+        percent(None if largest is None else float(largest)),
+        f"at any baseline, also one as large{_among(case)}",
+        "not assessed" if largest is None else grade,
+    )
+    if (cover := case.detail.cover) is not None:
+        label = f"Delta that is enough for every rate from {cover.low:g} to {cover.high:g}"
+        said = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
+        yield label, f"at most {upper(_enough(case), 3)}", said, grade
+
+
+def _against(case: GameJudgement) -> Iterator[str]:
+    """Describe what speaks against the release."""
+    if case.needed is not None and not case.holds:
+        yield f"exact: {exact_words(case)} ({case.top.quantity.grade})"
+    if case.detail.decided is not None:
+        yield (
+            f"the attackers broke the statement; certain after {case.detail.decided} trials, at "
+            f"{percent(case.detail.confidence)} confidence (sampled)"
+        )
+        if case.refuted is not None:
+            yield f"{_refuted(case)} (sampled)"
+    for one in case.attackers:
+        won, lost = one.success.quantity, one.fresh.quantity
+        if won.low is not None and lost.high is not None and won.low > lost.high:
+            yield (
+                f"the attack {one.name} succeeds in {percent(won.value)} of trials, the same "
+                f"attempts against fresh data in {percent(lost.value)}: at least "
+                f"{percent(won.low, 'down')} against at most {percent(lost.high, 'up')} "
+                "(sampled)"
+            )
+        elif one.gain > _STRIKING:
+            yield (
+                f"the attack {one.name} succeeded in {percent(won.value)} of "
+                f"{number(won.trials or 0)} trials, the same attempts against fresh data in "
+                f"{percent(lost.value)}; too few trials to be sure that it gains (sampled)"
+            )
+
+
+def _for(case: GameJudgement) -> Iterator[str]:
+    """Describe what speaks for the release: what is proved or limited below what is allowed."""
+    if case.holds:
+        yield f"exact: {exact_words(case)} ({case.top.quantity.grade})"
+    for bound in case.proofs:
+        if case.suffices(bound) and bound.value < 1:
+            words = f"{bound.facts['what']} is {_at_most(bound)}, by {_theorem(bound)}"
+            yield f"{words} ({bound.quantity.grade})"
+    statement = case.detail.statement
+    allowed = statement.delta or 0.0
+    for one in case.attackers:
+        # Attempts that fit no data set at all, fresh ones included, show nothing about the release.
+        hits = one.success.value > 0 or one.fresh.value > 0
+        if one.gap is None or not hits or not one.success.facts.get("attempts") or one.failed:
+            continue
+        gap = one.gap.quantity
+        if gap.high is not None and gap.high < min(allowed, 1.0):
+            yield (
+                f"the attack {one.name} gains at most {upper(gap.high, 3)} over "
+                f"e^{statement.epsilon or 0:g} times the own baseline, below the "
+                f"{allowed:g} that is allowed ({100 * (gap.confidence or 0.0):g}% limit, sampled); "
+                "other attackers may gain more"
+            )
+
+
+def _hurt_most(case: GameJudgement) -> tuple[str, Grade] | None:
+    """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
+    best = case.decisive
+    member = None if case.needed is None else case.needed.facts.get("member")
+    if member:
+        grade, won, lost = case.top.quantity.grade, case.top.value, case.top.baseline
+        member = f"{member}{_among(case)}"
+    elif case.detail.member and best is not None:
+        grade, member = "sampled", case.detail.member
+        won, lost = best.success.value, best.fresh.value
+    else:
+        return None
+    words = f"data of {member}: the best attempts fit them in {percent(won)} of cases"
+    return f"{words}, and fresh data in {percent(lost)}.", grade
+
+
+def _part(part: Any) -> str:
+    """Describe a section of the study in one line."""
+    if not isinstance(part, dict):
+        return MISSING if part is None else str(part)
+    values = _keys(part, "name")
+    return f"{part.get('name', '')}: {values}" if values else str(part.get("name", ""))
+
+
+def _keys(part: dict[str, Any], but: str) -> str:
+    given = {k: v for k, v in part.items() if k != but and v not in (None, [], {}, "")}
+    return ", ".join(f"{key} = {_short(value)}" for key, value in given.items())
+
+
+def _short(value: Any) -> str:
+    text = _part(value) if isinstance(value, dict) else str(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _setting(record: Record, case: GameJudgement) -> Section:
+    study, statement = record.study, case.detail.statement
+    world, family, side = (study.get(key) for key in ("world", "family", "side-information"))
+    rows = [("World: who the data is about", _part(world))] if world or not family else []
+    if family:  # it makes worlds, or varies the one of the study
+        keys = {key: value for key, value in family.items() if value is not None}
+        rows.append(("Family: for each of", f"{family['kind']}: {_keys(keys, 'kind')}"))
+    rows += [
+        ("Mechanism: what is released", _part(study.get("mechanism"))),
+        ("Success: what counts", _part(study.get("success"))),
+    ]
+    if study.get("looser"):
+        rows.append(("What counts for fresh data", _part(study["looser"])))
+    rows.append(("What the attacker is told besides", "nothing" if not side else _part(side)))
+    rows += [
+        (f"Attacker {n}", _part(part)) for n, part in enumerate(study.get("attack", []), start=1)
+    ]
+    rows += [
+        ("Statement", f"{statement.name} ({statement.definition})"),
+        ("In a formula", statement.words),
+    ]
+    more = ("For", statement.scope), ("Source of the study", study.get("source"))
+    more += (("Expected by the source", study.get("expected")),)
+    rows += [(name, said) for name, said in more if said]
+    about = study.get("about")
+    blocks: list[Block] = [Text([about])] if about else []
+    blocks.append(Facts(rows))
+    proving = [*case.proofs, *([] if case.needed is None else [case.needed])]
+    if assumed := dict.fromkeys(text for row in proving for text in row.quantity.takes_as_given):
+        title = "Taken as given by what is proved if (assumptions; tested as far as was played)"
+        blocks.append(Items(title, list(assumed)))
+    return Section("Threat model and statement", blocks)
+
+
+def _attackers(case: GameJudgement) -> Iterator[Block]:
+    detail = case.detail
+    if not case.attackers:
+        return
+    where = ""
+    if detail.member:
+        where = (
+            f" of {detail.member}, the one of {number(detail.members)} distributions with the "
+            "strongest evidence; the limits hold for all of them at once"
+        )
+    if len(case.attackers) > 1:
+        where += f"; the limits of all {len(case.attackers)} attackers hold at once"
+    fresh = {one.name: one.fresh.quantity for one in case.attackers}
+    yield table(
+        f"Success and own baseline in {number(detail.trials)} trials{where}",
+        [one.success for one in case.attackers],
+        {
+            "attacker": "name",
+            "success": "value",
+            "limits": "limits",
+            "own baseline": "baseline",
+            "its limits": lambda row: limits(fresh[row.name].low, fresh[row.name].high),
+            "failures": "failed",
+        },
+        percent=("success", "own baseline"),
+    )
+    if case.refuted is not None:
+        words = f"{lower(case.refuted, places=2)}, by all attackers together (sampled)"
+        yield Facts([("Largest epsilon refuted at the statement's delta", words)])
+    if detail.remarks:
+        yield Items("Remarks", detail.remarks, "warning")
+
+
+def _conversations(case: GameJudgement) -> Iterator[Block]:
+    """Show what was said in the first trials with a mechanism that is talked with."""
+    for one in case.attackers:
+        for said in one.said.transcripts:
+            greeting = f" The mechanism begins: {said.greeting}." if said.greeting else ""
+            shown = len(said.exchanges)
+            first = f", the first {shown} of them here" if shown < said.questions else ""
+            asked = "1 question" if said.questions == 1 else f"{number(said.questions)} questions"
+            fits = "fits the data" if said.success else "does not fit the data"
+            caption = (
+                f"{one.name} in trial {said.trial + 1}: {asked}{first}.{greeting} "
+                f"It came to {said.attempt}, which {fits}; the same against fresh data: "
+                f"{percent(said.baseline)}"
+            )
+            rows = [[exchange.question, exchange.answer] for exchange in said.exchanges]
+            yield Grid(caption, ["question", "answer"], rows)
+
+
+def _profile(case: GameJudgement) -> Iterator[Block]:
+    rows = case.profile
+    if case.needed is None:
+        return
+    rounding = case.needed.facts.get("rounding")
+    # 0 may be a delta that is lost to rounding
+    lost = "0" if rounding is None else f"<{rounding:g}"
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE, QUIET
+
+        axes = figure.add_subplot()
+        values = [row.at["epsilon"] for row in rows], [row.value for row in rows]
+        axes.plot(*values, marker="o", markersize=3, color=BLUE)
+        allowed = case.detail.statement.delta or 0.0
+        axes.axhline(allowed, linestyle="--", linewidth=1, color=QUIET)
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel("delta")
+        axes.set_ylim(bottom=0)
+
+    caption = "" if case.detail.cover is None else ", the largest of the rates written out"
+    first = f"{rows[0].value:.4g}" if rows[0].value else lost
+    yield Figure(
+        title=f"The best attacker gains {first} at epsilon {rows[0].at['epsilon']:g}",
+        description=(
+            "A falling curve: the least delta with which the mechanism is resilient, against "
+            "every attacker, for each epsilon. The dashed line is the delta of the statement."
+        ),
+        draw=draw,
+        table=table(
+            f"The exact profile{caption}",
+            rows,
+            {"epsilon": "epsilon", "delta": lambda row: row.value or lost},
+        ),
+        name="profile",
+    )
+
+
+def _curve(case: GameJudgement) -> Iterator[Block]:
+    rows: Sequence[StudyRow] = case.findings.select(of="isolated")
+    if not rows:
+        return
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.svg import BLUE, QUIET
+
+        axes = figure.add_subplot()
+        weights = [row.at["weight"] for row in rows]
+        axes.plot(weights, [row.value for row in rows], color=BLUE, label="with the release")
+        baseline = [row.baseline or 0.0 for row in rows]
+        axes.plot(weights, baseline, "--", color=QUIET, label="best without it")
+        axes.set_xscale("log")
+        axes.set_xlabel("weight of the predicate, at most")
+        axes.set_ylabel("chance to isolate")
+        axes.legend()
+
+    yield Figure(
+        title="A light predicate that isolates is the worse attack",
+        description=(
+            "Two curves over the largest weight of a predicate: how often the attacker "
+            "isolated one row with one that light, and the best chance without the release."
+        ),
+        draw=draw,
+        table=table(
+            "Isolating with light predicates",
+            rows,
+            {
+                "weight at most": "weight",
+                "with the release": "value",
+                "best without it": "baseline",
+            },
+        ),
+        name="predicates",
+    )

@@ -1,0 +1,285 @@
+"""The rows of a game: what is exact, what is proved, what was played; and those of format 2."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from narcissus.game import Attacked
+from narcissus.kinds.game.judgement import (
+    EVERYBODY,
+    GAP,
+    CoverDetail,
+    GameDetail,
+    GameStatement,
+    grade_of,
+)
+from narcissus.profiles import Cover, WrittenFamily, WrittenOut
+from narcissus.profiles.write_out import ROUNDING
+from narcissus.results import Bound, Grade
+from narcissus.rows import Quantity, Role, StudyCriterion, StudyRow
+from narcissus.study.registry import STATEMENT, loaded
+from narcissus.success.statements import (
+    SAME,
+    FixedBaseline,
+    Resilience,
+    SinglingOut,
+    Threshold,
+    prepared,
+)
+
+Facts = Mapping[str, float | str | None]
+
+
+def fact(
+    role: Role, of: str, name: str, quantity: Quantity, *,
+    baseline: float | None = None, at: Facts | None = None, facts: Facts | None = None,
+) -> StudyRow:  # fmt: skip
+    """Return a row; what is None of its place and its facts is left out."""
+    place, known = [{k: v for k, v in (one or {}).items() if v is not None} for one in (at, facts)]
+    return StudyRow(
+        role=role, of=of, name=name, quantity=quantity, baseline=baseline, at=place, facts=known
+    )
+
+
+Limits = Literal["success", "delta"]
+"""Which of the two numbers of a game a theorem bounds."""
+
+
+def proof_row(bound: Bound, limits: Limits) -> StudyRow:
+    return proved(
+        bound.theorem, bound.value, bound.assumptions, bound.id, what=bound.quantity, limits=limits
+    )
+
+
+def proved(
+    theorem: str, value: float, given: Sequence[str], id: str, **facts: float | str | None
+) -> StudyRow:
+    quantity = Quantity(value=value, grade=grade_of(given), id=id, takes_as_given=tuple(given))
+    return fact("bound", "bound", theorem, quantity, facts=facts)
+
+
+def attacked(
+    name: str, success: Quantity, fresh: Quantity, gap: Quantity | None,
+    epsilon: float | None, **facts: int | None,
+) -> Iterator[StudyRow]:  # fmt: skip
+    """Yield an attacker's success, that of the same attempts against fresh data, its gap."""
+    yield fact("attack", "success", name, success, baseline=fresh.value, facts=facts)
+    yield fact("fresh", "", name, fresh)
+    if gap is not None:
+        yield fact("measure", GAP, name, gap, at={"epsilon": epsilon})
+
+
+def written(
+    needed: tuple[str, float, float | None], rates: tuple[float, float], at: float,
+    profile: Mapping[float, float], grade: Grade, given: Sequence[str], rounding: float | None,
+    *, facts: Facts, top: Facts,
+) -> Iterator[StudyRow]:  # fmt: skip
+    """Yield the attacker with the largest gap, what is needed and what is enough, the profile."""
+    what, least, enough = needed
+    success = Quantity(value=rates[0], grade=grade)
+    yield fact("measure", "success", EVERYBODY, success, baseline=rates[1], at={"epsilon": at},
+        facts=top)  # fmt: skip
+    quantity = Quantity(
+        value=least, low=least, high=enough, grade=grade, takes_as_given=tuple(given)
+    )
+    yield fact("measure", "", what, quantity, facts={**facts, "rounding": rounding})
+    for epsilon, delta in profile.items():
+        quantity = Quantity(value=delta, high=delta or rounding, grade=grade)
+        yield fact("measure", "delta", EVERYBODY, quantity, at={"epsilon": epsilon})
+
+
+def others(
+    best: float | None, refuted: float | None, confidence: float,
+    curve: Sequence[tuple[float, float, float]], bits: float | None,
+) -> Iterator[StudyRow]:  # fmt: skip
+    """Yield what the statement itself assumes, what was refuted, the curve, what is memorized."""
+    if best is not None:
+        words = f"the best fixed guess succeeds with chance at most {best:g}, as [statement] says"
+        quantity = Quantity(value=best, grade="proved if", takes_as_given=(words,))
+        yield fact("guess", "", "[statement]", quantity)
+    if refuted is not None:
+        quantity = Quantity(value=refuted, low=refuted, grade="sampled", confidence=confidence)
+        yield fact("refuted", "", "epsilon", quantity)
+    for weight, success, baseline in curve:
+        quantity, at = Quantity(value=success, grade="sampled"), {"weight": weight}
+        yield fact("measure", "isolated", "attack", quantity, baseline=baseline, at=at)
+    if bits is not None:
+        yield fact("measure", "memorized bits", "release", Quantity(value=bits, grade="proved"))
+
+
+def criterion_of(statement: type[Any], limit: float | None) -> StudyCriterion:
+    """Return what is asked of every attacker: a gap, or success by another measure."""
+    of = GAP if issubclass(statement, Resilience) else "success"
+    return StudyCriterion(of=of, at_most=limit)
+
+
+def has_epsilon(statement: Any) -> bool:
+    return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
+
+
+def limit_of(statement: Any) -> float:
+    """Return what a statement allows of what is needed."""
+    return statement.epsilon if isinstance(statement, Threshold) else statement.delta
+
+
+def exactly(
+    family: WrittenFamily, statement: Any, epsilons: Sequence[float],
+    cover: Cover | None = None, between: str = "",
+) -> list[StudyRow]:  # fmt: skip
+    """Evaluate a statement exactly; nothing if it has no exact form in this game.
+
+    cover: what is known between the members of a family of rates.
+    between: why nothing is; empty where there is nothing between.
+    """
+    points: list[float] = sorted(set(epsilons))
+    at = points[0]
+    if has_epsilon(statement):
+        at = float(statement.epsilon)
+        points = sorted({*points, at})
+    # One pass through the guesses for all: where the baseline counts for nothing, too.
+    worst = {one.best.epsilon: one for one in family.worst([*points, -math.inf])}
+    if isinstance(statement, Resilience):
+        what = f"least delta at epsilon {statement.epsilon:g}"
+        found = worst[at].member, worst[at].best.delta, what, None
+    else:
+        found = _other(family, statement)
+    if found is None:
+        return []
+    member, least, what, fixed = found
+    several, given = len(family.members) > 1, family.assumptions
+    enough = cover.at_most if cover is not None else None if between else least
+    return [*written(
+        (what, least, enough), worst[at].best.rates, at,
+        {float(point): worst[point].best.delta for point in points},
+        grade_of(given), given, ROUNDING,
+        facts={"member": member if several else None, "fixed": fixed},
+        top={
+            "largest": worst[-math.inf].best.rates[0], **family.sizes(),
+            "members": len(family.members), "member": worst[at].member if several else None,
+        },
+    )]  # fmt: skip
+
+
+# the worst member, what is needed, what that is, the best fixed guess
+_Found = tuple[str, float, str, float | None]
+
+
+def _other(family: WrittenFamily, statement: Any) -> _Found | None:
+    """Evaluate a statement other than resilience for each member; None if one has no answer."""
+    every: list[_Found] = []
+    for name, exact in family.members.items():
+        found = _least(exact, prepared(statement, exact.game))
+        if found is None:
+            return None
+        every.append((name, *found))
+    return max(every, key=lambda one: one[1] - limit_of(statement))
+
+
+def _least(exact: WrittenOut, statement: Any) -> tuple[float, str, float | None] | None:
+    if isinstance(statement, Threshold) and not exact.additive:
+        return exact.beyond(statement.tau), f"least epsilon for tau {statement.tau:g}", None
+    what = f"least delta at epsilon {statement.epsilon:g}"
+    if isinstance(statement, FixedBaseline) and not exact.additive:
+        least, fixed = exact.robust(statement.epsilon)
+        return least, what, fixed
+    if isinstance(statement, SinglingOut) and hasattr(exact.guesses, "weight"):
+        least = _singled_out(exact, statement)
+        return None if least is None else (least, what, None)
+    return None
+
+
+def _singled_out(exact: WrittenOut, statement: SinglingOut) -> float | None:
+    """Return the least delta over all weights: both sides change only at weights of predicates."""
+    weights = exact.guesses.weight(exact.game.world)
+    if weights is None or statement.possible is None:
+        return None
+    every = replace(statement, points=len(statement.possible))
+    factor = math.exp(statement.epsilon)
+    gains = [exact.light(weights, float(w)) - factor * every.baseline(w) for w in every.weights]
+    return max(0.0, float(np.max(gains)))
+
+
+def curve_of(statement: Any, attackers: Sequence[Attacked]) -> list[tuple[float, float, float]]:
+    """Return, for each weight, how often predicates that light isolate, and the best baseline."""
+    if not isinstance(statement, SinglingOut):
+        return []
+    points: list[tuple[float, float, float]] = []
+    for w in statement.weights[statement.weights > 0]:  # nothing of weight 0 isolates
+        light = w * (1 + SAME)  # what has no weight, NaN, is not light
+        shares = [
+            float((one.scores.success & (one.scores.weight <= light)).mean()) for one in attackers
+        ]
+        points.append((float(w), max(shares), float(statement.baseline(float(w)))))
+    return points
+
+
+def upgraded(results: Any, study: Any) -> tuple[StudyCriterion, list[StudyRow], GameDetail]:
+    """Read results of formats 1 and 2; what the first did not hold is left out."""
+    said, exact, played = results["statement"], results["exact"], results["attackers"]
+    epsilon, delta = said.get("epsilon"), said.get("delta")
+    rows: list[StudyRow] = []
+    for one in played:
+        won, lost, gap = [
+            one.get(key) and Quantity(**{k: one[key][k] for k in _QUANTITY})
+            for key in ("success", "baseline", "gap")
+        ]
+        counts = {key: one.get(key) for key in ("failed", "attempts")}
+        rows += attacked(one["name"], won, lost, gap, epsilon, **counts)
+    rows += [] if exact is None else _exact_of(exact, study)
+    for one in results["proofs"]:
+        value, what = one["value"], one["quantity"]
+        limits = one.get("limits", "success" if what.startswith("success") else "delta")
+        id = one.get("id", "")  # before there were any, the record alone knows what was rounded
+        rounded = 1 if not id and one.get("sufficient") and value > delta else None
+        rows.append(proved(one["theorem"], value, one["assumptions"], id,
+            what=what, limits=limits, rounded=rounded))  # fmt: skip
+    rows += others(
+        study["statement"].get("best"), results["largest_epsilon_refuted"], results["confidence"],
+        [(one["w"], one["success"], one["baseline"]) for one in results["curve"]],
+        results["memorized_bits"],
+    )  # fmt: skip
+    cover = None if exact is None else exact.get("cover")
+    detail = {
+        "statement": {key: said.get(key) for key in GameStatement.model_fields},
+        **{key: results[key] for key in ("confidence", "trials", "decided", "remarks")},
+        **{key: results.get(key) or "" for key in ("decides", "member")},
+        "members": results.get("members", 1),
+        "attackers": [
+            {key: one[key] for key in ("name", "baseline_exact_per_attempt")}
+            | {key: one.get(key) or [] for key in ("failures", "transcripts")}
+            for one in played
+        ],
+        "cover": cover and {key: cover[key] for key in CoverDetail.model_fields},
+    }
+    criterion = criterion_of(loaded(STATEMENT[said["name"]]), exact["limit"] if exact else delta)
+    return criterion, rows, GameDetail.model_validate_json(json.dumps(detail))
+
+
+_QUANTITY = ("value", "low", "high", "grade", "confidence", "trials", "why")
+
+
+def _exact_of(old: Any, study: Any) -> Iterator[StudyRow]:
+    best, given = old["best_attacker"], old.get("assumptions", ())
+    least = math.inf if old["least"] is None else old["least"]
+    enough = None if (study.get("family") or {}).get("kind") == "rates" else least
+    if old.get("cover") is not None:
+        enough = old["cover"]["at_most"]
+    return written(
+        (old.get("words", "").partition(": ")[0], least, enough),
+        (best["success"], best["baseline"]), best["at_epsilon"],
+        dict(zip(old["epsilon"], old["delta"], strict=True)),
+        old.get("grade", grade_of(given)) if "assumptions" in old else "not assessed",
+        given, old.get("rounding"),
+        facts={"member": old.get("member"), "fixed": old.get("best_fixed_guess")},
+        top={
+            **{key: old[key] for key in ("data_sets", "releases", "guesses")},
+            "largest": old.get("best_success"), "members": old.get("members", 1),
+            "member": best.get("member"),
+        },
+    )  # fmt: skip

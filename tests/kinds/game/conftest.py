@@ -1,0 +1,119 @@
+"""Games made up of rows, and what follows from those of a run."""
+
+import json
+
+import numpy as np
+import pytest
+
+from narcissus import load_study, run
+from narcissus.errors import NarcissusError
+from narcissus.game import Attacked, Play
+from narcissus.kinds.game import KIND
+from narcissus.kinds.game.judgement import GameDetail, GameStatement
+from narcissus.kinds.game.kind import played_detail
+from narcissus.kinds.game.numbers import (
+    attacked,
+    criterion_of,
+    has_epsilon,
+    limit_of,
+    others,
+    proof_row,
+    written,
+)
+from narcissus.results import Bound, Estimate
+from narcissus.rows import Findings, Quantity
+from narcissus.success.statements import Resilience, Scores
+
+STATEMENT = Resilience(0.5, 0.2)
+
+
+def case_of(audit):
+    """Give what follows from a run's record."""
+    return KIND.judged(audit.record)
+
+
+def estimate(value, low=None, high=None):
+    return Estimate(value, low, high, 0.975, 100)
+
+
+def played(outcome="no violation found", attackers=(("a", 0.3),), statement=STATEMENT, **more):
+    """Make up a run of attackers, each with the lower limit of its success."""
+    scores = Scores(np.ones(2, dtype=bool), np.zeros(2), 0, np.full(2, np.nan))
+    every = [
+        Attacked(name, estimate(0.9, low, 1.0), estimate(0.1, 0.0, 0.2), scores, 0, [])
+        for name, low in attackers
+    ]
+    told = {"confidence": 0.95, "trials": 100, "decided": None, "capital": 0.0, "refuted": None}
+    return Play(
+        outcome=outcome, statement=statement, attackers=every, entropy=1, **{**told, **more}
+    )
+
+
+def exact(least, given=(), *, enough=None, best=0.7, fixed=None, **facts):
+    """Make up an exact answer; ``enough`` is for all rates of a family, -1 where none is known."""
+    high = None if enough == -1 else least if enough is None else enough
+    grade = "proved if" if given else "proved"
+    sizes = {"data_sets": 2, "releases": 2, "guesses": 2, "members": 1}
+    return list(written(
+        ("in numbers", least, high), (0.7, 0.1), 0.5, {0.5: least}, grade, given, 1e-12,
+        facts={"fixed": fixed}, top={"largest": best, **sizes, **facts},
+    ))  # fmt: skip
+
+
+def proof(value, given=(), limits="delta", theorem="T", **more):
+    return proof_row(Bound(value, "delta", theorem, tuple(given), **more), limits)
+
+
+def judged(
+    exact=(), proofs=(), run=None, *, gaps=None, best=None, statement=STATEMENT, members=1, **detail
+):
+    """Judge made-up numbers on a statement."""
+    epsilon = statement.epsilon if has_epsilon(statement) else None
+    rows = []
+    for one in () if run is None else run.attackers:
+        gap = (gaps or {}).get(one.name)
+        numbers = Quantity.of(one.success), Quantity.of(one.baseline), gap and Quantity.of(gap)
+        rows += attacked(one.name, *numbers, epsilon, failed=one.failed, attempts=one.attempts)
+    rows += [*exact, *proofs]
+    confidence = 0.95 if run is None else run.confidence
+    rows += others(best, None if run is None else run.refuted, confidence, (), None)
+    facts = {"trials": 0} if run is None else played_detail(run)
+    said = {"name": "narcissus", "words": statement.words(), "definition": statement.definition}
+    said |= {"scope": "this one world", "epsilon": epsilon, "delta": statement.delta}
+    found = GameDetail(
+        statement=GameStatement(**said), confidence=confidence, members=members, **facts, **detail
+    )
+    criterion = criterion_of(type(statement), limit_of(statement))
+    return KIND.judge(Findings((criterion,), tuple(rows), found))
+
+
+class Keys:
+    """Plays games that differ in one key, to see whether any is ignored."""
+
+    def outcome(self, sections, section=None, key=None, value=None):
+        """Give what comes out of a game, with another value of a key if one is named."""
+        other = {"kind": "game", **sections}
+        if section is not None:
+            needed = {"epsilon": 0.4} if section == "privacy" else {}
+            other[section] = {**needed, **sections.get(section, {}), key: value}
+        audit = run(load_study(other))
+        found = audit.results
+        found["detail"]["statement"] = found["detail"]["statement"]["words"]
+        left = [str(remark) for remark in audit.record.not_assessed]
+        said = [audit.status, audit.verdict, audit.record.assumptions, left, found]
+        return json.dumps(said, default=str)
+
+    def is_used_or_refused(self, sections, section, key, value):
+        """Say whether a key changes what comes out, or is refused by its name."""
+        before = self.outcome(sections)
+        try:
+            if (section, key) == ("privacy", "delta"):
+                before = self.outcome(sections, section, "epsilon", 0.4)
+            return self.outcome(sections, section, key, value) != before
+        except NarcissusError as error:
+            return key in str(error) or section in str(error)
+
+
+@pytest.fixture
+def keys():
+    return Keys()
