@@ -22,10 +22,7 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 # kind -> module
 KINDS: dict[str, str] = {
     kind: f"narcissus.audits.numbers.{kind.partition('-')[0]}"
-    for kind in (
-        *("classifier", "extraction", "game", "image-model", "language-model"),
-        "table",
-    )
+    for kind in ("classifier", "extraction", "game", "image-model", "language-model")
 }
 
 
@@ -37,7 +34,9 @@ def frame_of(record: Record) -> pd.DataFrame:
         return pd.json_normalize(results if isinstance(results, list) else [results])
     rows: Iterable[Mapping[str, Any]]
     if layout is not None:
-        rows = [_flat(row, layout[0].in_frame(row, layout[1])) for row in record.rows if row.of]
+        more = [layout[0].in_frame(row, layout[1]) if row.of else None for row in record.rows]
+        pairs = zip(record.rows, more, strict=True)
+        rows = [_flat(row, own) for row, own in pairs if own is not None]
     else:
         rows = import_module(KINDS[record.kind]).rows(record.results)
     found = [
@@ -47,7 +46,8 @@ def frame_of(record: Record) -> pd.DataFrame:
         else row
         for row in rows
     ]
-    own = list(dict.fromkeys(key for row in found for key in row if key not in COLUMNS))
+    first = () if layout is None else layout[0].columns
+    own = list(dict.fromkeys([*first, *(k for row in found for k in row if k not in COLUMNS)]))
     texts = {"quantity", "name", "grade", *(k for row in found for k in row if _is_text(row[k]))}
     frame = pd.DataFrame(found, columns=[*COLUMNS, *own])
     return frame.astype({c: float for c in frame.columns if c not in texts})

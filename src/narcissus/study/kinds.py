@@ -36,7 +36,7 @@ KINDS: dict[str, str] = {
     "language-model": "narcissus.study.language:KIND",
     "secrets": "narcissus.kinds.secrets:KIND",
     "synthetic": "narcissus.kinds.synthetic:KIND",
-    "table": "narcissus.study.table:KIND",
+    "table": "narcissus.kinds.table:KIND",
 }
 
 

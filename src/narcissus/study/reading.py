@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +19,6 @@ from narcissus.study.results.classifier import ClassifierResults
 from narcissus.study.results.game import GameOutcome, GameResults
 from narcissus.study.results.image import ImageResults
 from narcissus.study.results.language import LanguageResults
-from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
 
 # outcome of a game -> statuses that it allows
@@ -34,6 +32,10 @@ OUTCOMES: dict[GameOutcome, set[Status]] = {
     "contradicted": {"contradicted"},
     "not assessed": {"not assessed"},
 }
+
+OTHER_ROWS = "its rows are not those of its kind"
+MALFORMED = (LookupError, ValueError, TypeError, AttributeError, StopIteration)
+"""What rows raise of which a kind makes nothing."""
 
 
 def disagreement(record: Record) -> str:
@@ -57,8 +59,6 @@ def _of_its_kind(record: Record) -> str:
     if (kind := rows_kind(record.kind)) is not None:
         return _of_rows(record, kind)
     status, results = record.status, record.results
-    if isinstance(results, TableResults):
-        return _table(record, results.settings)
     if (
         isinstance(results, ClassifierResults | ImageResults | LanguageResults)
         and status != results.status
@@ -73,7 +73,10 @@ def _of_rows(record: Record, kind: RowsKind) -> str:
     """Judge the rows anew; words may have become better, so that they are not compared."""
     if not any(one.decides for one in record.criteria):
         return "no criterion decides"
-    case = kind.judged(record)
+    try:
+        case = kind.judged(record)
+    except MALFORMED:
+        return OTHER_ROWS
     found = {
         "status": (record.status, case.status),
         "grade": (record.grade, case.grade),
@@ -85,7 +88,7 @@ def _of_rows(record: Record, kind: RowsKind) -> str:
     for name, (said, own) in found.items():
         if said != own:
             return f"the {name} is {said!r}, and that of the rows {own!r}"
-    return "" if _can_be_shown(record, kind, case) else "its rows are not those of its kind"
+    return "" if _can_be_shown(record, kind, case) else OTHER_ROWS
 
 
 def _can_be_shown(record: Record, kind: RowsKind, case: StudyJudgement) -> bool:
@@ -96,7 +99,7 @@ def _can_be_shown(record: Record, kind: RowsKind, case: StudyJudgement) -> bool:
         layout.headline(case)
         layout.subject(record, case)
         layout.figures(record, case)
-    except (LookupError, ValueError, TypeError, AttributeError, StopIteration):
+    except MALFORMED:
         return False
     return True
 
@@ -104,32 +107,12 @@ def _can_be_shown(record: Record, kind: RowsKind, case: StudyJudgement) -> bool:
 def _contradicted(record: Record) -> str:
     status = record.status
     # what an attack was seen to do needs nothing that a contradiction can refute
-    by_attack = isinstance(record.results, TableResults) or bool(record.rows)
-    seen = by_attack and status == "exceeded"
+    seen = bool(record.rows) and status == "exceeded"
     if record.contradictions and status != "contradicted" and not seen:
         return f"the status is {status!r}, and statements of the record contradict each other"
     if status == "contradicted" and not record.contradictions:
         return "the status is 'contradicted', and no contradiction is named"
     return ""
-
-
-def _table(record: Record, settings: Sequence[SettingResult]) -> str:
-    found: set[str] = {setting.status for setting in settings}
-    if record.status in {"met", "exceeded"} and record.status not in found:
-        return f"the status is {record.status!r}, and that of the results {_listed(found)}"
-    if record.status == "no threshold" and found & {"met", "exceeded"}:
-        return f"the status is 'no threshold', and that of the results {_listed(found)}"
-    if len(settings) == 1:
-        own = settings[0]
-        if record.status not in {own.status, "contradicted"}:
-            return f"the status is {record.status!r}, and that of the results {own.status!r}"
-        if own.verdict not in record.verdict:
-            return "the verdict is another one than that of the results"
-    return ""
-
-
-def _listed(found: set[str]) -> str:
-    return " and ".join(repr(status) for status in sorted(found))
 
 
 LARGEST = 2**28

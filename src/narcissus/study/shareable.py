@@ -11,7 +11,7 @@ from narcissus.study.keyed import WITHHELD, is_of_nobody
 from narcissus.study.kinds import rows_kind
 from narcissus.study.record import Record, digest_of, portable_digest_of, study_digest
 
-KINDS = ("classifier", "extraction", "image-model", "language-model", "table")
+KINDS = ("classifier", "extraction", "image-model", "language-model")
 """Kinds of study whose numbers depend on real records; one with rows says so itself."""
 FEW = 10
 """Fewest people of a group that may be shown, of a record that does not say how many."""
@@ -38,7 +38,7 @@ def shareable(record: Record) -> Record:
     _refuse_small_groups(record)
     kind = rows_kind(record.kind)
     made = record.provenance
-    study = cast("dict[str, Any]", _without_folders(record.study))
+    study = cast("dict[str, Any]", without_folders(record.study))
     if "seed" in (run := study.get("run") or {}):
         study["run"] = {**run, "seed": None}
     digests = {
@@ -72,50 +72,31 @@ def depends_on_records(record: Record) -> bool:
     return record.kind in KINDS
 
 
-def _without_folders(value: Any) -> Any:
+def without_folders(value: Any) -> Any:
     """Leave out where on a machine files are: absolute folders, and those above the study."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
-        return {key: inner if key in _NAMES else _without_folders(inner) for key, inner in items}
+        return {key: inner if key in _NAMES else without_folders(inner) for key, inner in items}
     if isinstance(value, list | tuple):
-        return [_without_folders(inner) for inner in cast("list[Any]", value)]
+        return [without_folders(inner) for inner in cast("list[Any]", value)]
     return _FOLDERS.sub("", value) if isinstance(value, str) else value
 
 
 def _results(record: Record) -> Any:
-    """Leave out pictures of training data, and what is about the file that was released."""
+    """Leave out pictures of training data."""
     found = record.results
     if record.kind == "image-model":
         return found.model_copy(update={"pictures": ()})
     if record.kind == "classifier":
         attacks = tuple(attack.model_copy(update={"shown": ()}) for attack in found.attacks)
         return found.model_copy(update={"attacks": attacks})
-    if record.kind != "table":
-        return found
-    settings = tuple(
-        one
-        if one.own_release is None
-        else one.model_copy(
-            update={
-                "own_release": one.own_release.model_copy(
-                    update={"digest": WITHHELD, "path": _without_folders(one.own_release.path)}
-                )
-            }
-        )
-        for one in found.settings
-    )
-    return type(found)(settings if isinstance(found.root, tuple) else settings[0])
+    return found
 
 
 def _refuse_small_groups(record: Record) -> None:
     """Refuse groups of real people that nobody merged, where they are certainly few."""
     kind = rows_kind(record.kind)
     sizes: list[float] = [] if kind is None else [*kind.sizes(kind.judged(record))]
-    if record.kind == "table" and record.study["threat"]["people"] != "prior":
-        for one in record.results.settings:
-            if one.merged is None:
-                played = one.people * (1 if one.everybody else one.trials)
-                sizes += [group.share_of_people * played for group in one.groups]
     if record.kind in ("image-model", "language-model") and record.results.merged is None:
         for one in getattr(record.results, "attacks", [record.results]):
             sizes += [getattr(group, "documents", 0) or group.images for group in one.groups[1:]]
