@@ -50,7 +50,7 @@ def table(people: int, seed: int = 1) -> pd.DataFrame:
 
 def alone(path: str, values: int, kind: str, attacks: str) -> None:
     """Time one audit in this process, and print what its parts took."""
-    study = import_module("narcissus.study.table.schema").TableStudy.model_validate(
+    study = import_module("narcissus.kinds.table.schema").TableStudy.model_validate(
         {
             "data": {"path": path},
             "threat": {"unknown": [UNKNOWN[values]], "people": kind}
@@ -68,7 +68,7 @@ def alone(path: str, values: int, kind: str, attacks: str) -> None:
         nonlocal begin
         found[name], begin = time.process_time() - begin, time.process_time()
 
-    ready = import_module("narcissus.study.table.prepare").prepare(study, Path(), 1)
+    ready = import_module("narcissus.kinds.table.prepare").prepare(study, Path(), 1)
     lap("reading and fitting")
     ready.queries.counts(ready.table.codes)
     lap("counting")

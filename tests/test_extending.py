@@ -13,9 +13,9 @@ import pytest
 
 from narcissus import bounds, load_study, run
 from narcissus.errors import InputError, StoreError, StudyError
+from narcissus.kinds.table import experiment as experiments
+from narcissus.kinds.table.prepare import prepare
 from narcissus.study import registry
-from narcissus.study.table import experiment as experiments
-from narcissus.study.table.prepare import prepare
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 BLOCK = re.compile(r"```\w+ ([\w.]+)\n(.*?)```", flags=re.DOTALL)
@@ -29,7 +29,7 @@ FUNCTION = PARTS.pop("Rows from a plain function")
 
 def play(path, *, allow_code):
     record = run(load_study(path, allow_code=allow_code), workers=1).to_dict()
-    results = record.get("results")
+    results = record["rows"]
     if record["kind"] == "game":  # parts of one's own are drawn otherwise, and taken as given
         needed = [row for row in record["rows"] if (row["role"], row["of"]) == ("measure", "")]
         results = [record["detail"]["trials"], *(row["quantity"]["value"] for row in needed)]
@@ -89,8 +89,9 @@ def test_a_plain_function_needs_no_line_and_is_asked_for_permission(tmp_path):
     record = record.to_dict()
     assert record["title"].startswith("Rows of the function `half`")
     assert record["status"] == "no threshold"
-    assert {bound["grade"] for bound in record["results"]["bounds"]} == {"not assessed"}
-    assert record["results"] == again.to_dict()["results"]
+    bounds = [row for row in record["rows"] if row["role"] == "bound"]
+    assert {row["quantity"]["grade"] for row in bounds} == {"not assessed"}
+    assert record["rows"] == again.to_dict()["rows"]
 
 
 def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):
@@ -146,14 +147,19 @@ def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
         "epsilon = 1", 'epsilon = 0.1\nnoise = "laplace"\n[bounds]\nconfidence = [0.3]'
     )
     study.write_text(text, encoding="utf-8")
-    before = run(load_study(study, allow_code=True), workers=1).results["bounds"]
+
+    def proved(workers):
+        record = run(load_study(study, allow_code=True), workers=workers).record
+        return [row for row in record.rows if row.role == "bound"]
+
+    before = proved(1)
     monkeypatch.setitem(bounds.THEOREMS, theorem.id, theorem)
     for workers in (1, 2):
-        after = run(load_study(study, allow_code=True), workers=workers).results["bounds"]
-        own = [bound for bound in after if bound["id"] == theorem.id]
-        assert [(one["limits"], one["grade"]) for one in own] == [("count", "proved")]
-        assert 3 <= own[0]["at_most"] < own[0]["at_most_of_population"] == own[0]["of"] == 6
-        assert [bound for bound in after if bound["id"] != theorem.id] == before
+        after = proved(workers)
+        [own] = [row for row in after if row.quantity.id == theorem.id]
+        assert (own.of, own.quantity.grade) == ("bound on targets", "proved")
+        assert 3 <= own.value < own.facts["of_population"] == own.facts["people"] == 6
+        assert [row for row in after if row.quantity.id != theorem.id] == before
     run(load_study(study, allow_code=True), workers=1, folder=tmp_path / "out")
     monkeypatch.delitem(bounds.THEOREMS, theorem.id)
     with pytest.raises(StoreError):  # its trials lack what the theorem says, or have it

@@ -14,7 +14,7 @@ LOADED = "assert not {'pandas', 'scipy.stats', 'matplotlib'} & set(sys.modules),
 @pytest.mark.parametrize(
     "modules",
     [
-        pytest.param("narcissus.study.engines._worker, narcissus.study.table.kind", id="worker"),
+        pytest.param("narcissus.study.engines._worker, narcissus.kinds.table.kind", id="worker"),
         pytest.param("narcissus.audits.play, narcissus.cli.playing", id="command"),
     ],
 )

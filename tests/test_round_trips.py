@@ -96,8 +96,6 @@ INSIDE = {
     "study.Study()": "made by `load_study`",
     "study.StudyKind.check": "called by a study",
     "study.StudyKind.play": "called by a study",
-    "study.table.TableKind.check": "called by a study",
-    "study.table.TableKind.play": "called by a study",
 }
 
 
@@ -162,7 +160,7 @@ def audited(folder, of):
 def run_again(folder, of):
     policy = write(folder / "policy.toml", "[threshold]\nshare = 0.9\n")
     paths = {"folder": of(folder / "kept"), "policy": of(policy), "internal": of(folder / "o.csv")}
-    return narcissus.run(studied(folder), rng=1, **paths).record.to_dict()["results"]
+    return narcissus.run(studied(folder), rng=1, **paths).record.to_dict()["rows"]
 
 
 def synthetic(folder, of):
@@ -325,13 +323,13 @@ CHANNEL = "secret,a,b,c\n" + "".join(
 )
 PRIOR = "secret,probability\nlogin,0.5\nlogout,0.25\nerror,0.25\n"
 CALLS = {
-    "audits.Audit.save": lambda folder, of: saved(folder, of).record.results,
+    "audits.Audit.save": lambda folder, of: saved(folder, of).record.rows,
     "audits.audit": audited,
     "audits.audit_synthetic": synthetic,
     "audits.load_audit": lambda folder, of: (
         saved(folder, of)
-        and narcissus.load_audit(of(folder / "kept")).record.results
-        == narcissus.load_audit(of(folder / "kept" / "record.json")).record.results
+        and narcissus.load_audit(of(folder / "kept")).record.rows
+        == narcissus.load_audit(of(folder / "kept" / "record.json")).record.rows
     ),
     "audits.run": run_again,
     "bounds.Comparison.save": compared,
@@ -396,12 +394,7 @@ CALLS = {
         study.read_document(of(write(folder / "d.toml", 'kind = "game"\n'))).data
     ),
     "study.read_record": lambda folder, of: (
-        saved(folder, of) and study.read_record(of(folder / "kept")).results
-    ),
-    "study.table.prepare": lambda folder, of: (
-        importlib.import_module("narcissus.study.table")
-        .prepare(studied(folder).settings, of(folder), 1)
-        .table.names
+        saved(folder, of) and study.read_record(of(folder / "kept")).rows
     ),
     "synthetic.read_files": read_together,
     "tables.read_table": lambda folder, of: narcissus.read_table(of(people(folder))).codes,
@@ -497,11 +490,11 @@ def test_a_channel_is_read_as_it_was_written(left, name):
 
 def test_an_audit_is_read_from_its_folder_and_from_its_file(left):
     folder = left / "audit" / "kept"
-    results = saved(left / "audit", Path).record.results
+    results = saved(left / "audit", Path).record.rows
     for path in (folder, folder / "record.json"):
         for of in (str, Path):
-            assert narcissus.load_audit(of(path)).record.results == results
-            assert study.read_record(of(path)).results == results
+            assert narcissus.load_audit(of(path)).record.rows == results
+            assert study.read_record(of(path)).rows == results
     again = narcissus.load_audit(folder)
     assert narcissus.load_audit(again.save(left / "again")).record == again.record
     assert (left / "again" / "report.html").read_bytes() == (folder / "report.html").read_bytes()

@@ -163,13 +163,15 @@ class StudyRow(Fact):
     def _holds(self) -> Self:
         """Refuse what is no share, and limits that do not hold their value.
 
-        A measure may be any number, and the limits of one that is estimated may miss it.
+        A measure may be any number, and the limits of one that is estimated may miss it. A bound
+        on a number of people says of how many (`facts["people"]`); an excess is a share less two.
         """
         found = self.quantity
         if self.role in ("measure", "refuted"):
             return self
-        least = -1.0 if self.role in ("excess", "gain") else 0.0
-        order = [least, found.low, found.value, found.high, 1.0]
+        least = {"excess": -2.0, "gain": -1.0}.get(self.role, 0.0)
+        most = self.facts.get("people", 1.0) if self.role == "bound" else 1.0
+        order = [least, found.low, found.value, found.high, float(most)]
         for low, high in pairwise(one for one in order if one is not None):
             _require_order(low, high, "its numbers are no share, or not in order: {} above {}")
         return self
@@ -382,6 +384,11 @@ class StudyJudgement:
     @property
     def detail(self) -> Any:
         return self.findings.detail
+
+    @property
+    def alone(self) -> Self:
+        """It without the settings of a sweep that its status is not about."""
+        return self
 
     @cached_property
     def deciding(self) -> tuple[JudgedCriterion, ...]:

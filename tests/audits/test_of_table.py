@@ -12,6 +12,7 @@ import pytest
 import narcissus
 from narcissus.audits.of_table import SECTIONS, audit
 from narcissus.errors import InputError, LongWorkError, StudyError
+from narcissus.kinds.table import KIND
 from narcissus.observer import SilentObserver
 from narcissus.priors import fit_independent
 from narcissus.study import study_kind
@@ -144,8 +145,9 @@ class Mine:
 def test_own_attacks_and_priors_are_given_as_objects(frame, quick, tmp_path):
     given = {"prior": {}, "mine": Mine(), "first": {"kind": Mine(best=False)}}
     own = quick(attacks=given, folder=tmp_path)
-    attacks = own.results["attacks"]
-    assert attacks["mine"]["share"] == attacks["prior"]["share"] != attacks["first"]["share"]
+    [one] = KIND.judged(own.record).settings
+    shares = {name: attack.share for name, attack in one.attacks.items()}
+    assert shares["mine"] == shares["prior"] != shares["first"]
     assert "python:attacks.mine" in own.record.study["attacks"]["mine"].values()
     digests = own.record.provenance.digests
     assert digests["object attacks.mine"] != digests["object attacks.first"]
@@ -198,7 +200,7 @@ def test_data_that_is_none_is_refused():
 def test_a_policy_is_read_from_the_current_folder(quick, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("policy.toml").write_text("[threshold]\nshare = 0.999\n")
-    assert quick(policy="policy.toml").results["threshold"]["share"] == 0.999
+    assert quick(policy="policy.toml").record.criteria[0].at_most == 0.999
     with pytest.raises(StudyError, match=r"policy\.tml"):
         quick(policy="policy.tml")
 
@@ -213,8 +215,8 @@ def test_code_by_name_needs_a_permission(quick, tmp_path, monkeypatch):
     attacks = {"prior": {}, "mine": {"kind": "mine:Mine"}}
     with pytest.raises(InputError, match="runs code of its own: mine:Mine"):
         quick(attacks=attacks)
-    found = quick(attacks=attacks, allow_code=True).results["attacks"]
-    assert found["mine"]["share"] == found["prior"]["share"]
+    found = KIND.judged(quick(attacks=attacks, allow_code=True).record).settings[0].attacks
+    assert found["mine"].share == found["prior"].share
 
 
 def test_a_run_continues_only_with_the_same_data_and_objects(frame, quick, tmp_path):

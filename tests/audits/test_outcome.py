@@ -6,6 +6,7 @@ import re
 import pytest
 
 import narcissus
+from narcissus.kinds.table import KIND
 from narcissus.report.format import percent
 from narcissus.study.shipped import shipped_study
 
@@ -16,14 +17,12 @@ def game():
 
 
 def test_repr_tells_the_verdict_and_the_headline_numbers(sweep):
-    at_one = sweep.results[0]
-    best = at_one["attacks"][at_one["best"]]
-    proved = min(b["share_at_most"] for b in at_one["bounds"] if "share_at_most" in b)
+    at_one = KIND.judged(sweep.record).settings[0]
     assert repr(sweep) == (
         f"Audit(table: {sweep.status}, {sweep.record.grade}; at ε = 1 guessed "
-        f"{percent(at_one['guess']['share'])}, recovered {percent(best['share'])} by "
-        f"{at_one['best']}, ceiling {percent(at_one['ceiling']['share'])}, proved at most "
-        f"{percent(proved, 'up')})"
+        f"{percent(at_one.guess.share)}, recovered {percent(at_one.best_attack.share)} by "
+        f"{at_one.best}, ceiling {percent(at_one.ceiling.share)}, proved at most "
+        f"{percent(at_one.share_bound.at_most, 'up')})"
     )
 
 

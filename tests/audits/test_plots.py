@@ -6,6 +6,7 @@ from matplotlib import pyplot
 
 import narcissus
 from narcissus.errors import InputError
+from narcissus.kinds.table import KIND
 from narcissus.report import Figure, page_of
 from narcissus.study.shipped import shipped_study
 
@@ -42,10 +43,10 @@ def test_the_first_figure_is_drawn_if_none_is_named(sweep):
 
 def test_what_is_drawn_are_the_numbers(sweep):
     """The best attack's circle stands at its share."""
-    result = sweep.results[0]
+    one = KIND.judged(sweep.record).settings[0]
     ax = sweep.plot("attacks")
     circles = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-    shares = [attack["share"] for attack in result["attacks"].values()]
+    shares = [attack.share for attack in one.attacks.values()]
     assert sorted(circles) == pytest.approx(sorted(shares))
 
 

@@ -534,12 +534,14 @@ def test_a_record_of_before_small_groups_were_merged_is_verified(tmp_path, monke
     path = Path("out/record.json")
 
     def as_then(data):
-        del data["study"]["groups"]["least_group"], data["results"]["merged"]
+        del data["study"]["groups"]["least_group"], data["detail"]["settings"][0]["merged"]
         digest = study_digest("table", data["study"])
         data["provenance"]["digests"]["study"] = f"sha256:{digest}"
 
     forged(path, as_then)
-    assert [g["group"] for g in json.loads(path.read_text())["results"]["groups"]][:3] == [*"abc"]
+    rows = json.loads(path.read_text())["rows"]
+    names = [row["at"]["group"] for row in rows if row["role"] == "guess"]
+    assert names[1:4] == [*"abc"]
     code, out, _ = narcissus("verify", "out", "t.toml", "--quiet")
     assert (code, "Verified" in out) == (0, True), out
     code, out, err = narcissus("report", "out", "--text")

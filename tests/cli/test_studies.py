@@ -149,7 +149,7 @@ def test_enter_takes_what_is_proposed(small_town, narcissus, terminal):
 
 
 def test_a_study_that_cannot_be_played_is_told(small_town, refused, monkeypatch):
-    monkeypatch.setattr("narcissus.study.table.propose.TARGETS", 10**9)
+    monkeypatch.setattr("narcissus.kinds.table.propose.TARGETS", 10**9)
     assert "wrote town.toml, but it cannot be played" in refused("init", "town.csv")
 
 

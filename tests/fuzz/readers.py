@@ -256,7 +256,7 @@ def _read_policy(path: Path) -> None:
 
     from narcissus.kinds.secrets.schema import SecretsPolicy
     from narcissus.kinds.synthetic.schema import SyntheticPolicy
-    from narcissus.study.table.kind import PolicyFile
+    from narcissus.kinds.table.kind import PolicyFile
     from narcissus.study.toml import read_policy
 
     study = SimpleNamespace(policy=None, threshold=None)

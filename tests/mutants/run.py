@@ -53,9 +53,9 @@ ROOMS = {
         "rows.py",
         "kinds/game/judgement.py",
         *(
-            f"study/table/{name}.py"
+            f"kinds/table/{name}.py"
             for name in (
-                "bound_summary", "conclude", "held_out", "population", "summary", "verdict",
+                "bound_summary", "excesses", "held_out", "judgement", "population", "summary",
             )
         ),
     ],

@@ -26,11 +26,11 @@ def test_every_room_has_modules_and_the_mirrors_of_these(run):
         places = run.tests(room)
         assert all((run.ROOT / place).exists() for place in places)
         assert {str(path.relative_to(run.ROOT)) for path in modules} <= set(places)
-    assert "tests/study/table/test_verdict.py" in run.tests("verdicts")
+    assert "tests/kinds/table/test_judgement.py" in run.tests("verdicts")
     assert "tests/game" in run.tests("game")
 
 
-@pytest.mark.parametrize("moved", ["study/table/moved_away.py", "no_such_room"])
+@pytest.mark.parametrize("moved", ["kinds/table/moved_away.py", "no_such_room"])
 def test_a_place_that_is_not_there_is_an_error(run, moved):
     run.ROOMS["game"] = [moved]
     with pytest.raises(SystemExit, match="is not there: mend ROOMS"):

@@ -19,8 +19,9 @@ from scipy.stats import binomtest
 
 import narcissus
 from narcissus.kinds.synthetic.kind import read_given, threat_of
+from narcissus.kinds.table import KIND
+from narcissus.kinds.table.prepare import prepare
 from narcissus.study.shareable import shareable
-from narcissus.study.table.prepare import prepare
 from narcissus.synthetic import assess_file
 
 LEVEL = 1e-3
@@ -107,7 +108,7 @@ def of_table(make, rng, least):
         "run": {"trials": 1, "workers": 1, "seed": 1},
         **more,
     })  # fmt: skip
-    shown = shareable(narcissus.run(study).record).results.settings[0]
+    shown = KIND.judged(shareable(narcissus.run(study).record)).settings[0]
     with study.code.in_use():
         experiment = prepare(study.settings, study.folder, 1)
     crowd = experiment.crowd(0)

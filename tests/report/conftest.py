@@ -6,16 +6,15 @@ with them is the drawing, never the statistics.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from pathlib import Path
 
 import pytest
 
+from narcissus.kinds.table import KIND
 from narcissus.study.reading import read_record
 from narcissus.study.record import Record, digest_of
-from narcissus.study.results.table import TableResults
 
 SETTINGS = [(0.5, 0.545, 0.56), (1.0, 0.56, 0.585), (3.0, 0.615, 0.66), (10.0, 0.70, 0.80)]
 PRIOR = 0.53
@@ -159,13 +158,6 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
                 "for_comparison": True,
             },
         ]
-    met = bool(bounds) and threshold is not None and bounds[1]["share_at_most"] <= threshold
-    if threshold is None:
-        status = "no threshold"
-    elif met:
-        status = "met"
-    else:
-        status = "exceeded" if posterior - 0.012 > threshold else "inconclusive"
     return {
         "epsilon": epsilon,
         "label": "no noise" if epsilon is None else f"ε = {epsilon:g}",
@@ -179,7 +171,6 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
         "guess": {**limited(PRIOR, 0.003), "by_the_prior": None},
         "confidence": 0.95,
         "prior_is_exact": True,
-        "decides": epsilon == 1.0,
         "attacks": attacks,
         "ceiling": answer(
             ceiling, PRIOR, "told everybody else's secrets", "prior, release, secrets"
@@ -192,7 +183,14 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
             group("children", "none", 0.37, 0.61, 0.61 + gain * 0.9, ceiling + 0.05),
             group("children", "one or two", 0.41, 0.52, 0.52 + gain, ceiling),
             group("children", "three or more", 0.22, 0.41, 0.41 + gain * 1.3, ceiling - 0.05),
-            group("singled out by the release", "yes", 0.06, 0.49, 0.49 + gain * 4, 0.86),
+            group(
+                "singled out by the release",
+                "yes",
+                0.06,
+                0.49,
+                0.49 + gain * 4,
+                max(0.86, 0.49 + gain * 4),
+            ),
             group("singled out by the release", "no", 0.94, 0.53, 0.53 + gain * 0.9, ceiling),
         ],
         "threshold": None
@@ -208,34 +206,7 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
         },
         "excesses": [],
         "findings": [],
-        "held_back_by": None,
-        "grade": "sampled",
-        "assumptions": [],
-        "contradictions": [],
-        "trials_needed": None,
-        "status": status,
-        "verdict": f"At {'no noise' if epsilon is None else f'ε = {epsilon:g}'} the threshold is "
-        + {
-            "met": "met.",
-            "exceeded": "exceeded.",
-            "inconclusive": "neither met nor exceeded.",
-            "no threshold": "not set.",
-        }[status],
-        "odds": f"Of 100 people like these, {100 * PRIOR:.0f} are guessed right without the "
-        f"release, {100 * posterior:.0f} with it; no attacker gets above "
-        f"{math.ceil(100 * ceiling + 1.2)}.",
-        "evidence_for": ["It is proved that no attacker recovers more than the threshold allows."]
-        if met
-        else [],
-        "evidence_against": [
-            "The mean-field attack recovers more than can be guessed without the release.",
-        ],
     }
-
-
-def typed(results):
-    """Read results as from a file."""
-    return TableResults.model_validate_json(json.dumps(results))
 
 
 def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **changes) -> Record:
@@ -246,7 +217,7 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
         results = [setting(*SETTINGS[1], threshold=threshold)]
     results = edit(results) or results
     values = {
-        "schema": "narcissus/record/2",
+        "schema": "narcissus/record/3",
         "kind": "table",
         "title": "Fair's survey of affairs: 3-way marginals",
         "status": status,
@@ -316,11 +287,12 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
             "Whether binning and the choice of columns were themselves made from the data.",
             "Several releases of the same people: their losses add up.",
         ],
-        "results": typed(results if len(results) > 1 else results[0]),
         "digest": "",
         **changes,
     }
-    record = Record.model_validate(values)
+    found = KIND.upgraded(results if len(results) > 1 else results[0], values["study"])
+    rows = {"criteria": found.criteria, "rows": found.rows, "detail": found.detail}
+    record = Record.model_validate({**values, **rows})
     return record.model_copy(update={"digest": digest_of(record.to_dict())})
 
 

@@ -7,13 +7,14 @@ import subprocess
 
 import pytest
 
+from narcissus.kinds.table import KIND
+from narcissus.kinds.table.words import odds
 from narcissus.report.brief import NO_GROUPS, accepted, brief_of, no_stronger, render_brief
 from narcissus.report.format import SIGNS, STATUS, percent
 from narcissus.report.page import Grid, Items, Text
 from narcissus.report.subjects import subject_of
 from narcissus.report.text import page_text
 from narcissus.results import GRADES
-from narcissus.study.results.table import TableResults
 
 REFUTED = {"contradictions": ["a theorem says 1, an attack 2"], "status": "contradicted"}
 
@@ -108,10 +109,10 @@ def test_the_worst_group_comes_first_and_is_said_once(table_record, single):
 
 def test_plain_odds_are_said_once(table_record):
     record = table_record(1)
-    (setting,) = record.results.settings
-    assert brief_of(record).verdict.odds == (setting.odds, "sampled")
-    told = brief_of(table_record(1, verdict=f"As said: {setting.odds} So.")).verdict
-    assert told.headline.count(setting.odds) == 1
+    said = odds(KIND.judged(record).settings[0])
+    assert brief_of(record).verdict.odds == (said, "sampled")
+    told = brief_of(table_record(1, verdict=f"As said: {said} So.")).verdict
+    assert told.headline.count(said) == 1
     assert told.odds is None
 
 
@@ -133,14 +134,15 @@ def test_who_is_hurt_most_is_said_once(every_record, single):
 def test_numbers_of_a_sweep_are_those_where_its_status_is_from(table_record):
     """Whoever reads "exceeded" must not see the numbers of a level that is safe."""
     record = table_record(5, status="exceeded")
-    sweep = [one.model_copy(update={"decides": True}) for one in record.results.settings]
-    record = record.model_copy(update={"results": TableResults(tuple(sweep))})
+    detail = record.detail.model_copy(update={"decided_at": None})
+    record = record.model_copy(update={"detail": detail})
     (grid,) = parts(record)["What an attacker gets"]
-    one = record.results.decisive
-    assert one.status == "exceeded" != sweep[0].status
+    case = KIND.judged(record)
+    one = case.decisive
+    assert one.status == "exceeded" != case.settings[0].status
     assert grid.caption.endswith(f": {one.label}")
     assert grid.rows[1][1] == percent(one.best_attack.share)
-    assert brief_of(record).verdict.odds == (one.odds, "sampled")
+    assert brief_of(record).verdict.odds == (odds(one), "sampled")
     (grid,) = parts(table_record(5))["What an attacker gets"]
     assert grid.caption.endswith(": ε = 1")
 

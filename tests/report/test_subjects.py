@@ -2,10 +2,10 @@
 
 import pytest
 
+from narcissus.kinds.table import KIND
 from narcissus.report.format import number, percent
 from narcissus.report.subjects import subject_of
 from narcissus.study.kinds import KINDS
-from narcissus.study.results.table import TableResults
 
 
 def test_every_kind_says_what_was_released(every_record):
@@ -16,13 +16,14 @@ def test_every_kind_says_what_was_released(every_record):
         assert found.worst == "" or found.worst.endswith(".")
 
 
-def test_a_kind_that_is_not_known_here_says_nothing(table_record):
-    assert subject_of(table_record().model_copy(update={"results": object()})) is None
+def test_a_kind_that_is_not_known_here_says_nothing(every_record):
+    record = every_record["game"].model_copy(update={"results": object()})
+    assert subject_of(record) is None
 
 
 def test_the_worst_group_is_the_one_with_the_surest_gain(table_record):
     record = table_record(1)
-    (setting,) = record.results.settings
+    (setting,) = KIND.judged(record).settings
     gains = [(a.sure_gain, g, a) for g in setting.groups for a in g.attacks.values()]
     _, group, attack = max(gains, key=lambda one: one[0])
     said = subject_of(record).worst
@@ -67,10 +68,11 @@ def test_without_groups_that_is_said(single):
 def test_a_sweep_is_shown_where_its_status_is_from(table_record):
     """The made-up sweep is met at the most noise, and exceeded without any."""
     record = table_record(5, threshold=0.65, status="exceeded")
-    sweep = [one.model_copy(update={"decides": True}) for one in record.results.settings]
-    record = record.model_copy(update={"results": TableResults(tuple(sweep))})
-    one = record.results.decisive
-    assert one.status == "exceeded" != sweep[0].status
+    detail = record.detail.model_copy(update={"decided_at": None})
+    record = record.model_copy(update={"detail": detail})
+    case = KIND.judged(record)
+    one = case.decisive
+    assert one.status == "exceeded" != case.settings[0].status
     assert f"({one.label.replace(' ', chr(160))})" in subject_of(record).released
 
 
@@ -80,14 +82,14 @@ def test_limits_of_a_table_are_rounded_up_and_have_their_bounds_grade(single):
         result["bounds"][1]["share_of_population"] = 0.62213
 
     record = single(between)
-    (setting,) = record.results.settings
+    (setting,) = KIND.judged(record).settings
     share, count = subject_of(record).limits
     assert (
         share.text == "At most 61.6% of these people on average; of all like them 62.3% (sampled)."
     )
     bound = setting.share_bound
     said = float(share.text.split("%")[0].rpartition(" ")[2]) / 100
-    assert bound.share_at_most <= said < bound.share_at_most + 0.0011
+    assert bound.at_most <= said < bound.at_most + 0.0011
     assert share.grade == "proved"
     assert share.given == bound.assumptions
     assert f"at most {setting.count_bound.at_most} of 100" in count.text
@@ -104,7 +106,8 @@ def test_limits_of_a_table_are_rounded_up_and_have_their_bounds_grade(single):
 def test_a_bound_that_limits_nothing_is_left_out(single):
     def all_of_them(result):
         for one in result["bounds"]:
-            one.update({"share_at_most": 1.0} if "share_at_most" in one else {"at_most": 100})
+            is_share = "share_at_most" in one
+            one.update({"share_at_most": 1.0} if is_share else {"at_most": 100})
 
     assert subject_of(single(all_of_them)).limits == ()
 

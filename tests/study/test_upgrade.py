@@ -6,6 +6,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.report import page_of, render_html, render_text
+from narcissus.study.kinds import rows_kind
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
 from narcissus.study.upgrade import FORMAT_1
@@ -46,10 +47,11 @@ FOLLOWS = (".needed", ".margin_bytes", ".extractable_bits")
 def test_no_number_is_lost_or_changed(any_old_record):
     old = dict(numbers(json.loads(any_old_record.read_text())["results"]))
     record = read_record(any_old_record)
-    if record.rows:  # each stands elsewhere
+    if record.rows:  # each stands elsewhere; statements are made anew
         found = record.to_dict()
-        kept = {value for key in ("rows", "detail") for _, value in numbers(found[key])}
-        lost = {place for place, number in old.items() if number not in kept | {1.0}}
+        kept = {v for key in ("criteria", "rows", "detail") for _, v in numbers(found[key])}
+        stated = {place: v for place, v in old.items() if ".findings" not in place}
+        lost = {place for place, number in stated.items() if number not in kept | {1.0}}
         assert {place for place in lost if not place.endswith(TWICE + FOLLOWS)} == set()
         return
     new = dict(numbers(record.to_dict()["results"]))
@@ -71,9 +73,8 @@ def test_what_was_not_recorded_has_no_grade(old_record):
     record = read_record(old_record("first", "table"))
     assert record.grade == "not assessed"
     assert 'class="verdict tone-uncoloured"' in render_html(record, internal=True)
-    [setting] = record.results.settings
-    assert setting.excesses == setting.findings == ()
-    assert setting.prior_is_exact is False
+    [setting] = rows_kind("table").judged(record).settings
+    assert setting.detail.prior_is_exact is False
     assert {bound.grade for bound in setting.bounds} == {"proved if"}
     rows = read_record(old_record("first", "game")).rows
     assert {row.quantity.grade for row in rows if row.of == "delta"} == {"not assessed"}

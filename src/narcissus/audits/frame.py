@@ -20,7 +20,7 @@ COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline",
 """The columns that every kind of study has."""
 
 # kind -> module
-KINDS: dict[str, str] = {"table": "narcissus.audits.numbers.table"}
+KINDS: dict[str, str] = {}
 
 
 def frame_of(record: Record) -> pd.DataFrame:
@@ -46,7 +46,8 @@ def frame_of(record: Record) -> pd.DataFrame:
         else row
         for row in rows
     ]
-    own = list(dict.fromkeys(key for row in found for key in row if key not in COLUMNS))
+    first = () if layout is None else layout[0].columns
+    own = list(dict.fromkeys([*first, *(k for row in found for k in row if k not in COLUMNS)]))
     texts = {"quantity", "name", "grade", *(k for row in found for k in row if _is_text(row[k]))}
     frame = pd.DataFrame(found, columns=[*COLUMNS, *own])
     return frame.astype({c: float for c in frame.columns if c not in texts})

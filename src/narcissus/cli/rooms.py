@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from narcissus import report as drawing
     from narcissus import study as studies
     from narcissus.kinds.game import covered
+    from narcissus.kinds.table import propose
     from narcissus.report import leakage
-    from narcissus.study.table import propose
 else:
     np = Lazy("numpy")
     audits, bounds = Lazy("narcissus.audits"), Lazy("narcissus.bounds")
@@ -38,6 +38,6 @@ else:
     drawing, evidence = Lazy("narcissus.report"), Lazy("narcissus.evidence")
     extraction, guarantees = Lazy("narcissus.extraction"), Lazy("narcissus.guarantees")
     leakage, priors = Lazy("narcissus.report.leakage"), Lazy("narcissus.priors")
-    profiles, propose = Lazy("narcissus.profiles"), Lazy("narcissus.study.table.propose")
+    profiles, propose = Lazy("narcissus.profiles"), Lazy("narcissus.kinds.table.propose")
     results, shadows = Lazy("narcissus.results"), Lazy("narcissus.membership")
     studies = Lazy("narcissus.study")

@@ -18,7 +18,7 @@ from narcissus.cli.rooms import propose, studies
 from narcissus.errors import InputError, NarcissusError
 
 if TYPE_CHECKING:
-    from narcissus.study.table.propose import Proposal
+    from narcissus.kinds.table.propose import Proposal
     from narcissus.tables.parts import TableSketch
 
 AnswerT = TypeVar("AnswerT")

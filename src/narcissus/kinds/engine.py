@@ -147,10 +147,13 @@ class Kind(Generic[StudyT, WorkT]):
         if (cost := self.cost(work, options)) is not None:
             seconds, words = cost
             agree(seconds, words, hours=options.hours, observer=options.observer)
-        case = self.judge(self.measure(work, self._done(work, options), options))
+        return self.outcome(work, self.measure(work, self._done(work, options), options))
+
+    def outcome(self, work: PreparedWork[StudyT], findings: Findings) -> Outcome:
+        case = self.judge(findings)
         said: Layout = named(self.layout)
         return Outcome(
-            title=said.title(study, case),
+            title=said.title(work.study, case),
             status=case.status,
             verdict=said.verdict(case),
             results=None,
@@ -159,7 +162,7 @@ class Kind(Generic[StudyT, WorkT]):
             assumptions=case.assumptions,
             contradictions=case.contradictions,
             assessed=[*said.assessed(case), *work.assessed],
-            not_assessed=[*said.left_open(study, case), *work.not_assessed],
+            not_assessed=[*said.left_open(work.study, case), *work.not_assessed],
             not_covered=said.uncovered(case),
             digests=dict(work.digests),
         )

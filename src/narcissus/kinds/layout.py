@@ -77,9 +77,24 @@ class Layout:
         """Return the figures that real records decide."""
         return []
 
+    columns: ClassVar[Sequence[str]] = ()
+    """The kind's own columns of the frame that come first, in order."""
+
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
-        """More columns of a row of the frame; None: it is not shown."""
+        """More columns of a row of the frame; None leaves the row out."""
         return {}
+
+    def accepted(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]:
+        """Return what was accepted beforehand, why and by whom."""
+        return record.study.get("threshold") or {}
+
+    def odds(self, case: StudyJudgement) -> str | None:
+        """Return the plain odds where the status is from; None: those of the page."""
+        return None
+
+    def where(self, case: StudyJudgement) -> str:
+        """Return where the numbers of the verdict are from, after a caption."""
+        return ""
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
         """Return more fields of the `narcissus.report.page.Verdict`."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from narcissus.report.page import Page
 from narcissus.results import Grade
@@ -81,7 +81,15 @@ class ShownLayout(Protocol):
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]: ...
 
+    columns: ClassVar[Sequence[str]]
+
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None: ...
+
+    def accepted(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]: ...
+
+    def odds(self, case: StudyJudgement) -> str | None: ...
+
+    def where(self, case: StudyJudgement) -> str: ...
 
 
 def shown(record: Record) -> tuple[ShownLayout, StudyJudgement] | None:

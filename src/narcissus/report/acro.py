@@ -16,7 +16,7 @@ from narcissus._files import read_bytes, write_atomically
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.errors import InputError
-from narcissus.report.brief import at_decisive, brief_of, no_stronger
+from narcissus.report.brief import brief_of, no_stronger
 from narcissus.report.format import STATUS
 from narcissus.report.html import render_html
 from narcissus.report.kinds import page_of
@@ -71,7 +71,7 @@ def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, A
     words = STATUS[record.status][1].replace(";", ",")  # the viewer parts the summary at each
     numbers = [
         {"number": label, "value": value, "limits": notes, "grade": no_stronger(grade, record)}
-        for label, value, notes, grade in page_of(at_decisive(record)).verdict.numbers
+        for label, value, notes, grade in page_of(record, alone=True).verdict.numbers
     ]
     columns = list(numbers[0]) if numbers else []
     return {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from narcissus.findings import weakest
-from narcissus.report.about import Subject
+from narcissus.report.about import Subject, shown
 from narcissus.report.envelope import INTERNAL
 from narcissus.report.format import GRADES, SIGNS, percent
 from narcissus.report.gives_away import figures_of
@@ -18,7 +18,6 @@ from narcissus.report.subjects import subject_of
 from narcissus.results import GRADES as FROM_STRONG
 from narcissus.results import Grade
 from narcissus.study.record import Record
-from narcissus.study.results.table import TableResults
 from narcissus.study.shareable import to_show
 
 MOST_NUMBERS, MOST_ITEMS = 6, 3
@@ -43,9 +42,9 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
         can be guessed, what nobody can exceed, what was not assessed, and who decides.
     """
     record = record if internal else to_show(record)
-    whole, shown = (
+    whole, decisive = (
         page_of(record, internal=internal),
-        page_of(at_decisive(record), internal=internal),
+        page_of(record, internal=internal, alone=True),
     )
     subject = subject_of(record) or Subject(whole.subtitle or record.title)
     unseen = "" if subject.groups else NO_GROUPS
@@ -66,7 +65,9 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
         verdict,
         [
             Section("What was released", [Text([subject.released])]),
-            Section("What an attacker gets, beside what can be guessed", [_numbers(shown, record)]),
+            Section(
+                "What an attacker gets, beside what can be guessed", [_numbers(decisive, record)]
+            ),
             Section("What nobody can exceed", list(_limits(subject, record))),
             Section("What was not assessed", list(_missing(subject, record))),
             Section("Who decides", [Facts(_decision(record))]),
@@ -81,18 +82,12 @@ def render_brief(record: Record, *, internal: bool = False) -> str:
     )
 
 
-def at_decisive(record: Record) -> Record:
-    """Return a record without the settings of a sweep that its status is not about."""
-    if not isinstance(record.results, TableResults):
-        return record
-    return record.model_copy(update={"results": TableResults(record.results.decisive)})
-
-
 def _odds(whole: Page, record: Record) -> tuple[str, Grade] | None:
     """Return the plain odds where the status is from, if the headline does not say them."""
-    if not isinstance(record.results, TableResults):
+    found = shown(record)
+    odds = None if found is None else found[0].odds(found[1])
+    if odds is None:
         return whole.verdict.odds
-    odds = record.results.decisive.odds
     return None if odds in whole.verdict.headline else (odds, "sampled")
 
 
@@ -112,15 +107,14 @@ def no_stronger(grade: Grade, record: Record) -> Grade:
 def _numbers(whole: Page, record: Record) -> Grid:
     """Return the numbers of the report's verdict, each with its grade in words."""
     numbers = whole.verdict.numbers
-    shown = numbers[:MOST_NUMBERS]
-    more = len(numbers) - len(shown)
-    results = record.results
-    about = f": {results.decisive.label}" if isinstance(results, TableResults) else ""
+    more = max(0, len(numbers) - MOST_NUMBERS)
+    found = shown(record)
+    about = "" if found is None else found[0].where(found[1])
     caption = f"What was measured or proved{about}"
     caption += f" ({more} more in the report)" if more else ""
     rows = [
         [label, value, notes.partition("; approximately")[0], _graded(no_stronger(grade, record))]
-        for label, value, notes, grade in shown
+        for label, value, notes, grade in numbers[:MOST_NUMBERS]
     ]
     return Grid(caption, ("Number", "Value", "Limits and notes", "How sure"), rows)
 
@@ -180,8 +174,8 @@ def accepted(record: Record) -> str:
     said: Any = record.study.get("threshold") or {}
     if (subject := subject_of(record)) is not None and subject.accepted:
         return subject.accepted
-    if isinstance(record.results, TableResults) and record.results.settings[0].threshold:
-        said = record.results.settings[0].threshold.model_dump()
+    if (found := shown(record)) is not None:
+        said = found[0].accepted(record, found[1])
     parts = [
         f"{_asked(key)} at {'least' if key in AT_LEAST else 'most'} "
         f"{percent(value) if isinstance(value, float) else value}"

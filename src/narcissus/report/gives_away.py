@@ -24,15 +24,6 @@ TITLE = "What this page gives away"
 FOUND = ("criteria*", "rows*", "detail*")
 """All that was found, of a record of rows."""
 VERDICT = ("verdict", "status", "grade", "assumptions", "contradictions", "not_assessed*")
-_JUDGED = (
-    *("verdict", "status", "grade", "assumptions", "contradictions", "odds", "evidence_*", "best"),
-    *("excesses*", "findings*", "held_back_by", "trials_needed", "precision*", "trials"),
-)
-_MEASURED = ("guess.*", "attacks.*", "ceiling*", "bounds*", "decides")
-
-
-def _within(*names: str) -> tuple[str, ...]:
-    return tuple(f"results.{name}" for name in names)
 
 
 def figures_of(record: Record) -> list[RealFigure]:
@@ -95,74 +86,6 @@ def figures_of_files(files: Mapping[str, str], seed: int | None = None) -> list[
     return found
 
 
-def _of_table(record: Record) -> list[RealFigure]:
-    settings = record.results.settings
-    threat, prior = record.study["threat"], record.study["prior"]
-    name = str(prior.get("name") or prior.get("kind") or "the prior")
-    one = settings[0]
-    real = threat["people"] != "prior"
-    copies = " It is the rows themselves, so that people drawn are copies of them." * (
-        name == "empirical"
-    )
-    found = [
-        RealFigure(
-            "The prior",
-            f"{name}, made from the rows: all that is guessed, proved or compared leans on it."
-            f"{copies}",
-            (),
-        ),
-        _scored(record) if real else RealFigure(
-            "Shares, limits, bounds and the verdict",
-            "Over people drawn from the prior: they depend on real rows through the prior alone.",
-            (*VERDICT, *_within(*_MEASURED, *_JUDGED)),
-        ),
-        RealFigure(
-            "Names and numbers of values, bins, cells",
-            "As the rows have them; bins by quantiles or common values are made from the rows.",
-            ("assessed*", "title", *_within("cells", "marginals", "groups.group")),
-        ),
-    ]  # fmt: skip
-    if threat["people"] == "all":
-        how = f"All rows of the table: {one.people:,}."
-        found.append(RealFigure("The number of people", how, _within("people")))
-    if one.guess.held_out:
-        how = "Scored on rows that the prior was not fitted to."
-        found.append(RealFigure("Guesses by other priors", how, _within("guess.held_out*")))
-    if any(setting.groups or setting.merged for setting in settings):
-        how = (
-            f"Names and shares over real people. {groups_of_people(one.merged)}"
-            if real
-            else "Names and shares over people drawn from the prior."
-        )
-        found.append(RealFigure("Groups", how, _within("groups*", "merged*")))
-    if one.own_release is not None:
-        how = (
-            f"Counts over all {one.own_release.people:,} people of the data, exact: whoever knows "
-            "of all but one whether they were recovered learns it of the last."
-        )
-        found.append(RealFigure("What is recovered from the release that was made", how, _within(
-            "own_release*")))  # fmt: skip
-    return found
-
-
-def _scored(record: Record) -> RealFigure:
-    one = record.results.settings[0]
-    everybody = record.study["threat"]["people"] == "all"
-    who = f"all {one.people:,} people of the table" if everybody else "real rows that are drawn"
-    exact = (
-        " The guess, and attacks without chance, are exact counts: whoever knows of all but one of "
-        "them whether they were hit learns it of the last."
-    )
-    few = ""
-    if everybody and one.people < 10:
-        few = " These are so few that the shares are about each of them: do not show this page."
-    return RealFigure(
-        "Shares, limits and the verdict",
-        f"Scored on {who}, whatever the guarantee of the release.{exact * everybody}{few}",
-        (*VERDICT, *_within(*_MEASURED, *_JUDGED)),
-    )
-
-
 def merged_words(merged: MergedGroups, people: str = "people") -> str:
     """Describe which groups of real people were too small to be shown by themselves."""
     name = f", “{SMALLER}”" if people == "people" else ""
@@ -189,6 +112,4 @@ def _of_another(_: Record) -> list[RealFigure]:
     return [RealFigure("All numbers", how, ("*",))]
 
 
-_BY_KIND: dict[str, Callable[[Any], list[RealFigure]]] = {
-    "table": _of_table,
-}
+_BY_KIND: dict[str, Callable[[Any], list[RealFigure]]] = {}

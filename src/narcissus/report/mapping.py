@@ -13,16 +13,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from narcissus.report.about import Answered, Subject, shown
-from narcissus.report.brief import at_decisive, no_stronger
+from narcissus.report.brief import no_stronger
 from narcissus.report.envelope import INTERNAL
-from narcissus.report.format import SIGNS, percent
+from narcissus.report.format import SIGNS
 from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.kinds import page_of
-from narcissus.report.kinds.table_names import best_name
 from narcissus.report.page import Grid, Page, Section, Text
 from narcissus.report.subjects import subject_of
 from narcissus.study.record import Record
-from narcissus.study.results.table import TableResults
 from narcissus.study.shareable import to_show
 
 if TYPE_CHECKING:
@@ -114,7 +112,7 @@ def answers(record: Record) -> dict[str, Answered]:
 
 def _testing(record: Record) -> dict[str, Answered]:
     """Return what attacks reached: the sampled numbers of the verdict."""
-    numbers = page_of(at_decisive(record), internal=True).verdict.numbers
+    numbers = page_of(record, internal=True, alone=True).verdict.numbers
     sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
     return {"testing": Answered("; ".join(sampled), "sampled")} if sampled else {}
 
@@ -126,22 +124,4 @@ def _of_kind(record: Record) -> dict[str, Answered]:
     return {} if answer is None else answer(record.results, record)
 
 
-def _table(results: TableResults, record: Record) -> dict[str, Answered]:
-    one = results.decisive
-    found: dict[str, Answered] = {}
-    if (best := one.best_attack) is not None:
-        who = best_name(one).removeprefix("the best attack")
-        text = f"{percent(best.share)} recovered{who and ' by '}{who}, "
-        text += f"{percent(one.guess.share)} guessed without"
-        found["inference"] = Answered(f"{text} ({one.label})", "sampled")
-    for bound in (one.share_bound, one.count_bound):
-        if bound is not None and bound.guarantee:
-            grade = None if one.is_declared else one.grade_of(bound)
-            found["parameters"] = Answered(f"{bound.guarantee}, as described", grade)
-            found["unit"] = Answered("one row, replaced by another, taken for one person", None)
-    return found
-
-
-_KINDS: dict[type, Callable[..., dict[str, Answered]]] = {
-    TableResults: _table,
-}
+_KINDS: dict[type, Callable[..., dict[str, Answered]]] = {}

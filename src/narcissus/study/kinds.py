@@ -37,7 +37,7 @@ KINDS: dict[str, str] = {
     "membership": "narcissus.kinds.membership:KIND",
     "secrets": "narcissus.kinds.secrets:KIND",
     "synthetic": "narcissus.kinds.synthetic:KIND",
-    "table": "narcissus.study.table:KIND",
+    "table": "narcissus.kinds.table:KIND",
 }
 
 

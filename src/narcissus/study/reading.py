@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,12 +14,15 @@ from narcissus.errors import InputError
 from narcissus.rows import StudyJudgement
 from narcissus.study.kinds import KINDS, ResultsKind, RowsKind, named, rows_kind, study_kind
 from narcissus.study.record import ROWS, SCHEMA, VERSION, Record, digest_of, study_digest
-from narcissus.study.results.table import SettingResult, TableResults
 from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
 
 _NOT_OF_A_KIND = (LookupError, ValueError, TypeError, AttributeError, StopIteration, AssertionError)
 """What rows of another kind, and rows that are missing, come to."""
 _OTHER_ROWS = "its rows are not those of its kind"
+
+OTHER_ROWS = "its rows are not those of its kind"
+MALFORMED = (LookupError, ValueError, TypeError, AttributeError, StopIteration)
+"""What rows raise of which a kind makes nothing."""
 
 
 def disagreement(record: Record) -> str:
@@ -42,9 +44,6 @@ def disagreement(record: Record) -> str:
 def _of_its_kind(record: Record) -> str:
     if (kind := rows_kind(record.kind)) is not None:
         return _of_rows(record, kind)
-    results = record.results
-    if isinstance(results, TableResults):
-        return _table(record, results.settings)
     return ""
 
 
@@ -88,32 +87,12 @@ def _can_be_shown(record: Record, kind: RowsKind, case: StudyJudgement) -> bool:
 def _contradicted(record: Record) -> str:
     status = record.status
     # what an attack was seen to do needs nothing that a contradiction can refute
-    by_attack = isinstance(record.results, TableResults) or bool(record.rows)
-    seen = by_attack and status == "exceeded"
+    seen = bool(record.rows) and status == "exceeded"
     if record.contradictions and status != "contradicted" and not seen:
         return f"the status is {status!r}, and statements of the record contradict each other"
     if status == "contradicted" and not record.contradictions:
         return "the status is 'contradicted', and no contradiction is named"
     return ""
-
-
-def _table(record: Record, settings: Sequence[SettingResult]) -> str:
-    found: set[str] = {setting.status for setting in settings}
-    if record.status in {"met", "exceeded"} and record.status not in found:
-        return f"the status is {record.status!r}, and that of the results {_listed(found)}"
-    if record.status == "no threshold" and found & {"met", "exceeded"}:
-        return f"the status is 'no threshold', and that of the results {_listed(found)}"
-    if len(settings) == 1:
-        own = settings[0]
-        if record.status not in {own.status, "contradicted"}:
-            return f"the status is {record.status!r}, and that of the results {own.status!r}"
-        if own.verdict not in record.verdict:
-            return "the verdict is another one than that of the results"
-    return ""
-
-
-def _listed(found: set[str]) -> str:
-    return " and ".join(repr(status) for status in sorted(found))
 
 
 LARGEST = 2**28

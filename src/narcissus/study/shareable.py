@@ -36,7 +36,7 @@ def shareable(record: Record) -> Record:
     _refuse_small_groups(record)
     kind = rows_kind(record.kind)
     made = record.provenance
-    study = cast("dict[str, Any]", _without_folders(record.study))
+    study = cast("dict[str, Any]", without_folders(record.study))
     if "seed" in (run := study.get("run") or {}):
         study["run"] = {**run, "seed": None}
     digests = {
@@ -70,45 +70,24 @@ def depends_on_records(record: Record) -> bool:
     return record.kind == "table"
 
 
-def _without_folders(value: Any) -> Any:
+def without_folders(value: Any) -> Any:
     """Leave out where on a machine files are: absolute folders, and those above the study."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
-        return {key: inner if key in _NAMES else _without_folders(inner) for key, inner in items}
+        return {key: inner if key in _NAMES else without_folders(inner) for key, inner in items}
     if isinstance(value, list | tuple):
-        return [_without_folders(inner) for inner in cast("list[Any]", value)]
+        return [without_folders(inner) for inner in cast("list[Any]", value)]
     return _FOLDERS.sub("", value) if isinstance(value, str) else value
 
 
 def _results(record: Record) -> Any:
-    """Leave out what is about the file that was released."""
-    found = record.results
-    if record.kind != "table":
-        return found
-    settings = tuple(
-        one
-        if one.own_release is None
-        else one.model_copy(
-            update={
-                "own_release": one.own_release.model_copy(
-                    update={"digest": WITHHELD, "path": _without_folders(one.own_release.path)}
-                )
-            }
-        )
-        for one in found.settings
-    )
-    return type(found)(settings if isinstance(found.root, tuple) else settings[0])
+    return record.results
 
 
 def _refuse_small_groups(record: Record) -> None:
     """Refuse groups of real people that nobody merged, where they are certainly few."""
     kind = rows_kind(record.kind)
     sizes: list[float] = [] if kind is None else [*kind.sizes(kind.judged(record))]
-    if record.kind == "table" and record.study["threat"]["people"] != "prior":
-        for one in record.results.settings:
-            if one.merged is None:
-                played = one.people * (1 if one.everybody else one.trials)
-                sizes += [group.share_of_people * played for group in one.groups]
     if any(0 < round(size, 6) < FEW for size in sizes):
         raise InputError(
             f"the record is of an earlier version and has groups of fewer than {FEW} real people "

@@ -23,7 +23,6 @@ NOT_HELD = {
     "of the verdict nor the findings that it rests on; what is missing here was not recorded",
     "remedy": "play the study again",
 }
-PRIOR_IS_RIGHT = "the fitted prior is right about these real people"
 
 
 def upgraded(data: Data) -> Data:
@@ -73,64 +72,6 @@ def with_rows(data: Data) -> Data:
     return {**new, "digest": digest_of(new)}
 
 
-def _table(results: Any, study: Data) -> Any:
-    if isinstance(results, list):
-        return [_setting(one, study) for one in results]
-    return _setting(results, study)
-
-
-def _setting(old: Data, study: Data) -> Data:
-    exact = old.get("prior_is_exact", study["threat"]["people"] == "prior")
-    given = [] if exact else [PRIOR_IS_RIGHT]
-    ceiling = old.get("ceiling")
-    threshold = old.get("threshold", study.get("threshold"))
-    return {
-        "grade": "not assessed",
-        "assumptions": [],
-        "contradictions": [],
-        "excesses": [],
-        "findings": [],
-        "decides": True,
-        "held_back_by": None,
-        "trials_needed": None,
-        **old,
-        "prior_is_exact": exact,
-        "guess": {"by_the_prior": None, **old["guess"]},
-        "attacks": {name: _attack(one) for name, one in old["attacks"].items()},
-        "ceiling": None if ceiling is None else _attack(ceiling),
-        "bounds": [_bound(one, given) for one in old["bounds"]],
-        "groups": [{"by_secret": None, "ceiling": None, **one} for one in old["groups"]],
-        "threshold": None if threshold is None else _threshold(threshold, old),
-    }
-
-
-def _attack(old: Data) -> Data:
-    missing = dict.fromkeys(("low_joint", "gain_low_joint", "approximate", "narrowest", "median"))
-    return {**missing, "decoy": None, **old}
-
-
-def _bound(old: Data, given: list[str]) -> Data:
-    old = {"takes_as_given": given, "for_comparison": False, "name": "", **old}
-    del old["proved"]
-    is_share = "share_at_most" in old
-    whole = {("share_of_population" if is_share else "at_most_of_population"): None}
-    if old["guarantee"] in (None, "", "none"):
-        grade = "not assessed"
-    else:
-        grade = "proved if" if old["takes_as_given"] else "proved"
-    return {"limits": "share" if is_share else "count", "grade": grade, **whole, **old}
-
-
-def _threshold(old: Data, setting: Data) -> Data:
-    old = dict(old)
-    at = old.pop("at", None)
-    keys = ("share", "advantage", "targets", "worst_group")
-    label = setting["label"] if at is not None and setting.get("decides") else None
-    if at is not None and label is None:
-        label = f"{at:g}"
-    return {**dict.fromkeys(keys), "reason": "", "origin": "", **old, "decided_at": label}
-
-
 def _channel(results: Data, study: Data) -> Data:
     if results["source"] == "samples":
         old = results["estimated"]
@@ -149,5 +90,4 @@ def _limits_of(old: Data) -> Data:
 
 RESULTS: dict[str, Callable[[Any, Data], Any]] = {
     "channel": _channel,
-    "table": _table,
 }

@@ -4,8 +4,14 @@ import re
 
 import pytest
 
+from narcissus.kinds.table import KIND
+from narcissus.kinds.table.words import odds as odds_of
 from narcissus.report import Items, page_of, render_html, render_text
 from narcissus.report.page import Figure, Grid
+
+
+def settings_of(record):
+    return KIND.judged(record).settings
 
 
 def changed(record, **changes):
@@ -69,13 +75,13 @@ def test_what_some_mechanism_reaches_stands_beside_the_limit(single):
 
 
 def test_odds_are_said_once(table_record):
-    odds = table_record(1).results.settings[0].odds
+    odds = odds_of(settings_of(table_record(1))[0])
     record = changed(table_record(1), verdict=f"It is met. {odds} Proved, too.")
     verdict = page_of(record).verdict
     assert verdict.headline == "It is met. Proved, too."
     assert verdict.odds == (odds, "sampled")
     sweep = table_record(5)
-    odds = sweep.results.settings[1].odds
+    odds = odds_of(settings_of(sweep)[1])
     record = changed(sweep, verdict=f"It is met up to ε = 1. At ε = 1: {odds} Proved, too.")
     assert page_of(record).verdict.headline == "It is met up to ε = 1. Proved, too."
     inside = page_of(changed(record, verdict=f"ε = 1: {odds}")).verdict
@@ -86,11 +92,10 @@ def test_odds_are_said_once(table_record):
 def test_what_is_said_of_one_setting_names_it_where_none_decides(table_record):
     """Else "the threshold is met" would stand below "threshold exceeded"."""
     sweep = table_record(5)
-    settings = tuple(s.model_copy(update={"decides": True}) for s in sweep.results.settings)
-    results = type(sweep.results)(settings)
-    one = results.decisive
-    verdict = f"It is met up to ε = 1. At {one.label}: {one.odds} The threshold is exceeded."
-    record = changed(sweep, verdict=verdict, results=results)
+    sweep = changed(sweep, detail=sweep.detail.model_copy(update={"decided_at": None}))
+    one = KIND.judged(sweep).decisive
+    verdict = f"It is met up to ε = 1. At {one.label}: {odds_of(one)} The threshold is exceeded."
+    record = changed(sweep, verdict=verdict)
     shown = page_of(record).verdict
     assert (shown.headline, shown.odds) == (verdict, None)
 
@@ -131,7 +136,7 @@ def test_real_rows_are_an_assumption(table_record, blocks):
 
 
 def test_a_contradiction_comes_first_and_nothing_is_proved(single):
-    given = single(contradictions=["Refuted: that the prior is right (x)."])
+    given = single(lambda r: r["attacks"]["posterior"].update(low_joint=0.9))
     record = changed(given, contradictions=["Refuted: that the prior is right (x).", "More."])
     verdict = " ".join(render_text(record).split("Evidence for the release")[0].split())
     assert verdict.index("Refuted: that the prior is right") < verdict.index("The largest epsilon")

@@ -3,8 +3,13 @@
 import pytest
 from matplotlib.figure import Figure as MplFigure
 
+from narcissus.kinds.table import KIND
+from narcissus.kinds.table.pictures import groups_picture
 from narcissus.report import Figure, page_of
-from narcissus.report.kinds.table_groups import groups_picture, groups_section, hurt_most
+
+
+def settings_of(record):
+    return KIND.judged(record).settings
 
 
 def test_the_group_named_is_one_whose_limits_show_it(table_record, blocks):
@@ -20,11 +25,12 @@ def test_the_group_named_is_one_whose_limits_show_it(table_record, blocks):
 
 
 def test_there_is_no_section_without_groups(single):
-    assert groups_section(single(groups=[]).results.settings[0], is_sweep=False) is None
+    titles = [section.title for section in page_of(single(groups=[])).sections]
+    assert not [title for title in titles if "groups" in title]
 
 
 def test_the_average_comes_first_and_the_worst_group_is_bold(table_record):
-    setting = table_record(1).results.settings[0]
+    setting = settings_of(table_record(1))[0]
     picture = groups_picture(setting)
     assert picture.table.rows[0][:4] == ["everyone", "average", 1.0, 0.53]
     assert [row[1] for row in picture.table.rows[1:]] == [group.group for group in setting.groups]
@@ -47,7 +53,7 @@ def test_few_people_do_not_look_worst_by_luck(single):
         sure = next(g for g in result["groups"] if g["group"] == "one or two")
         sure["attacks"]["posterior"]["over_guess_low"] = 0.029
 
-    title = groups_picture(single(widen).results.settings[0]).title
+    title = groups_picture(settings_of(single(widen))[0]).title
     assert "“children: one or two”: from 52.0% to 55.0%" in title
     assert "the average goes from 53.0% to 56.0%" in title
     assert title.startswith("No group clearly loses more than the average")  # .029 < .03
@@ -61,7 +67,7 @@ def test_without_an_attack_nobody_is_named(single, by):
         if by == "best":
             result.update(best=None, attacks={})
 
-    setting = single(leave_out).results.settings[0]
+    setting = settings_of(single(leave_out))[0]
     picture = groups_picture(setting)
     assert picture.title == "The groups beside the average"
     assert picture.table.rows[1][4:6] == [None, ""]
@@ -72,7 +78,7 @@ def test_nearly_everybody_is_a_plain_number(single):
         result["groups"][0]["share_of_people"] = 0.999
 
     canvas = MplFigure()
-    groups_picture(single(widen).results.settings[0]).draw(canvas)
+    groups_picture(settings_of(single(widen))[0]).draw(canvas)
     ticks = [tick.get_text() for tick in canvas.axes[0].get_yticklabels()]
     assert any(text.endswith("(100%)") for text in ticks)
     assert not any("e+" in text for text in ticks)
@@ -81,9 +87,12 @@ def test_nearly_everybody_is_a_plain_number(single):
 def test_a_group_that_loses_nothing_is_not_said_to_lose_most(single):
     def nothing(result):
         for group in result["groups"]:
-            group["attacks"]["posterior"].update(share=group["guess"]["share"], low=0.0, high=1.0)
+            share = group["guess"]["share"]
+            group["attacks"]["posterior"].update(
+                share=share, low=0.0, high=1.0, over_guess=0.0, over_guess_low=-0.03
+            )
 
-    title = groups_picture(single(nothing).results.settings[0]).title
+    title = groups_picture(settings_of(single(nothing))[0]).title
     assert title == "No group clearly loses more than the average"
 
 
@@ -103,9 +112,9 @@ def test_an_average_or_too_few_people_name_nobody_and_nobody_is_called_safe(sing
         for group in result["groups"]:
             group["attacks"]["posterior"]["over_guess_low"] = -1.0
 
-    words, grade = hurt_most(single(unsure).results.settings[0])
+    words, grade = page_of(single(unsure)).verdict.worst
     assert "that does not show that none does" in words
     assert grade == "sampled"
-    words, grade = hurt_most(single(groups=[]).results.settings[0])
+    words, grade = page_of(single(groups=[])).verdict.worst
     assert words.startswith("not assessed")
     assert grade == "not assessed"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from narcissus.kinds.table.layout import own_section
 from narcissus.report import page_of
-from narcissus.report.kinds.table import own_section
 from narcissus.report.page import Grid, Text
 
 OWN = {
@@ -26,7 +26,7 @@ def section(single):
 
     def make(**changes):
         record = single(own_release=OWN | changes)
-        [found] = own_section(record.results.settings[0])
+        [found] = own_section(record.detail.own_release, in_part=False)
         assert found in page_of(record).sections
         text, grid = found.blocks
         assert (type(text), type(grid)) == (Text, Grid)
@@ -36,7 +36,7 @@ def section(single):
 
 
 def test_without_a_release_there_is_no_section(single):
-    assert own_section(single().results.settings[0]) == []
+    assert own_section(single().detail.own_release, in_part=False) == []
 
 
 def test_it_is_said_what_was_attacked_and_what_could_be_guessed(section):

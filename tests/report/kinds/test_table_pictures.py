@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure as MplFigure
 
-from narcissus.report import render_html
-from narcissus.report.kinds.table_pictures import (
+from narcissus.kinds.table import KIND
+from narcissus.kinds.table.pictures import (
     as_range,
     attacks_picture,
     columns_picture,
     distribution_picture,
 )
+from narcissus.report import render_html
+
+
+def settings_of(record):
+    return KIND.judged(record).settings
 
 
 def test_many_targets(single):
@@ -39,14 +44,14 @@ def vertical_lines(axes):
 
 
 def test_a_share_keeps_its_limits(table_record):
-    ceiling = table_record(1).results.settings[0].ceiling
+    ceiling = settings_of(table_record(1))[0].ceiling
     found = as_range(ceiling)
     assert (found.share, found.low, found.high) == (ceiling.share, ceiling.low, ceiling.high)
     assert as_range(None) is None
 
 
 def test_every_attack_is_drawn_at_its_share_beside_its_own_baseline(table_record):
-    setting = table_record(1).results.settings[0]
+    setting = settings_of(table_record(1))[0]
     axes = axes_of(attacks_picture(setting, is_sweep=False))
     drawn = {(line.get_marker(), round(float(line.get_xdata()[0]), 9)) for line in axes.lines}
     for attack in setting.attacks.values():
@@ -56,7 +61,7 @@ def test_every_attack_is_drawn_at_its_share_beside_its_own_baseline(table_record
     labels = [tick.get_text() for tick in axes.get_yticklabels()]
     assert labels[0] == "ceiling"
     assert labels[1] == "posterior, mean field"
-    assert vertical_lines(axes) == pytest.approx([setting.share_bound.share_at_most, 0.7])
+    assert vertical_lines(axes) == pytest.approx([setting.share_bound.at_most, 0.7])
 
 
 def test_no_edge_is_drawn_where_nothing_is_proved(single):
@@ -64,18 +69,18 @@ def test_no_edge_is_drawn_where_nothing_is_proved(single):
         for bound in result["bounds"]:
             bound.update(takes_as_given=["the prior is right"], grade="proved if")
 
-    picture = attacks_picture(single(assume).results.settings[0], is_sweep=False)
+    picture = attacks_picture(settings_of(single(assume))[0], is_sweep=False)
     assert vertical_lines(axes_of(picture)) == pytest.approx([0.7])  # the threshold
     assert picture.table.grades[0] == "proved if"
     assert "no attacker is beyond" not in picture.description
 
 
 def test_quartiles_are_those_of_all_trials(table_record):
-    setting = table_record(1).results.settings[0]
+    setting = settings_of(table_record(1))[0]
     rows = {row[0]: row[1:6] for row in distribution_picture(setting).table.rows}
     for name, attack in (("posterior, mean field", setting.attacks["posterior"]),
                          ("ceiling", setting.ceiling)):  # fmt: skip
-        found = attack.distribution
+        found = attack.about.distribution
         every = np.repeat(found.targets, found.trials)
         expected = np.quantile(every, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
         assert rows[name] == expected.tolist()
@@ -83,7 +88,7 @@ def test_quartiles_are_those_of_all_trials(table_record):
 
 def test_the_edge_of_a_count_is_drawn_beyond_it(table_record):
     """Between 71, which may be, and 72, which in no more than 5% of releases is."""
-    axes = axes_of(distribution_picture(table_record(1).results.settings[0]))
+    axes = axes_of(distribution_picture(settings_of(table_record(1))[0]))
     assert vertical_lines(axes) == [71.5]
     [words] = [t.get_text() for t in axes.texts]
     assert words == "proved: beyond in at most 5% of releases"
@@ -94,7 +99,7 @@ def test_the_column_that_gains_most_is_named(single):
         columns = result["attacks"]["posterior"]["columns"]
         columns["religious"]["baseline"] -= 0.2
 
-    picture = columns_picture(single(raise_one).results.settings[0])
+    picture = columns_picture(settings_of(single(raise_one))[0])
     assert picture.title.endswith("about religious")
     assert [row[0] for row in picture.table.rows] == ["affairs", "religious", "occupation"]
     shares = [row[2] for row in picture.table.rows]

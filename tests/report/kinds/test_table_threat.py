@@ -2,8 +2,13 @@
 
 import pytest
 
+from narcissus.kinds.table import KIND
+from narcissus.kinds.table.threat import are_real, threat_facts
 from narcissus.report import Facts, page_of
-from narcissus.report.kinds.table_threat import are_real, threat_facts
+
+
+def settings_of(record):
+    return KIND.judged(record).settings
 
 
 def test_study_in_words(table_record, blocks):
@@ -30,7 +35,7 @@ def test_a_policy_s_threshold_is_shown(single, blocks):
 
 
 def facts(record):
-    return dict(threat_facts(record, record.results.settings[0]))
+    return dict(threat_facts(record, settings_of(record)[0]))
 
 
 @pytest.mark.parametrize(

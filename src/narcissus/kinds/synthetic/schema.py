@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from narcissus.kinds.table.schema import BinsSpec, Strictly
 from narcissus.study.sections import (
     Approval,
     LeastGroup,
     SeededRun,
     without_default_least_group,
 )
-from narcissus.study.table.schema import BinsSpec, Strictly
 from narcissus.synthetic.assess import RiskName
 from narcissus.tables.spelling import ReadAs
 

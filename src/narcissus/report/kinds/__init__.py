@@ -11,21 +11,20 @@ from narcissus.study.record import Record
 from narcissus.study.shareable import to_show
 
 # kind -> module with a function `page(record) -> Page`
-PAGES: dict[str, str] = {
-    "table": "narcissus.report.kinds.table",
-}
+PAGES: dict[str, str] = {}
 
 
-def page_of(record: Record, *, internal: bool = False) -> Page:
+def page_of(record: Record, *, internal: bool = False, alone: bool = False) -> Page:
     """Turn a record into a page: what its kind says, within what every report says.
 
     internal: draw all that the steward may see; else what may be shown
         (`narcissus.study.shareable`).
+    alone: of a sweep, draw the setting alone that the status is about.
     Raises InputError: it has groups of so few real people that it cannot be shown.
     """
     record = record if internal else to_show(record)
     if (found := shown(record)) is not None:
-        page = found[0].page(record, found[1])
+        page = found[0].page(record, found[1].alone if alone else found[1])
     else:
         page = import_module(PAGES[record.kind]).page(record)
     return complete(page, record, internal=internal)

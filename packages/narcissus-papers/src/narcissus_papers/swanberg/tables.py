@@ -33,8 +33,9 @@ import numpy as np
 from narcissus.attacks.table.base import Joint, ReleaseByRelease, View
 from narcissus.audits import audit
 from narcissus.errors import InputError
+from narcissus.kinds.table import KIND
+from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
-from narcissus.study.results.table import CountBound, SettingResult, ShareBound, TableResults
 from narcissus.tables import Bins, Table, read_table
 from narcissus_papers.base import Given, Held, Item, Line, Needed, Panel, Printed, Quote, Reproduced
 
@@ -234,22 +235,20 @@ def attacked(
         workers=1,
         rng=1,
     )
-    results = found.record.results
-    assert isinstance(results, TableResults)
-    [setting] = results.settings
+    [setting] = KIND.judged(found.record).settings
     every = dict(setting.attacks)
     if setting.ceiling is not None:
         every["ceiling"] = setting.ceiling
     limited = {"guess": setting.guess, **every}
     return {
         **{n: {"share": x.share, "low": x.low, "high": x.high} for n, x in limited.items()},
-        "mean": min(b.share_at_most for b in setting.bounds if isinstance(b, ShareBound)),
+        "mean": min(bound.at_most for bound in setting.bounds if bound.is_share),
         "published": counts(setting, "swanberg-3.4"),
         "ours": counts(setting, "interpolation"),
     }
 
 
-def counts(setting: SettingResult, theorem: str) -> dict[str, float]:
+def counts(setting: JudgedSetting, theorem: str) -> dict[str, float]:
     """Return a theorem's bounds on the count at each level, as shares; 1 without a bound.
 
     ``theorem`` is an id; of people played, who are drawn.
@@ -257,7 +256,7 @@ def counts(setting: SettingResult, theorem: str) -> dict[str, float]:
     said = {
         f"{bound.confidence:g}": bound.at_most / bound.of
         for bound in setting.bounds
-        if isinstance(bound, CountBound) and bound.id == theorem
+        if not bound.is_share and bound.id == theorem
     }
     return {f"{level:g}": said.get(f"{level:g}", 1.0) for level in LEVELS}
 

@@ -1,0 +1,535 @@
+"""A table study ready to play: the people, the settings of the sweep, the attacks.
+
+An `Experiment` is all that a worker process needs. Its settings are the members of one family of
+games, which differ in the mechanism alone and are played a trial at a time.
+
+An attack that sees the release and nothing else can be scored by more than its hits. Given the
+release and everybody else's secrets, the chance that a guess about a person counts is known
+exactly. Its mean over trials is the share that the attack recovers, with less noise in it, and it
+is never above the ceiling's, release by release. This needs the prior to be right about the
+people, and a mechanism that changes each cell by itself; else hits are counted.
+
+Attacks that learn do so from simulated releases about people drawn from the prior, also if the
+people played are real rows: nothing that is scored is ever learned from.
+
+Groups of few real people, whose numbers would be about each of them, are merged after the trials
+(`narcissus.study.merging`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.attacks.table import TableAttack, Targets
+from narcissus.attacks.table.base import Simulated, Trainable
+from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
+from narcissus.attacks.table.factored import FactoredCeiling, Searched
+from narcissus.game import Game
+from narcissus.game.block import Deal, Round, Seat, Turn, play_block, score
+from narcissus.game.executor import Executor, Serial, soon
+from narcissus.kinds.table.envelope import around, people_alone
+from narcissus.kinds.table.found import PrecisionDetail
+from narcissus.kinds.table.population import Crowd, Groups, Setting, TrialStreams
+from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
+from narcissus.mechanisms import TableQueries
+from narcissus.mechanisms.noise import Counts
+from narcissus.observer import Observer
+from narcissus.priors import RecordPrior
+from narcissus.priors.base import MAX_JOINT
+from narcissus.study.merging import SMALLER, Parts, merge, numbered, tells_of_fewer
+from narcissus.study.results.base import MergedGroups
+from narcissus.success import CodesRight, ColumnsRight
+from narcissus.success.table import EachPerson, EachPersonsCodes
+from narcissus.tables import Table
+from narcissus.worlds import People, RealRows
+
+Floats = NDArray[np.float64]
+Trial = Mapping[str, NDArray[Any]]
+Found = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The truth behind a release, and what is known of every guess about it."""
+
+    crowd: Crowd
+    # Chance of each guess given the release and all other secrets, shape (n, guesses); None where
+    # it is not known: the prior may be wrong about the people, the mechanism has none, or no joint
+    # values are listed. Likewise of each joint value, (n, values), with several unknown columns.
+    exact: Floats | None
+    beliefs: Floats | None
+    trusted: bool  # whether the guess is scored by its chance by the prior, and not by its hits
+
+    @property
+    def targets(self) -> Targets | FactoredTargets:
+        return self.crowd.targets
+
+    def without_release(self) -> Found:
+        """Score the best guess without the release: its chance, and its hits."""
+        attempt, guess = self.targets.best_guess, self.targets.best_chance
+        hits = self.targets.success.score(self.crowd.secrets, attempt).astype(np.float64)
+        found: Found = {
+            "groups": self.crowd.members.sums(np.ones(self.crowd.targets.people)),
+            "guess": np.array([guess.sum(), (guess**2).sum()]),
+            "guessed": np.array(hits.mean()),
+            # Count hits where chances say nothing: in a group that is told by the secrets, and
+            # on people about whom the prior may be wrong.
+            "group_guess": self._by_group(guess if self.trusted else hits, hits),
+            "group_guess_squares": self._by_group(guess**2 if self.trusted else hits, hits),
+        }
+        if not self.trusted:
+            found["guessed_chance"] = np.array(hits @ guess)
+        if isinstance(self.targets, FactoredTargets):
+            each = enumerate(self.targets.marginals)
+            sums = [self.targets.success.window_sums(m, c).max(axis=1).mean() for c, m in each]
+            found["guess_columns"] = np.array(sums)
+            limit = self.targets.best_limit
+            found["guess_limit"] = np.array([limit.mean(), (limit > guess).mean()])
+        if self.exact is not None:
+            known = self.exact[np.arange(self.targets.people), attempt]
+            # of mean 0: a release moves the chance of a guess that ignores it, but not on average
+            found["control"] = np.array((known - guess).mean())
+        return found
+
+    def of_attack(self, name: str, turn: Turn) -> Found:
+        [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
+        hits = hits.astype(np.float64)
+        share = hits
+        if self.exact is not None:
+            share = self.exact[np.arange(self.targets.people), attempt]
+        columns, by_column = self.targets.column_chances(attempt), self.targets.success.by_column
+        found: Found = {}
+        if isinstance(turn.attempts, Searched):
+            found[f"{name}/residual"] = turn.attempts.residual[0]
+        return found | {
+            f"{name}/hits": np.array(hits.sum() if by_column else int(hits.sum())),
+            f"{name}/share": np.array(share.mean()),
+            f"{name}/fresh": np.array(chance.mean()),
+            f"{name}/columns": self._columns(attempt, share),
+            f"{name}/columns_fresh": columns.mean(axis=0),
+            f"{name}/group_share": self._by_group(share, hits),
+            f"{name}/group_fresh": self.crowd.members.sums(chance),
+        }
+
+    def _columns(self, attempt: NDArray[np.int64], share: Floats) -> Floats:
+        """Compute the mean share of each column that is right, or its chance if that is known."""
+        success = self.targets.success
+        if self.beliefs is not None and isinstance(success, ColumnsRight):
+            return success.column_chances(self.beliefs, attempt).mean(axis=0)
+        if self.exact is not None:  # of one column
+            return share.mean(keepdims=True)
+        return success.columns_right(self.crowd.secrets, attempt).mean(axis=0)
+
+    def _by_group(self, share: Floats, hits: Floats) -> Floats:
+        """Sum over the members of each group; hits where secrets define the membership."""
+        sums = self.crowd.members.sums
+        return np.where(self.crowd.by_secret, sums(hits), sums(share))
+
+
+def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
+    """Show every attack a release of other secrets, and score it on the true ones.
+
+    The decoy's secrets are drawn from the prior given the same known columns, so it carries no
+    information on the true ones. What an attack recovers here is due to its knowledge, not to the
+    release. If the prior is right, this is the expected score of its attempts.
+    """
+    game, sources = played.seat.game, streams.decoy(played.number, played.place)
+    data = game.side.fresh(game.world, played.draw, played.known, sources.world)
+    members = truth.crowd.members
+    found: Found = {"strangers": members.sums(np.ones(members.people))}
+    for name, attempts in played.again(data, sources).items():
+        hits = score(game.relation, played.draw.data, attempts, sources.world)
+        chance = game.relation.chance(played.known, attempts.values)
+        found[f"{name}/decoy"] = np.array([hits.mean(), chance.mean()])
+        found[f"{name}/group_decoy"] = members.sums(hits[0].astype(np.float64))
+    return found
+
+
+def strangers(played: Round, groups: Groups, streams: TrialStreams) -> Found:
+    """Score the same attempts on fresh people, in the groups that these belong to.
+
+    An attack that names rare values gets people with rare secrets right without any release: it
+    gets as many of strangers. True and fresh people can be exchanged given what is known, so the
+    difference is due to the release. Needs the prior to be right about the people.
+    """
+    game, sources = played.seat.game, streams.decoy(played.number, played.place)
+    data = game.side.fresh(game.world, played.draw, played.known, sources.world)
+    [people], [targets] = data, played.known
+    members = groups.members(people, targets, targets.secrets(people))
+    found: Found = {"strangers": members.sums(np.ones(members.people))}
+    for name, turn in played.turns.items():
+        [hits] = score(game.relation, data, turn.attempts, sources.world)
+        found[f"{name}/group_decoy"] = members.sums(hits.astype(np.float64))
+    return found
+
+
+def is_factored(queries: TableQueries) -> bool:
+    """Whether the unknown columns have too many joint values for a list of them."""
+    return queries.values > MAX_JOINT
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that is fixed before the first trial."""
+
+    table: Table
+    prior: RecordPrior
+    success: ColumnsRight
+    settings: tuple[Setting, ...]
+    attacks: tuple[tuple[str, TableAttack, int], ...]  # with the trials that each takes part in
+    targets: int
+    real_rows: bool
+    everybody: bool  # each release is about all rows of the table: there are no others like them
+    trials: int
+    levels: tuple[float, ...]
+    # for each setting, the epsilon of the domination bound for each confidence level
+    points: tuple[tuple[float, ...], ...]
+    groups: Groups
+    entropy: int
+    least_group: int = 10  # fewest real people of whom numbers are shown
+    confidence: float = 0.95  # level at which sampled limits are made
+    # level at which they hold, where a run may end at several looks; None: the same
+    holds: float | None = None
+    precision: PrecisionDetail | None = None  # what was reached, where it was asked for
+    training: int = 0  # simulated releases at each setting, from which attacks learn
+    # for each setting, the attacks that have learned, by name; empty before they have
+    trained: tuple[Mapping[str, TableAttack], ...] = ()
+
+    @property
+    def queries(self) -> TableQueries:
+        """The tables that are released, or as which the release is read."""
+        return self.settings[0].mechanism.queries
+
+    @property
+    def factored(self) -> bool:
+        return is_factored(self.queries)
+
+    @property
+    def side(self) -> OtherColumns | FactoredColumns:
+        if self.factored:
+            return FactoredColumns(self.prior, self.queries, CodesRight(self.success))
+        return OtherColumns(self.prior, self.queries, self.success)
+
+    @property
+    def relation(self) -> EachPerson | EachPersonsCodes:
+        if self.factored:
+            return EachPersonsCodes(self.queries.unknown, CodesRight(self.success))
+        return EachPerson(self.queries.unknown, self.success)
+
+    def keys(self) -> list[str]:
+        """Return the keys of all trials, the settings of one trial together."""
+        return [f"{t}/{s}" for t in range(self.trials) for s in range(len(self.settings))]
+
+    @property
+    def claimed(self) -> float:
+        """Level at which sampled limits hold."""
+        return self.confidence if self.holds is None else self.holds
+
+    @property
+    def spent(self) -> float:
+        """Part of the error for which limits are computed."""
+        return (1 - self.confidence) / (1 - self.claimed)
+
+    @property
+    def prior_is_exact(self) -> bool:
+        """Whether the people are drawn from a prior of ours, which is then right about them."""
+        return not self.real_rows and type(self.prior).__module__.startswith("narcissus.")
+
+    @property
+    def knows_chances(self) -> bool:
+        """Whether the chance of each guess given all other secrets is known at every setting."""
+        if self.factored:  # it would take their joint values
+            return False
+        return self.prior_is_exact and all(s.mechanism.cellwise for s in self.settings)
+
+    @property
+    def estimates_ceiling(self) -> bool:
+        """Whether the ceiling is found by sampling, so that it bounds no attack."""
+        return any(isinstance(attack, FactoredCeiling) for _, attack, _ in self.attacks)
+
+    @property
+    def knows_guess(self) -> bool:
+        """Whether the guess without the release is scored by its chance, and not by its hits."""
+        return self.knows_chances or (self.prior_is_exact and self.factored)
+
+    @property
+    def takes_as_given(self) -> tuple[str, ...]:
+        """What baselines and ceiling assume besides the game, at every setting."""
+        if self.real_rows:
+            return ("the fitted prior is right about these real people",)
+        if not self.prior_is_exact:
+            return ("the own prior's people follow the probabilities that it gives for them",)
+        return ()
+
+    def given_at(self, number: int) -> tuple[str, ...]:
+        """Return what bounds assume at a setting: the same, and that its guarantee is kept."""
+        return (*self.takes_as_given, *self.settings[number].mechanism.assumes)
+
+    @cached_property
+    def seats(self) -> tuple[Seat, ...]:
+        """The game of each setting, with the attacks; one that raises ends the run."""
+        everybody = self.targets == self.table.rows  # then nobody is drawn
+        rows = self.table.records if everybody else self.table.in_order
+        world = (
+            RealRows(rows, self.targets, self.table.counts)
+            if self.real_rows
+            else People(self.prior, self.targets)
+        )
+        relation, side = self.relation, self.side
+        first = {name: trials for name, _, trials in self.attacks}
+        return tuple(
+            Seat(
+                setting.label,
+                Game(world, setting.mechanism, relation, side),
+                self.attacks_at(number),
+                first,
+                strict=True,
+            )
+            for number, setting in enumerate(self.settings)
+        )
+
+    def attacks_at(self, number: int) -> dict[str, TableAttack]:
+        """Return the attacks at a setting by name, trained if they learn."""
+        known = self.trained[number] if self.trained else {}
+        return {name: known.get(name, attack) for name, attack, _ in self.attacks}
+
+    def known(self, trial: int) -> Targets | FactoredTargets:
+        """Return the people of a trial as the attacker knows them beforehand."""
+        return self.crowd(trial).targets
+
+    def crowd(self, trial: int) -> Crowd:
+        """Return the people of a trial, the same at every setting; the last are cached."""
+        if self.everybody:
+            trial = 0  # nobody is drawn
+        if trial not in self._crowds:
+            self._crowds.clear()
+            rng = TrialStreams(self.entropy)(trial, 0).world
+            deal = Deal.of(self.seats[0].game, 1, rng)
+            self._crowds[trial] = Crowd(deal, self.groups, self._others(trial))
+        return self._crowds[trial]
+
+    def _others(self, trial: int) -> Crowd | None:
+        """Draw more people, to estimate the envelopes; no release is about all of them."""
+        if not self.knows_chances:
+            return None
+        more = people_alone(self.targets, self.queries.values)
+        game = replace(self.seats[0].game, world=People(self.prior, more))
+        groups = replace(self.groups, singled_out=False)  # by whom they are not with
+        return Crowd(Deal.of(game, 1, TrialStreams(self.entropy).others(trial)), groups)
+
+    @cached_property
+    def _crowds(self) -> dict[int, Crowd]:
+        return {}
+
+    def round(self, trial: int, number: int) -> Round:
+        """Play one trial of one setting."""
+        streams = TrialStreams(self.entropy)
+        deal = self.crowd(trial).deal
+        return play_block(self.seats[number], trial, number, size=1, streams=streams, deal=deal)
+
+    def play(self, key: str) -> Found:
+        """Play one trial, given by its key; return what is kept of it.
+
+        That is what was recovered, by which attack, of which group, and without the release.
+        """
+        trial, number = map(int, key.split("/"))
+        crowd, played = self.crowd(trial), self.round(trial, number)
+        streams, setting = TrialStreams(self.entropy), self.settings[number]
+        truth = self._truth(crowd, played)
+        found = truth.without_release()
+        [release] = played.release
+        if truth.exact is not None and isinstance(release, Counts):
+            rng = streams.alone(trial)
+            found |= around(crowd, truth.exact, truth.beliefs, release.noise, rng)
+        for name, turn in played.turns.items():
+            found |= truth.of_attack(name, turn)
+        if not self.prior_is_exact:
+            found |= decoys(played, truth, streams)
+        elif crowd.by_secret.any():
+            found |= strangers(played, crowd.groups, streams)
+        if setting.guarantee is not None:
+            points = self.points[number] if self.points else ()
+            found |= crowd.proved(number, setting, points)
+        return found
+
+    def _truth(self, crowd: Crowd, played: Round) -> Truth:
+        """Compute what scoring needs; none of it is random."""
+        if not self.knows_chances:
+            return Truth(crowd, None, None, self.knows_guess)
+        [release], [insider] = played.release, played.told(OtherSecrets())
+        several = len(crowd.targets.queries.unknown) > 1
+        beliefs = kept_beliefs(release, insider) if several else None
+        return Truth(crowd, insider_chances(release, insider), beliefs, trusted=True)
+
+
+def trained(
+    experiment: Experiment, observer: Observer, executor: Executor | None = None
+) -> Experiment:
+    """Train the attacks that learn, for each setting; `executor` None is this process."""
+    learning = learners(experiment)
+    if not learning:
+        return experiment
+    count = experiment.training * len(experiment.settings)
+    observer.note(f"{count} simulated releases, from which {', '.join(learning)} learn")
+    keys = [f"{r}/{s}" for s in range(len(experiment.settings)) for r in range(experiment.training)]
+    releases = list(soon(executor or Serial(), _Releaser(experiment), keys, observer))
+    found: list[dict[str, TableAttack]] = []
+    for place in range(len(experiment.settings)):
+        here = releases[place * experiment.training : (place + 1) * experiment.training]
+        simulated = list(simulations(experiment, place, here))
+        sources = TrialStreams(experiment.entropy).training(0, place)
+        found.append({n: a.train(simulated, sources.attack(0, n)) for n, a in learning.items()})
+    return replace(experiment, trained=tuple(found))
+
+
+def learners(experiment: Experiment) -> dict[str, Trainable]:
+    """Return the attacks that learn something from releases, by name."""
+    kind = experiment.settings[0].mechanism.releases
+    return {
+        name: attack
+        for name, attack, _ in experiment.attacks
+        if isinstance(attack, Trainable) and any(issubclass(kind, k) for k in attack.learns_from)
+    }
+
+
+def simulations(
+    experiment: Experiment, place: int, releases: Iterable[Any] | None = None
+) -> Iterator[Simulated]:
+    """Yield each simulated release of a setting with the prior knowledge of its people."""
+    if releases is None:
+        keys = (f"{number}/{place}" for number in range(experiment.training))
+        releases = map(_Releaser(experiment), keys)
+    world = People(experiment.prior, experiment.targets)
+    side = experiment.side
+    for number, release in enumerate(releases):
+        sources = TrialStreams(experiment.entropy).training(number, place)
+        draw = world.draw(1, sources.world)
+        [targets] = cast("list[Any]", side.reveal(world, draw, sources.world))
+        yield Simulated(targets, release, targets.secrets(np.asarray(draw.data[0])))
+
+
+@dataclass(frozen=True)
+class _Releaser:
+    experiment: Experiment
+
+    def __call__(self, key: str) -> Any:
+        number, place = map(int, key.split("/"))
+        sources = TrialStreams(self.experiment.entropy).training(number, place)
+        world = People(self.experiment.prior, self.experiment.targets)
+        codes = np.asarray(world.draw(1, sources.world).data)
+        [release] = self.experiment.settings[place].mechanism.release(codes, sources.release)
+        return release
+
+
+@dataclass(frozen=True)
+class ShownGroups(Groups):
+    """The groups of a study, some of them merged, some left out."""
+
+    parts_of: Parts  # for each group shown, the groups of the study that it merges
+    said: MergedGroups  # its description in the record
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        names = super().names
+        return [
+            names[part[0]] if len(part) == 1 else (names[part[0]][0], SMALLER)
+            for part in self.parts_of
+        ]
+
+    def by_secret(self, unknown: Sequence[int]) -> NDArray[np.bool_]:
+        return super().by_secret(unknown)[self._first]
+
+    def parts(self, table: Table) -> Floats:
+        found = super().parts(table)
+        return np.array([found[list(part)].sum() for part in self.parts_of])
+
+    @property
+    def by_others(self) -> NDArray[np.bool_]:
+        return super().by_others[self._first]
+
+    @property
+    def _first(self) -> list[int]:
+        return [part[0] for part in self.parts_of]
+
+
+def shown(
+    experiment: Experiment, trials: Mapping[str, Trial]
+) -> tuple[Experiment, Mapping[str, Trial]]:
+    """Merge groups of too few real people, in an experiment and in its trials.
+
+    Of people drawn from the prior nothing is merged: their numbers depend on real people through
+    the prior alone. The members of a group by how unusual the secret is, or by how often the
+    release singles them out, change between trials of drawn rows: there the largest number of
+    members in one trial counts.
+    """
+    groups, least = experiment.groups, experiment.least_group
+    if not experiment.real_rows or not groups.names or isinstance(groups, ShownGroups):
+        return experiment, trials
+    own = [trials[f"{trial}/0"]["groups"] for trial in range(experiment.trials)]
+    people = _played(experiment)
+    known = _known_labels(experiment, people)
+    merged: dict[str, int] = {}
+    left_out: list[str] = []
+    beside: list[NDArray[np.int64]] = []
+    parts: list[tuple[int, ...]] = []
+    end = 0
+    for count, labels in zip(groups.counts, known, strict=True):
+        start, end = end, end + count
+        by = groups.names[start][0]
+        sizes = np.max(own, axis=0)[start:end]
+        if labels is not None:
+            sizes = np.bincount(labels, minlength=count).astype(np.float64)
+        found = merge(sizes, least)
+        shown_as = None if labels is None else numbered(found, count)[labels]
+        if not found or tells_of_fewer(shown_as, beside, least):
+            left_out.append(by)
+            continue
+        beside += [] if shown_as is None else [shown_as]
+        if few := sum(len(part) for part in found if len(part) > 1):
+            merged[by] = few
+        parts += [tuple(start + group for group in part) for part in found]
+    said = MergedGroups(least=least, merged=merged, left_out=tuple(left_out), people=len(people))
+    made = ShownGroups(groups.columns, groups.unusual, groups.singled_out, tuple(parts), said)
+    kept = {key: _merged(trial, made.parts_of) for key, trial in trials.items()}
+    return replace(experiment, groups=made), kept
+
+
+def _known_labels(
+    experiment: Experiment, people: NDArray[np.int32]
+) -> list[NDArray[np.integer] | None]:
+    """Return the group of each person for each division; None if it changes between trials."""
+    if experiment.everybody:
+        return [own for own, _ in experiment.crowd(0).members.partitions]
+    columns: list[NDArray[np.integer] | None] = [
+        people[:, column] for column, _, _ in experiment.groups.columns
+    ]
+    return [*columns, *[None] * (len(experiment.groups.counts) - len(columns))]
+
+
+def _played(experiment: Experiment) -> NDArray[np.int32]:
+    """Return the rows of all different people who were ever played, as value numbers."""
+    world = experiment.seats[0].game.world
+    assert isinstance(world, RealRows)
+    drawn = np.zeros(world.people, dtype=bool)
+    for trial in range(1 if experiment.everybody else experiment.trials):
+        drawn[world.numbers(TrialStreams(experiment.entropy)(trial, 0).world)] = True
+    return world.rows(np.flatnonzero(drawn))
+
+
+def _merged(trial: Trial, parts: Parts) -> Found:
+    def is_by_group(name: str) -> bool:
+        last = name.rpartition("/")[2]
+        return last in {"groups", "strangers"} or last.startswith("group_")
+
+    return {
+        name: np.array([array[list(part)].sum(axis=0) for part in parts])
+        if is_by_group(name)
+        else array
+        for name, array in trial.items()
+    }

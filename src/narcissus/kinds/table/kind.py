@@ -1,0 +1,423 @@
+"""The kind of study "table": audit of a release of something computed from a real table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from narcissus._files import write_atomically
+from narcissus._version import __version__
+from narcissus._visible import csv_text
+from narcissus.attacks.table import MeanField
+from narcissus.attacks.table.ceiling import decides
+from narcissus.bounds.theorems import from_outside
+from narcissus.errors import InputError
+from narcissus.game.executor import Executor, soon
+from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.table.excesses import excesses
+from narcissus.kinds.table.experiment import Experiment, learners, shown
+from narcissus.kinds.table.found import LIMITS, Accepted, OwnRelease, SettingFound, TableDetail
+from narcissus.kinds.table.held_out import held_out_guesses
+from narcissus.kinds.table.judgement import TableJudgement, judged
+from narcissus.kinds.table.playing import looks_of, play_trials
+from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.published import attack_own_release, read_published
+from narcissus.kinds.table.schema import PolicyFile, TableStudy, ThresholdSpec
+from narcissus.kinds.table.summary import summarise
+from narcissus.kinds.table.upgrade import criteria_at, upgraded
+from narcissus.kinds.table.work import (
+    FOLDER,
+    ReleasesSentBack,
+    is_costly,
+    with_kept_releases,
+)
+from narcissus.mechanisms import Shelf
+from narcissus.observer import Observer
+from narcissus.results import NotAssessed
+from narcissus.rows import Findings, HoldsRows, StudyCriterion, StudyJudgement, StudyRow
+from narcissus.study.engines import executor_of
+from narcissus.study.given import digest_of_object
+from narcissus.study.keyed import WITHHELD
+from narcissus.study.kinds import Outcome, RunOptions
+from narcissus.study.parts import own_parts
+from narcissus.study.plugins import source_digests
+from narcissus.study.shareable import without_folders
+from narcissus.study.toml import read_policy
+from narcissus.tables import Table
+from narcissus.tables.spelling import described, respellings
+
+MAX_ROWS = 200_000
+
+
+def write_internal(
+    path: Path, experiment: Experiment, executor: Executor, observer: Observer
+) -> None:
+    """Write a CSV with a row for each person, setting and attack of the first trials, if they fit.
+
+    The trials are played again from their seeds: the store of trials holds aggregates only.
+    """
+    settings = len(experiment.settings)
+    per_trial = experiment.targets * settings * len(experiment.attacks)
+    count = max(1, min(experiment.trials, MAX_ROWS // max(1, per_trial)))
+    names = [experiment.table.names[c] for c in experiment.queries.unknown]
+    head = ["trial", "person", "setting", "attack", "prior_of_secret", "prior_of_guess", "right"]
+    head += [f"{what}_{name}" for what in ("true", "guess") for name in names]
+    keys = experiment.keys()[: count * settings]
+    rows = chain.from_iterable(soon(executor, partial(_rows, experiment), keys, observer))
+    write_atomically(path, csv_text(chain([head], rows)), private=True)
+
+
+def _rows(experiment: Experiment, key: str) -> list[list[Any]]:
+    """Play a trial again; return a row for each attack and person."""
+    played = experiment.round(*map(int, key.split("/")))
+    [targets], [people] = played.known, played.draw.data
+    secrets, rows = targets.secrets(people), list[list[Any]]()
+    true, chances = people[:, list(experiment.queries.unknown)], targets.secret_chance(secrets)
+    for name, turn in played.turns.items():
+        [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
+        said = targets.success.split_guess(attempt)
+        for i in range(experiment.targets):
+            row = [played.number, i, played.seat.name, name]
+            right = float(hits[i]) if targets.success.by_column else int(hits[i])
+            row += [chances[i], chance[i], right]
+            for codes in (true[i], said[i]):
+                row += [said_label(experiment, c, int(v)) for c, v in enumerate(codes)]
+            rows.append(row)
+    return rows
+
+
+def said_label(experiment: Experiment, column: int, guess: int) -> str:
+    """Name a guess of an unknown column: a label, or the two that it lies between."""
+    labels = experiment.table.labels[experiment.queries.unknown[column]]
+    if guess < len(labels):
+        return labels[guess]
+    numbers = experiment.success.windows[column].numbers
+    after = int(np.searchsorted(numbers[: len(labels)], numbers[guess]))
+    return f"{numbers[guess]:g} (between {labels[after - 1]} and {labels[after]})"
+
+
+def assessed(experiment: Experiment) -> list[str]:
+    """Describe which attacks were played against whom, a sentence each."""
+    unknown = [experiment.table.names[c] for c in experiment.queries.unknown]
+    success = experiment.success.describe()
+    items = [
+        f"How much of {', '.join(unknown)} is recovered ({success}) by: "
+        + ", ".join(name for name, _, _ in experiment.attacks),
+        "What the same attempts recover on fresh people: the attackers' own baselines",
+    ]
+    if any(setting.guarantee is not None for setting in experiment.settings):
+        items.append(
+            "What no attacker can exceed, on average and with confidence, from the guarantee"
+        )
+    if experiment.groups.names:
+        items.append("How groups of people fare")
+    table = experiment.table
+    if table.counts is not None:
+        items.append(
+            f"All {table.rows:,} rows of the table, counted as they were read: "
+            f"{len(table.counts):,} distinct records of {table.columns} columns"
+        )
+    return [*items, *reading_lines(table)]
+
+
+def reading_lines(table: Table) -> list[str]:
+    """Report how values were read, if a file writes them otherwise or a column is not plain."""
+    said = respellings(table.readings)
+    kinds = {reading.kind for reading in table.readings.values()}
+    if not said and kinds <= {"numbers", "texts"}:
+        return []
+    lines = [f"Columns read as {described(table.readings)}"]
+    return [*lines, f"In the table {said}"] if said else lines
+
+
+def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
+    """List what was not, or only roughly, assessed, and why, where the study decides it."""
+    for name, text in experiment.table.notes.items():
+        yield NotAssessed(
+            f"the order of the column `{name}`",
+            text,
+            "correct those cells, empty them and say what `missing` means, or drop the column",
+        )
+    if bare := [f"'{s.label}'" for s in experiment.settings if s.guarantee is None]:
+        yield NotAssessed(
+            f"what no attacker can exceed at {', '.join(bare)}",
+            "the release guarantees nothing, and no theorem limits the attacker",
+            "add noise, or take another mechanism with a guarantee",
+        )
+    if not experiment.settings[0].mechanism.cellwise:
+        yield NotAssessed(
+            "the ceiling",
+            "what an attacker could do who is told everybody else's secrets cannot be computed for "
+            "this release: better attacks than those played may exist",
+            "release counts whose cells are changed one by one",
+        )
+    elif not any(attack.informed for _, attack, _ in experiment.attacks):
+        yield NotAssessed("the ceiling", "the study does not ask for it", "add [attacks.ceiling]")
+    if experiment.success.by_column:
+        yield NotAssessed(
+            "how many of the targets are recovered in one release",
+            "each unknown column counts by itself, and what is proved is a mean: a release may "
+            "tell all columns of a person or none, and no form of the theorems on counts is "
+            "proved for shares",
+            "set `at_least` in [threat] instead of `share_of_columns`",
+        )
+    if experiment.estimates_ceiling:
+        queries = experiment.queries
+        why = "the tables and the prior tie too many of them together to eliminate one by one"
+        if not decides(experiment.success):
+            why = "elimination decides where all must be exactly right or each counts by itself"
+        yield NotAssessed(
+            "the exact ceiling",
+            f"the {len(queries.unknown)} unknown columns have {queries.values:,} joint values: the "
+            f"posterior of an attacker who is told everybody else's secrets is sampled ({why}), "
+            "and a better decision from it may exist, so no verdict rests on it",
+            "take fewer unknown columns, or coarser ones, below 100,000 joint values",
+        )
+    noises = [s.mechanism.noise for s in experiment.settings]
+    laplace = any(noise is not None and noise.kind == "laplace" for noise in noises)
+    if laplace and any(isinstance(a, MeanField) for _, a, _ in experiment.attacks):
+        yield NotAssessed(
+            "the exact mean-field posterior under Laplace noise",
+            "the mean field reads each cell as if its noise were normal, matched to where the "
+            "count is believed to be; as an attack it is valid, but a better one may exist",
+            "add a posterior attack with method = 'gibbs', which uses the exact density",
+        )
+    if experiment.real_rows:
+        yield NotAssessed(
+            "how wrong the fitted prior is about the real people, beyond the averages tested",
+            "targets are real rows: the ceiling and the bounds need the prior to be right about "
+            "each of them; what attacks and decoys score needs nothing, and tests the prior on "
+            "average",
+            "compare with people = 'prior', where the prior is known exactly",
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableWork(PreparedWork[TableStudy]):
+    """An audit that was played: its trials by ``"trial/setting"``, and what a threshold allows."""
+
+    experiment: Experiment
+    threshold: ThresholdSpec | None
+    own_release: OwnRelease | None
+
+
+class TableKind(Kind[TableStudy, TableWork]):
+    """Audits of releases about the people of a table."""
+
+    model = TableStudy
+    detail = TableDetail
+    layout = "narcissus.kinds.table.layout:LAYOUT"
+
+    def check(self, study: TableStudy, folder: Path, observer: Observer) -> None:
+        """Read and fit everything once, so that errors show before any work."""
+        experiment = prepare(study, folder, entropy=0, observer=observer)
+        if study.release is not None:
+            read_published(study, experiment, folder / study.release.path)
+        _threshold(study, folder, None)
+
+    def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
+        """Play all trials and draw conclusions."""
+        with executor_of(options, study.run) as executor:
+            return self._play(study, folder, options, executor)
+
+    def _play(
+        self, study: TableStudy, folder: Path, options: RunOptions, executor: Executor
+    ) -> Outcome:
+        threshold, digests = _threshold(study, folder, options.policy)
+        options.observer.note("reading the table and fitting the prior")
+        experiment = prepare(study, folder, options.entropy, options.observer)
+        identity = identity_of(study, experiment, folder)
+        if options.folder is not None:
+            shelf = Shelf(options.folder / FOLDER)
+            experiment = with_kept_releases(experiment, shelf, identity)
+            if not executor.is_here and any(is_costly(s.mechanism) for s in experiment.settings):
+                executor = ReleasesSentBack(executor, shelf)  # others do not have the folder
+        plan = looks_of(experiment, study, options, executor, threshold)
+        if plan is not None:
+            experiment = plan.at(experiment, 0)
+        for name, text in experiment.table.notes.items():
+            options.observer.note(f"column `{name}`: {text}")
+        for line in reading_lines(experiment.table):
+            options.observer.note(line)
+        digests["data"] = "sha256:" + experiment.table.digest.removeprefix("sha256:")
+        again = options.internal is not None or study.release is not None
+        experiment, trials = play_trials(experiment, plan, identity, options, executor, again=again)
+        if options.internal is not None:
+            options.internal.parent.mkdir(parents=True, exist_ok=True)
+            write_internal(options.internal, experiment, executor, options.observer)
+        own = None
+        if study.release is not None:
+            path = study.release.path
+            release, digest = read_published(study, experiment, folder / path)
+            digests["release"] = f"sha256:{digest}"
+            digest = options.keyed(digests["release"]).removeprefix("sha256:")
+            own = attack_own_release(
+                experiment, release, executor, path=path, digest=digest, observer=options.observer
+            )
+        work = TableWork(
+            study=study,
+            folder=folder,
+            entropy=options.entropy,
+            digests=digests,
+            assessed=assessed(experiment),
+            experiment=experiment,
+            threshold=threshold,
+            own_release=own,
+        )
+        found = self.outcome(work, self.measure(work, trials, options))
+        return replace(found, not_assessed=[*not_assessed(experiment), *found.not_assessed])
+
+    def measure(self, work: TableWork, done: Done, options: RunOptions) -> Findings:
+        threshold, levels = work.threshold, work.study.mechanism.levels
+        decided_at = None  # the label of the setting that the threshold names, if any
+        if threshold is not None and threshold.at is not None:
+            decided_at = work.experiment.settings[levels.index(threshold.at)].label
+        criteria, found = measured(work.experiment, done, threshold, decided_at)
+        detail = TableDetail(
+            settings=tuple(one.detail for one in found),
+            decided_at=decided_at,
+            reason="" if threshold is None else threshold.reason,
+            origin="" if threshold is None else threshold.origin,
+            own_release=work.own_release,
+        )
+        return self.found(criteria, tuple(row for one in found for row in one.rows), detail)
+
+    def judge(self, findings: Findings) -> TableJudgement:
+        return judged(findings)
+
+    def judged(self, record: HoldsRows) -> TableJudgement:
+        return self.judge(self.found(record.criteria, record.rows, record.detail))
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+        return True
+
+    def to_show(self, detail: TableDetail) -> TableDetail:
+        """Leave out what is about the file that was released."""
+        own = detail.own_release
+        if own is None:
+            return detail
+        shown = {"digest": WITHHELD, "path": without_folders(own.path)}
+        return detail.model_copy(update={"own_release": own.model_copy(update=shown)})
+
+    def sizes(self, case: StudyJudgement) -> Sequence[float]:
+        detail: TableDetail = case.detail
+        by_label = {one.label: one for one in detail.settings if one.are_real and not one.merged}
+        found: list[float] = []
+        for row in case.findings.select(role="guess"):
+            one = by_label.get(str(row.at["setting"]))
+            if one is not None and "share_of_people" in row.facts:
+                played = one.people * (1 if one.everybody else one.trials)
+                found.append(float(row.facts["share_of_people"]) * played)
+        return found
+
+    def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
+        return self.found(*upgraded(results, study))
+
+
+def measured(
+    experiment: Experiment,
+    trials: Mapping[str, Mapping[str, Any]],
+    threshold: ThresholdSpec | None,
+    decided_at: str | None,
+) -> tuple[tuple[StudyCriterion, ...], list[SettingFound]]:
+    """Summarise every setting and compare it with the threshold.
+
+    trials: by ``"trial/setting"``.
+    """
+    experiment, trials = shown(experiment, trials)
+    held_out = held_out_guesses(experiment)
+    accepted = None
+    if threshold is not None:
+        limits = threshold.model_dump(include={*LIMITS, "worst_group", "reason", "origin"})
+        accepted = Accepted(**limits, decided_at=decided_at)
+    criteria: list[StudyCriterion] = []
+    found: list[SettingFound] = []
+    for number, setting in enumerate(experiment.settings):
+        own = [trials[f"{t}/{number}"] for t in range(experiment.trials)]
+        one = summarise(experiment, number, own, held_out=held_out)
+        rows: list[StudyRow] = [] if threshold is None else [
+            excess.row(setting.label) for excess in excesses(experiment, number, own, threshold)
+        ]  # fmt: skip
+        criteria += criteria_at(setting.label, accepted)
+        found.append(SettingFound(one.detail, [*one.rows, *rows], accepted))
+    return tuple(criteria), found
+
+
+def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict[str, object]:
+    """Return everything on which trials depend: studies with equal identity may share trials.
+
+    The number of trials and workers, thresholds and titles are not part of it, so that a run can
+    be extended.
+    """
+    settings = study.model_dump(mode="json")
+    identity: dict[str, Any] = {
+        name: settings[name]
+        for name in ("data", "threat", "prior", "mechanism", "attacks", "bounds", "groups")
+    }
+    identity["groups"].pop("least_group", None)  # merged after the trials
+    identity["table"] = experiment.table.digest
+    identity["seed"] = str(experiment.entropy)
+    identity["own code"] = source_digests(own_parts(study), folder)
+    if learners(experiment):
+        identity["training"] = study.run.training
+    if own := from_outside():
+        identity["own theorems"] = {
+            name: " ".join(
+                digest_of_object(said)
+                for said in (one.limit, one.each, one.tails)
+                if said is not None
+            )
+            for name, one in own.items()
+        }
+    identity["version"] = __version__
+    return identity
+
+
+def _threshold(
+    study: TableStudy, folder: Path, policy: Path | None
+) -> tuple[ThresholdSpec | None, dict[str, str]]:
+    read, digests = read_policy(study, folder, policy, PolicyFile)
+    found = study.threshold if read is None else read.threshold
+    _check_threshold(study, found)
+    return found, digests
+
+
+def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None:
+    if threshold is None:
+        return
+    if threshold.targets is not None and study.threat.share_of_columns:
+        raise InputError(
+            "`threshold.targets` counts people, and with `share_of_columns` nobody is recovered or "
+            "not: give `share`, `advantage` or `gain`, or `at_least` in [threat]"
+        )
+    levels = study.mechanism.levels
+    if threshold.at is not None and threshold.at not in levels:
+        known = ", ".join(f"{level:g}" for level in levels)
+        raise InputError(
+            f"`threshold.at` is {threshold.at:g}, which is no level of [mechanism]: {known}"
+        )
+    if threshold.worst_group is not None:
+        if threshold.gain is not None and study.threat.people != "prior":
+            raise InputError(
+                '`threshold.worst_group` beside `gain` needs people = "prior": what attempts '
+                "score on fresh people of a group of real rows is not known"
+            )
+        known, unknown = study.threat.known, study.threat.unknown
+        told = study.groups.singled_out or any(
+            c not in unknown if unknown is not None else c in (known or [])
+            for c in study.groups.columns
+        )
+        if not told:
+            raise InputError(
+                "`threshold.worst_group` needs a group whose members can be told beforehand: name "
+                "a known column in `groups.columns`, or set `groups.singled_out`"
+            )
+
+
+KIND = TableKind()

@@ -1,0 +1,797 @@
+"""Audits of a table in words and as a page: what is recovered at each setting, and its limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from narcissus._outwards import upper
+from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.table.found import (
+    IN_FRAME,
+    GroupAttack,
+    GroupFound,
+    Limited,
+    OwnRelease,
+    PlayedAttack,
+    SettingFound,
+    TableBound,
+    TableDetail,
+)
+from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
+from narcissus.kinds.table.pictures import (
+    attacks_picture,
+    columns_picture,
+    curves_picture,
+    distribution_picture,
+    groups_picture,
+)
+from narcissus.kinds.table.threat import are_real, threat_facts
+from narcissus.kinds.table.words import (
+    above_guess,
+    against,
+    attack_name,
+    best_name,
+    in_favour,
+    label_of,
+    level_of,
+    most_vulnerable,
+    odds,
+    verdict,
+    without,
+)
+from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
+from narcissus.report.format import (
+    MISSING,
+    limits,
+    number,
+    percent,
+    points,
+    with_limits,
+)
+from narcissus.report.gives_away import FOUND, VERDICT, groups_of_people, merged_words
+from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text, Verdict
+from narcissus.results import Grade, NotAssessed
+from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.study.plugins import GIVEN
+from narcissus.study.record import Record
+
+NOT_COVERED = (
+    "Columns that the attacker is assumed not to know but might learn elsewhere: the threat model "
+    "names what is known.",
+    "Anything published besides this release: other tables, earlier or later releases of the same "
+    "people.",
+    "Attackers who know more about the joint distribution than the prior says, or whose secrets "
+    "are not independent given the known columns (families, copies of a record).",
+    "How the bins and the columns were chosen, if that choice looked at the data.",
+    "The computer that makes the release: floating-point and timing side channels.",
+)
+
+
+class TableLayout(Layout):
+    """The words of audits of a table."""
+
+    not_covered = NOT_COVERED
+    columns = ("setting", "epsilon", "mu", "scale", "by", "group", "trials")
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        detail: TableDetail = case.detail
+        return study.title or f"{detail.settings[0].released} of {_source(study)}"
+
+    def verdict(self, case: StudyJudgement) -> str:
+        return verdict(_of(case))
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        return []
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        return [*unresolved(_of(case).settings)]
+
+    def odds(self, case: StudyJudgement) -> str:
+        return odds(_of(case).decisive)
+
+    def where(self, case: StudyJudgement) -> str:
+        return f": {_of(case).decisive.label}"
+
+    def accepted(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]:
+        threshold = _of(case).settings[0].threshold
+        return {} if threshold is None else vars(threshold)
+
+    def headline(self, case: StudyJudgement) -> list[str]:
+        """Return what is guessed, recovered, the ceiling and what is proved, at the verdict's."""
+        setting = _of(case).decisive
+        best, bound = setting.best_attack, setting.share_bound
+        where = f"at {setting.label} " if len(_of(case).settings) > 1 else ""
+        said = [f"{where}guessed {percent(setting.guess.share)}"]
+        if best is not None:
+            said.append(f"recovered {percent(best.share)} by {setting.best}")
+        if setting.ceiling is not None:
+            said.append(f"ceiling {percent(setting.ceiling.share)}")
+        if bound is None:
+            return [*said, "nothing proved on average"]
+        return [*said, f"{setting.grade_of(bound)} at most {percent(bound.at_most, 'up')}"]
+
+    def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
+        if row.of not in IN_FRAME or "only" in row.facts or row.quantity.grade == "not assessed":
+            return None
+        setting = _of(case).at(row)
+        own, exact = setting.detail, setting.noiseless
+        levels = {"epsilon": own.epsilon, "mu": own.mu}
+        noise = {
+            **{name: math.inf if exact else level for name, level in levels.items()},
+            "scale": None if own.noise is None else own.noise.scale,
+            "trials": None,
+        }
+        if row.role == "bound":
+            return {**noise, "grade": setting.grade_of(TableBound(row))}
+        return {**noise, "confidence": own.confidence}
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        settings, one = _of(case).settings, _of(case).decisive
+        own = one.detail
+        what = own.released
+        if own.noise is not None or not what:
+            exact = "exact" if one.noiseless else "noisy"
+            what = f"{number(own.marginals)} {exact} tables of counts ({label_of(one)})"
+        threat = record.study.get("threat") or {}
+        secret = ", ".join(threat.get("unknown") or []) or "all that is not known"
+        text = f"{what}, about {number(own.people)} people. The attacker is after: {secret}."
+        if len(settings) > 1:
+            text += f" {len(settings)} levels of protection were compared."
+        groups = bool(one.groups or own.merged)
+        return Subject(text, _worst_group(one), groups, _every_attacker(one))
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        one = _of(case).decisive
+        found: dict[str, Answered] = {}
+        if (best := one.best_attack) is not None:
+            who = best_name(one).removeprefix("the best attack")
+            text = f"{percent(best.share)} recovered{who and ' by '}{who}, "
+            text += f"{percent(one.guess.share)} guessed without"
+            found["inference"] = Answered(f"{text} ({one.label})", "sampled")
+        for bound in (one.share_bound, one.count_bound):
+            if bound is not None and bound.guarantee:
+                grade = None if one.detail.is_declared else one.grade_of(bound)
+                found["parameters"] = Answered(f"{bound.guarantee}, as described", grade)
+                found["unit"] = Answered("one row, replaced by another, taken for one person", None)
+        return found
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
+        settings = _of(case).settings
+        threat, prior = record.study["threat"], record.study["prior"]
+        name = str(prior.get("name") or prior.get("kind") or "the prior")
+        one, detail = settings[0], case.detail
+        real = threat["people"] != "prior"
+        copies = " It is the rows themselves, so that people drawn are copies of them." * (
+            name == "empirical"
+        )
+        found = [
+            RealFigure(
+                "The prior",
+                f"{name}, made from the rows: all that is guessed, proved or compared leans on it."
+                f"{copies}",
+                (),
+            ),
+            _scored(record, one) if real else RealFigure(
+                "Shares, limits, bounds and the verdict",
+                "Over people drawn from the prior: they depend on real rows through the prior "
+                "alone.",
+                (*VERDICT, *FOUND),
+            ),
+            RealFigure(
+                "Names and numbers of values, bins, cells",
+                "As the rows have them; bins by quantiles or common values are made from the rows.",
+                ("assessed*", "title"),
+            ),
+        ]  # fmt: skip
+        if threat["people"] == "all":
+            how = f"All rows of the table: {one.detail.people:,}."
+            found.append(RealFigure("The number of people", how, ()))
+        if one.held_out:
+            how = "Scored on rows that the prior was not fitted to."
+            found.append(RealFigure("Guesses by other priors", how, ()))
+        if any(setting.groups or setting.detail.merged for setting in settings):
+            how = (
+                f"Names and shares over real people. {groups_of_people(one.detail.merged)}"
+                if real
+                else "Names and shares over people drawn from the prior."
+            )
+            found.append(RealFigure("Groups", how, ()))
+        if detail.own_release is not None:
+            how = (
+                f"Counts over all {detail.own_release.people:,} people of the data, exact: whoever "
+                "knows of all but one whether they were recovered learns it of the last."
+            )
+            found.append(RealFigure("What is recovered from the release that was made", how, ()))
+        return found
+
+    def page(self, record: Record, case: StudyJudgement) -> Page:
+        settings, setting, detail = _of(case).settings, _of(case).decisive, case.detail
+        for one in settings:
+            one.check()
+        is_sweep = len(settings) > 1
+        groups = _groups(setting, is_sweep=is_sweep)
+        people = number(setting.detail.people)
+        return Page(
+            title=record.title,
+            subtitle=f"{people} people in a release, {_what(settings, setting)}",
+            verdict=_verdict(record, settings, setting),
+            sections=[
+                _threat(record, setting),
+                _results(settings, setting),
+                *([] if groups is None else [groups]),
+                *own_section(detail.own_release, in_part=setting.detail.share_of_columns),
+                _method(record, settings, setting),
+            ],
+        )
+
+
+LAYOUT = TableLayout()
+
+
+def _of(case: StudyJudgement) -> TableJudgement:
+    assert isinstance(case, TableJudgement)
+    return case
+
+
+def _source(study: Any) -> str:
+    if study.data.table is not None and study.data.table.startswith(GIVEN):
+        return "a data frame"
+    return study.data.table or Path(str(study.data.path)).name
+
+
+def unresolved(settings: Sequence[SettingFound]) -> Iterator[NotAssessed]:
+    """List where the guess, or a search of an attack, is not known to be the best."""
+    guess = settings[0].guess  # the same at every setting
+    if guess.fact("is_best_found"):
+        most = guess.fact("at_most")
+        beyond = (
+            ""
+            if most is None
+            else (f", but none with a larger mean chance than {upper(100 * most, places=1)}%")
+        )
+        yield NotAssessed(
+            "the best guess without the release",
+            "of so many joint values the guess is the best that was found; its chance is exact, "
+            f"and a better guess may exist{beyond}",
+            "take fewer unknown columns, or coarser ones; or all of them and exact matches, or "
+            "`share_of_columns`, where the best guess is known",
+        )
+    for setting in settings:
+        for name, found in setting.attacks.items():
+            if (stuck := found.fact("stuck")) and found.trials:
+                yield NotAssessed(
+                    f"what exact counts determine at '{setting.label}', by the attack `{name}`",
+                    f"its search stuck in {stuck} of {found.trials} releases, at a "
+                    f"residual of {found.fact('residual'):.4g} people in all counts together: "
+                    "values that agree with every count exist, and may give away more",
+                    "take fewer unknown columns, or release tables of more columns",
+                )
+
+
+def _worst_group(one: JudgedSetting) -> str:
+    if not one.groups:
+        return "" if one.detail.merged is None else "Groups are of too few people to be shown."
+    found = most_vulnerable(one)
+    if found is not None:
+        return f"Hardest hit: {_recovered(*found)} (sampled)."
+    tried = [(group, name, a) for group in one.groups for name, a in group.attacks.items()]
+    nearest = max(tried, key=lambda row: row[2].sure_gain, default=None)
+    near = f" The nearest: {_recovered(*nearest)} (sampled)." if nearest is not None else ""
+    return (
+        f"Of {len(one.groups)} groups none is shown to be hurt more than guessing hurts it, "
+        f"which does not prove that none is.{near}"
+    )
+
+
+def _recovered(group: GroupFound, _: str, attack: GroupAttack) -> str:
+    """Describe what is recovered of a group, beside what is got without the release."""
+    chance = attack.chance or 0.0
+    return (
+        f"{group.by}, {group.group} ({percent(group.share_of_people)} of the people): "
+        f"{percent(attack.share)} of them are recovered with the release, "
+        f"{percent(max(group.guess.share, chance))} without it"
+    )
+
+
+def _every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
+    share, count = one.share_bound, one.count_bound
+    found: list[EveryAttacker] = []
+    if share is not None and share.at_most < 1:
+        text = f"At most {percent(share.at_most, 'up')} of these {one.whose} on average"
+        if share.of_population is not None and not one.detail.everybody:
+            text += f"; of all like them {percent(share.of_population, 'up')} (sampled)"
+        given = share.assumptions + share.takes_as_given
+        found.append(EveryAttacker(f"{text}.", one.grade_of(share), given))
+    if count is not None and count.at_most < count.of:
+        text = f"In one release at most {number(count.at_most)} of {number(count.of)}"
+        text += f", with {100 * count.confidence:g}% confidence."
+        given = count.assumptions + count.takes_as_given
+        found.append(EveryAttacker(text, one.grade_of(count), given))
+    return tuple(found)
+
+
+def _scored(record: Record, setting: JudgedSetting) -> RealFigure:
+    everybody = record.study["threat"]["people"] == "all"
+    who = (
+        f"all {setting.detail.people:,} people of the table"
+        if everybody
+        else "real rows that are drawn"
+    )
+    exact = (
+        " The guess, and attacks without chance, are exact counts: whoever knows of all but one of "
+        "them whether they were hit learns it of the last."
+    )
+    few = ""
+    if everybody and setting.detail.people < 10:
+        few = " These are so few that the shares are about each of them: do not show this page."
+    return RealFigure(
+        "Shares, limits and the verdict",
+        f"Scored on {who}, whatever the guarantee of the release.{exact * everybody}{few}",
+        (*VERDICT, *FOUND),
+    )
+
+
+def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
+    if not setting.groups and setting.detail.merged is None:
+        return None
+    least = [] if setting.detail.merged is None else [merged_words(setting.detail.merged)]
+    where = f" at {label_of(setting)}" if is_sweep else ""
+    return Section(
+        "How groups fare: the most vulnerable beside the average",
+        [
+            Text(
+                [
+                    "An average can hide those who lose most. The same numbers for groups of "
+                    f"people{where}; the limits hold for all groups, attacks and settings at once.",
+                    *least,
+                ]
+            ),
+            *([groups_picture(setting)] if setting.groups else []),
+        ],
+    )
+
+
+def _hurt_most(setting: JudgedSetting, where: str = "") -> tuple[str, Grade]:
+    """Name the group that the release surely costs most, as the verdict does."""
+    if not setting.groups and setting.detail.merged is not None:
+        words = "not assessed, since the groups are of too few people to be shown."
+        return words, "not assessed"
+    if not setting.groups:
+        words = "not assessed, since the study names no groups; an average can hide who loses most."
+        return words, "not assessed"
+    if (found := most_vulnerable(setting)) is None:
+        words = "no group is shown to lose more than can be guessed; that does not show that none"
+        return f"{where}{words} does.", "sampled"
+    group, _, attack = found
+    share, how = without(group, attack)
+    return (
+        f"{where}“{group.group}” ({group.by}), {percent(group.share_of_people)} of the people. "
+        f"{percent(attack.share)} of their secrets are recovered; {share} are {how} without the "
+        "release."
+    ), "sampled"
+
+
+def glance(settings: Sequence[JudgedSetting]) -> Grid:
+    """Return the headline numbers of every setting."""
+    rows: list[list[str]] = []
+    for s in settings:
+        share, count = s.share_bound, s.count_bound
+        rows.append(
+            [
+                label_of(s),
+                percent(s.guess.share),
+                _in_brief(s.best_attack),
+                points(above_guess(s)),
+                _in_brief(s.ceiling),
+                MISSING if share is None else percent(share.at_most, "up"),
+                MISSING if count is None else f"{number(count.at_most)} of {count.of}",
+                s.status,
+            ]
+        )
+    is_proved = any(s.share_bound or s.count_bound for s in settings)
+    return Grid(
+        "Every setting: shares are sampled (limits in brackets)"
+        + (" but for the two proved columns" if is_proved else ""),
+        (
+            "Setting",
+            "Without",
+            "Best attack",
+            "Above the guess, points",
+            "Ceiling",
+            "Proved on average",
+            "Proved in one release",
+            "Threshold",
+        ),
+        rows,
+    ).where_known("Ceiling", "Proved on average", "Proved in one release")
+
+
+def _in_brief(value: Limited | None) -> str:
+    return MISSING if value is None else with_limits(value.share, value.low, value.high)
+
+
+def own_section(own: OwnRelease | None, *, in_part: bool) -> list[Section]:
+    """Return the section about the release itself, if the study names one."""
+    if own is None:
+        return []
+    return [Section("The release itself", [Text(_words(own, in_part=in_part)), _grid(own)])]
+
+
+def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
+    people = number(own.people)
+    text = [
+        f"The file {own.path} was attacked as it stands, about the {people} people of the table. "
+        "These are counts of what is right about them: nothing is sampled, and nothing is said of "
+        "other people, or of attacks that were not tried.",
+        f"Without the release the best guess is right about {number(own.guessed)} of {people}; if "
+        f"the prior were right about them it would be about {number(round(own.by_the_prior, 1))}. "
+        "A decoy is a release of other secrets by the same mechanism: what an attack gets right "
+        "from it, it does not owe to the release.",
+    ]
+    if in_part:
+        text.append(
+            "A person counts by the part of the unknown columns that is right: these are sums of "
+            "such parts."
+        )
+    if own.attacks:
+        found = max(own.attacks, key=lambda one: one.recovered)
+        text.append(
+            f"Most are recovered by the attack `{found.name}`: {number(found.recovered)} of "
+            f"{people}, {number(found.recovered - found.from_decoy)} more than from a decoy. It "
+            "was chosen after the fact, so it looks a little better than it is."
+        )
+    return text
+
+
+def _grid(own: OwnRelease) -> Grid:
+    rows = [
+        [
+            attack_name(found.name),
+            found.recovered,
+            found.recovered / own.people,
+            found.from_decoy,
+            (found.recovered - found.from_decoy) / own.people,
+        ]
+        for found in own.attacks
+    ]
+    columns = ("Attack", "Right", "Of the people", "Right from a decoy", "More than from a decoy")
+    return Grid("Recovered from the release", columns, rows, percent=("Of the people", columns[-1]))
+
+
+def below_the_guess(settings: Sequence[JudgedSetting]) -> Items:
+    """Word of each such attack where it is below, by how much in its own trials, and how it can."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for setting in settings:
+        for name, attack in setting.attacks.items():
+            if attack.about.below:
+                shares = f"{percent(attack.share)} for {percent(attack.fact('guess'))}"
+                where = f"{shares} at {label_of(setting)}"
+                found.setdefault((name, attack.about.below), []).append(where)
+    return Items(
+        "Below the best guess without the release in these trials, and why",
+        [f"{attack_name(name)} ({', '.join(at)}): {why}." for (name, why), at in found.items()],
+    )
+
+
+COLUMNS = "column-shares"
+"""The theorem whose share is one of columns, not of people."""
+
+
+def _sampled(label: str, value: Limited | None, level: str, more: str = "") -> Headline:
+    if value is None:
+        return label, MISSING, "", "not assessed"
+    text = f"{more}{level} {limits(value.low, value.high)}"
+    if isinstance(value, PlayedAttack) and value.approximate is not None:
+        text += f"; approximately {limits(*value.approximate)}"
+    return label, percent(value.share), text, "sampled"
+
+
+def _headline(setting: JudgedSetting) -> list[Headline]:
+    """Return the numbers of the verdict: without the release, with it, ceiling, proved."""
+    level, best = level_of(setting), setting.best_attack
+    more = "" if best is None else f"{points(above_guess(setting))} points above the guess; "
+    if_right = "" if setting.detail.prior_is_exact else ", if the prior is right"
+    found = ""
+    if setting.guess.fact("is_best_found"):
+        most = setting.guess.fact("at_most")
+        found = "" if most is None else f"; by the prior none gets more than {percent(most, 'up')}"
+        found = f" (the best guess that was found{found})"
+    return [
+        _sampled(f"Guessed right without the release{found}", setting.guess, level),
+        _sampled(f"Recovered with it by {best_name(setting)}", best, level, more),
+        _ceiling(setting, level, if_right),
+        _proved(setting),
+    ]
+
+
+def _ceiling(setting: JudgedSetting, level: str, if_right: str) -> Headline:
+    """Return the ceiling; one that is estimated limits nobody and must not look as if it did."""
+    if not setting.is_ceiling_estimated:
+        return _sampled(f"Ceiling, whoever attacks{if_right}", setting.ceiling, level)
+    label = f"Ceiling, estimated by sampling{if_right}"
+    return (*_sampled(label, setting.ceiling, level)[:3], "approximate")
+
+
+def _proved(setting: JudgedSetting) -> Headline:
+    """Return the proved number of the headline: the mean share if there is one, else a count."""
+    share, count = setting.share_bound, setting.count_bound
+    bound = share or count
+    if bound is None:
+        label = "Proved: no attacker recovers more"
+        return label, MISSING, "nothing is proved at this setting", "not assessed"
+    grade = setting.grade_of(bound)
+    heads: dict[Grade, str] = {
+        "proved": "Proved: no attacker recovers more",
+        "proved if": f"Proved if {setting.proved_if}: no attacker recovers more",
+    }
+    label = heads.get(grade, "Contradicted: no attacker recovers more")
+    if share is not None:
+        notes = f"of these {setting.whose}, on average"
+        if share.of_population is not None and not setting.detail.everybody:
+            whole = percent(share.of_population, "up")
+            notes += f" (of all like them at most {whole}, sampled)"
+        notes += "" if count is None else f"; in one release {_count(count)}"
+        return label, percent(share.at_most, "up"), notes, grade
+    assert count is not None
+    value = f"{number(count.at_most)} of {number(count.of)}"
+    return label, value, f"in one release, with {_sure(count)} confidence", grade
+
+
+def _sure(bound: TableBound) -> str:
+    return f"{100 * bound.confidence:g}%"
+
+
+def _count(bound: TableBound) -> str:
+    most, people = number(bound.at_most), number(bound.of)
+    said = f"at most {most} of {people}, with {_sure(bound)} confidence"
+    if bound.reached is None:
+        return said
+    return f"{said} (some mechanism with this guarantee reaches {number(bound.reached)})"
+
+
+def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Verdict:
+    """Return the verdict; odds that are a sentence of it are said once, in their own place."""
+    is_sweep = len(settings) > 1
+    headline, said = record.verdict, odds(setting)
+    before, found, after = headline.partition(said) if said else (headline, "", "")
+    # a status that one setting earns must not look like one of all
+    decides = is_sweep and sum(s.decides for s in settings) == 1
+    if decides:  # the setting is named above the numbers; else what is said of it stays whole
+        before = before.removesuffix(f"At {setting.label}: ")
+    if found and (before.endswith(". ") or (not before and after)):
+        headline = (before + after.lstrip()).strip()
+    elif found:
+        said = ""
+    all_alike = all(s.status == record.status for s in settings)
+    return Verdict(
+        status=record.status,
+        where=f"at {label_of(setting)}" if decides and not all_alike else "",
+        headline=headline,
+        worst=_hurt_most(setting, f"at {label_of(setting)}, " if is_sweep else ""),
+        odds=(said, "sampled") if said else None,
+        evidence_for=in_favour(setting),
+        evidence_against=against(setting),
+        numbers=_headline(setting),
+        setting=label_of(setting) if is_sweep else "",
+    )
+
+
+def _threat(record: Record, setting: JudgedSetting) -> Section:
+    """Return whom the audit is about, and what it takes as given."""
+    bounds = [bound for bound in setting.bounds if bound.counts]
+    assumptions = [text for bound in bounds for text in bound.assumptions]
+    given = dict.fromkeys(text for bound in bounds for text in bound.takes_as_given)
+    assumptions += [f"{text} (tested on average, see the method)" for text in given]
+    if are_real(record):
+        assumptions.append(
+            "The targets are real people of the table: the ceiling and the bounds hold if they "
+            "are like draws from the prior, which was fitted to the same table."
+        )
+    blocks: list[Block] = [
+        Text(
+            [
+                "The attacker sees the release, knows everything about each person but the "
+                "unknown columns, and knows the prior. They name a value for each target; what "
+                "they would have got right without the release is measured by scoring the same "
+                "guesses on a fresh set of people."
+            ]
+        ),
+        Facts(threat_facts(record, setting)),
+    ]
+    if assumptions:
+        title = "Taken as given by the proved numbers (assumptions; nothing here tests them"
+        title += ", but for what is said to be tested)" if given else ")"
+        blocks.append(Items(title, list(dict.fromkeys(assumptions))))
+    return Section("Threat model and assumptions", blocks)
+
+
+def _bounds(settings: Sequence[JudgedSetting]) -> Grid:
+    rows: list[list[str]] = []
+    grades: list[Grade] = []
+    for setting in settings:
+        for bound in setting.bounds:
+            if bound.is_share:
+                whose = "columns of these people" if bound.id == COLUMNS else "these people"
+                says = f"mean share of {whose} at most {percent(bound.at_most, 'up')}"
+                whole = bound.of_population
+                if whole is not None and not setting.detail.everybody:
+                    says += f"; of all like them {percent(whole, 'up')}"
+            else:
+                says = _count(bound)
+                whole = bound.of_population
+                if whole is not None and not setting.detail.everybody:
+                    says += f"; of all like them {number(whole)}"
+            known = f" [{bound.id}]" if bound.id else ""
+            is_new = bound.name not in f"{bound.theorem} {bound.id}"
+            name = f": {bound.name}" if is_new else ""
+            name += " (for comparison)" if bound.for_comparison else ""
+            guarantee = bound.guarantee or MISSING
+            rows.append([label_of(setting), f"{bound.theorem}{known}{name}", guarantee, says])
+            grades.append(setting.grade_of(bound))
+    return Grid(
+        "Bounds for the same prior: what no attacker exceeds",
+        ("Setting", "Theorem", "From the guarantee", "Says"),
+        rows,
+        grades=grades,
+        folded=len(settings) > 1,
+    )
+
+
+def _findings(settings: Sequence[JudgedSetting]) -> Grid:
+    """List every statement that was compared with the others, with its grade."""
+    findings = [found for setting in settings for found in setting.statements]
+    return Grid(
+        "Every statement, compared pair by pair where it is about the same",
+        ("About", "Said by", "Limits", "Only if"),
+        [
+            [f.quantity, f.source, limits(f.low, f.high), "; ".join(f.assumptions) or MISSING]
+            for f in findings
+        ],
+        grades=[f.grade for f in findings],
+        folded=True,
+    )
+
+
+def _results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
+    blocks: list[Block] = []
+    is_sweep, best = len(settings) > 1, setting.best_attack
+    if is_sweep:
+        blocks += [glance(settings), curves_picture(settings)]
+    if setting.attacks or setting.ceiling is not None:
+        blocks.append(attacks_picture(setting, is_sweep=is_sweep))
+    if any(attack.about.below for s in settings for attack in s.attacks.values()):
+        blocks.append(below_the_guess(settings))
+    if best is not None:
+        if best.about.distribution is not None:
+            blocks.append(distribution_picture(setting))
+        if len(best.columns) > 1:
+            blocks.append(columns_picture(setting))
+    if any(s.bounds for s in settings):
+        blocks.append(_bounds(settings))
+    if any(s.statements for s in settings):
+        blocks.append(_findings(settings))
+    return Section("Results", blocks)
+
+
+def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
+    """Describe in paragraphs how a trial goes, and what limits and decoys are."""
+    attacks = setting.attacks.values()
+    exact = any(one.fact("baseline_exact") for one in attacks)
+    second = (
+        ", and scores the guesses on those people and on a fresh set of people who had no part in "
+        "the release."
+    )
+    source = "the rows of the table" if are_real(record) else "the prior"
+    text = [
+        f"One trial draws the people from {source}, makes the release, lets every attack guess"
+        + (second if exact else " and scores the guesses.")
+        + (" The second score is computed exactly from the prior." if exact else ""),
+    ]
+    if setting.ceiling is not None and setting.ceiling.about.is_estimated:
+        text.append(
+            "The ceiling is an attacker who is also told everybody else's secrets. With so many "
+            "unknown columns its posterior is sampled, column by column: a better decision from "
+            "the same knowledge may exist, so it is an estimate, limits nobody, and no verdict "
+            "rests on it."
+        )
+    elif setting.ceiling is not None:
+        text.append(
+            "The ceiling is an attacker who is also told everybody else's secrets: no attacker who "
+            "is not told them does better, for this mechanism and this prior. It is sampled, so "
+            "its upper limit is what counts."
+        )
+    if methods := sorted({one.about.method for one in attacks if one.about.method}):
+        text.append(
+            f"Confidence limits of mean shares: {', '.join(methods)}. They hold whatever the "
+            "distribution, and verdicts rest on them; with few trials no valid limits of what an "
+            "attack may do are narrow. Approximate limits (Student's t on the trials) stand beside "
+            "them and decide nothing."
+        )
+    if setting.detail.everybody:
+        text.append(
+            "Nobody is drawn: every share is counted over all rows of the table. What the guess "
+            "gets, and an attack that ignores the release, is therefore exact, as is an attack "
+            "without chance on a release without chance. Other limits are about the noise of other "
+            "releases, and about decoys."
+        )
+    for one in setting.held_out:
+        text.append(
+            f"A second baseline: {one.by} guesses {percent(one.share)} of "
+            f"{number(one.people)} rows of the table whose secrets it was not shown, the prior's "
+            f"best guess {percent(one.prior_share)} of them. A right prior allows nobody more than "
+            f"{percent(one.at_most, 'up')}, with {100 * one.confidence:g}% confidence: it is "
+            f"{'refuted' if one.refutes else 'not refuted'} by that."
+        )
+    if (precision := setting.detail.precision) is not None:
+        reached = "reached" if precision.is_reached else "not reached"
+        text.append(
+            "Precision: half the distance between the limits of the headline, and of what the "
+            f"threshold limits, was to be at most {100 * precision.aimed:.3g} points, and is "
+            f"{100 * precision.reached:.3g} at the widest: {reached}, after "
+            f"{number(setting.detail.trials)} trials of at most {number(precision.most)} (look "
+            f"{precision.look}). The looks at the limits were fixed beforehand, and each spends "
+            "its part of the error: they hold at their level whenever the run ends."
+        )
+    if not setting.detail.prior_is_exact:
+        text.append(
+            "The prior may be wrong about these people. So every attack is also shown a decoy: a "
+            "release of other secrets, drawn from the prior for the same known columns. What it "
+            "scores there on the true secrets is its baseline, and is held against what the prior "
+            "says of the same guesses; where the two differ beyond limits, the prior is refuted."
+        )
+    return text
+
+
+def _noise(settings: Sequence[JudgedSetting]) -> list[Grid]:
+    rows = [
+        [label_of(s), s.detail.delta, s.detail.mu, s.detail.noise.kind, s.detail.noise.scale]
+        for s in settings
+        if s.detail.noise is not None
+    ]
+    columns = ("Setting", "delta", "mu", "Noise", "Scale, counts")
+    return [Grid("Noise", columns, rows)] if rows else []
+
+
+def _tables(setting: JudgedSetting) -> str:
+    return "Marginals in a release" if setting.detail.noise is not None else "Tables it is read as"
+
+
+def _method(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
+    what = [[attack_name(n), a.about.title, a.about.uses, a.trials]
+            for n, a in setting.attacks.items()]  # fmt: skip
+    if (ceiling := setting.ceiling) is not None:
+        what.append(["ceiling", ceiling.about.title, ceiling.about.uses, ceiling.trials])
+    return Section(
+        "Method",
+        [
+            Text(_how_played(record, setting)),
+            Facts(
+                [
+                    (_tables(setting), number(setting.detail.marginals)),
+                    ("Cells in a release", number(setting.detail.cells)),
+                ]
+            ),
+            Grid("Attacks", ("Attack", "What it is", "Uses", "Trials"), what),
+            *_noise(settings),
+        ],
+    )
+
+
+def _released(setting: JudgedSetting) -> str:
+    """Name what is released; records of before say how many marginals."""
+    if setting.detail.released and setting.detail.noise is None:
+        return setting.detail.released[0].lower() + setting.detail.released[1:]
+    return (
+        f"{number(setting.detail.marginals)} {'exact' if setting.noiseless else 'noisy'} marginals"
+    )
+
+
+def _what(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> str:
+    """Name what is released and at which setting, which may be one name."""
+    released = _released(setting)
+    if len(settings) > 1:
+        return f"{released}, {len(settings)} settings"
+    return released if setting.label in released else f"{released}, {label_of(setting)}"

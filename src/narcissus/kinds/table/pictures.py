@@ -1,0 +1,465 @@
+"""The pictures of a table's audit, each with the table behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from narcissus.kinds.table.found import GroupAttack, HitCounts, Limited, TableBound
+from narcissus.kinds.table.judgement import JudgedSetting
+from narcissus.kinds.table.words import (
+    above_guess,
+    attack_name,
+    best_name,
+    label_of,
+    share_allowed,
+)
+from narcissus.report.format import limits, number, percent
+from narcissus.report.page import Figure, Grid
+from narcissus.results import Grade
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+    from narcissus.report.charts import Range
+
+
+def as_range(value: Limited | None) -> Range | None:
+    """Return a share with its limits as a chart takes it."""
+    from narcissus.report.charts import Range
+
+    return None if value is None else Range(value.share, value.low, value.high)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Where each setting stands, the ticks, the title, and the setting without noise."""
+
+    places: list[float]
+    ticks: list[str]
+    title: str
+    apart: int | None
+
+
+def _epsilon(setting: JudgedSetting) -> float | None:
+    return setting.detail.epsilon
+
+
+def _mu(setting: JudgedSetting) -> float | None:
+    return setting.detail.mu
+
+
+def _scale(setting: JudgedSetting) -> float | None:
+    return None if setting.detail.noise is None else setting.detail.noise.scale
+
+
+# Privacy levels grow with less noise, a scale with more: sign, what is read, title.
+_AXES: tuple[tuple[str, int, Callable[[JudgedSetting], float | None]], ...] = (
+    ("epsilon", 1, _epsilon),
+    ("mu", 1, _mu),
+    ("noise scale", -1, _scale),
+)
+
+
+def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
+    apart = next((i for i, s in enumerate(settings) if s.noiseless), None)
+    noisy = [i for i, s in enumerate(settings) if not s.noiseless]
+    places = [float(i) for i in range(len(settings))]
+    ticks = ["no\nnoise" if s.noiseless else label_of(s) for s in settings]
+    title = "setting"
+    for words, sign, value_of in _AXES:
+        values = {i: value for i in noisy if (value := value_of(settings[i]))}
+        if noisy and len(values) == len(noisy):
+            less = "protection" if settings[0].detail.noise is None else "noise"
+            title = f"{words} (log scale); less {less} to the right"
+            places = [sign * math.log10(values.get(i, 1.0)) for i in range(len(settings))]
+            ticks = [number(values[i]) if i in values else t for i, t in enumerate(ticks)]
+            break
+    if apart is not None:
+        others = [p for i, p in enumerate(places) if i != apart]
+        span = max(others) - min(others) if others else 0.0
+        places[apart] = (max(others) if others else 0.0) + max(0.22 * span, 0.3)
+    return _Axis(places, ticks, title, apart)
+
+
+def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
+    """Draw the best attack, its baseline, the ceiling and what is proved, over the settings."""
+    axis = _axis(settings)
+    bounds = [(s, s.share_bound) for s in settings]
+    proved = [b.at_most if b is not None and s.is_edge(b) else None for s, b in bounds]
+    known = [(s, best) for s in settings if (best := s.best_attack) is not None]
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.charts import CEILING, WITH, WITHOUT, Range
+        from narcissus.report.curves import Curve, curves
+
+        own = [
+            None
+            if (b := s.best_attack) is None
+            else Range(b.baseline, b.number("baseline_low"), b.number("baseline_high"))
+            for s in settings
+        ]
+        curves(
+            figure,
+            [
+                Curve("ceiling", [as_range(s.ceiling) for s in settings], CEILING, "-."),
+                Curve("best attack", [as_range(s.best_attack) for s in settings], WITH),
+                Curve("its own baseline", own, WITHOUT, "--"),
+            ],
+            places=axis.places,
+            labels=axis.ticks,
+            apart=axis.apart,
+            axis=axis.title,
+            proved=proved,
+            threshold=share_allowed(settings[0]),
+        )
+
+    rows = [
+        [
+            label_of(s),
+            None if (best := s.best_attack) is None else best.share,
+            "" if best is None else limits(best.low, best.high),
+            None if best is None else best.baseline,
+            None if s.ceiling is None else s.ceiling.share,
+            "" if s.ceiling is None else limits(s.ceiling.low, s.ceiling.high),
+            "" if p is None else percent(p, "up"),
+        ]
+        for s, p in zip(settings, proved, strict=True)
+    ]
+    headline = "What is recovered at each setting, and what limits it"
+    if len(known) > 1:
+        (first, a), (last, z) = known[0], known[-1]
+        headline = (
+            f"The best attack recovers {percent(a.share)} at {label_of(first)} and "
+            f"{percent(z.share)} at {label_of(last)}"
+        )
+    return Figure(
+        headline,
+        _in_words(settings, is_proved=any(p is not None for p in proved)),
+        draw,
+        Grid(
+            "What is recovered, and what limits it, for each setting",
+            (
+                "Setting",
+                "Best attack",
+                "Its limits",
+                "Its own baseline",
+                "Ceiling",
+                "Limits of the ceiling",
+                "Proved at most",
+            ),
+            rows,
+            percent=("Best attack", "Its own baseline", "Ceiling"),
+        ).where_known("Ceiling", "Limits of the ceiling", "Proved at most"),
+        (7.4, 4.3),
+        "settings",
+    )
+
+
+def _in_words(settings: Sequence[JudgedSetting], *, is_proved: bool) -> str:
+    """Describe what is drawn over the settings."""
+    triangles = ", a line with triangles the ceiling" if any(s.ceiling for s in settings) else ""
+    edge = " The hatched area above the heavy line is where it is proved that no attacker is, on "
+    return (
+        "Share of secrets recovered against the setting of the release. A line with circles is the "
+        "best attack with its confidence band, a dashed line with squares the same guesses on "
+        f"people who had no part in the release{triangles}."
+    ) + (f"{edge}average." if is_proved else "")
+
+
+def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
+    attacks = sorted(setting.attacks.items(), key=lambda pair: -pair[1].share)
+    ceiling, bound, best = setting.ceiling, setting.share_bound, setting.best_attack
+    edge = bound.at_most if bound is not None and setting.is_edge(bound) else None
+    where = f"At {label_of(setting)}" if is_sweep else "In this release"
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.dot_plot import Row, dot_plot
+
+        rows = [] if ceiling is None else [Row("ceiling", None, None, as_range(ceiling))]
+        rows += [
+            Row(attack_name(name), a.baseline, as_range(a), bold=name == setting.best)
+            for name, a in attacks
+        ]
+        dot_plot(
+            figure,
+            rows,
+            without="the same guesses on fresh people",
+            edge=edge,
+            threshold=share_allowed(setting),
+        )
+
+    rows: list[list[str | float | None]] = []
+    grades: list[Grade] = []
+    if bound is not None:
+        rows.append(["no attacker, on average", bound.at_most, "at most", None, None])
+        grades.append(setting.grade_of(bound))
+    listed = [] if ceiling is None else [("ceiling", ceiling)]
+    for name, a in [*listed, *attacks]:
+        rows.append([attack_name(name), a.share, limits(a.low, a.high), a.baseline, a.trials])
+        grades.append("sampled")
+    headline = f"{where}, the attacks beside the ceiling and what is proved"
+    named = best_name(setting)
+    if setting.best is not None and "(" not in named:
+        named += f" ({attack_name(setting.best)})"
+    if best is not None and setting.best is not None:
+        headline = (
+            f"{where}, {named} recovers "
+            f"{percent(best.share)}; {percent(setting.guess.share)} is guessed without the release"
+        )
+    return Figure(
+        headline,
+        "One row for each attack: a circle is the share recovered with its confidence limits, an "
+        "open square the attack's own baseline on fresh people"
+        + ("." if ceiling is None else ", a triangle the ceiling.")
+        + (
+            " The heavy line with hatching to its right is proved: no attacker is beyond it, on "
+            "average."
+            if edge is not None
+            else ""
+        ),
+        draw,
+        Grid(
+            "Attacks beside the ceiling" if ceiling else "Attacks, each beside its own baseline",
+            ("Attack", "Share recovered", "Limits", "Own baseline", "Trials"),
+            rows,
+            grades=grades,
+            percent=("Share recovered", "Own baseline"),
+        ),
+        (7.4, 1.4 + 0.36 * (len(attacks) + 1)),
+        "attacks",
+    )
+
+
+def distribution_picture(setting: JudgedSetting) -> Figure:
+    """Draw how many targets each attack recovered from trial to trial."""
+    answers = sorted(setting.attacks.items(), key=lambda pair: -pair[1].share)
+    if setting.ceiling is not None:
+        answers.insert(0, ("ceiling", setting.ceiling))
+    counted = [(n, d) for n, a in answers if (d := a.about.distribution) is not None]
+    most = max(max(found.targets) for name, found in counted if name != "ceiling")
+    count, people = setting.count_bound, setting.detail.people
+    bound = count if count is not None and setting.is_edge(count) else None
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.charts import histograms
+
+        histograms(
+            figure,
+            [
+                (attack_name(name), found.targets, found.trials, name == "ceiling")
+                for name, found in counted
+            ],
+            people=people,
+            edge=None if bound is None else int(bound.at_most),
+            edge_words=""
+            if bound is None
+            else f"proved: beyond in at most {_rest(bound)} of releases",
+            threshold=None if setting.threshold is None else setting.threshold.targets,
+        )
+
+    rows = [[attack_name(n), *_quantiles(found), sum(found.trials)] for n, found in counted]
+    tail = ""
+    if bound is not None:
+        tail = (
+            f"; no attacker gets more than {number(bound.at_most)} in more than "
+            f"{_rest(bound)} of releases"
+        )
+    return Figure(
+        f"In its luckiest trial an attack recovered {number(most)} of {number(people)} targets"
+        + tail,
+        "One row for each attack: the height of a bar is the number of trials in which so many "
+        "targets were recovered."
+        + (
+            " The heavy line with hatching to its right is proved: whoever attacks, at most the "
+            "part of releases written there goes beyond it."
+            if bound is not None
+            else ""
+        ),
+        draw,
+        Grid(
+            "Targets recovered in one release",
+            ("Attack", "Least", "A quarter below", "Middle", "A quarter above", "Most", "Trials"),
+            rows,
+        ),
+        (7.4, 1.2 + 0.5 * len(counted)),
+        "targets",
+    )
+
+
+def _rest(bound: TableBound) -> str:
+    """Return the part of releases in which a bound on the count may fail."""
+    return f"{100 * (1 - bound.confidence):.4g}%"
+
+
+def _quantiles(distribution: HitCounts) -> list[int]:
+    """Return least, lower quartile, median, upper quartile and most of a distribution."""
+    pairs = sorted(zip(distribution.targets, distribution.trials, strict=True))
+    total = sum(count for _, count in pairs)
+    found: list[int] = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        seen = 0
+        for value, count in pairs:
+            seen += count
+            if seen >= share * total:
+                found.append(value)
+                break
+    return found
+
+
+def columns_picture(setting: JudgedSetting) -> Figure:
+    """Draw each unknown column: the best attack and the ceiling."""
+    best, ceiling = setting.best_attack, setting.ceiling
+    found = {} if best is None else best.columns
+    columns = sorted(found.items(), key=lambda pair: -pair[1].share)
+    above = {} if ceiling is None else ceiling.columns
+    alone = setting.guess_of_columns
+    more = () if not alone else ("Best guess of this column alone",)
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.dot_plot import Row, dot_plot
+
+        dot_plot(
+            figure,
+            [Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns],
+        )
+
+    rows = [
+        [
+            name,
+            column.baseline,
+            column.share,
+            limits(column.low, column.high),
+            None if name not in above else above[name].share,
+            *([alone[name]] if alone else []),
+        ]
+        for name, column in columns
+    ]
+    most = max(columns, key=lambda pair: pair[1].share - pair[1].baseline)[0]
+    return Figure(
+        f"Of the unknown columns, the release gives away most about {most}",
+        "One row for each unknown column: an open square is the baseline, a circle what the best "
+        f"attack recovers{', a triangle the ceiling' if above else ''}.",
+        draw,
+        Grid(
+            "Each unknown column",
+            ("Column", "Baseline", "Best attack", "Limits", "Ceiling", *more),
+            rows,
+            percent=("Baseline", "Best attack", "Ceiling", *more),
+        ).where_known("Ceiling"),
+        (7.4, 1.2 + 0.36 * len(columns)),
+        "columns",
+    )
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A group, or everyone: what is guessed, what the best attack recovers, the ceiling."""
+
+    by: str
+    group: str
+    label: str
+    people: float
+    guess: Limited
+    best: Limited | None
+    ceiling: Limited | None
+
+    @property
+    def sure_gain(self) -> float:
+        """What the release adds, at the low limit: few people must not look worst by luck."""
+        # of the same people, so tighter than a difference of limits
+        return self.best.sure_gain if isinstance(self.best, GroupAttack) else -1.0
+
+
+def groups_picture(setting: JudgedSetting) -> Figure:
+    """Draw the groups beside the average; the one that the release costs most stands out."""
+    name = setting.best or ""
+    groups = [
+        _Line(
+            group.by,
+            group.group,
+            f"{group.group} ({number(float(f'{100 * group.share_of_people:.2g}'))}%)",
+            group.share_of_people,
+            group.guess,
+            group.attacks.get(name),
+            group.ceiling,
+        )
+        for group in setting.groups
+    ]
+    average = _Line(
+        "everyone",
+        "average",
+        "everyone (100% of people)",
+        1.0,
+        setting.guess,
+        setting.best_attack,
+        setting.ceiling,
+    )
+    lines = [average, *groups]
+    worst = max(groups, key=lambda line: line.sure_gain)
+
+    def draw(figure: MplFigure) -> None:
+        from narcissus.report.dot_plot import Row, dot_plot
+
+        rows: list[Row] = []
+        before = average.by
+        for line in lines:
+            rows.append(
+                Row(
+                    line.label,
+                    line.guess.share,
+                    as_range(line.best),
+                    as_range(line.ceiling),
+                    bold=line is worst,
+                    heading=line.by if line.by != before else "",
+                )
+            )
+            before = line.by
+        dot_plot(figure, rows)
+
+    rows = [
+        [
+            line.by,
+            line.group,
+            line.people,
+            line.guess.share,
+            None if line.best is None else line.best.share,
+            "" if line.best is None else limits(line.best.low, line.best.high),
+            None if line.ceiling is None else line.ceiling.share,
+        ]
+        for line in lines
+    ]
+    triangle = ", a triangle the ceiling" if any(line.ceiling for line in lines) else ""
+    return Figure(
+        _of_groups(setting, worst),
+        "One row for each group, the average first: an open square is what is guessed without the "
+        "release, a circle what the best attack recovers with its limits"
+        f"{triangle}. The group for which the release adds most is in bold.",
+        draw,
+        Grid(
+            "Each group beside the average",
+            ("By", "Group", "Of people", "Without", "Best attack", "Limits", "Ceiling"),
+            rows,
+            percent=("Of people", "Without", "Best attack", "Ceiling"),
+        ).where_known("Ceiling"),
+        (7.4, 1.2 + 0.34 * len(lines) + 0.32 * len({line.by for line in groups})),
+        "groups",
+    )
+
+
+def _of_groups(setting: JudgedSetting, worst: _Line) -> str:
+    best = setting.best_attack
+    if worst.best is None or best is None:
+        return "The groups beside the average"
+    if worst.best.share <= worst.guess.share:
+        return "No group clearly loses more than the average"
+    change = (
+        f"“{worst.by}: {worst.group}”: from {percent(worst.guess.share)} to "
+        f"{percent(worst.best.share)}, where the average goes from {percent(setting.guess.share)} "
+        f"to {percent(best.share)}"
+    )
+    if worst.sure_gain > (above_guess(setting) or 0.0):
+        return f"The release adds most for {change}"
+    return f"No group clearly loses more than the average; most is added for {change}"

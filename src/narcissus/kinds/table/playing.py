@@ -1,0 +1,380 @@
+"""Play of the trials of a table study: approved first, stored as they end, look by look if asked.
+
+A study may ask for a precision instead of a number of trials. Limits that decide whether to play on
+hold only if that is accounted for. So the looks are fixed before the first trial counts, and each
+spends a part of the error: at look k every sampled limit, of whatever quantity, is computed for the
+part ``w_k`` of the error, and these add up to one. Every printed limit belongs to one look, so the
+chance that it fails is at most the sum, whatever the reason for which the run ended there (a union
+bound; alpha spending with looks at fixed times). A pilot of separate releases, which count for
+nothing else, places the first look.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from narcissus._random import child
+from narcissus.bounds import THEOREMS, Theorem
+from narcissus.bounds.theorems import from_outside
+from narcissus.errors import InputError
+from narcissus.evidence import each_confidence
+from narcissus.game.executor import Executor, soon
+from narcissus.kinds.table import work
+from narcissus.kinds.table.envelope import Enclosure
+from narcissus.kinds.table.estimates import (
+    FEW,
+    AttackScores,
+    enclosure_of_group,
+    expected_reach,
+    group_scores,
+    scores_of,
+)
+from narcissus.kinds.table.excesses import family
+from narcissus.kinds.table.experiment import Experiment, shown, trained
+from narcissus.kinds.table.found import PrecisionDetail, SettingFound
+from narcissus.kinds.table.population import PILOT
+from narcissus.kinds.table.schema import TableStudy, ThresholdSpec
+from narcissus.kinds.table.summary import summarise
+from narcissus.observer import Observer
+from narcissus.study.engines.holder import split_if_few
+from narcissus.study.kinds import RunOptions
+from narcissus.study.pool import play_all
+from narcissus.study.store import FILE, TrialStore
+
+Trials = Mapping[str, Any]
+
+PILOT_TRIALS = 10
+MOST = 1_000_000
+GROWTH = 1.5
+LOOKS = 6
+
+
+@dataclass(frozen=True)
+class SentExperiment:
+    """Plays the trials of an experiment by their keys, with theorems that others have added."""
+
+    experiment: Experiment
+    theorems: dict[str, Theorem]
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> SentExperiment:
+        return cls(experiment, from_outside())
+
+    def __call__(self, key: str) -> dict[str, Any]:
+        """Play one trial; return what is kept of it."""
+        for name in from_outside():  # of what this worker played before
+            if name not in self.theorems:
+                del THEOREMS[name]
+        THEOREMS.update(self.theorems)
+        return self.experiment.play(key)
+
+
+@dataclass(frozen=True)
+class PlannedLook:
+    """One time at which a run may end."""
+
+    trials: int  # played until then
+    part: float  # of the error, for which every limit of this look is computed
+
+
+@dataclass(frozen=True)
+class LookPlan:
+    """The times at which a run may end, fixed before its first trial."""
+
+    wanted: float  # half the distance between limits at which it ends, as a share
+    looks: tuple[PlannedLook, ...]  # in order; the run ends at the last
+    asked: Mapping[str, int]  # trials that the study asks of an attack, by name
+    threshold: ThresholdSpec | None = None
+
+    def at(self, experiment: Experiment, number: int) -> Experiment:
+        look = self.looks[number]
+        claimed = experiment.claimed
+        return replace(
+            experiment,
+            trials=look.trials,
+            attacks=tuple(
+                (name, attack, min(self.asked.get(name, look.trials), look.trials))
+                for name, attack, _ in experiment.attacks
+            ),
+            confidence=1 - (1 - claimed) * look.part,
+            holds=claimed,
+        )
+
+
+def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
+    """Schedule looks from ``first`` trials on, each half as many again, up to ``most``.
+
+    The first has half of the error, each other half of what is left, and the last all of it.
+
+    Examples
+    --------
+    >>> [(look.trials, look.part) for look in schedule(100, 300)]
+    [(100, 0.5), (150, 0.25), (225, 0.125), (300, 0.125)]
+    """
+    counts = [min(most, math.ceil(first * GROWTH**k)) for k in range(LOOKS)]
+    kept = sorted(set(counts))
+    parts = [0.5 ** (k + 1) for k in range(len(kept) - 1)]
+    return tuple(PlannedLook(n, p) for n, p in zip(kept, [*parts, 1 - sum(parts)], strict=True))
+
+
+def looks_of(
+    experiment: Experiment,
+    study: TableStudy,
+    options: RunOptions,
+    executor: Executor,
+    threshold: ThresholdSpec | None = None,
+) -> LookPlan | None:
+    """Play the pilot and fix when the run may end; None if the study asks for no precision.
+
+    If ``threshold`` limits a gain or the worst group, the run waits for their limits too.
+    """
+    if study.run.precision is None:
+        return None
+    observer = options.observer
+    pilot = replace(  # of other people, noise and chance
+        experiment,
+        trials=PILOT_TRIALS,
+        attacks=tuple((name, attack, PILOT_TRIALS) for name, attack, _ in experiment.attacks),
+        entropy=int(child(experiment.entropy, PILOT).integers(2**63)),
+    )
+    pilot = trained(pilot, observer, executor)
+    keys = pilot.keys()
+    work.check(pilot, keys, executor, options)
+    observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
+    wanted, most = study.run.precision / 100, study.run.trials or MOST
+    played = list(soon(executor, SentExperiment.of(pilot), keys, observer))
+    settings = len(pilot.settings)
+    first = max(
+        _needed(pilot, played[number::settings], wanted, threshold) for number in range(settings)
+    )
+    if first > MOST and study.run.trials is None:
+        raise InputError(
+            f"`run.precision` of {study.run.precision:g} points takes about {first:,} trials; "
+            f"the limit is {MOST:,}: ask for less precision, take more targets, or say in "
+            "`run.trials` how many to play at most"
+        )
+    plan = schedule(min(first, most), most)
+    said = f"about {first:,} trials for limits within {study.run.precision:g} points"
+    observer.note(f"{said}; at most {plan[-1].trials:,} are played")
+    given = {name: study.attacks[name].also["trials"] for name in study.attacks}
+    asked = {name: n for name, n in given.items() if n is not None}
+    return LookPlan(wanted, plan, asked, threshold)
+
+
+def play_looks(
+    experiment: Experiment,
+    plan: LookPlan,
+    play: Callable[[Experiment], Trials],
+    observer: Observer,
+) -> tuple[Experiment, Trials]:
+    """Play to each look in turn; end where the limits are near enough, or at the last.
+
+    ``play`` plays the missing trials of an experiment, and returns all of them.
+    """
+    for number, look in enumerate(plan.looks):
+        now = plan.at(experiment, number)
+        trials = play(now)
+        seen, kept = shown(now, trials)
+        numbers = [
+            summarise(seen, s, [kept[f"{t}/{s}"] for t in range(now.trials)])
+            for s in range(len(now.settings))
+        ]
+        width = max(half_width(found, plan.threshold) for found in numbers)
+        last = number + 1 == len(plan.looks)
+        if width <= plan.wanted or last:
+            result = PrecisionDetail(
+                aimed=plan.wanted, reached=width, look=number + 1, most=plan.looks[-1].trials
+            )
+            return replace(now, precision=result), trials
+        after = plan.looks[number + 1].trials - look.trials
+        more = max(1, math.ceil(look.trials * ((width / plan.wanted) ** 2 - 1)))
+        observer.note(
+            f"after {look.trials:,} trials half-width {100 * width:.2g} points, aimed "
+            f"{100 * plan.wanted:g}, about {more:,} more trials; {after:,} are played before the "
+            "next look"
+        )
+    raise AssertionError("a plan has a look")
+
+
+def half_width(numbers: SettingFound, threshold: ThresholdSpec | None = None) -> float:
+    """Return half the widest distance between the limits of the headline: guess, best, ceiling.
+
+    With a threshold on a gain also that of the best attack's gain. With one on the worst group also
+    that of each group that an attacker can tell and that has at least two members a trial on
+    average. An attack that takes part in fewer trials than the rest does not hold up the run.
+    """
+    best, played = numbers.best_attack, numbers.detail.trials
+    answers = [numbers.guess, best, numbers.ceiling]
+    widths = [
+        (found.high - found.low) / 2
+        for found in answers
+        if found is not None and getattr(found, "trials", played) == played
+    ]
+    whole = best is not None and best.trials == played
+    if threshold is not None and threshold.gain is not None and best is not None and whole:
+        widths.append((best.gain_high - best.gain_low) / 2)
+    if threshold is not None and threshold.worst_group is not None:
+        for group in numbers.groups:
+            if group.by_secret or group.share_of_people * numbers.detail.people < FEW:
+                continue
+            own = group.attacks.get(numbers.best or "") if whole else None
+            limits = [one for one in (own, group.ceiling) if one is not None]
+            widths += [(one.high - one.low) / 2 for one in limits]
+    return max(widths)
+
+
+def _needed(
+    pilot: Experiment,
+    trials: Sequence[Mapping[str, Any]],
+    wanted: float,
+    threshold: ThresholdSpec | None,
+) -> int:
+    """Plan how many trials bring all limits that the run waits for within ``wanted``."""
+    means = list(_reaches(pilot, trials, threshold))
+
+    def near(count: int) -> bool:
+        return all(reach(count) <= wanted for reach in means)
+
+    low, high = 0, 1
+    while not near(high) and high <= MOST:
+        low, high = high, 2 * high
+    while high - low > max(1, high // 50):
+        middle = (low + high) // 2
+        low, high = (low, middle) if near(middle) else (middle, high)
+    return int(np.clip(high, 2, None))
+
+
+def _reaches(
+    pilot: Experiment, trials: Sequence[Mapping[str, Any]], threshold: ThresholdSpec | None
+) -> Iterator[Callable[[int], float]]:
+    """Yield for each mean that the run waits for what its limits reach in so many trials."""
+    around = Enclosure.of(trials, pilot.targets)
+    error = (1 - pilot.claimed) / 2  # that of the first look
+
+    def of(
+        scores: AttackScores, level: float, *, of_gain: bool = False, part: float = 1.0
+    ) -> Callable[[int], float]:
+        def reach(count: int) -> float:  # ``part`` of the trials tell of it
+            told = max(1, round(part * count))
+            return expected_reach(scores, told, level, of_gain=of_gain)
+
+        return reach
+
+    for name, attack, _ in pilot.attacks:
+        scores = scores_of(pilot, name, attack, trials, around)
+        yield of(scores, 1 - error)
+        if threshold is not None and threshold.gain is not None and not attack.informed:
+            yield of(scores, 1 - error, of_gain=True)
+    if threshold is None or threshold.worst_group is None:
+        return
+    told = pilot.groups.by_secret(pilot.queries.unknown)
+    joint = each_confidence(1 - error, family(pilot, len(told)))
+    for g in np.flatnonzero(~told).tolist():
+        members = float(np.mean([t["groups"][g] for t in trials]))
+        ends = enclosure_of_group(pilot, trials, g)
+        for name, attack, _ in pilot.attacks:
+            own = group_scores(pilot, name, attack, trials, g, ends)
+            if own is not None and members >= FEW and own.scores.shares.size > 1:
+                yield of(own.scores, joint, part=float(own.some.mean()))
+
+
+def play_trials(
+    experiment: Experiment,
+    plan: LookPlan | None,
+    identity: Mapping[str, object],
+    options: RunOptions,
+    executor: Executor,
+    *,
+    again: bool,
+) -> tuple[Experiment, Mapping[str, Any]]:
+    """Play what is not played yet; return the experiment as it was played, and all trials.
+
+    ``plan`` decides the end if the study asks for a precision. Stored trials are this study's if
+    they have its ``identity``. With ``again`` attacks learn even if all trials are there, since
+    others will use them.
+    """
+    keys = experiment.keys()
+    agreed = partial(work.check, experiment, executor=executor, options=options)
+    is_new = options.folder is None or options.restart or not (options.folder / FILE).exists()
+    if is_new:
+        agreed(keys)  # before a folder is made for it
+    store = None
+    try:
+        if options.folder is not None:
+            store = TrialStore(
+                options.folder,
+                identity,
+                restart=options.restart,
+                observer=options.observer,
+            )
+            if not is_new:
+                held = store.keys()
+                agreed([key for key in keys if key not in held])
+        looking = plan is not None  # more may be played than at the first look
+        if again or looking or store is None or len(store.keys()) < len(keys):
+            work.refuse_fixed_seeds(experiment)
+            experiment = trained(experiment, options.observer, executor)
+        experiment, trials = _played(experiment, plan, store, executor, options, agreed)
+        _require_alike(experiment, trials, store)
+        return experiment, trials
+    finally:
+        if store is not None:
+            store.close()
+
+
+def _played(
+    experiment: Experiment,
+    plan: LookPlan | None,
+    store: TrialStore | None,
+    executor: Executor,
+    options: RunOptions,
+    agreed: Callable[[Sequence[str]], None],
+) -> tuple[Experiment, Mapping[str, Any]]:
+    kept: dict[str, Any] = {}
+
+    def play(now: Experiment) -> Mapping[str, Any]:
+        keys = [key for key in now.keys() if key not in kept]  # noqa: SIM118
+        held = set[str]() if store is None else store.keys()
+        if kept:  # the first trials were agreed to beforehand
+            agreed([key for key in keys if key not in held])
+        who = executor
+        if not now.factored:
+            todo = [key for key in keys if key not in held]
+            who = split_if_few(executor, todo, now.targets, now.queries.values)
+        kept.update(
+            play_all(
+                SentExperiment.of(now),
+                keys,
+                store=store,
+                executor=who,
+                what="trials",
+                observer=options.observer,
+            )
+        )
+        return kept
+
+    if plan is None:
+        return experiment, play(experiment)
+    return play_looks(experiment, plan, play, options.observer)
+
+
+def _require_alike(
+    experiment: Experiment, trials: Mapping[str, Mapping[str, Any]], store: TrialStore | None
+) -> None:
+    """Refuse stored trials with other contents than this study's: others wrote them."""
+    for number in range(len(experiment.settings)):
+        own = [trials[f"{trial}/{number}"] for trial in range(experiment.trials)]
+        shapes = {name: (a.shape, a.dtype.kind) for one in own for name, a in one.items()}
+        for trial, one in enumerate(own):
+            taking = {name for name, _, most in experiment.attacks if trial < most}
+            left_out = {name for name, _, _ in experiment.attacks} - taking
+            expected = {n for n in shapes if n.rpartition("/")[0] not in left_out}
+            fits = all((a.shape, a.dtype.kind) == shapes[name] for name, a in one.items())
+            if store is not None and (set(one) != expected or not fits):
+                raise store.forged(f"trial {trial}/{number} holds {', '.join(sorted(one)[:5])}")

@@ -1,0 +1,464 @@
+"""A proposed study of a table: columns to drop, bins, unknown columns, the release.
+
+Every proposal has its reason, printed next to it in the file. Names and values suggest what a
+column may be, never what it is: the owner of the data decides. No reason quotes a value that few
+people have: a study is passed on more freely than its table.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, StrictUndefined
+from numpy.typing import NDArray
+
+from narcissus.errors import InputError
+from narcissus.tables import Bins
+from narcissus.tables import names as said
+from narcissus.tables.bins import number_label
+from narcissus.tables.coding import coding_of, round_width
+from narcissus.tables.parts import ColumnSketch, TableSketch, share_of_most
+from narcissus.tables.spelling import spelled
+from narcissus.tables.table import unknown_column
+from narcissus.tables.tally import ValueTally
+
+FEW = 30  # values of a column up to which it is taken as it is
+MOST_LABELS = 200  # values of a column that `read_table` takes
+NEARLY_ALL = 0.9  # different values for each person from which on a text identifies people
+MOST_CODES = 10  # texts among numbers that are taken for codes
+COMMON = 20  # values that stay where rare ones are made one
+CROWD = 0.01  # share of the people from which on a value is no rare one
+OFTEN = 10  # people with a value from which on a comment may name it
+LONG = 8  # digits from which on numbers all as long look like those of a card or a telephone
+MOST_UNKNOWN = 3  # columns that are proposed to be unknown at once
+MOST_VALUES = 1_000  # joint values of the columns that are proposed to be unknown
+SURE = 0.8  # share of the most common value above which there is hardly anything to reconstruct
+MOST_CELLS = 200_000  # of all tables together: what a first audit plays in minutes
+MOST_TABLES = 300
+LARGEST_K = 3
+MOST_IN_A_GROUP = 10  # values of a column whose values are looked at one by one
+TARGETS = 100
+EPSILON = (1.0, 3.0, 10.0)
+ASKED = "as you asked"  # the reason of what was not proposed
+
+Way = dict[str, float | int | list[str | float]]
+
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?\b.*|\d\d?[./]\d\d?[./]\d{2,4}\b.*|\d{4}/\d\d?/\d\d?\b.*")
+
+
+@dataclass(frozen=True)
+class ColumnProposal:
+    """The proposal for a column: leave it out, bin it, or take it as it is, with the reason."""
+
+    name: str
+    labels: int  # number of values it then has, the missing one included
+    guess: float  # share of the people that have the most common one
+    missing: int  # number of people without a value, of those looked at
+    bins: Way  # as in a study file; None takes the column as it is
+    reason: str = ""  # for the bins
+    drop: str = ""  # the reason to leave it out, or nothing
+    # values that look like codes for a missing one, not in ``bins.codes``, with their people
+    missing_like: tuple[tuple[str, int], ...] = ()
+
+
+def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnProposal:
+    """Propose what to do with a column.
+
+    The proposal was tried: it is what `read_table` would make of the values seen. A ``wanted``
+    column is kept if it can be, however much it looks like an identifier.
+    """
+    labels, guess = 0, 1.0
+    bins: Way = {}
+    reason, tally = "", column.tally
+    try:
+        tally = tally.meaning(spelled(column.name, tally.values).values).merged()
+        drop = "" if wanted else _identifies(column, tally)
+        bins, reason = ({}, "") if drop else _bins(column, tally)
+    except InputError as error:
+        drop = _shortly(str(error), column.name)
+    if not drop:
+        try:
+            made = Bins(**bins) if bins else None  # pyright: ignore[reportArgumentType]
+            coding = coding_of(column.tally, made, MOST_LABELS)
+            people = np.bincount(coding.codes[:-1], weights=column.tally.counts)
+            most = max(float(people.max()), column.tally.missing)
+            labels, guess = len(coding.labels), most / column.tally.rows
+        except InputError as error:
+            drop = _shortly(str(error), column.name)
+    missing, like = column.tally.missing, _missing_like(tally, bins)
+    return ColumnProposal(column.name, labels, guess, missing, bins, reason, drop, like)
+
+
+def _shortly(message: str, name: str) -> str:
+    """Take the error out of a reader's message, without the column and the remedy."""
+    text = message.removeprefix(f"column `{name}` ").removeprefix("has ")
+    return re.split(r": drop|; drop|: replace|, so there| \(most are|: bin it|: keep", text)[0]
+
+
+def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
+    """Return why a column identifies people rather than describing them, or nothing."""
+    values, people = tally.values, column.people
+    different = len(values)
+    if different < 3:
+        return ""
+    share = different / people
+    shown = f"{different:,} values among {people:,} people"
+    if said.says(column.name, said.IDENTIFIES) and (share >= 0.5 or different > MOST_LABELS):
+        return f"looks like an identifier by its name: {shown}"
+    if share < NEARLY_ALL:
+        return ""
+    numbers = [float(value) for value in values if not isinstance(value, str)]
+    looks = "" if 2 * len(numbers) > different else "nearly everybody has another text"
+    if len(numbers) == different:
+        looks = _counts_people(np.array(numbers))
+    return looks and f"{looks}: {shown}"
+
+
+def _counts_people(numbers: NDArray[np.float64]) -> str:
+    """Return why nearly distinct numbers look like identifiers of people, or nothing."""
+    if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
+        return ""
+    if len(numbers) > FEW and numbers.max() - numbers.min() < len(numbers) / NEARLY_ALL:
+        return "numbers people one after the other"
+    lengths = {len(number_label(abs(number))) for number in numbers.tolist()}
+    if len(lengths) == 1 and lengths.pop() >= LONG:
+        return "long numbers, nearly all different, such as of cards or telephones"
+    return ""
+
+
+def _bins(column: ColumnSketch, tally: ValueTally) -> tuple[Way, str]:
+    numeric = [i for i, value in enumerate(tally.values) if not isinstance(value, str)]
+    texts = [i for i in range(len(tally.values)) if i not in set(numeric)]
+    if len(tally.values) <= FEW and not texts:
+        return {}, ""
+    are_names = said.says(column.name, said.CODES)
+    if numeric and len(numeric) > FEW and len(texts) <= MOST_CODES and not are_names:
+        numbers = np.array([float(tally.values[i]) for i in numeric])
+        counts = np.array([tally.counts[i] for i in numeric])
+        return _number_bins(numbers, counts, [str(tally.values[i]) for i in texts])
+    if len(tally.values) <= FEW:
+        return {}, ""
+    return _common(column, tally, are_names=are_names)
+
+
+def _common(column: ColumnSketch, tally: ValueTally, *, are_names: bool) -> tuple[Way, str]:
+    """Propose to keep the values that many have and to merge the others."""
+    many = sum(times >= CROWD * column.people for times in tally.counts)
+    common = min(COMMON, max(2, many))
+    why = f"{len(tally.values):,} values, of which {many:,} are those of one person in a hundred"
+    if are_names:
+        why += "; by its name the numbers are names of something, without distances"
+    dates = sum(_DATE.fullmatch(str(value)) is not None for value in tally.values)
+    if 2 * dates > len(tally.values):
+        why += "; they look like dates: a column with the year alone would keep more"
+    return {"common": common}, f"{why}: the {common} most common stay, all others become (other)"
+
+
+def _number_bins(
+    numbers: NDArray[np.float64], counts: NDArray[np.int64], texts: Sequence[str]
+) -> tuple[Way, str]:
+    codes: list[str | float] = [*sorted(texts), *_isolated(numbers, counts)]
+    is_plain = ~np.isin(numbers, [code for code in codes if not isinstance(code, str)])
+    values, place = np.unique(numbers[is_plain], return_inverse=True)
+    people = np.bincount(place, weights=counts[is_plain])
+    beside: Way = {"codes": codes} if codes else {}
+    among = ""
+    if texts:
+        among = "; texts among the numbers (`codes`) stay values of their own"
+    if len(codes) > len(texts):
+        among += "; what lies far from all others looks like a code for a missing value"
+    if not len(values) or not np.isfinite(values).all():
+        return {}, ""
+    many = f"{len(values):,} different numbers"
+    most = float(values[np.argmax(people)])
+    if share_of_most(people.tolist()) >= 0.5 and most == values[0]:
+        return {"above": most, **beside}, (
+            f"{many}, and at least every second person has the lowest: that, or more{among}"
+        )
+    if len(values) <= FEW and not codes:
+        return {}, ""
+    width = round_width(values)
+    binned = np.bincount(np.floor((values - values[0]) / width).astype(int), weights=people)
+    if share_of_most(binned.tolist()) > 0.5:
+        return {"quantiles": 5, **beside}, (
+            f"{many}, most of them close together: five groups of nearly equal size{among}"
+        )
+    whole = int(width) if width == int(width) else width
+    return {"width": whole, **beside}, f"{many}: about ten bins of a round width{among}"
+
+
+def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[str | float]:
+    """Return numbers that look like codes for a missing value.
+
+    Written as such codes are, held by several people, and negative where no others are, or further
+    above all others than these are from each other.
+    """
+    found: list[float] = []
+    looks = [number_label(number) in said.MISSING_LIKE for number in numbers.tolist()]
+    rest = numbers[~np.array(looks, dtype=bool)]
+    if not rest.size:
+        return []
+    span = rest.max() - rest.min()
+    for number, times, is_like in zip(numbers.tolist(), counts.tolist(), looks, strict=True):
+        is_below = number < 0 <= rest.min()
+        if is_like and times >= OFTEN and (is_below or number - rest.max() > span):
+            found.append(int(number))
+    return sorted(set(found))  # pyright: ignore[reportReturnType]
+
+
+def _missing_like(tally: ValueTally, bins: Way) -> tuple[tuple[str, int], ...]:
+    """List texts that look like codes for a missing value, if many people have them."""
+    if "codes" in bins:
+        return ()
+    found = [
+        (value, times)
+        for value, times in zip(tally.values, tally.counts, strict=True)
+        if isinstance(value, str)
+        and times >= OFTEN
+        and re.sub(r"[\s']+", "_", value.lower().replace("'", "")) in said.MISSING_LIKE
+    ]
+    return tuple(sorted(found))
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A study of a table."""
+
+    sketch: TableSketch
+    columns: tuple[ColumnProposal, ...]  # those kept, with their bins, in the table's order
+    drop: Mapping[str, str]  # those left out, by name, with the reason
+    unknown: tuple[str, ...]
+    unknown_reason: str
+    secret: tuple[str, ...]  # more that look like secrets, taken as known to the attacker
+    public: tuple[str, ...]  # that look like public knowledge
+    groups: tuple[str, ...]
+    k: int  # columns of each released table
+    tables: int
+    cells: int
+    epsilon: tuple[float, ...]
+    delta: float
+
+
+def propose(
+    sketch: TableSketch,
+    *,
+    unknown: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    epsilon: Sequence[float] = EPSILON,
+) -> Proposal:
+    """Propose a study that can be played as it is.
+
+    ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
+    ``unknown`` are the columns to be reconstructed, None proposes them.
+    """
+    drop = [*sketch.left_out, *drop]
+    if unknown is not None and not unknown:
+        raise InputError("no column is to be unknown: name one that the attacker is after")
+    for name in (*(unknown or ()), *drop):
+        if name not in (*sketch.names, *sketch.left_out):
+            raise InputError(unknown_column(name, sketch.names))
+    if both := [name for name in unknown or () if name in drop]:
+        raise InputError(f"`{both[0]}` is to be unknown and to be left out: decide for one")
+    left_out = (
+        {"": "no name: an index that was written along, or name it"} if sketch.unnamed else {}
+    )
+    left_out |= dict.fromkeys(drop, ASKED)
+    kept: list[ColumnProposal] = []
+    for column in sketch.columns:
+        if column.name in left_out:
+            continue
+        found = propose_column(column, wanted=column.name in (unknown or ()))
+        if found.drop:
+            left_out[column.name] = found.drop
+        else:
+            kept.append(found)
+    _require_usable(sketch, kept, left_out, unknown or ())
+    chosen, reason = _unknown(kept) if unknown is None else (tuple(unknown), ASKED)
+    k, tables, cells = _size(kept, chosen)
+    known = [column for column in kept if column.name not in chosen]
+    rows = sketch.all_rows or sketch.rows
+    return Proposal(
+        sketch=sketch,
+        columns=tuple(kept),
+        drop=left_out,
+        unknown=chosen,
+        unknown_reason=reason,
+        secret=tuple(c.name for c in known if said.says(c.name, said.SECRET)),
+        public=tuple(c.name for c in known if said.says(c.name, said.PUBLIC)),
+        groups=tuple(
+            c.name for c in known if said.says(c.name, said.GROUPS) and c.labels <= MOST_IN_A_GROUP
+        )[:2],
+        k=k,
+        tables=tables,
+        cells=cells,
+        epsilon=tuple(epsilon),
+        delta=min(1e-5, float(f"1e-{len(str(rows))}")),
+    )
+
+
+def _require_usable(
+    sketch: TableSketch,
+    kept: Sequence[ColumnProposal],
+    left_out: Mapping[str, str],
+    unknown: Sequence[str],
+) -> None:
+    for name in unknown:
+        if name in left_out:
+            raise InputError(f"`{name}` cannot be unknown: {left_out[name]}")
+    if not kept:
+        shown = [f"`{name}`: {why}" for name, why in list(left_out.items())[:3]]
+        more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        raise InputError(
+            f"no column of {sketch.source or 'the data frame'} can be audited: {'; '.join(shown)}"
+            f"{more}"
+        )
+
+
+def _unknown(kept: Sequence[ColumnProposal]) -> tuple[tuple[str, ...], str]:
+    """Choose the attacker's goal by the columns' names; return the reason too."""
+    for meaning, reason in (
+        (said.SECRET, "the name says something that people keep to themselves"),
+        (said.OUTCOME, "no name says a secret; this one says an outcome, which it often is"),
+    ):
+        found = [c for c in kept if said.says(c.name, meaning)]
+        if found:
+            return tuple(c.name for c in _few(found, kept)), reason
+    private = [c for c in kept if not said.says(c.name, said.PUBLIC)] or list(kept)
+    open_ = [c for c in private if c.guess <= SURE] or private
+    few = [c for c in open_ if c.labels <= MOST_IN_A_GROUP] or open_
+    return (few[-1].name,), (
+        "no name says a secret: a column of few values, none of which most people have, is a "
+        "stand-in, choose yourself"
+    )
+
+
+def _few(found: Sequence[ColumnProposal], kept: Sequence[ColumnProposal]) -> list[ColumnProposal]:
+    """Take the first columns while their joint values are few, and something stays known."""
+    chosen: list[ColumnProposal] = []
+    values = 1
+    for column in found:
+        values *= column.labels
+        is_known = len(kept) > len(chosen) + 1
+        if chosen and (values > MOST_VALUES or len(chosen) == MOST_UNKNOWN or not is_known):
+            break
+        chosen.append(column)
+    return chosen
+
+
+def _size(kept: Sequence[ColumnProposal], unknown: Sequence[str]) -> tuple[int, int, int]:
+    """Return the largest k at which tables and cells are few, and their numbers."""
+    sizes = [column.labels for column in kept]
+    known = [column.labels for column in kept if column.name not in unknown]
+    size = (1, 0, 0)
+    for k in range(1, min(LARGEST_K, len(kept)) + 1):
+        tables = _products([1] * len(sizes), k) - _products([1] * len(known), k)
+        cells = _products(sizes, k) - _products(known, k)
+        if k > 1 and (tables > MOST_TABLES or cells > MOST_CELLS):
+            break
+        size = (k, tables, cells)
+    return size
+
+
+def _products(sizes: Sequence[int], k: int) -> int:
+    """Sum the products of all choices of k sizes (the elementary symmetric polynomial)."""
+    sums = [1, *[0] * k]
+    for size in sizes:
+        for chosen in range(k, 0, -1):
+            sums[chosen] += size * sums[chosen - 1]
+    return sums[k]
+
+
+_WIDTH = 100
+_SHOWN = 12  # names in a comment
+
+
+def draft(proposal: Proposal, path: str) -> str:
+    """Return the text of a study file; ``path`` of the table is relative to its folder."""
+    sketch, columns = proposal.sketch, proposal.columns
+    rows = f"all {sketch.rows:,} rows"
+    if not sketch.is_whole:
+        there = "" if sketch.all_rows is None else f" of {sketch.all_rows:,}"
+        rows = f"the first {sketch.rows:,} rows{there}, and not the rest"
+    gaps = [column for column in columns if column.missing]
+    cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in gaps[:_SHOWN])
+    more = f" and {len(gaps) - _SHOWN} more columns" if len(gaps) > _SHOWN else ""
+    made = Environment(
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
+    )
+    made.filters |= {"toml": _toml, "key": _key, "shown": _shown, "named": named}
+    made.filters["comment"] = _comment
+    template = files("narcissus.kinds.table") / "draft.toml.jinja"
+    return made.from_string(template.read_text(encoding="utf-8")).render(
+        vars(proposal),
+        path=path,
+        rows=rows,
+        # cells of a kept column are empty, or may be where nobody looked
+        may_be_missing=not sketch.is_whole or gaps,
+        empty=f"Empty cells: {cells}{more}" if gaps else "No cell that was looked at is empty",
+        known=[column.name for column in columns if column.name not in proposal.unknown],
+        targets=TARGETS,
+        has_noise=any(map(math.isfinite, proposal.epsilon)),  # exact counts guarantee nothing
+    )
+
+
+def named(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return ", ".join(map(_shown, listed[:_SHOWN])) + more
+
+
+def _shown(name: str) -> str:
+    """Quote a name so that it stays on its line, whatever it holds."""
+    return f"`{name}`" if name.isprintable() and name else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    """Write a value as TOML: text and numbers as in JSON, except the character DEL."""
+    if isinstance(value, dict):
+        pairs = [f"{_key(name)} = {_toml(one)}" for name, one in value.items()]
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, float):
+        return (f"{value:g}" if float(f"{value:g}") == value else repr(value)).replace("e-0", "e-")
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    is_plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if is_plain else _toml(name)
+
+
+def _comment(text: str, indent: str = "") -> str:
+    lines = textwrap.wrap(text.strip("\n"), _WIDTH - 2 - len(indent), break_on_hyphens=False)
+    return "".join(f"{indent}# {line}\n" for line in lines)
+
+
+def summary(proposal: Proposal) -> list[str]:
+    """Summarise the proposal for the command line, a line each."""
+    binned: Sequence[str] = [column.name for column in proposal.columns if column.bins]
+    lines = [f"unknown: {named(proposal.unknown)} ({proposal.unknown_reason})"]
+    for what, names in (
+        ("left out", list(proposal.drop)),
+        ("binned", binned),
+        ("looks secret too", proposal.secret),
+        ("looks public", proposal.public),
+    ):
+        if names:
+            lines.append(f"{what}: {named(names)}")
+    columns = proposal.sketch.columns
+    same = [one.name for one in columns if one.name in map(str, one.tally.values)]
+    if 2 * len(same) > len(columns) > 1:
+        lines.append(
+            f"no header? {named(same)} are values of their columns as well: the first line must "
+            "hold the columns' names, and not a person"
+        )
+    return lines
