@@ -25,8 +25,8 @@ AXE = ROOT / "build" / "axe.min.js"
 KINDS = [
     *("records/last/channel", "records/last/extraction", "records/last/family"),
     *("records/last/samples", "records/last/sweep"),
-    *("results/records/classifier", "results/records/image-model"),
-    *("results/records/language-model", "results/records/secrets", "results/records/synthetic"),
+    *("kept/classifier", "kept/image-model"),
+    *("kept/language-model", "kept/secrets", "kept/synthetic"),
 ]
 OF_OTHERS = ["brief", "mapping", "channel", "design", "guarantee", "plan"]
 PAGES = [*KINDS, *OF_OTHERS]

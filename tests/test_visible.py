@@ -375,7 +375,7 @@ def test_text_of_every_field_of_every_study_is_harmless(every, tmp_path):
     require_harmless(said(tmp_path, lines[::every], [str(STUDIES / "counting-query.toml")]))
 
 
-RECORDS = Path(__file__).parent / "study" / "results" / "records"
+RECORDS = Path(__file__).parent / "study" / "kept"
 
 
 KINDS = [*sorted(p.stem for p in RECORDS.glob("*.json")), "channel"]

@@ -7,16 +7,21 @@ import signal
 import sys
 import types
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 
 from narcissus.errors import InputError
+from narcissus.kinds.layout import Layout
 from narcissus.report import Page, Verdict
-from narcissus.report.kinds import PAGES
+from narcissus.report.about import Subject
 from narcissus.results import NotAssessed
+from narcissus.rows import Fact, Findings, Quantity, StudyCriterion, StudyRow
 from narcissus.study.kinds import KINDS, Outcome
-from narcissus.study.results.base import ResultModel
+
+ANSWER = StudyCriterion(of="answer")
+ANSWERED = StudyRow(role="measure", of="", quantity=Quantity(value=1.0, grade="proved"))
 
 
 class Toy(BaseModel):
@@ -25,16 +30,27 @@ class Toy(BaseModel):
     trials: int = Field(20, ge=1)
 
 
-class ToyResults(ResultModel):
+class ToyDetail(Fact):
     answer: int
 
 
 class ToyKind:
     model = Toy
-    results = TypeAdapter(ToyResults)
+    detail = ToyDetail
+    layout = "narcissus_toy:layout"
 
     def __init__(self):
         self.options = []
+
+    def judged(self, record):
+        """Take a record at its word."""
+        return SimpleNamespace(
+            status=record.status, grade=record.grade, assumptions=tuple(record.assumptions),
+            contradictions=tuple(record.contradictions), findings=record,
+        )  # fmt: skip
+
+    def is_of_people(self, study):
+        return False
 
     def check(self, study, folder, observer):
         if study.trials == 13:
@@ -53,25 +69,31 @@ class ToyKind:
             title="A toy",
             status=study.status,
             verdict=f"The toy says: {study.status}.",
-            results=ToyResults(answer=options.entropy % 1000),
+            findings=Findings((ANSWER,), (ANSWERED,), ToyDetail(answer=options.entropy % 1000)),
             assessed=["the toy"],
             not_assessed=remarks if study.status == "not assessed" else [],
             not_covered=["everything else"],
         )
 
 
-def page(record):
-    return Page(record.title, "", Verdict(record.status, ""))
+class ToyLayout(Layout):
+    def page(self, record, case):
+        return Page(record.title, "", Verdict(record.status, ""))
+
+    def headline(self, case):
+        return []
+
+    def subject(self, record, case):
+        return Subject("A toy.")
 
 
 @pytest.fixture
 def toy(monkeypatch, tmp_path):
     """Register the kind, go to an empty folder, and give (kind, function that writes a study)."""
     module = types.ModuleType("narcissus_toy")
-    module.kind, module.page = ToyKind(), page
+    module.kind, module.layout = ToyKind(), ToyLayout()
     monkeypatch.setitem(sys.modules, "narcissus_toy", module)
     monkeypatch.setitem(KINDS, "toy", "narcissus_toy:kind")
-    monkeypatch.setitem(PAGES, "toy", "narcissus_toy")
     monkeypatch.chdir(tmp_path)
 
     def write(name="toy.toml", **keys):

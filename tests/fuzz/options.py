@@ -107,7 +107,7 @@ def prepare() -> None:
     """Lay down files that work, and files that do not."""
     Path("folder").mkdir()
     game = (files("narcissus.study") / "examples" / "counting-query.toml").read_text()
-    record = (ROOT / "tests/study/results/records/table.json").read_text()
+    record = (ROOT / "tests/study/kept/table.json").read_text()
     given = {
         "people.csv": PEOPLE, "fresh.csv": PEOPLE[: len(PEOPLE) * 2 // 3].rsplit("\n", 1)[0] + "\n",
         "study.toml": STUDY, "scores.csv": SCORES, "c.csv": CHANNEL, "loss.csv": LOSS,

@@ -266,10 +266,7 @@ def _read_policy(path: Path) -> None:
 
 
 def _records() -> list[tuple[str, bytes]]:
-    return [
-        ("f.json", p.read_bytes())
-        for p in sorted((ROOT / "tests/study/results/records").glob("*.json"))
-    ]
+    return [("f.json", p.read_bytes()) for p in sorted((ROOT / "tests/study/kept").glob("*.json"))]
 
 
 def _spoil_record(content: bytes, chance: Any) -> bytes:

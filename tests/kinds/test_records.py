@@ -10,22 +10,21 @@ from pydantic import ValidationError
 
 from narcissus.cli.studies import record_schema
 from narcissus.errors import InputError
-from narcissus.report.kinds import page_of
+from narcissus.report.envelope import page_of
 from narcissus.results import GRADES, Status
 from narcissus.rows import StudyCriterion, StudyRow
 from narcissus.study.keyed import WITHHELD
-from narcissus.study.kinds import rows_kind
+from narcissus.study.kinds import study_kind
 from narcissus.study.reading import read_record
-from narcissus.study.record import ROWS, digest_of
+from narcissus.study.record import SCHEMA, digest_of
 from narcissus.study.shareable import shareable
 from narcissus.study.upgrade import FORMAT_1, FORMAT_2
 
 STUDY = Path(__file__).parents[1] / "study"
 KEPT = [
     path
-    for folder in ("results/records", "records/first", "records/last", "records/rows", "few_copies")
+    for folder in ("kept", "records/first", "records/last", "few_copies")
     for path in sorted((STUDY / folder).glob("*.json"))
-    if rows_kind(json.loads(path.read_text())["kind"]) is not None
 ]
 
 
@@ -59,7 +58,7 @@ def said(record, tmp_path):
 
 def test_an_earlier_record_becomes_one_of_rows(kept, record, tmp_path):
     digests = record.provenance.digests
-    assert record.schema_ == ROWS
+    assert record.schema_ == SCHEMA
     earlier = (digests.get(FORMAT_1), digests.get(FORMAT_2), record.digest)
     assert json.loads(kept.read_text())["digest"] in earlier
     (tmp_path / "record.json").write_text(record.to_json())
@@ -70,7 +69,7 @@ def test_another_status_or_grade_is_refused(record, said):
     assert said() == ""
     for status in set(get_args(Status)) - {record.status}:
         assert "status" in said(status=status)
-    own = {record.grade, rows_kind(record.kind).judged(record).grade}
+    own = {record.grade, study_kind(record.kind).judged(record).grade}
     if FORMAT_1 in record.provenance.digests:
         own.add("not assessed")  # as some of format 1, which did not say it
     for grade in set(GRADES) - own:
@@ -91,7 +90,7 @@ def test_a_key_that_is_unknown_or_missing_is_refused(record, said):
     assert "rows[0].more" in said(rows=[{**found["rows"][0], "more": 1}, *found["rows"][1:]])
     assert "detail.more" in said(detail={**found["detail"], "more": 1})
     assert "no criterion decides" in said(criteria=[])
-    assert "format is another" in said(results=None)
+    assert "results: Extra" in said(results=None)
     assert "is no" in said(schema="narcissus/record/2")
 
 
@@ -130,7 +129,7 @@ def test_a_misspelt_key_and_a_number_of_another_type_are_refused(record):
     wholes = [(StudyRow, row) for row in rows] + [
         (StudyCriterion, one) for one in found["criteria"][:1]
     ]
-    wholes.append((rows_kind(record.kind).detail, found["detail"]))
+    wholes.append((study_kind(record.kind).detail, found["detail"]))
     for model, whole in wholes:
         assert not refused(model, whole)
         for path, part in parts(whole):
@@ -163,7 +162,7 @@ def test_what_is_shown_keeps_no_earlier_digest(record):
         shown = shareable(record)
     except InputError:  # groups of few real people
         return
-    if rows_kind(record.kind).is_of_people(record.study):
+    if study_kind(record.kind).is_of_people(record.study):
         digests = shown.provenance.digests
         assert {digests.get(FORMAT_1, WITHHELD), digests.get(FORMAT_2, WITHHELD)} == {WITHHELD}
 

@@ -276,7 +276,7 @@ def test_the_record_is_read_as_it_was_written(tmp_path):
 
 
 def test_the_kept_record_is_played_again_digit_by_digit():
-    record = read_record(Path(__file__).parents[1] / "study/results/records/secrets.json")
+    record = read_record(Path(__file__).parents[1] / "study/kept/secrets.json")
     sections = {k: v for k, v in record.study.items() if v is not None}
     sections["mechanism"] = {k: v for k, v in sections["mechanism"].items() if v is not None}
     sections["run"] = {k: v for k, v in sections["run"].items() if v is not None}

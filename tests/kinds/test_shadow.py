@@ -12,7 +12,7 @@ from narcissus.study.reading import read_record
 SHADOW = Path(__file__).parent / "shadow"
 STUDY = Path(__file__).parents[1] / "study"
 FOLDERS = {
-    "records": STUDY / "results" / "records",
+    "records": STUDY / "kept",
     "first": STUDY / "records" / "first",
     "last": STUDY / "records" / "last",
     "few": STUDY / "few_copies",

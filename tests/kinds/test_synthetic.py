@@ -23,7 +23,7 @@ from narcissus.study.record import digest_of
 from narcissus.synthetic import FileThreat, assess_file, read_files
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-KEPT = Path(__file__).parents[1] / "study" / "results" / "records" / "synthetic.json"
+KEPT = Path(__file__).parents[1] / "study" / "kept" / "synthetic.json"
 
 
 def some(n, seed):

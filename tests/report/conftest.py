@@ -306,7 +306,7 @@ def table_record():
 def every_record():
     """Give records of all kinds of study, by their name: those that tests of studies keep."""
     folder = Path(__file__).parents[1] / "study"
-    places = ("records/last", "records/rows", "results/records")
+    places = ("records/last", "kept")
     files = [path for place in places for path in folder.glob(f"{place}/*.json")]
     found = {}
     for path in sorted(files):

@@ -9,10 +9,10 @@ import pytest
 
 from narcissus.kinds.table import KIND
 from narcissus.kinds.table.words import odds
+from narcissus.report.about import subject_of
 from narcissus.report.brief import NO_GROUPS, accepted, brief_of, no_stronger, render_brief
 from narcissus.report.format import SIGNS, STATUS, percent
 from narcissus.report.page import Grid, Items, Text
-from narcissus.report.subjects import subject_of
 from narcissus.report.text import page_text
 from narcissus.results import GRADES
 

@@ -3,8 +3,8 @@
 import pytest
 
 from narcissus.kinds.table import KIND
+from narcissus.report.about import subject_of
 from narcissus.report.format import number, percent
-from narcissus.report.subjects import subject_of
 from narcissus.study.kinds import KINDS
 
 

@@ -1,24 +1,20 @@
 """Every kind of study offers what the protocol says, and is found by its name alone."""
 
 import pytest
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from narcissus.errors import InputError
 from narcissus.observer import SILENT
-from narcissus.study.kinds import KINDS, RunOptions, named, rows_kind, study_kind
+from narcissus.study.kinds import KINDS, RunOptions, named, study_kind
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_kind_refuses_unknown_keys_and_types_its_results(name):
+def test_a_kind_refuses_unknown_keys_and_types_its_detail(name):
     kind = study_kind(name)
     assert issubclass(kind.model, BaseModel)
     assert kind.model.model_config["extra"] == "forbid"
-    if rows_kind(name) is None:
-        assert isinstance(kind.results, TypeAdapter)
-        assert kind.results.json_schema()["$defs"]
-    else:
-        assert kind.detail.model_config["extra"] == "forbid"
-        assert named(kind.layout).not_covered
+    assert kind.detail.model_config["extra"] == "forbid"
+    assert named(kind.layout).not_covered
     assert callable(kind.check)
     assert callable(kind.play)
     assert study_kind(name) is kind

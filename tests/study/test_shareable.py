@@ -14,7 +14,7 @@ from narcissus.study.shareable import depends_on_records, shareable, to_show
 FOLDER = Path(__file__).parent
 KEPT = [
     *sorted((FOLDER / "records" / "last").glob("*.json")),
-    *sorted((FOLDER / "results" / "records").glob("*.json")),
+    *sorted((FOLDER / "kept").glob("*.json")),
 ]
 
 
@@ -42,9 +42,9 @@ def test_it_can_be_read_again_and_says_nothing_that_others_could_test_guesses_by
 
 
 def changed(tmp_path, edit):
-    data = json.loads((FOLDER / "results" / "records" / "synthetic.json").read_text())
+    data = json.loads((FOLDER / "kept" / "synthetic.json").read_text())
     edit(data)
-    record = read_record(FOLDER / "results" / "records" / "synthetic.json")
+    record = read_record(FOLDER / "kept" / "synthetic.json")
     return record.model_copy(update={"study": data["study"]})
 
 
@@ -94,7 +94,7 @@ def test_an_early_record_with_groups_of_few_documents_is_not_shown(kind):
 
 
 def test_an_early_file_with_groups_of_few_people_is_not_shown():
-    record = read_record(FOLDER / "results" / "records" / "synthetic.json")
+    record = read_record(FOLDER / "kept" / "synthetic.json")
     [place] = [i for i, row in enumerate(record.rows) if row.at["group"] and row.of == "risk"][:1]
     row = record.rows[place]
     few = row.model_copy(update={"facts": {**row.facts, "control_people": 4}})
@@ -109,5 +109,5 @@ def test_an_early_file_with_groups_of_few_people_is_not_shown():
 
 
 def test_drawn_people_may_be_in_small_groups():
-    record = read_record(FOLDER / "results" / "records" / "table.json")
+    record = read_record(FOLDER / "kept" / "table.json")
     assert shareable(record).rows == record.rows

@@ -1,14 +1,11 @@
 """The numbers of a record in long form, and the few that its ``repr`` shows.
 
-The rows of a record are the rows of its frame, with one column for each key of ``at``. Kinds that
-have no rows yet have a module in `narcissus.audits.numbers` with ``rows(results)``, an iterator of
-dictionaries with the keys of `COLUMNS` and its own, and ``headline(results)``, short texts.
+The rows of a record are the rows of its frame, with one column for each key of ``at``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 from typing import Any
 
 from narcissus._pandas import pd
@@ -19,26 +16,15 @@ from narcissus.study.record import Record
 COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline", "grade")
 """The columns that every kind of study has."""
 
-# kind -> module
-KINDS: dict[str, str] = {}
-
 
 def frame_of(record: Record) -> pd.DataFrame:
-    """Return numbers of a record in long form; its results as one row for a kind of your own."""
-    layout = shown(record)
-    if layout is None and record.kind not in KINDS:
-        results = record.to_dict()["results"]
-        return pd.json_normalize(results if isinstance(results, list) else [results])
-    rows: Iterable[Mapping[str, Any]]
-    if layout is not None:
-        said, case = layout
-        rows = [
-            _flat(row, more)
-            for row in record.rows
-            if row.of and (more := said.in_frame(row, case)) is not None
-        ]
-    else:
-        rows = import_module(KINDS[record.kind]).rows(record.results)
+    """Return numbers of a record in long form."""
+    said, case = shown(record)
+    rows = [
+        _flat(row, more)
+        for row in record.rows
+        if row.of and (more := said.in_frame(row, case)) is not None
+    ]
     found = [
         {**row, "grade": "not assessed"}
         # what a contradicted record says to be proved is not
@@ -46,8 +32,9 @@ def frame_of(record: Record) -> pd.DataFrame:
         else row
         for row in rows
     ]
-    first = () if layout is None else layout[0].columns
-    own = list(dict.fromkeys([*first, *(k for row in found for k in row if k not in COLUMNS)]))
+    own = list(
+        dict.fromkeys([*said.columns, *(k for row in found for k in row if k not in COLUMNS)])
+    )
     texts = {"quantity", "name", "grade", *(k for row in found for k in row if _is_text(row[k]))}
     frame = pd.DataFrame(found, columns=[*COLUMNS, *own])
     return frame.astype({c: float for c in frame.columns if c not in texts})
@@ -68,10 +55,6 @@ def _is_text(value: object) -> bool:
 
 def headline(record: Record) -> str:
     """Return kind, status, grade and the headline numbers of a record, on one or two lines."""
+    layout, case = shown(record)
     said = f"{record.kind}: {record.status}, {record.grade}"
-    if (layout := shown(record)) is not None:
-        return f"{said}; {', '.join(layout[0].headline(layout[1]))}"
-    if record.kind not in KINDS:
-        return said
-    numbers: list[str] = import_module(KINDS[record.kind]).headline(record.results)
-    return f"{said}; {', '.join(numbers)}" if numbers else said
+    return f"{said}; {', '.join(layout.headline(case))}"

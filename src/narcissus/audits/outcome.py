@@ -32,15 +32,10 @@ class Audit:
         return self.record.verdict
 
     @property
-    def results(self) -> dict[str, Any] | list[dict[str, Any]]:
-        """What was found, as plain values; typed in ``record.rows``, or ``record.results``.
-
-        Of a kind whose records are rows a dictionary of ``criteria``, ``rows`` and ``detail``.
-        """
+    def results(self) -> dict[str, Any]:
+        """``criteria``, ``rows`` and ``detail`` as plain values; typed in ``record``."""
         found = self.record.to_dict()
-        if "rows" in found:
-            return {key: found[key] for key in ("criteria", "rows", "detail")}
-        return found["results"]
+        return {key: found[key] for key in ("criteria", "rows", "detail")}
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -79,7 +74,7 @@ class Audit:
         -------
         pandas.DataFrame
             These columns for every kind of study, then some of its own
-            (`narcissus.audits.numbers`, a module for each kind, lists them):
+            (each key of ``at``, then what its kind adds):
 
             ==============  ====================================================================
             ``quantity``    what the number is: "attack", "ceiling", "bound", "success", ...

@@ -212,7 +212,7 @@ def _as_then(study: studies.Study, written: Record) -> studies.Study:
     """Keep small groups apart for records made before they were merged."""
     settings: Any = study.settings
     groups: Any = getattr(settings, "groups", None)
-    found = written.detail if written.rows else written.results
+    found = written.detail
     results = getattr(found, "settings", [found])
     if not hasattr(groups, "least_group") or any(one.merged is not None for one in results):
         return study
@@ -368,11 +368,49 @@ def differences(
         yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
 
 
+_LATER = frozenset(
+    {
+        "id",
+        "merged",
+        "released",
+        "strength",
+        "is_declared",
+        "everybody",
+        "own_release",
+        "gain",
+        "of",
+        "is_estimated",
+        "is_best_found",
+        "at_most",
+        "each_column",
+        "by_chance",
+        "search",
+        "precision",
+        "share_of_columns",
+        "reached",
+        "transcripts",
+        "cover",
+        "served",
+        "shadows",
+        "held_out",
+        "low_apart",
+        "gain_low_apart",
+        "chance_off",
+        "decides",
+        "margin",
+        "fingerprint",
+        "and_copies",
+        "between",
+        "breaks",
+        "told",
+    }
+)
+"""Keys that came into format 2 after its first records, which are read without them."""
+
+
 def _came_later(key: str) -> bool:
     """Whether the first records of this format lack a key."""
-    from narcissus.study.results.base import LATER
-
-    return key in LATER
+    return key in _LATER
 
 
 def _is_missing(key: str, value: Any) -> bool:

@@ -228,26 +228,17 @@ def study_schema(kind: str) -> dict[str, Any]:
 
 def record_schema(kind: str | None) -> dict[str, Any]:
     """Return the JSON Schema of records of a kind; None: what all kinds share."""
-    from narcissus.study.kinds import rows_kind, study_kind
+    from narcissus.study.kinds import study_kind
     from narcissus.study.record import Record
 
     schema = Record.model_json_schema(by_alias=True)
-    # every record is sealed, though the model can hold one that is not yet
-    found, rows = ["results"], ["criteria", "rows", "detail"]
-    schema["required"] = [key for key in schema["properties"] if key not in {*found, *rows}]
     title = "Narcissus record"
-    if kind is None:
-        schema["oneOf"] = [{"required": found}, {"required": rows}]
-    else:
-        own: Any = study_kind(kind)
-        has_rows = rows_kind(kind) is not None
-        typed = own.detail.model_json_schema() if has_rows else own.results.json_schema()
+    if kind is not None:
+        typed = study_kind(kind).detail.model_json_schema()
         # references in it are to its own root, which moves
         schema.setdefault("$defs", {}).update(typed.pop("$defs", {}))
-        schema["properties"] |= {"detail" if has_rows else "results": typed}
-        schema["properties"]["kind"] = {"const": kind}
-        for key in found if has_rows else rows:
-            del schema["properties"][key]
-        schema["required"] = list(schema["properties"])
+        schema["properties"] |= {"detail": typed, "kind": {"const": kind}}
         title += f" of kind {kind}"
+    # every record is sealed, though the model can hold one that is not yet
+    schema["required"] = list(schema["properties"])
     return {**DIALECT, **schema, "title": title}

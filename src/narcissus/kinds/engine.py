@@ -156,7 +156,6 @@ class Kind(Generic[StudyT, WorkT]):
             title=said.title(work.study, case),
             status=case.status,
             verdict=said.verdict(case),
-            results=None,
             findings=case.findings,
             grade=case.grade,
             assumptions=case.assumptions,

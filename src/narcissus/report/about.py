@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from narcissus.report.page import Page
 from narcissus.results import Grade
 from narcissus.rows import StudyJudgement, StudyRow
-from narcissus.study.kinds import named, rows_kind
+from narcissus.study.kinds import named, study_kind
 from narcissus.study.record import Record
 
 
@@ -92,7 +92,16 @@ class ShownLayout(Protocol):
     def where(self, case: StudyJudgement) -> str: ...
 
 
-def shown(record: Record) -> tuple[ShownLayout, StudyJudgement] | None:
-    """Return the layout of a record and what follows from its rows; None where it has none."""
-    kind = rows_kind(record.kind)
-    return None if kind is None else (named(kind.layout), kind.judged(record))
+def shown(record: Record) -> tuple[ShownLayout, StudyJudgement]:
+    """Return the layout of a record, and what follows from its rows."""
+    kind = study_kind(record.kind)
+    return named(kind.layout), kind.judged(record)
+
+
+def subject_of(record: Record) -> Subject:
+    """Return what a record is about; what rests on something that is refuted limits nobody."""
+    layout, case = shown(record)
+    found = layout.subject(record, case)
+    if not record.contradictions:
+        return found
+    return replace(found, limits=tuple(replace(one, grade="not assessed") for one in found.limits))

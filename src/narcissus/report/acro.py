@@ -17,9 +17,9 @@ from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.errors import InputError
 from narcissus.report.brief import brief_of, no_stronger
+from narcissus.report.envelope import page_of
 from narcissus.report.format import STATUS
 from narcissus.report.html import render_html
-from narcissus.report.kinds import page_of
 from narcissus.report.mapping import mapping_of
 from narcissus.report.page import Grid
 from narcissus.report.text import page_text

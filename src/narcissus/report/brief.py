@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from narcissus.findings import weakest
-from narcissus.report.about import Subject, shown
-from narcissus.report.envelope import INTERNAL
+from narcissus.report.about import Subject, shown, subject_of
+from narcissus.report.envelope import INTERNAL, page_of
 from narcissus.report.format import GRADES, SIGNS, percent
 from narcissus.report.gives_away import figures_of
 from narcissus.report.html import page_html
-from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
-from narcissus.report.subjects import subject_of
 from narcissus.results import GRADES as FROM_STRONG
 from narcissus.results import Grade
 from narcissus.study.record import Record
@@ -46,7 +43,7 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
         page_of(record, internal=internal),
         page_of(record, internal=internal, alone=True),
     )
-    subject = subject_of(record) or Subject(whole.subtitle or record.title)
+    subject = subject_of(record)
     unseen = "" if subject.groups else NO_GROUPS
     said = [subject.worst, _without_worst(whole.verdict.headline), unseen]
     verdict = replace(
@@ -84,8 +81,8 @@ def render_brief(record: Record, *, internal: bool = False) -> str:
 
 def _odds(whole: Page, record: Record) -> tuple[str, Grade] | None:
     """Return the plain odds where the status is from, if the headline does not say them."""
-    found = shown(record)
-    odds = None if found is None else found[0].odds(found[1])
+    layout, case = shown(record)
+    odds = layout.odds(case)
     if odds is None:
         return whole.verdict.odds
     return None if odds in whole.verdict.headline else (odds, "sampled")
@@ -108,9 +105,8 @@ def _numbers(whole: Page, record: Record) -> Grid:
     """Return the numbers of the report's verdict, each with its grade in words."""
     numbers = whole.verdict.numbers
     more = max(0, len(numbers) - MOST_NUMBERS)
-    found = shown(record)
-    about = "" if found is None else found[0].where(found[1])
-    caption = f"What was measured or proved{about}"
+    layout, case = shown(record)
+    caption = f"What was measured or proved{layout.where(case)}"
     caption += f" ({more} more in the report)" if more else ""
     rows = [
         [label, value, notes.partition("; approximately")[0], _graded(no_stronger(grade, record))]
@@ -171,11 +167,10 @@ def _asked(key: str) -> str:
 
 def accepted(record: Record) -> str:
     """Describe what was accepted beforehand, why and by whom; or that nothing was."""
-    said: Any = record.study.get("threshold") or {}
-    if (subject := subject_of(record)) is not None and subject.accepted:
-        return subject.accepted
-    if (found := shown(record)) is not None:
-        said = found[0].accepted(record, found[1])
+    layout, case = shown(record)
+    if accepted := layout.subject(record, case).accepted:
+        return accepted
+    said = layout.accepted(record, case)
     parts = [
         f"{_asked(key)} at {'least' if key in AT_LEAST else 'most'} "
         f"{percent(value) if isinstance(value, float) else value}"

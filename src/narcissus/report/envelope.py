@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from narcissus.report.about import shown
 from narcissus.report.format import GRADES
 from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Text
 from narcissus.study.record import Record
+from narcissus.study.shareable import to_show
 
 ASSESSMENT = "What was assessed, and what was not"
 PROVENANCE = "Provenance"
@@ -120,3 +122,17 @@ def complete(page: Page, record: Record, *, internal: bool = False) -> Page:
     sections = (assessment(record), *page.sections, gives, provenance(record))
     title = f"{INTERNAL}: {page.title}" if internal else page.title
     return replace(page, title=title, verdict=verdict, sections=sections)
+
+
+def page_of(record: Record, *, internal: bool = False, alone: bool = False) -> Page:
+    """Turn a record into a page: what its kind says, within what every report says.
+
+    internal: draw all that the steward may see; else what may be shown
+        (`narcissus.study.shareable`).
+    alone: of a sweep, draw the setting alone that the status is about.
+    Raises InputError: it has groups of so few real people that it cannot be shown.
+    """
+    record = record if internal else to_show(record)
+    layout, case = shown(record)
+    page = layout.page(record, case.alone if alone else case)
+    return complete(page, record, internal=internal)

@@ -9,7 +9,6 @@ from typing import Literal
 from narcissus._outwards import lower, upper
 from narcissus.report.page import MISSING, Cell
 from narcissus.results import Grade
-from narcissus.study.results.base import ByTheorem
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 # a sign for each grade, so that none is told apart by colour alone
@@ -123,8 +122,3 @@ def contradicted(contradictions: Sequence[str]) -> str:
         return first
     pairs = "pair of statements contradicts" if len(more) == 1 else "pairs of statements contradict"
     return f"{first} {len(more)} more {pairs} each other."
-
-
-def theorem_of(bound: ByTheorem) -> str:
-    """Name the theorem of a bound as the record does, with its id where it has one."""
-    return f"{bound.theorem} [{bound.id}]" if bound.id else bound.theorem

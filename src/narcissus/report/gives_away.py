@@ -7,15 +7,13 @@ else changes with the records, all come from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from narcissus.report.about import RealFigure, shown
 from narcissus.report.page import Facts, Section, Text
 from narcissus.study.keyed import WITHHELD, is_of_nobody, is_secret
-from narcissus.study.merging import SMALLER
+from narcissus.study.merging import SMALLER, MergedGroups
 from narcissus.study.record import Record
-from narcissus.study.results.base import MergedGroups
 from narcissus.study.upgrade import FORMAT_2
 
 TITLE = "What this page gives away"
@@ -35,10 +33,8 @@ def figures_of(record: Record) -> list[RealFigure]:
         As it was made, or without what is left out of what is shown
         (`narcissus.study.shareable`): what is withheld is said to be.
     """
-    if (layout := shown(record)) is not None:
-        own = layout[0].figures(record, layout[1])
-    else:
-        own = _BY_KIND.get(record.kind, _of_another)(record)
+    layout, case = shown(record)
+    own = layout.figures(record, case)
     if not own:
         return []
     digests = record.provenance.digests
@@ -105,11 +101,3 @@ def groups_of_people(merged: MergedGroups | None) -> str:
     if merged is None:
         return "No least size: the record is of an earlier version."
     return merged_words(merged)
-
-
-def _of_another(_: Record) -> list[RealFigure]:
-    how = "How they depend on real records is not known of this kind of study."
-    return [RealFigure("All numbers", how, ("*",))]
-
-
-_BY_KIND: dict[str, Callable[[Any], list[RealFigure]]] = {}

@@ -9,8 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from narcissus._visible import WORD_JOINER, visible
+from narcissus.report.envelope import page_of
 from narcissus.report.format import SIGNS, STATUS, cell, contradicted
-from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Pictures, Text
 from narcissus.report.svg import svg_of
 from narcissus.report.words import meaning_of, words_in

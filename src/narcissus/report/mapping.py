@@ -7,19 +7,16 @@ assessed", with what would assess it. `docs/for-decisions.md` says where the ite
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from narcissus.report.about import Answered, Subject, shown
+from narcissus.report.about import Answered, shown, subject_of
 from narcissus.report.brief import no_stronger
-from narcissus.report.envelope import INTERNAL
+from narcissus.report.envelope import INTERNAL, page_of
 from narcissus.report.format import SIGNS
 from narcissus.report.gives_away import figures_of, given_away
-from narcissus.report.kinds import page_of
 from narcissus.report.page import Grid, Page, Section, Text
-from narcissus.report.subjects import subject_of
 from narcissus.study.record import Record
 from narcissus.study.shareable import to_show
 
@@ -88,14 +85,15 @@ def answers(record: Record) -> dict[str, Answered]:
     No grade is stronger than the record allows: where statements contradict each other, nothing is
     proved.
     """
-    subject = subject_of(record) or Subject(record.title)
+    subject = subject_of(record)
+    layout, case = shown(record)
     if_so = f" Only if {'; and if '.join(record.assumptions)}." if record.assumptions else ""
     found = {
         "outcome": Answered(f"{record.verdict}{if_so}", record.grade),
         "released": Answered(subject.released, None),
         "threat": Answered("; ".join(record.assessed) or "nothing is said", None),
         **_testing(record),
-        **_of_kind(record),
+        **layout.answers(record, case),
     }
     if subject.groups:
         found["worst"] = Answered(subject.worst, "sampled")
@@ -115,13 +113,3 @@ def _testing(record: Record) -> dict[str, Answered]:
     numbers = page_of(record, internal=True, alone=True).verdict.numbers
     sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
     return {"testing": Answered("; ".join(sampled), "sampled")} if sampled else {}
-
-
-def _of_kind(record: Record) -> dict[str, Answered]:
-    if (layout := shown(record)) is not None:
-        return layout[0].answers(record, layout[1])
-    answer = _KINDS.get(type(record.results))
-    return {} if answer is None else answer(record.results, record)
-
-
-_KINDS: dict[type, Callable[..., dict[str, Answered]]] = {}

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from narcissus._visible import WORD_JOINER, visible
+from narcissus.report.envelope import page_of
 from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted
-from narcissus.report.kinds import page_of
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Pictures, Text, Verdict
 from narcissus.report.words import meaning_of, words_in
 from narcissus.results import Grade

@@ -1,8 +1,7 @@
 """The kinds of study, and what each must offer. A new kind is one entry here and one folder.
 
-A kind is an object with the attributes of `StudyKind`; one whose records are rows has those of
-`RowsKind` besides (`narcissus.kinds.engine.Kind`). It is named by the key ``kind`` of a study file
-("table" where there is none).
+A kind is an object with the attributes of `StudyKind`. It is named by the key ``kind`` of a study
+file ("table" where there is none).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from narcissus._validation import one_of
 from narcissus.errors import InputError
@@ -88,7 +87,7 @@ class Outcome:
     title: str
     status: Status
     verdict: str
-    results: BaseModel | None
+    findings: Findings
     assessed: list[str]
     grade: Grade = "not assessed"
     assumptions: tuple[str, ...] = ()
@@ -96,15 +95,17 @@ class Outcome:
     not_assessed: list[NotAssessed] = field(default_factory=list)
     not_covered: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
-    findings: Findings | None = None
-    """In place of ``results``, of a kind whose records are rows."""
 
 
 class StudyKind(Protocol):
-    """What a kind of study offers."""
+    """What a kind of study offers (`narcissus.kinds.engine.Kind`)."""
 
     model: type[BaseModel]
     """Schema of the study file, a pydantic model with ``extra="forbid"``."""
+    detail: type[Fact]
+    """Model of what a record says beside its rows."""
+    layout: str
+    """``module:attribute`` of its words and its page."""
 
     def check(self, study: Any, folder: Path, observer: Observer) -> None:
         """Refuse bad input before any work; ``folder`` is where the study file lies."""
@@ -113,27 +114,6 @@ class StudyKind(Protocol):
     def play(self, study: Any, folder: Path, options: RunOptions) -> Outcome:
         """Do the work."""
         ...
-
-
-def named(place: str) -> Any:
-    """Load what ``module:attribute`` names."""
-    module, _, attribute = place.partition(":")
-    return getattr(import_module(module), attribute)
-
-
-class ResultsKind(StudyKind, Protocol):
-    """A kind whose records hold ``results`` of a model of its own."""
-
-    results: TypeAdapter[Any]
-    """Model of ``results`` in the record, frozen (`narcissus.study.results`)."""
-
-
-class RowsKind(StudyKind, Protocol):
-    """A kind whose records hold rows: what the record needs of it."""
-
-    detail: type[Fact]
-    layout: str
-    """``module:attribute`` of its words and its page."""
 
     def judged(self, record: HoldsRows) -> StudyJudgement: ...
 
@@ -148,13 +128,13 @@ class RowsKind(StudyKind, Protocol):
     def sizes(self, case: StudyJudgement) -> Sequence[float]: ...
 
 
+def named(place: str) -> Any:
+    """Load what ``module:attribute`` names."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
 def study_kind(name: str) -> StudyKind:
     """Load a kind of study by its name."""
     one_of("kind", name, KINDS)
     return named(KINDS[name])
-
-
-def rows_kind(name: str) -> RowsKind | None:
-    """Load a kind whose records are rows; None for one whose records hold results."""
-    kind: Any = study_kind(name) if name in KINDS else None
-    return kind if hasattr(kind, "judged") else None

@@ -8,15 +8,16 @@ groups by several columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 from scipy.linalg import null_space
 from scipy.sparse.csgraph import connected_components
 
-from narcissus.study.results.base import MergedGroups
+from narcissus.rows import Fact, Positive
 
 COPIES = "number of copies"
 SMALLER = "smaller groups"
@@ -25,6 +26,22 @@ SMALLER = "smaller groups"
 Counts = NDArray[np.int64]
 Parts = tuple[tuple[int, ...], ...]
 """For each group that is shown the groups that it is made of."""
+
+
+class MergedGroups(Fact):
+    """Which groups of real people were too small to be shown by themselves."""
+
+    least: Positive = Field(
+        description="Fewest people, documents or images of which a number is shown."
+    )
+    merged: Mapping[str, Positive] = Field(
+        description="By what they are divided, how many groups were made one."
+    )
+    left_out: tuple[str, ...] = Field(
+        description="Divisions that are not shown: one group would remain, or groups of another "
+        "division would leave too few by subtraction."
+    )
+    people: Positive = Field(description="Different ones that were played.")
 
 
 def merge(sizes: NDArray[Any], least: int) -> Parts:

@@ -7,22 +7,18 @@ import re
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from narcissus._files import parsing, read_bytes
 from narcissus.errors import InputError
 from narcissus.rows import StudyJudgement
-from narcissus.study.kinds import KINDS, ResultsKind, RowsKind, named, rows_kind, study_kind
-from narcissus.study.record import ROWS, SCHEMA, VERSION, Record, digest_of, study_digest
+from narcissus.study.kinds import KINDS, StudyKind, named, study_kind
+from narcissus.study.record import SCHEMA, VERSION, Record, digest_of, study_digest
 from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
 
 _NOT_OF_A_KIND = (LookupError, ValueError, TypeError, AttributeError, StopIteration, AssertionError)
 """What rows of another kind, and rows that are missing, come to."""
 _OTHER_ROWS = "its rows are not those of its kind"
-
-OTHER_ROWS = "its rows are not those of its kind"
-MALFORMED = (LookupError, ValueError, TypeError, AttributeError, StopIteration)
-"""What rows raise of which a kind makes nothing."""
 
 
 def disagreement(record: Record) -> str:
@@ -38,16 +34,10 @@ def disagreement(record: Record) -> str:
     said = record.provenance.digests.get("study")
     if said != f"sha256:{study_digest(record.kind, record.study)}":
         return "the study is another one than that of the digest in its provenance"
-    return _of_its_kind(record)
+    return _of_rows(record, study_kind(record.kind))
 
 
-def _of_its_kind(record: Record) -> str:
-    if (kind := rows_kind(record.kind)) is not None:
-        return _of_rows(record, kind)
-    return ""
-
-
-def _of_rows(record: Record, kind: RowsKind) -> str:
+def _of_rows(record: Record, kind: StudyKind) -> str:
     """Judge the rows anew; words may have become better, so that they are not compared."""
     if not any(one.decides for one in record.criteria):
         return "no criterion decides"
@@ -71,7 +61,7 @@ def _of_rows(record: Record, kind: RowsKind) -> str:
     return "" if _can_be_shown(record, kind, case) else _OTHER_ROWS
 
 
-def _can_be_shown(record: Record, kind: RowsKind, case: StudyJudgement) -> bool:
+def _can_be_shown(record: Record, kind: StudyKind, case: StudyJudgement) -> bool:
     """Return whether rows, places and facts that a kind's words need are all there."""
     layout: Any = named(kind.layout)
     try:
@@ -131,11 +121,21 @@ def read_record(path: Path | str) -> Record:
                 f"{path} was changed after it was written (its digest does not match); "
                 "run the study again"
             )
+        _require_kind(path, data)
         if version == 1:
             data = upgraded(data)
-        if version in (1, 2) and isinstance(data.get("kind"), str):
+        if version in (1, 2):
             data = with_rows(data)
         return _agreeing(path, _validated(path, data))
+
+
+def _require_kind(path: Path, data: Any) -> None:
+    kind = cast("dict[str, Any]", data).get("kind") if isinstance(data, dict) else None
+    if isinstance(kind, str) and kind not in KINDS:
+        raise InputError(
+            f"{path} is a record of the unknown kind {kind!r}; this version knows "
+            f"{', '.join(KINDS)}"
+        )
 
 
 def _no_number(name: str) -> float:
@@ -164,30 +164,15 @@ def _validated(path: Path, data: Any) -> Record:
         record = Record.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         raise InputError(f"{path} is not a record ({SCHEMA}): {_first(error, data)}") from error
-    if record.kind not in KINDS:
-        raise InputError(
-            f"{path} is a record of the unknown kind {record.kind!r}; this version knows "
-            f"{', '.join(KINDS)}"
-        )
-    kind = rows_kind(record.kind)
-    others = {"results"} if record.schema_ == ROWS else {"criteria", "rows", "detail"}
-    if (kind is not None) != (record.schema_ == ROWS) or others & data.keys():
-        raise InputError(f"{path} is no record of kind {record.kind!r}: its format is another")
-    name = "results" if kind is None else "detail"
-    own = getattr(record, name)
-    typed = (
-        cast("ResultsKind", study_kind(record.kind)).results
-        if kind is None
-        else TypeAdapter[Any](kind.detail)
-    )
     try:
-        read = typed.validate_json(json.dumps(own), strict=True)
+        typed = study_kind(record.kind).detail
+        read = typed.model_validate_json(json.dumps(record.detail), strict=True)
     except ValidationError as error:
         raise InputError(
-            f"{path} holds {name} that no study of kind {record.kind!r} has: {name}"
-            f"{_first(error, own)}"
+            f"{path} holds detail that no study of kind {record.kind!r} has: detail"
+            f"{_first(error, record.detail)}"
         ) from error
-    return record.model_copy(update={name: read})
+    return record.model_copy(update={"detail": read})
 
 
 def _first(error: ValidationError, data: Any) -> str:

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from narcissus.study.kinds import Outcome
 
 VERSION = 3
-SCHEMA = "narcissus/record/2"
-"""Of a kind whose records hold results of its own; of one whose records are rows, `ROWS`."""
-ROWS = "narcissus/record/3"
+SCHEMA = "narcissus/record/3"
 
 
 class Remark(BaseModel):
@@ -68,7 +66,7 @@ class Record(BaseModel):
     """The envelope of every record."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    schema_: Literal["narcissus/record/2", "narcissus/record/3"] = Field(alias="schema")
+    schema_: Literal["narcissus/record/3"] = Field(alias="schema")
     kind: str
     title: str
     status: Status
@@ -85,10 +83,9 @@ class Record(BaseModel):
     assessed: list[str]
     not_assessed: list[Remark]
     not_covered: list[str] = Field(description="What no number in this record speaks about.")
-    results: Any = Field(None, description="What the kind of study found, in its own model.")
-    criteria: tuple[StudyCriterion, ...] = Field((), description="What was accepted, and where.")
-    rows: tuple[StudyRow, ...] = Field((), description="What was found, a fact a row.")
-    detail: Any = Field(None, description="More about the study, in the model of its kind.")
+    criteria: tuple[StudyCriterion, ...] = Field(description="What was accepted, and where.")
+    rows: tuple[StudyRow, ...] = Field(description="What was found, a fact a row.")
+    detail: Any = Field(description="More about the study, in the model of its kind.")
     portable_digest: str = Field(
         "",
         pattern=r"^(sha256:[0-9a-f]{64})?$",
@@ -103,9 +100,8 @@ class Record(BaseModel):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain values that JSON can hold."""
-        without = {"results"} if self.schema_ == ROWS else {"criteria", "rows", "detail"}
-        if not self.portable_digest:  # one of the first records
-            without.add("portable_digest")
+        # the first records have none
+        without = set[str]() if self.portable_digest else {"portable_digest"}
         return self.model_dump(mode="json", by_alias=True, exclude=without)
 
 
@@ -192,7 +188,7 @@ def make_record(
     """Assemble a record and seal it with its digests."""
     found = outcome.findings
     record = Record(
-        schema=SCHEMA if found is None else ROWS,
+        schema=SCHEMA,
         kind=kind,
         title=outcome.title,
         status=outcome.status,
@@ -205,10 +201,9 @@ def make_record(
         assessed=outcome.assessed,
         not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
         not_covered=outcome.not_covered,
-        results=outcome.results,
-        criteria=() if found is None else found.criteria,
-        rows=() if found is None else found.rows,
-        detail=None if found is None else found.detail,
+        criteria=found.criteria,
+        rows=found.rows,
+        detail=found.detail,
         portable_digest="",
         digest="",
     )

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from narcissus.errors import InputError
 from narcissus.study.keyed import WITHHELD, is_of_nobody
-from narcissus.study.kinds import rows_kind
+from narcissus.study.kinds import study_kind
 from narcissus.study.record import Record, digest_of, portable_digest_of, study_digest
 
 FEW = 10
@@ -34,7 +34,7 @@ def shareable(record: Record) -> Record:
     if not depends_on_records(record):
         return record
     _refuse_small_groups(record)
-    kind = rows_kind(record.kind)
+    kind = study_kind(record.kind)
     made = record.provenance
     study = cast("dict[str, Any]", without_folders(record.study))
     if "seed" in (run := study.get("run") or {}):
@@ -48,8 +48,7 @@ def shareable(record: Record) -> Record:
         update={
             "study": study,
             "provenance": made.model_copy(update={"digests": digests, "entropy": ""}),
-            "results": _results(record),
-            "detail": record.detail if kind is None else kind.to_show(record.detail),
+            "detail": kind.to_show(record.detail),
         }
     )
     if changed.portable_digest:
@@ -65,9 +64,7 @@ def to_show(record: Record) -> Record:
 
 def depends_on_records(record: Record) -> bool:
     """Return whether numbers of a record depend on real people's records."""
-    if (kind := rows_kind(record.kind)) is not None:
-        return kind.is_of_people(record.study)
-    return record.kind == "table"
+    return study_kind(record.kind).is_of_people(record.study)
 
 
 def without_folders(value: Any) -> Any:
@@ -80,14 +77,10 @@ def without_folders(value: Any) -> Any:
     return _FOLDERS.sub("", value) if isinstance(value, str) else value
 
 
-def _results(record: Record) -> Any:
-    return record.results
-
-
 def _refuse_small_groups(record: Record) -> None:
     """Refuse groups of real people that nobody merged, where they are certainly few."""
-    kind = rows_kind(record.kind)
-    sizes: list[float] = [] if kind is None else [*kind.sizes(kind.judged(record))]
+    kind = study_kind(record.kind)
+    sizes = kind.sizes(kind.judged(record))
     if any(0 < round(size, 6) < FEW for size in sizes):
         raise InputError(
             f"the record is of an earlier version and has groups of fewer than {FEW} real people "

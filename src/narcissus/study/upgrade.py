@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from narcissus.study.kinds import rows_kind
-from narcissus.study.record import ROWS, SCHEMA, digest_of, study_digest
+from narcissus.study.kinds import study_kind
+from narcissus.study.record import SCHEMA, digest_of, study_digest
 
 FORMAT_1, FORMAT_2 = "record of format 1", "record of format 2"
 """Among the digests of an upgraded record: the digest of the file that was read."""
@@ -39,7 +39,7 @@ def upgraded(data: Data) -> Data:
         "assumptions": [],
         "contradictions": [],
         **data,
-        "schema": SCHEMA,
+        "schema": "narcissus/record/2",
         "provenance": {**data["provenance"], "digests": digests},
         "not_assessed": [*data["not_assessed"], NOT_HELD],
         "results": results,
@@ -48,22 +48,19 @@ def upgraded(data: Data) -> Data:
 
 
 def with_rows(data: Data) -> Data:
-    """Return a record of format 2 with rows in place of its results, where its kind has them.
+    """Return a record of format 2 with rows in place of its results.
 
     The digest of the file is kept as that of format 1 is; of a record that came from there the
     first one. Status, grade and words stay as they were made.
     """
-    kind = rows_kind(data["kind"])
-    if kind is None:
-        return data
-    found = kind.upgraded(data["results"], data["study"])
+    found = study_kind(data["kind"]).upgraded(data["results"], data["study"])
     digests = {**data["provenance"]["digests"]}
     if FORMAT_1 not in digests:
         digests[FORMAT_2] = data["digest"]
     kept = {k: v for k, v in data.items() if k not in ("results", "portable_digest")}
     new = {
         **kept,
-        "schema": ROWS,
+        "schema": SCHEMA,
         "provenance": {**data["provenance"], "digests": digests},
         "criteria": [one.model_dump(mode="json") for one in found.criteria],
         "rows": [one.model_dump(mode="json") for one in found.rows],

@@ -19,8 +19,8 @@ from narcissus.kinds.table.words import (
     share_allowed,
 )
 from narcissus.report.brief import brief_of
+from narcissus.report.envelope import page_of
 from narcissus.report.format import NO_BREAK, percent
-from narcissus.report.kinds import page_of
 from narcissus.report.mapping import mapping_of
 from narcissus.report.text import page_text
 from narcissus.study.reading import read_record

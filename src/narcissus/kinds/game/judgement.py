@@ -272,7 +272,7 @@ class GameJudgement(StudyJudgement):
         )
 
     @cached_property
-    def alone(self) -> Status:
+    def status_alone(self) -> Status:
         """The status, were nothing contradicted."""
         if self.needed is not None:
             if not self.holds:
@@ -344,7 +344,7 @@ class GameJudgement(StudyJudgement):
     def broken(self) -> str:
         """The contradiction if attackers broke what is called proved, though no limits cross."""
         detail = self.detail
-        if detail.decided is None or self.alone != "met" or not self.played or self.clashes:
+        if detail.decided is None or self.status_alone != "met" or not self.played or self.clashes:
             return ""
         where = f", for {detail.member}" if detail.member else ""
         event = (
@@ -368,11 +368,11 @@ class GameJudgement(StudyJudgement):
 
     @property
     def status(self) -> Status:
-        return "contradicted" if self.contradictions else self.alone
+        return "contradicted" if self.contradictions else self.status_alone
 
     @property
     def grade_alone(self) -> Grade:
-        if self.needed is not None and self.alone == "inconclusive":
+        if self.needed is not None and self.status_alone == "inconclusive":
             return "not assessed"
         return weakest(row.quantity.grade for row in self.rests_on if row.role != "guess")
 

@@ -49,7 +49,7 @@ class GameLayout(Layout):
             )
         else:
             return alone + _failures(case)
-        if case.alone == "exceeded" and case.grade_alone == "proved":
+        if case.status_alone == "exceeded" and case.grade_alone == "proved":
             words += f" {alone}"
         return words + _failures(case)
 
@@ -228,7 +228,7 @@ def _exact_verdict(case: GameJudgement, who: str, others: str, breaks: str) -> s
             f"Violated, {grade}: the best attacker{who} does better than the statement allows "
             f"({words}).{breaks}"
         )
-    if case.alone == "met":
+    if case.status_alone == "met":
         if (cover := detail.cover) is not None:
             said = {name: getattr(cover, name) for name in type(cover).model_fields}
             words += f"; {Cover(**said, at_most=_enough(case))}"

@@ -27,7 +27,7 @@ from narcissus.rows import (
     StudyJudgement,
     StudyRow,
 )
-from narcissus.study.results.base import MergedGroups
+from narcissus.study.merging import MergedGroups
 
 StudyT = TypeVar("StudyT", bound=BaseModel)
 WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")

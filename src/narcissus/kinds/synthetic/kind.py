@@ -31,9 +31,8 @@ from narcissus.rows import (
     StudyRow,
 )
 from narcissus.study.kinds import RunOptions
-from narcissus.study.merging import SMALLER, merge_sides, numbered, tells_of_fewer
+from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered, tells_of_fewer
 from narcissus.study.plugins import GIVEN, load_attribute
-from narcissus.study.results.base import MergedGroups
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
 from narcissus.synthetic.assess import RISKS

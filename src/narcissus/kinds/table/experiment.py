@@ -42,8 +42,7 @@ from narcissus.mechanisms.noise import Counts
 from narcissus.observer import Observer
 from narcissus.priors import RecordPrior
 from narcissus.priors.base import MAX_JOINT
-from narcissus.study.merging import SMALLER, Parts, merge, numbered, tells_of_fewer
-from narcissus.study.results.base import MergedGroups
+from narcissus.study.merging import SMALLER, MergedGroups, Parts, merge, numbered, tells_of_fewer
 from narcissus.success import CodesRight, ColumnsRight
 from narcissus.success.table import EachPerson, EachPersonsCodes
 from narcissus.tables import Table

@@ -27,7 +27,7 @@ from narcissus.rows import (
     StudyCriterion,
     StudyRow,
 )
-from narcissus.study.results.base import MergedGroups
+from narcissus.study.merging import MergedGroups
 
 GUESS = "best guess without the release"
 EVERYONE = {"by": "everyone", "group": "everyone"}

@@ -27,7 +27,7 @@ from narcissus.kinds.table.found import (
     guess_rows,
 )
 from narcissus.rows import StudyCriterion, StudyRow
-from narcissus.study.results.base import MergedGroups
+from narcissus.study.merging import MergedGroups
 
 PRIOR_IS_RIGHT = "the fitted prior is right about these real people"
 _PLAIN = (

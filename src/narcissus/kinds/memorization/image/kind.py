@@ -46,8 +46,7 @@ from narcissus.observer import Observer
 from narcissus.results import Estimate
 from narcissus.rows import Count, Fact, Findings, Positive, Share, StudyRow
 from narcissus.study.kinds import RunOptions
-from narcissus.study.merging import by_copies
-from narcissus.study.results.base import MergedGroups
+from narcissus.study.merging import MergedGroups, by_copies
 
 _DIVISION, _ATTEMPTS, _LEFT_OUT, _TRAINING = range(4)  # keys of random streams
 LARGEST_PICTURE = 48

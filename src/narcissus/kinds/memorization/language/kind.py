@@ -62,8 +62,7 @@ from narcissus.observer import Observer
 from narcissus.results import Estimate
 from narcissus.rows import Count, Fact, Findings, Positive, Quantity, StudyCriterion, StudyRow
 from narcissus.study.kinds import RunOptions
-from narcissus.study.merging import by_copies
-from narcissus.study.results.base import MergedGroups
+from narcissus.study.merging import MergedGroups, by_copies
 
 Scores = Mapping[str, NDArray[np.float64]]
 _DIVISION, _CANARIES, _RANKS, _TRAINING, _PROGRAM = 0, 2, 3, 4, 5

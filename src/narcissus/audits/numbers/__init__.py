@@ -1,1 +1,0 @@
-"""The numbers of records that hold no rows: a module for each kind."""
