@@ -68,7 +68,7 @@ def alone(path: str, values: int, kind: str, attacks: str) -> None:
         nonlocal begin
         found[name], begin = time.process_time() - begin, time.process_time()
 
-    ready = import_module("narcissus.kinds.table.prepare").prepare(study, Path(), 1)
+    ready = import_module("narcissus.kinds.table.kind").prepare(study, Path(), 1)
     lap("reading and fitting")
     ready.queries.counts(ready.table.codes)
     lap("counting")

@@ -14,7 +14,7 @@ import pytest
 from narcissus import bounds, load_study, run
 from narcissus.errors import InputError, StoreError, StudyError
 from narcissus.kinds.table import experiment as experiments
-from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.kind import prepare
 from narcissus.study import registry
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"

@@ -548,3 +548,19 @@ def test_a_record_of_before_small_groups_were_merged_is_verified(tmp_path, monke
     assert code == 2
     assert "earlier version" in err
     assert narcissus("report", "out", "--text", "--internal")[0] == 0
+
+
+def test_rows_and_facts_that_an_earlier_format_did_not_hold_are_no_difference():
+    from narcissus.cli.records import _as_recorded
+
+    quantity = {"value": 0.5, "grade": "sampled"}
+    row = {"role": "gain", "of": "gain", "name": "a", "quantity": quantity, "at": {"setting": "s"}}
+    old = {"rows": [row, {**row, "name": "b", "facts": {"low_joint": 0.1}}]}
+    again = [
+        {**row, "facts": {"low_apart": 0.2}},
+        {**row, "role": "refuted"},
+        {**row, "name": "b", "facts": {"low_joint": 0.1, "low_apart": 0.2}},
+    ]
+    assert _as_recorded(old, {"rows": again}) == old
+    other = {**row, "quantity": {**quantity, "value": 0.6}}
+    assert _as_recorded({"rows": [row]}, {"rows": [other]}) == {"rows": [other]}

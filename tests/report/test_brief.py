@@ -212,12 +212,3 @@ def test_it_prints_on_one_sheet_of_a4(every_record, table_record, tmp_path):
         printed = sheet.read_bytes()
         assert re.findall(rb"/Type\s*/Pages\b.*?/Count (\d+)", printed, re.S) == [b"1"], name
         assert re.search(rb"/MediaBox\s*\[0 0 59\d\S* 84\d", printed), name
-
-
-def test_a_kind_that_only_has_a_page_has_a_brief(table_record, monkeypatch):
-    from narcissus.report import brief
-
-    monkeypatch.setattr(brief, "subject_of", lambda record: None)
-    page = brief_of(table_record(1))
-    assert page.sections[0].blocks[0].paragraphs[0].startswith("100 people in a release")
-    assert NO_GROUPS in page.verdict.headline

@@ -16,11 +16,6 @@ def test_every_kind_says_what_was_released(every_record):
         assert found.worst == "" or found.worst.endswith(".")
 
 
-def test_a_kind_that_is_not_known_here_says_nothing(every_record):
-    record = every_record["game"].model_copy(update={"results": object()})
-    assert subject_of(record) is None
-
-
 def test_the_worst_group_is_the_one_with_the_surest_gain(table_record):
     record = table_record(1)
     (setting,) = KIND.judged(record).settings

@@ -224,11 +224,32 @@ def _found(
     written: Record, again: dict[str, Any], *, earlier: bool, blind: bool, tally: Likeness
 ) -> Iterator[str]:
     """Yield all differences; ``blind`` skips what only the holder of a key can compare."""
+    from narcissus.study.upgrade import FORMAT_2
+
     old, new = (_compared(one, earlier=earlier) for one in (written.to_dict(), again))
     if blind:
         old, new = _without_secrets(old), _without_secrets(new)
+    if FORMAT_2 in written.provenance.digests or earlier:
+        new = _as_recorded(old, new)
     yield from _of_itself(written)
     yield from differences(old, new, recorded_only=earlier, tally=tally)
+
+
+def _as_recorded(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Leave out rows, and facts of rows, that an earlier format did not hold."""
+
+    def which(row: dict[str, Any]) -> str:
+        more = row["quantity"].get("confidence"), row.get("facts", {}).get("by")
+        place = sorted(row.get("at", {}).items())
+        return str((row["role"], row["of"], row["name"], place, more))
+
+    def less(row: dict[str, Any]) -> dict[str, Any]:
+        facts = {k: v for k, v in row.get("facts", {}).items() if k in held[which(row)]}
+        return {k: v for k, v in row.items() if k != "facts"} | ({"facts": facts} if facts else {})
+
+    held = {which(row): row.get("facts", {}) for row in old.get("rows", [])}
+    rows = [less(row) for row in new.get("rows", []) if which(row) in held]
+    return new | ({"rows": rows} if rows else {})
 
 
 def _compared(record: Mapping[str, Any], *, earlier: bool) -> dict[str, Any]:

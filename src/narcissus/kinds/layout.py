@@ -84,7 +84,7 @@ class Layout:
         """More columns of a row of the frame; None leaves the row out."""
         return {}
 
-    def accepted(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]:
+    def threshold(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]:
         """Return what was accepted beforehand, why and by whom."""
         return record.study.get("threshold") or {}
 

@@ -170,7 +170,7 @@ def accepted(record: Record) -> str:
     layout, case = shown(record)
     if accepted := layout.subject(record, case).accepted:
         return accepted
-    said = layout.accepted(record, case)
+    said = layout.threshold(record, case)
     parts = [
         f"{_asked(key)} at {'least' if key in AT_LEAST else 'most'} "
         f"{percent(value) if isinstance(value, float) else value}"

@@ -122,16 +122,16 @@ def read_record(path: Path | str) -> Record:
                 "run the study again"
             )
         _require_kind(path, data)
-        if version == 1:
-            data = upgraded(data)
         if version in (1, 2):
-            data = with_rows(data)
+            data = with_rows(upgraded(data) if version == 1 else data)
         return _agreeing(path, _validated(path, data))
 
 
 def _require_kind(path: Path, data: Any) -> None:
     kind = cast("dict[str, Any]", data).get("kind") if isinstance(data, dict) else None
-    if isinstance(kind, str) and kind not in KINDS:
+    if not isinstance(kind, str):
+        raise InputError(f"{path} is not a record ({SCHEMA}): .kind: a text is needed")
+    if kind not in KINDS:
         raise InputError(
             f"{path} is a record of the unknown kind {kind!r}; this version knows "
             f"{', '.join(KINDS)}"

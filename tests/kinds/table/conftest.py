@@ -20,7 +20,7 @@ from narcissus.kinds.table.found import (
     guess_rows,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, Judgement
-from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.kind import prepare
 from narcissus.study import load_study
 
 GUESS = {"share": 0.5, "low": 0.4, "high": 0.6, "by_the_prior": None}

@@ -17,7 +17,7 @@ from narcissus.kinds.table.bound_summary import (
 )
 from narcissus.kinds.table.excesses import excesses
 from narcissus.kinds.table.found import TableBound
-from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.proofs import not_exceeded
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.kinds.table.summary import summarise

@@ -54,7 +54,7 @@ def test_members_of_a_group_that_others_decide_are_not_independent():
 
 
 def test_the_bound_of_the_singled_out_treats_a_trial_as_one_value(study):
-    from narcissus.kinds.table.prepare import prepare
+    from narcissus.kinds.table.kind import prepare
     from narcissus.study import load_study
 
     loaded = load_study(
@@ -347,9 +347,7 @@ def test_lower_limits_are_chosen_from_attacks_settings_and_groups(ready):
 def test_few_trials_may_leave_a_gain_more_than_open(study, narcissus):
     """What is recovered less what fresh people score less what is allowed may be below -1."""
     path = study(
-        groups={"columns": ["sex"]},
-        threshold={"gain": 0.4, "worst_group": 0.5},
-        run={"trials": 2},
+        groups={"columns": ["sex"]}, threshold={"gain": 0.4, "worst_group": 0.5}, run={"trials": 2}
     )
     code, _, _ = narcissus("audit", path, "--json", "--quiet")
     lows = [one.low for one in settings_of()[0].excesses if one.low is not None]

@@ -13,7 +13,7 @@ from narcissus.errors import InputError, StudyError
 from narcissus.kinds.table import KIND
 from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.experiment import ShownGroups, shown, simulations, trained
-from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.kind import prepare
 from narcissus.knowledge import FactoredTargets
 from narcissus.observer import SILENT
 from narcissus.priors import IndependentColumns

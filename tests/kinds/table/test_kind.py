@@ -20,9 +20,8 @@ from narcissus.game.executor import Serial
 from narcissus.kinds.table import KIND
 from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.found import OwnRelease
-from narcissus.kinds.table.kind import assessed, not_assessed
+from narcissus.kinds.table.kind import assessed, not_assessed, prepare
 from narcissus.kinds.table.layout import NOT_COVERED
-from narcissus.kinds.table.prepare import prepare
 from narcissus.kinds.table.words import verdict_words
 from narcissus.priors import best_guess
 from narcissus.report import render_text

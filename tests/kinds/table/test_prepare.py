@@ -10,7 +10,7 @@ import pytest
 import narcissus as library
 from narcissus.errors import InputError, TooLargeError
 from narcissus.kinds.table import experiment as experiments
-from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.kind import prepare
 from narcissus.study import load_study
 from narcissus.tables import read_table
 
@@ -116,7 +116,7 @@ def test_what_takes_a_list_of_joint_values_is_refused_where_there_are_too_many(
         load_study(path, allow_code=True)
 
 
-MODULE = importlib.import_module("narcissus.kinds.table.prepare")  # a function has the same name
+MODULE = importlib.import_module("narcissus.kinds.table.kind")  # a function has the same name
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from narcissus.kinds.table import proofs
 from narcissus.kinds.table import proofs as counts
 from narcissus.kinds.table.bound_summary import bound_rows
 from narcissus.kinds.table.found import TableBound
-from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.proofs import (
     at_most_if_fair,
     count_tails,

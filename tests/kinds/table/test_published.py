@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.published import read_published
 from narcissus.study import load_study
 

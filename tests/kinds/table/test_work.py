@@ -15,7 +15,7 @@ from narcissus.attacks.table import GibbsSampling, MeanField, PriorGuess
 from narcissus.errors import InputError, LongWorkError, StoreError, TooLargeError
 from narcissus.game.executor import Serial
 from narcissus.kinds.table import work
-from narcissus.kinds.table.prepare import prepare
+from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.work import (
     FOLDER,
     ReleasesSentBack,
@@ -73,7 +73,7 @@ def test_in_python_nothing_is_asked_unless_wished(study):
 def test_what_does_not_fit_is_refused(study, monkeypatch):
     loaded = narcissus.load_study(study())
     monkeypatch.setattr(work, "machine_memory", lambda: 10**8)
-    monkeypatch.setattr(sys.modules["narcissus.kinds.table.prepare"], "require_room", print)
+    monkeypatch.setattr(sys.modules["narcissus.kinds.table.kind"], "require_room", print)
     with pytest.raises(TooLargeError, match=r"about 0.3 GB of memory .* there are 0.1 GB"):
         narcissus.run(loaded)
 
@@ -258,8 +258,7 @@ def own(ready, study):
 
     def make(name):
         return ready(
-            mechanism={"name": f"own:{name}", "k": None, "epsilon": None},
-            attacks={"prior": {}},
+            mechanism={"name": f"own:{name}", "k": None, "epsilon": None}, attacks={"prior": {}}
         )
 
     return make

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from narcissus._outwards import lower, upper
@@ -12,6 +13,7 @@ from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Items, Section, Text
+from narcissus.report.svg import BLUE, GOLD, GREEN, INK, PLUM, QUIET, RUST
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -19,6 +21,7 @@ from narcissus.study.record import Record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
+COLORS = (BLUE, RUST, GREEN, PLUM, GOLD)
 _TOLD = "{name} tells {value} of members where {guess} of others are called in{proved}"
 PHRASES = {
     "proved": ", at most {high} if the training keeps what is declared",
@@ -262,16 +265,21 @@ def _picture(case: StudyJudgement) -> Figure:
     names = dict.fromkeys(row.name for _, row in shown)
 
     def draw(figure: MplFigure) -> None:
+        from matplotlib.ticker import FuncFormatter, NullFormatter
+
         axes = figure.subplots()
         at = [one.guess for one in each]
-        for name in names:
-            told = [(x, row) for x, row in shown if row.name == name]
-            axes.plot([x for x, _ in told], [row.value for _, row in told], marker="o", label=name)
-        axes.plot(at, at, color="0.5", linestyle="--", label="guessing")
+        for name, color in zip(names, cycle(COLORS), strict=False):
+            told = [(x, row.value) for x, row in shown if row.name == name]
+            axes.plot(*zip(*told, strict=True), color=color, marker="o", label=name)
+        axes.plot(at, at, color=QUIET, linestyle="--", label="guessing")
         if bounds := [(one.guess, one.bound.value) for one in each if one.bound is not None]:
-            axes.plot(*zip(*bounds, strict=True), color="black", linewidth=2, label="nobody above")
+            axes.plot(*zip(*bounds, strict=True), color=INK, linewidth=2.2, label="nobody is above")
         axes.set(xscale="log", yscale="log", xlabel="others called in", ylabel="members told")
-        axes.legend(loc="upper left", frameon=False)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:g}%"))
+            axis.set_minor_formatter(NullFormatter())
+        axes.legend(loc="upper left")
 
     first = _main(case)
     return Figure(

@@ -32,11 +32,7 @@ Trial = Mapping[str, NDArray[Any]]
 def mean_of_people(
     experiment: Experiment, sums: Floats, squares: Floats, *, confidence: float
 ) -> Estimate:
-    """Limit the population's mean of a number in [0, 1] that each person has.
-
-    ``sums`` and ``squares`` are those of the number and of its square over the people of each
-    trial, shape (trials,); ``confidence`` is the level of both limits together.
-    """
+    """Limit the mean over all people of a number in [0, 1] by sums of each trial."""
     n = experiment.targets
     if experiment.everybody:  # the people played are the population
         return exactly(float(sums.mean() / n), confidence, len(sums))
@@ -53,10 +49,9 @@ def mean_of_people(
 
 
 def gain_if_declared(experiment: Experiment, number: int, trials: Sequence[Trial]) -> float | None:
-    """Bound what a release adds, on average, to the score of the same attempts on fresh people.
+    """Bound what a declared release adds, on average, to the score on fresh people.
 
-    Only if the release rests on a declaration, which attacks can then test. None otherwise, and
-    where the prior may be wrong about the people: then gains are over a decoy.
+    None where nothing is declared, or the prior may be wrong: gains are then over a decoy.
     """
     if not (experiment.prior_is_exact and experiment.settings[number].mechanism.assumes):
         return None
@@ -196,16 +191,9 @@ def _share(
 
 
 def _if_fair(
-    experiment: Experiment,
-    guarantee: Guarantee,
-    trials: Sequence[Trial],
-    known: Sequence[Found],
+    experiment: Experiment, guarantee: Guarantee, trials: Sequence[Trial], known: Sequence[Found]
 ) -> list[Found]:
-    """Return the bounds of the swap program if they are below those known.
-
-    They hold for people no less fair than all those played. Of others nothing is claimed, unless
-    the people played are the whole population.
-    """
+    """Return lower bounds of the swap program, for people no less fair than those played."""
     if "evenness" not in trials[0]:
         return []
     each = np.array([t["evenness"] for t in trials])
@@ -233,7 +221,6 @@ def theorems_of(experiment: Experiment, guarantee: Guarantee) -> tuple[Theorem, 
 
 
 def _nothing(experiment: Experiment) -> list[Found]:
-    """Return the trivial bounds: the release guarantees nothing."""
     given: Found = {
         "guarantee": "none",
         "grade": "not assessed",
@@ -256,7 +243,6 @@ def _by(theorem: Theorem) -> dict[str, str]:
 
 
 def _given(experiment: Experiment, number: int, guarantee: Guarantee) -> dict[str, Any]:
-    """Return what all bounds from a guarantee say."""
     given = experiment.given_at(number)
     return {
         "guarantee": guarantee.describe(),

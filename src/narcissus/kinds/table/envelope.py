@@ -45,11 +45,7 @@ def people_alone(targets: int, values: int) -> int:
 
 
 def around(
-    crowd: Crowd,
-    chances: Floats,
-    beliefs: Floats | None,
-    noise: Noise,
-    rng: np.random.Generator,
+    crowd: Crowd, chances: Floats, beliefs: Floats | None, noise: Noise, rng: np.random.Generator
 ) -> dict[str, Floats]:
     """Compute what a trial keeps of its envelopes.
 

@@ -74,11 +74,7 @@ class Criterion:
         return lowest[self.name], 1.0 - self.limit
 
     def allowed(self, guess: Floats, fresh: Floats) -> Floats:
-        """Return the share allowed in each trial.
-
-        ``guess`` is the score of the best guess without the release, ``fresh`` that of the same
-        attempts on fresh people.
-        """
+        """Return the share allowed in each trial, by the guess and the score on fresh people."""
         if self.name == "advantage":
             return guess + self.limit * (1 - guess)
         return fresh + self.limit if self.name == "gain" else np.full_like(guess, self.limit)
@@ -145,10 +141,7 @@ class AttackScores:
         return self._worst(LEAST), self.around.envelope(MOST)
 
     def narrowest(self, value: float, level: float) -> tuple[float, float]:
-        """Return the tightest limits that any valid method could set at a mean share.
-
-        Of values between two ends: as far from them as values in [0, 1] are from these.
-        """
+        """Return the tightest limits that any valid method could set at a mean share."""
         count = self.shares.size
         if self.exact[0]:
             return value, value

@@ -25,11 +25,7 @@ from narcissus.evidence import (
     enclosed_limits,
     trials_for,
 )
-from narcissus.kinds.table.bound_summary import (
-    other_tails,
-    tail_of_population,
-    theorems_of,
-)
+from narcissus.kinds.table.bound_summary import other_tails, tail_of_population, theorems_of
 from narcissus.kinds.table.envelope import Enclosure
 from narcissus.kinds.table.estimates import (
     AttackScores,
@@ -101,7 +97,6 @@ def _of_scores(
     group: str = "",
     some: NDArray[np.bool_] | None = None,
 ) -> Excess:
-    """Build the excess of an attack or of the ceiling, ``some`` trials of which have members."""
     found = scores.excess(criterion, guess, confidence)
     values = scores.shares - criterion.allowed(guess, scores.fresh)
     room = scores.room(criterion, found.value)
@@ -135,7 +130,6 @@ def _more(needed: int, played: int) -> int:
 
 
 def _guesses(experiment: Experiment, trials: Trials) -> tuple[Floats, Floats]:
-    """Return each trial's best guess without the release: by the prior, and its real score."""
     chance = np.array([t["guess"][0] for t in trials]) / experiment.targets
     if experiment.prior_is_exact:
         return chance, chance
@@ -204,21 +198,12 @@ def apart(
 
 
 def _of_bound(
-    experiment: Experiment,
-    sums: Floats,
-    counts: Floats,
-    criterion: Criterion,
-    *,
-    group: str,
+    experiment: Experiment, sums: Floats, counts: Floats, criterion: Criterion, *, group: str
 ) -> Excess:
-    """Compare the mean of each person's bound with the threshold.
+    """Compare the mean of each person's bound ``x = share - c guess - a`` with the threshold.
 
-    Every person has ``x = share - c guess - a`` of their own (``c`` is 1 - a for an advantage a,
-    else 0), and its mean over the population is bounded from the sums of the people played.
-
-    ``sums`` are those over the people of each trial of share, share squared, guess, guess squared,
-    and share times guess, shape (trials, 5); ``counts`` the numbers of these people, shape
-    (trials,). Under a limit on the gain, the bound of each person is one on their gain.
+    ``c`` is 1 - a for an advantage a, else 0. ``sums`` are those over the people of each trial of
+    share, share squared, guess, guess squared, and share times guess, shape (trials, 5).
     """
     limit = criterion.limit
     less = 1 - limit if criterion.name == "advantage" else 0.0
@@ -238,7 +223,6 @@ def _of_bound(
 def _of_groups(
     experiment: Experiment, number: int, trials: Trials, criterion: Criterion
 ) -> Iterator[Excess]:
-    """Compare each group that an attacker can tell with the limit of the worst group."""
     level, ends = experiment.confidence, criterion.ends
     people = np.array([t["groups"] for t in trials])
     told = experiment.groups.by_secret(experiment.queries.unknown)
@@ -280,10 +264,7 @@ def _with_members(needed: int | None, some: NDArray[np.bool_]) -> int | None:
 def _of_counts(
     experiment: Experiment, number: int, trials: Trials, limit: int, joint: float
 ) -> Iterator[Excess]:
-    """Compare the counts with the limit: more than it in at most a part alpha of releases.
-
-    The ceiling has the largest mean, not the largest count, so it does not help here.
-    """
+    """Compare counts with the limit; a ceiling has the largest mean, not the largest count."""
     alpha = 1 - experiment.levels[0]
     for name, attack, count in experiment.attacks:
         if attack.informed:

@@ -117,7 +117,6 @@ class Truth:
         }
 
     def _columns(self, attempt: NDArray[np.int64], share: Floats) -> Floats:
-        """Compute the mean share of each column that is right, or its chance if that is known."""
         success = self.targets.success
         if self.beliefs is not None and isinstance(success, ColumnsRight):
             return success.column_chances(self.beliefs, attempt).mean(axis=0)
@@ -126,7 +125,6 @@ class Truth:
         return success.columns_right(self.crowd.secrets, attempt).mean(axis=0)
 
     def _by_group(self, share: Floats, hits: Floats) -> Floats:
-        """Sum over the members of each group; hits where secrets define the membership."""
         sums = self.crowd.members.sums
         return np.where(self.crowd.by_secret, sums(hits), sums(share))
 
@@ -134,9 +132,8 @@ class Truth:
 def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
     """Show every attack a release of other secrets, and score it on the true ones.
 
-    The decoy's secrets are drawn from the prior given the same known columns, so it carries no
-    information on the true ones. What an attack recovers here is due to its knowledge, not to the
-    release. If the prior is right, this is the expected score of its attempts.
+    They are drawn from the prior given the known columns, so that what is right is knowledge, not
+    the release; if the prior is right it is the expected score of the attempts.
     """
     game, sources = played.seat.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
@@ -153,9 +150,8 @@ def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
 def strangers(played: Round, groups: Groups, streams: TrialStreams) -> Found:
     """Score the same attempts on fresh people, in the groups that these belong to.
 
-    An attack that names rare values gets people with rare secrets right without any release: it
-    gets as many of strangers. True and fresh people can be exchanged given what is known, so the
-    difference is due to the release. Needs the prior to be right about the people.
+    Who names rare values gets as many rare secrets of strangers: the difference is due to the
+    release, if the prior is right about the people.
     """
     game, sources = played.seat.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
@@ -333,10 +329,7 @@ class Experiment:
         return play_block(self.seats[number], trial, number, size=1, streams=streams, deal=deal)
 
     def play(self, key: str) -> Found:
-        """Play one trial, given by its key; return what is kept of it.
-
-        That is what was recovered, by which attack, of which group, and without the release.
-        """
+        """Play one trial, given by its key; return what is kept of it."""
         trial, number = map(int, key.split("/"))
         crowd, played = self.crowd(trial), self.round(trial, number)
         streams, setting = TrialStreams(self.entropy), self.settings[number]
@@ -358,7 +351,6 @@ class Experiment:
         return found
 
     def _truth(self, crowd: Crowd, played: Round) -> Truth:
-        """Compute what scoring needs; none of it is random."""
         if not self.knows_chances:
             return Truth(crowd, None, None, self.knows_guess)
         [release], [insider] = played.release, played.told(OtherSecrets())
@@ -502,7 +494,6 @@ def shown(
 def _known_labels(
     experiment: Experiment, people: NDArray[np.int32]
 ) -> list[NDArray[np.integer] | None]:
-    """Return the group of each person for each division; None if it changes between trials."""
     if experiment.everybody:
         return [own for own, _ in experiment.crowd(0).members.partitions]
     columns: list[NDArray[np.integer] | None] = [
@@ -512,7 +503,6 @@ def _known_labels(
 
 
 def _played(experiment: Experiment) -> NDArray[np.int32]:
-    """Return the rows of all different people who were ever played, as value numbers."""
     world = experiment.seats[0].game.world
     assert isinstance(world, RealRows)
     drawn = np.zeros(world.people, dtype=bool)

@@ -194,10 +194,7 @@ class Accepted:
         if "targets" in limits:
             limits["targets"] = int(limits["targets"])
         return cls(
-            **limits,
-            decided_at=detail.decided_at,
-            reason=detail.reason,
-            origin=detail.origin,
+            **limits, decided_at=detail.decided_at, reason=detail.reason, origin=detail.origin
         )
 
     def criteria(self, label: str) -> Iterator[StudyCriterion]:
@@ -214,12 +211,19 @@ class Accepted:
             )  # fmt: skip
 
 
+def told_apart(labels: Sequence[str]) -> list[str]:
+    """Add a number to labels that several settings have, as rows are found by them."""
+    return [
+        f"{label} ({labels[: place + 1].count(label)})" if labels.count(label) > 1 else label
+        for place, label in enumerate(labels)
+    ]
+
+
 def _known(**values: Any) -> dict[str, Place]:
     return {key: value for key, value in values.items() if value is not None}
 
 
 def _flat(name: str, found: Found | None) -> dict[str, Any]:
-    """Return limits under names of their own."""
     return {} if found is None else {f"{name}_{key}": found[key] for key in ("low", "high")}
 
 
@@ -758,7 +762,6 @@ class SettingFound:
         )
 
     def _is_compared(self) -> bool:
-        """Return whether every attack is held to what is accepted."""
         asked = [name for name in LIMITS if getattr(self.threshold, name, None) is not None]
         return all(
             {e.name for e in self.excesses if (e.role, e.of, e.group) == ("attack", of, "")}

@@ -80,10 +80,7 @@ def _named(experiment: Experiment, rows: NDArray[np.int32]) -> Guesses:
 
 
 def _forest(experiment: Experiment, fitted: NDArray[np.int32], asked: NDArray[np.int32]) -> Guesses:
-    """Guess the unknown columns of rows from the known ones of others.
-
-    Joint values are guessed as one; where none are listed, column by column.
-    """
+    """Guess the unknown columns from the known ones, one by one where no values are listed."""
     queries = experiment.queries
     known = list(queries.known)
     ordered = [experiment.table.ordered[c] for c in known]
@@ -112,7 +109,6 @@ def _forest(experiment: Experiment, fitted: NDArray[np.int32], asked: NDArray[np
 def _scored(
     experiment: Experiment, by: str, rows: NDArray[np.int32], attempt: Guesses
 ) -> HeldOutGuess:
-    """Score guesses about rows, with the prior's own guess and its upper bound on any guess."""
     side: Any = experiment.side
     [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
     success, secrets, people = targets.success, targets.secrets(rows), len(rows)
@@ -143,10 +139,8 @@ def tree_chances(
 ) -> Floats:
     """Return the chance of each class for the rows asked about, shape (m, size).
 
-    ``rows`` are value numbers of the columns, shape (n, d), with ``classes`` in ``[0, size)``;
-    ``asked`` are rows of other people, shape (m, d); ``ordered`` is whether each column's values
-    have an order. Chances are means over the trees, in multiples of 1 / 2^20 a tree: each row sums
-    to about 1.
+    ``rows`` have shape (n, d), with ``classes`` in ``[0, size)``, ``asked`` (m, d). Chances are in
+    multiples of 1 / 2^20 a tree: each row sums to about 1.
     """
     votes = np.zeros((len(asked), size), dtype=np.int64)
     both = np.concatenate([rows, asked]).astype(np.int64)
@@ -199,7 +193,6 @@ def _counts(keys: Codes, nodes: int, size: int) -> Codes:
 
 
 def _one_of_each(at: Codes, nodes: int, rng: np.random.Generator) -> Codes:
-    """Choose a row of each node at random, shape (nodes,)."""
     order = rng.permutation(len(at))
     found = np.zeros(nodes, dtype=np.int64)
     found[at[order]] = order
@@ -209,10 +202,9 @@ def _one_of_each(at: Codes, nodes: int, rng: np.random.Generator) -> Codes:
 def _splits(
     x: Codes, y: Codes, at: Codes, counts: Codes, tries: int, rng: np.random.Generator
 ) -> tuple[Codes, Codes]:
-    """Choose a column and the largest value of its lower side for each node.
+    """Choose the random column and threshold with the least Gini impurity, for each node.
 
-    Of the random ones the one with the least Gini impurity; a node that none splits stays whole,
-    all on the lower side, and is tried again at the next level.
+    A node that none splits stays whole and is tried again at the next level.
     """
     nodes, size = counts.shape
     column, most = np.zeros(nodes, dtype=np.int64), np.full(nodes, np.iinfo(np.int64).max)

@@ -82,7 +82,6 @@ def _of_gains(found: SettingFound) -> Iterator[Finding]:
 
 
 def _of_guesses(found: SettingFound) -> Iterator[Finding]:
-    """Compare the guesses without the release: by the prior, and on the real people."""
     given = found.detail.given
     who = {name: f"the attack `{name}`" for name in found.attacks} | {GUESS: "the best guess"}
     for name, words in who.items():
@@ -98,7 +97,6 @@ def _of_guesses(found: SettingFound) -> Iterator[Finding]:
 
 
 def _of_held_out(found: SettingFound) -> Iterator[Finding]:
-    """Compare held-out guesses about rows with the prior's upper bound."""
     for one in found.held_out if found.detail.are_real else ():
         quantity = f"what {one.by} guesses of other rows of the table at {found.label}"
         most, rests = one.at_most, (*found.detail.given, INDEPENDENT)
@@ -107,7 +105,6 @@ def _of_held_out(found: SettingFound) -> Iterator[Finding]:
 
 
 def _of_counts(found: SettingFound) -> Iterator[Finding]:
-    """Report how often more than a proved number of targets are recovered."""
     own = found.detail
     for bound in found.bounds:
         most = bound.of_population
@@ -178,11 +175,8 @@ def judge(
 
 
 def _status(
-    threshold: Accepted | None,
-    excesses: Sequence[Excess],
-    contradictions: Sequence[Contradiction],
+    threshold: Accepted | None, excesses: Sequence[Excess], contradictions: Sequence[Contradiction]
 ) -> tuple[Status, list[Excess], int | None]:
-    """Return the status, its evidence, and roughly the trials that would settle what is open."""
     if threshold is None:
         return ("contradicted" if contradictions else "no threshold"), [], None
     attacks = [e for e in excesses if e.role == "attack"]
@@ -202,10 +196,7 @@ def _status(
 
 
 def _keepers(excesses: Sequence[Excess]) -> tuple[list[Excess] | None, list[Excess]]:
-    """Return the findings that keep each limit, for everybody and each group; or nearly do.
-
-    A bound is preferred to the ceiling: it needs no measurement of an attacker.
-    """
+    """Return what keeps each limit, a bound before the ceiling, or what nearly does."""
     limits = [e for e in excesses if e.role != "attack"]
     kept: list[Excess] = []
     nearly: list[Excess] = []
@@ -268,8 +259,7 @@ class TableJudgement(StudyJudgement):
     def decisive(self) -> JudgedSetting:
         """The setting that a verdict on a sweep rests on, whose numbers stand for it.
 
-        Of those that decide, the worst by their status; of these the least noise that is noise at
-        all, so that nothing looks better than it is.
+        The worst of those that decide, and of these the one with least noise that is noise at all.
         """
         found = [one for one in self.settings if one.decides] or self.settings
         status = min((one.status for one in found), key=WORST.index)
@@ -291,7 +281,6 @@ class TableJudgement(StudyJudgement):
 
     @cached_property
     def _overall(self) -> tuple[Status, Sequence[JudgedSetting]]:
-        """Return the status, by the settings that decide, and those that have it."""
         found = [one for one in self.settings if one.decides] or self.settings
         status = WORST[min(WORST.index(one.status) for one in found)]
         if self.contradictions and status != "exceeded":

@@ -28,10 +28,10 @@ from narcissus.kinds.table.pictures import (
     distribution_picture,
     groups_picture,
 )
-from narcissus.kinds.table.threat import are_real, threat_facts
 from narcissus.kinds.table.words import (
     above_guess,
     against,
+    are_real,
     attack_name,
     best_name,
     in_favour,
@@ -39,18 +39,12 @@ from narcissus.kinds.table.words import (
     level_of,
     most_vulnerable,
     odds,
+    threat_facts,
     verdict,
     without,
 )
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
-from narcissus.report.format import (
-    MISSING,
-    limits,
-    number,
-    percent,
-    points,
-    with_limits,
-)
+from narcissus.report.format import MISSING, limits, number, percent, points, with_limits
 from narcissus.report.gives_away import FOUND, VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade, NotAssessed
@@ -95,7 +89,7 @@ class TableLayout(Layout):
     def where(self, case: StudyJudgement) -> str:
         return f": {_of(case).decisive.label}"
 
-    def accepted(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]:
+    def threshold(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]:
         threshold = _of(case).settings[0].threshold
         return {} if threshold is None else vars(threshold)
 
@@ -287,7 +281,6 @@ def _worst_group(one: JudgedSetting) -> str:
 
 
 def _recovered(group: GroupFound, _: str, attack: GroupAttack) -> str:
-    """Describe what is recovered of a group, beside what is got without the release."""
     chance = attack.chance or 0.0
     return (
         f"{group.by}, {group.group} ({percent(group.share_of_people)} of the people): "
@@ -355,7 +348,6 @@ def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
 
 
 def _hurt_most(setting: JudgedSetting, where: str = "") -> tuple[str, Grade]:
-    """Name the group that the release surely costs most, as the verdict does."""
     if not setting.groups and setting.detail.merged is not None:
         words = "not assessed, since the groups are of too few people to be shown."
         return words, "not assessed"
@@ -490,7 +482,6 @@ def _sampled(label: str, value: Limited | None, level: str, more: str = "") -> H
 
 
 def _headline(setting: JudgedSetting) -> list[Headline]:
-    """Return the numbers of the verdict: without the release, with it, ceiling, proved."""
     level, best = level_of(setting), setting.best_attack
     more = "" if best is None else f"{points(above_guess(setting))} points above the guess; "
     if_right = "" if setting.detail.prior_is_exact else ", if the prior is right"
@@ -553,7 +544,6 @@ def _count(bound: TableBound) -> str:
 
 
 def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Verdict:
-    """Return the verdict; odds that are a sentence of it are said once, in their own place."""
     is_sweep = len(settings) > 1
     headline, said = record.verdict, odds(setting)
     before, found, after = headline.partition(said) if said else (headline, "", "")
@@ -580,7 +570,6 @@ def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedS
 
 
 def _threat(record: Record, setting: JudgedSetting) -> Section:
-    """Return whom the audit is about, and what it takes as given."""
     bounds = [bound for bound in setting.bounds if bound.counts]
     assumptions = [text for bound in bounds for text in bound.assumptions]
     given = dict.fromkeys(text for bound in bounds for text in bound.takes_as_given)
@@ -641,7 +630,6 @@ def _bounds(settings: Sequence[JudgedSetting]) -> Grid:
 
 
 def _findings(settings: Sequence[JudgedSetting]) -> Grid:
-    """List every statement that was compared with the others, with its grade."""
     findings = [found for setting in settings for found in setting.statements]
     return Grid(
         "Every statement, compared pair by pair where it is about the same",
@@ -677,7 +665,6 @@ def _results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Secti
 
 
 def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
-    """Describe in paragraphs how a trial goes, and what limits and decoys are."""
     attacks = setting.attacks.values()
     exact = any(one.fact("baseline_exact") for one in attacks)
     second = (
@@ -688,7 +675,7 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
     text = [
         f"One trial draws the people from {source}, makes the release, lets every attack guess"
         + (second if exact else " and scores the guesses.")
-        + (" The second score is computed exactly from the prior." if exact else ""),
+        + (" The second score is computed exactly from the prior." if exact else "")
     ]
     if setting.ceiling is not None and setting.ceiling.about.is_estimated:
         text.append(
@@ -790,7 +777,6 @@ def _released(setting: JudgedSetting) -> str:
 
 
 def _what(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> str:
-    """Name what is released and at which setting, which may be one name."""
     released = _released(setting)
     if len(settings) > 1:
         return f"{released}, {len(settings)} settings"

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from narcissus.kinds.table.found import GroupAttack, HitCounts, Limited, TableBound
 from narcissus.kinds.table.judgement import JudgedSetting
-from narcissus.kinds.table.words import (
-    above_guess,
-    attack_name,
-    best_name,
-    label_of,
-    share_allowed,
-)
+from narcissus.kinds.table.words import above_guess, attack_name, best_name, label_of, share_allowed
 from narcissus.report.format import limits, number, percent
 from narcissus.report.page import Figure, Grid
 from narcissus.results import Grade
@@ -35,32 +29,17 @@ def as_range(value: Limited | None) -> Range | None:
 
 @dataclass(frozen=True)
 class _Axis:
-    """Where each setting stands, the ticks, the title, and the setting without noise."""
-
     places: list[float]
     ticks: list[str]
     title: str
     apart: int | None
 
 
-def _epsilon(setting: JudgedSetting) -> float | None:
-    return setting.detail.epsilon
-
-
-def _mu(setting: JudgedSetting) -> float | None:
-    return setting.detail.mu
-
-
-def _scale(setting: JudgedSetting) -> float | None:
-    return None if setting.detail.noise is None else setting.detail.noise.scale
-
-
-# Privacy levels grow with less noise, a scale with more: sign, what is read, title.
-_AXES: tuple[tuple[str, int, Callable[[JudgedSetting], float | None]], ...] = (
-    ("epsilon", 1, _epsilon),
-    ("mu", 1, _mu),
-    ("noise scale", -1, _scale),
-)
+def _levels(setting: JudgedSetting) -> list[tuple[str, int, float | None]]:
+    """Return what may place a setting: privacy levels grow with less noise, a scale with more."""
+    own = setting.detail
+    scale = None if own.noise is None else own.noise.scale
+    return [("epsilon", 1, own.epsilon), ("mu", 1, own.mu), ("noise scale", -1, scale)]
 
 
 def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
@@ -69,8 +48,8 @@ def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
     places = [float(i) for i in range(len(settings))]
     ticks = ["no\nnoise" if s.noiseless else label_of(s) for s in settings]
     title = "setting"
-    for words, sign, value_of in _AXES:
-        values = {i: value for i in noisy if (value := value_of(settings[i]))}
+    for kind, (words, sign, _) in enumerate(_levels(settings[0])):
+        values = {i: value for i in noisy if (value := _levels(settings[i])[kind][2])}
         if noisy and len(values) == len(noisy):
             less = "protection" if settings[0].detail.noise is None else "noise"
             title = f"{words} (log scale); less {less} to the right"
@@ -159,7 +138,6 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
 
 
 def _in_words(settings: Sequence[JudgedSetting], *, is_proved: bool) -> str:
-    """Describe what is drawn over the settings."""
     triangles = ", a line with triangles the ceiling" if any(s.ceiling for s in settings) else ""
     edge = " The hatched area above the heavy line is where it is proved that no attacker is, on "
     return (
@@ -290,12 +268,10 @@ def distribution_picture(setting: JudgedSetting) -> Figure:
 
 
 def _rest(bound: TableBound) -> str:
-    """Return the part of releases in which a bound on the count may fail."""
     return f"{100 * (1 - bound.confidence):.4g}%"
 
 
 def _quantiles(distribution: HitCounts) -> list[int]:
-    """Return least, lower quartile, median, upper quartile and most of a distribution."""
     pairs = sorted(zip(distribution.targets, distribution.trials, strict=True))
     total = sum(count for _, count in pairs)
     found: list[int] = []
@@ -322,8 +298,7 @@ def columns_picture(setting: JudgedSetting) -> Figure:
         from narcissus.report.dot_plot import Row, dot_plot
 
         dot_plot(
-            figure,
-            [Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns],
+            figure, [Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns]
         )
 
     rows = [
@@ -356,8 +331,6 @@ def columns_picture(setting: JudgedSetting) -> Figure:
 
 @dataclass(frozen=True)
 class _Line:
-    """A group, or everyone: what is guessed, what the best attack recovers, the ceiling."""
-
     by: str
     group: str
     label: str

@@ -67,7 +67,6 @@ class SentExperiment:
         return cls(experiment, from_outside())
 
     def __call__(self, key: str) -> dict[str, Any]:
-        """Play one trial; return what is kept of it."""
         for name in from_outside():  # of what this worker played before
             if name not in self.theorems:
                 del THEOREMS[name]
@@ -130,10 +129,7 @@ def looks_of(
     executor: Executor,
     threshold: ThresholdSpec | None = None,
 ) -> LookPlan | None:
-    """Play the pilot and fix when the run may end; None if the study asks for no precision.
-
-    If ``threshold`` limits a gain or the worst group, the run waits for their limits too.
-    """
+    """Play the pilot and fix when the run may end; None if the study asks for no precision."""
     if study.run.precision is None:
         return None
     observer = options.observer
@@ -168,15 +164,9 @@ def looks_of(
 
 
 def play_looks(
-    experiment: Experiment,
-    plan: LookPlan,
-    play: Callable[[Experiment], Trials],
-    observer: Observer,
+    experiment: Experiment, plan: LookPlan, play: Callable[[Experiment], Trials], observer: Observer
 ) -> tuple[Experiment, Trials]:
-    """Play to each look in turn; end where the limits are near enough, or at the last.
-
-    ``play`` plays the missing trials of an experiment, and returns all of them.
-    """
+    """Play to each look in turn; end where the limits are near enough, or at the last."""
     for number, look in enumerate(plan.looks):
         now = plan.at(experiment, number)
         trials = play(now)
@@ -203,11 +193,10 @@ def play_looks(
 
 
 def half_width(numbers: SettingFound, threshold: ThresholdSpec | None = None) -> float:
-    """Return half the widest distance between the limits of the headline: guess, best, ceiling.
+    """Return half the widest distance between limits of the headline, and of what is limited.
 
-    With a threshold on a gain also that of the best attack's gain. With one on the worst group also
-    that of each group that an attacker can tell and that has at least two members a trial on
-    average. An attack that takes part in fewer trials than the rest does not hold up the run.
+    A threshold adds the best attack's gain, and each group that an attacker can tell with two
+    members a trial. An attack in fewer trials than the rest does not hold up the run.
     """
     best, played = numbers.best_attack, numbers.detail.trials
     answers = [numbers.guess, best, numbers.ceiling]
@@ -235,7 +224,6 @@ def _needed(
     wanted: float,
     threshold: ThresholdSpec | None,
 ) -> int:
-    """Plan how many trials bring all limits that the run waits for within ``wanted``."""
     means = list(_reaches(pilot, trials, threshold))
 
     def near(count: int) -> bool:
@@ -253,7 +241,6 @@ def _needed(
 def _reaches(
     pilot: Experiment, trials: Sequence[Mapping[str, Any]], threshold: ThresholdSpec | None
 ) -> Iterator[Callable[[int], float]]:
-    """Yield for each mean that the run waits for what its limits reach in so many trials."""
     around = Enclosure.of(trials, pilot.targets)
     error = (1 - pilot.claimed) / 2  # that of the first look
 
@@ -295,9 +282,7 @@ def play_trials(
 ) -> tuple[Experiment, Mapping[str, Any]]:
     """Play what is not played yet; return the experiment as it was played, and all trials.
 
-    ``plan`` decides the end if the study asks for a precision. Stored trials are this study's if
-    they have its ``identity``. With ``again`` attacks learn even if all trials are there, since
-    others will use them.
+    ``again``: attacks learn even if all trials are there, since others will use them.
     """
     keys = experiment.keys()
     agreed = partial(work.check, experiment, executor=executor, options=options)
@@ -308,10 +293,7 @@ def play_trials(
     try:
         if options.folder is not None:
             store = TrialStore(
-                options.folder,
-                identity,
-                restart=options.restart,
-                observer=options.observer,
+                options.folder, identity, restart=options.restart, observer=options.observer
             )
             if not is_new:
                 held = store.keys()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ from narcissus.errors import InputError
 from narcissus.game.block import Deal, Sources
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 from narcissus.kinds.table import proofs
+from narcissus.kinds.table.found import told_apart
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism
 from narcissus.tables import Table
@@ -73,7 +74,9 @@ class Setting:
 
 def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:
     """Prepare each level of a sweep, all of which must release the same tables."""
-    settings = tuple(_setting(one, columns) for one in planned)
+    labels = told_apart([one.label for one in planned])
+    found = zip(planned, labels, strict=True)
+    settings = tuple(replace(_setting(one, columns), label=label) for one, label in found)
     for setting in settings[1:]:
         if setting.mechanism.queries != settings[0].mechanism.queries:
             raise InputError(
@@ -190,8 +193,7 @@ class Groups:
     def by_secret(self, unknown: Sequence[int]) -> NDArray[np.bool_]:
         """Return for every group whether an attacker cannot know who belongs to it.
 
-        Bounds on people given their known columns, and the ceiling, do not hold for a group chosen
-        by the secrets: always guessing its value gets all of it.
+        Bounds given known columns, and the ceiling, do not hold for it: naming its value gets all.
         """
         told = [index in unknown for index, _, labels in self.columns for _ in labels]
         told += [True] * len(UNUSUAL) if self.unusual else []
@@ -213,8 +215,7 @@ class Groups:
     def by_others(self) -> NDArray[np.bool_]:
         """Return for every group whether who else is drawn decides who belongs to it.
 
-        Members of such a group are not drawn independently: a person who is alone in no table
-        shares what is known of them with others who are not alone either.
+        Its members are not independent: one who is alone in no table shares with others.
         """
         labels = sum(len(labels) for _, _, labels in self.columns)
         labels += len(UNUSUAL) if self.unusual else 0
@@ -226,11 +227,7 @@ class Groups:
         targets: Targets | FactoredTargets,
         secrets: NDArray[np.integer],
     ) -> Members:
-        """Return the members of each group, in the order of `names`.
-
-        ``people`` are the full codes, secrets included: groups are for the report, the attacker
-        does not see them.
-        """
+        """Return the members of each group, in the order of `names`, from full codes."""
         parted = [(people[:, index].copy(), len(labels)) for index, _, labels in self.columns]
         if self.unusual:
             parted.append((_bands(targets.secret_chance(secrets), UNUSUAL), len(UNUSUAL)))
@@ -240,16 +237,12 @@ class Groups:
 
 
 def _bands(values: Floats, bands: Sequence[tuple[float, str]]) -> NDArray[np.int32]:
-    """Split by descending lower limits: each value belongs to the first that it reaches."""
     limits = np.array([limit for limit, _ in bands])
     return np.searchsorted(-limits, -values, side="left").astype(np.int32)
 
 
 def _alone(targets: Targets | FactoredTargets) -> Floats:
-    """Compute the share of tables in which nobody shares a person's known part, shape (n,).
-
-    Of the tables with an unknown column; table by table, to save memory.
-    """
+    """Compute the share of tables in which nobody shares a person's known part, shape (n,)."""
     alone = np.zeros(targets.people)
     tables, columns = 0, targets.queries.columns(targets.codes)
     for pattern in targets.queries.patterns:
@@ -269,11 +262,7 @@ def proved(
     setting: Setting,
     points: tuple[float, ...],
 ) -> Kept:
-    """Compute the arrays kept of what is proved.
-
-    ``setting`` has a guarantee; ``points`` are the epsilons of the profile for the domination
-    bound, one for each confidence level.
-    """
+    """Compute what is proved, with one epsilon of the profile for each confidence level."""
     assert setting.guarantee is not None
     # of a guess that can be made: what a bound leaves above it must not come out too small
     guess = targets.best_chance
@@ -309,7 +298,6 @@ def proved(
 def _counts(
     targets: Targets | FactoredTargets, guarantee: Guarantee, points: tuple[float, ...]
 ) -> Kept:
-    """Compute the bounds on the number recovered at once, and what some mechanism attains."""
     found: Kept = {}
     for place, point in enumerate(points):
         delta = float(guarantee.profile(point))

@@ -99,10 +99,7 @@ def _most_by_factors(targets: FactoredTargets) -> Floats:
 
 
 def best_chances(targets: People) -> Floats:
-    """Bound the chance of each person's best guess without the release from above, shape (n,).
-
-    Exact where the best guess is known.
-    """
+    """Bound each person's best guess without the release from above, shape (n,)."""
     if isinstance(targets, Targets):
         return targets.each(lambda rows: targets.success.chances(rows).max(axis=1))
     return targets.best_chance if targets.success.columns.exact else _most_by_factors(targets)
@@ -194,10 +191,7 @@ def _listed(targets: FactoredTargets, guarantee: Guarantee) -> Floats:
 
 
 def columns_share(targets: FactoredTargets, guarantee: Guarantee) -> float | None:
-    """Bound the mean share of unknown columns that any attacker gets right of these people.
-
-    This is no bound on the chance that many columns are right. None if a distance is allowed.
-    """
+    """Bound the mean share of right columns, not of people; None if a distance is allowed."""
     if any(targets.success.columns.distances):
         return None
     different = marginals(targets.factors)
@@ -278,10 +272,7 @@ def single_success(targets: People, epsilon: float, delta: float) -> tuple[Float
 
 
 def single_from_best(p: Floats, differ: Floats, epsilon: float) -> tuple[Floats, Floats]:
-    """Compute each target's ``o`` and ``Theta`` from the chance ``p`` of their best guess, (n,).
-
-    Feasible also for a ``p`` above every guess's chance; ``differ`` is ``1 - sum_x D(x)^2``.
-    """
+    """Compute ``o`` and ``Theta`` from chances of best guesses, or larger ones, shape (n,)."""
     o = np.asarray(posterior(p, epsilon), dtype=np.float64)
     # (1 - beta) / (1 - p), written so that it neither overflows nor divides by zero
     slope = np.exp(-epsilon) / (p + (1 - p) * np.exp(-epsilon))
@@ -307,10 +298,7 @@ def costs(targets: People, guarantee: Guarantee, epsilon: float, theta: Floats) 
 def theorems_of(
     success: ColumnsRight, people: int, guarantee: Guarantee, *, factored: bool = False
 ) -> tuple[Theorem, Theorem]:
-    """Return the theorems behind the bounds on the mean share and on the count.
-
-    Where each column counts by itself no bound on counts is proved: the second is not used.
-    """
+    """Return the theorems behind the bounds on the mean share and on the count."""
     tail = DOMINATION if isinstance(guarantee, PureDP) else INTERPOLATION
     first, *others = for_each(guarantee)
     if success.by_column:
@@ -446,19 +434,13 @@ def output_tail_table(chances: Floats, epsilon: float, spent: float) -> Floats:
 
 
 def not_exceeded(tails: Floats, level: float) -> int:
-    """Return the least ``v`` with ``Pr[more than v] <= 1 - level``.
-
-    ``tails`` are ``Pr[at least v]`` for ``v = 0 .. n + 1``, non-increasing.
-    """
+    """Return the least ``v`` with ``Pr[more than v] <= 1 - level``, of tails for 0 to n + 1."""
     # A hair of slack for sums that should be equal: towards the larger, safe answer.
     return int(np.argmax(tails[1:] <= (1 - level) * (1 - 1e-12)))
 
 
 def packed(key: str, table: Floats) -> dict[str, NDArray[Any]]:
-    """Pack ``Pr[at least v]`` for ``v = 0 .. n + 1``, by names after ``key``.
-
-    If it is cut, ``key/from`` holds the first count that is kept.
-    """
+    """Pack ``Pr[at least v]``; ``key/from`` holds the first count that is kept, if it is cut."""
     if table.size <= KEPT:
         return {key: table}
     level = (table[0] + table[-2]) / 2  # of more than everybody nothing is said
@@ -468,10 +450,7 @@ def packed(key: str, table: Floats) -> dict[str, NDArray[Any]]:
 
 
 def unpacked(trial: Trial, key: str, people: int) -> Floats:
-    """Unpack the limit for every count, shape (people + 2,).
-
-    Outside those kept it is never too small: 1 below, the last one kept above.
-    """
+    """Unpack the limit for every count, shape (people + 2,); none is too small."""
     own = trial[key]
     if f"{key}/from" not in trial:
         return own
@@ -522,20 +501,15 @@ def count_tails(
 
 
 def _is_listed(targets: People) -> TypeGuard[Targets]:
-    """Whether values are listed and matched exactly."""
     return isinstance(targets, Targets) and targets.success.exact
 
 
 def _kinds(targets: Targets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first person of each prior, and how many share it."""
     return targets.alike.first, np.bincount(targets.alike.of)
 
 
 def reached(targets: People, guarantee: Guarantee) -> Floats | None:
-    """Compute ``Pr[at least v recovered]`` that some mechanism with the guarantee attains.
-
-    Shape (n + 2,); None if no such mechanism is known, or it takes too much to compute.
-    """
+    """Compute ``Pr[at least v recovered]`` that some mechanism attains; None: not known."""
     if not _is_listed(targets):
         return None
     if targets.people > REACHED_PEOPLE or targets.prior.size > REACHED_CELLS:
@@ -546,10 +520,7 @@ def reached(targets: People, guarantee: Guarantee) -> Floats | None:
 
 
 def evenness(targets: People) -> Floats | None:
-    """Return the largest chance of a best guess, and the least that two drawn secrets are equal.
-
-    Shape (2,); None unless values are listed and matched exactly.
-    """
+    """Return the largest chance of a guess, and the least that two secrets are equal."""
     if not _is_listed(targets):
         return None
     same = targets.each(lambda rows: (rows**2).sum(axis=1))

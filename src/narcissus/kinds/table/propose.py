@@ -104,7 +104,6 @@ def _shortly(message: str, name: str) -> str:
 
 
 def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
-    """Return why a column identifies people rather than describing them, or nothing."""
     values, people = tally.values, column.people
     different = len(values)
     if different < 3:
@@ -123,7 +122,6 @@ def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
 
 
 def _counts_people(numbers: NDArray[np.float64]) -> str:
-    """Return why nearly distinct numbers look like identifiers of people, or nothing."""
     if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
         return ""
     if len(numbers) > FEW and numbers.max() - numbers.min() < len(numbers) / NEARLY_ALL:
@@ -150,7 +148,6 @@ def _bins(column: ColumnSketch, tally: ValueTally) -> tuple[Way, str]:
 
 
 def _common(column: ColumnSketch, tally: ValueTally, *, are_names: bool) -> tuple[Way, str]:
-    """Propose to keep the values that many have and to merge the others."""
     many = sum(times >= CROWD * column.people for times in tally.counts)
     common = min(COMMON, max(2, many))
     why = f"{len(tally.values):,} values, of which {many:,} are those of one person in a hundred"
@@ -215,7 +212,6 @@ def _isolated(numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> list[s
 
 
 def _missing_like(tally: ValueTally, bins: Way) -> tuple[tuple[str, int], ...]:
-    """List texts that look like codes for a missing value, if many people have them."""
     if "codes" in bins:
         return ()
     found = [
@@ -341,7 +337,6 @@ def _unknown(kept: Sequence[ColumnProposal]) -> tuple[tuple[str, ...], str]:
 
 
 def _few(found: Sequence[ColumnProposal], kept: Sequence[ColumnProposal]) -> list[ColumnProposal]:
-    """Take the first columns while their joint values are few, and something stays known."""
     chosen: list[ColumnProposal] = []
     values = 1
     for column in found:
@@ -354,7 +349,6 @@ def _few(found: Sequence[ColumnProposal], kept: Sequence[ColumnProposal]) -> lis
 
 
 def _size(kept: Sequence[ColumnProposal], unknown: Sequence[str]) -> tuple[int, int, int]:
-    """Return the largest k at which tables and cells are few, and their numbers."""
     sizes = [column.labels for column in kept]
     known = [column.labels for column in kept if column.name not in unknown]
     size = (1, 0, 0)
@@ -421,7 +415,6 @@ def _shown(name: str) -> str:
 
 
 def _toml(value: Any) -> str:
-    """Write a value as TOML: text and numbers as in JSON, except the character DEL."""
     if isinstance(value, dict):
         pairs = [f"{_key(name)} = {_toml(one)}" for name, one in value.items()]
         return f"{{ {', '.join(pairs)} }}"

@@ -48,10 +48,7 @@ _MORE_OTHERS = 0.5  # by so much more of a release than of the data, rare values
 
 
 def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tuple[Any, str]:
-    """Read a release in the form of the study's mechanism, and the SHA-256 of its file.
-
-    A file that does not hold what the mechanism releases about this table raises InputError.
-    """
+    """Read a release in the form of the study's mechanism, and the SHA-256 of its file."""
     mechanism = experiment.settings[0].mechanism
     if len(experiment.settings) > 1:
         raise InputError(
@@ -82,7 +79,6 @@ def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tup
 
 
 def _rows(study: TableStudy, table: Table, path: Path) -> Microdata:
-    """Read rows as the table was read: its values, however they are written, in its bins."""
     _, raw = open_source(str(path), list(table.names), (), 200_000_000)
     if study.data.missing == "drop":
         raw = complete(raw)
@@ -95,7 +91,6 @@ def _rows(study: TableStudy, table: Table, path: Path) -> Microdata:
 
 
 def _cells(experiment: Experiment, path: Path) -> Floats:
-    """Read counts, one line a cell; every cell of every table must be there."""
     table, queries = experiment.table, experiment.queries
     if queries.coarse:
         raise InputError("`release`: files of tables with coarser columns cannot be read")
@@ -159,10 +154,7 @@ def _require_possible(experiment: Experiment, rule: CellRule, cells: Floats, pat
         )
 
 
-def _tables(
-    queries: TableQueries,
-) -> list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
-    """Return each table's columns, its first cell, and the stride of each column."""
+def _tables(queries: TableQueries) -> list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]]:
     found: list[tuple[NDArray[np.bool_], int, NDArray[np.int64]]] = []
     for pattern in queries.patterns:
         steps = np.cumprod([1, *pattern.shape[:0:-1]])[::-1]
@@ -180,10 +172,7 @@ def _tables(
 def _codes(
     column: RawColumn | None, table: Table, place: int, path: Path, *, missing: bool = False
 ) -> NDArray[np.int32]:
-    """Return the values of a column as codes of the table.
-
-    An empty cell is the table's missing value, or -1 if a cell's table lacks the column.
-    """
+    """Return a column as codes; an empty cell is the missing value, or -1 without one."""
     if column is None:
         return np.array([-1], dtype=np.int32)
     name, labels = table.names[place], table.labels[place]
@@ -243,10 +232,8 @@ def attack_own_release(
 ) -> OwnRelease:
     """Attack a release about all people of the table with every attack that anyone could run.
 
-    The study has one setting, and its attacks have learned. ``path`` and ``digest`` are those of
-    the release's file (SHA-256). Nothing is sampled: attacks count what is right about the people
-    of the table. The comparison is a decoy: the same attacks on a release of other secrets, drawn
-    from the prior, by the same mechanism.
+    What is right is counted, beside a decoy: the same attacks on a release of other secrets, drawn
+    from the prior, by the same mechanism. ``digest`` is the SHA-256 of the file at ``path``.
     """
     observer.note(f"attacking {path}")
     table, entropy = experiment.table, experiment.entropy

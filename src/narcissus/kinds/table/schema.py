@@ -85,8 +85,7 @@ class DataSpec(Strictly):
     drop: list[str] = Field([], description="Columns to leave out; '' for those without a name.")
     bins: dict[str, BinsSpec] = Field({}, description="How to bin columns of many values.")
     missing: Literal["refuse", "drop", "category"] = Field(
-        "refuse",
-        description="Missing values: an error, rows dropped, or a value of their own.",
+        "refuse", description="Missing values: an error, rows dropped, or a value of their own."
     )
     read_as: dict[str, ReadAs] = Field(
         {},

@@ -183,7 +183,6 @@ def _columns(experiment: Experiment, name: str, trials: Sequence[Trial]) -> dict
 
 
 def _search(name: str, trials: Sequence[Trial]) -> Found | None:
-    """Report how often a search for values that agree with exact counts stuck, and at what."""
     left = np.array([float(t[f"{name}/residual"]) for t in trials if f"{name}/residual" in t])
     if not left.size:
         return None
@@ -195,7 +194,6 @@ def _search(name: str, trials: Sequence[Trial]) -> Found | None:
 def _below(
     experiment: Experiment, attack: TableAttack, trials: Sequence[Trial], share: float
 ) -> Found | None:
-    """Explain why an attack recovers less than the best guess, if it does and documents how."""
     if experiment.prior_is_exact:
         guesses = [float(t["guess"][0]) / experiment.targets for t in trials]
     else:
@@ -207,17 +205,12 @@ def _below(
 
 
 def _roughly(scores: AttackScores, luck: Floats, level: float) -> dict[str, Any]:
-    """Return the estimate with less luck in it, approximate limits, and the nearest valid ones."""
     left = scores.shares - luck
     value = float(np.clip(left.mean(), 0, 1))
     rough: dict[str, Any] | None = None
     if left.size > 1:
         found = studentised_limits(left, confidence=level)
-        rough = {
-            "low": max(0.0, found.low),
-            "high": min(1.0, found.high),
-            "method": found.method,
-        }
+        rough = {"low": max(0.0, found.low), "high": min(1.0, found.high), "method": found.method}
     low, high = scores.narrowest(value, level)
     return {"share": value, "approximate": rough, "narrowest": {"low": low, "high": high}}
 
@@ -243,11 +236,7 @@ def _against_itself(scores: AttackScores, level: float, joint: float) -> dict[st
     found: dict[str, Any] = {"gain_low_joint": scores.gain(joint).low}
     for name in ("baseline", "gain", "advantage"):
         estimate: Estimate = getattr(scores, name)(level)
-        found |= {
-            name: estimate.value,
-            f"{name}_low": estimate.low,
-            f"{name}_high": estimate.high,
-        }
+        found |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
     return found
 
 
@@ -441,8 +430,7 @@ def _best(
 ) -> str | None:
     """Choose the attack with most evidence, not the luckiest of few trials.
 
-    By limits of one kind, as if nothing were known of any attack: the printed limits are tighter
-    for an attack whose ends are known.
+    By limits of one kind: those printed are tighter for an attack whose ends are known.
     """
     joint = each_confidence(experiment.confidence, family(experiment))
     found: dict[str, tuple[float, float]] = {}
@@ -455,7 +443,6 @@ def _best(
 
 
 def _finite(value: float | None) -> float | None:
-    """Return None for a level without noise, which JSON cannot hold."""
     return None if value is None or not np.isfinite(value) else value
 
 
@@ -482,11 +469,7 @@ def _luck(experiment: Experiment, trials: Sequence[Trial]) -> Floats:
 
 
 def _guess(experiment: Experiment, trials: Sequence[Trial], around: Enclosure | None) -> Found:
-    """Limit the share that the best guess without the release gets right.
-
-    Each person's chance is known exactly from the prior. If the prior may be wrong about the
-    people, the guess's real hits are reported next to it.
-    """
+    """Limit the share of the best guess: by the prior, or by hits where that may be wrong."""
     sums = np.array([t["guess"] for t in trials])
     level, n = experiment.confidence, experiment.targets
     if experiment.prior_is_exact:
@@ -511,10 +494,9 @@ def _guess(experiment: Experiment, trials: Sequence[Trial], around: Enclosure | 
 
 
 def _hits(experiment: Experiment, real: Floats) -> Estimate:
-    """Limit the share that the guess gets right from its hits, which count person by person.
+    """Limit the share of hits of the guess, which count person by person.
 
-    Rows drawn without replacement are less spread than as many that are independent and
-    alike (Hoeffding 1956, Theorem 4).
+    Drawn without replacement they are less spread (Hoeffding 1956, Theorem 4).
     """
     level, n = experiment.confidence, experiment.targets
     if experiment.everybody:  # the people played are the population
@@ -525,7 +507,6 @@ def _hits(experiment: Experiment, real: Floats) -> Estimate:
 
 
 def _of_factors(experiment: Experiment, trials: Sequence[Trial]) -> dict[str, Any]:
-    """Report what else is known of the guess if no joint value is listed."""
     if not experiment.factored:
         return {}
     names = [experiment.table.names[c] for c in experiment.queries.unknown]

@@ -25,6 +25,7 @@ from narcissus.kinds.table.found import (
     declared_row,
     group_rows,
     guess_rows,
+    told_apart,
 )
 from narcissus.rows import StudyCriterion, StudyRow
 from narcissus.study.merging import MergedGroups
@@ -41,6 +42,8 @@ Upgraded = tuple[tuple[StudyCriterion, ...], tuple[StudyRow, ...], TableDetail]
 def upgraded(results: Any, study: Found) -> Upgraded:
     """Return criteria, rows and detail."""
     found: Sequence[Found] = results if isinstance(results, list) else [results]
+    labels = told_apart([one["label"] for one in found])
+    found = [{**one, "label": label} for one, label in zip(found, labels, strict=True)]
     criteria: list[StudyCriterion] = []
     rows: list[StudyRow] = []
     settings: list[SettingDetail] = []

@@ -1,14 +1,18 @@
-"""The findings at one setting in sentences: odds, evidence for the release and against it."""
+"""An audit of a table in sentences: odds, evidence for and against, the study itself."""
 
 from __future__ import annotations
 
 import math
+from typing import Any, cast
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.table.estimates import criteria
 from narcissus.kinds.table.found import Accepted, GroupAttack, GroupFound, PlayedAttack
 from narcissus.kinds.table.judgement import WORST, JudgedSetting, TableJudgement
-from narcissus.report.format import NO_BREAK
+from narcissus.report.format import NO_BREAK, number
+from narcissus.report.format import percent as rounded
+from narcissus.study.plugins import GIVEN
+from narcissus.study.record import Record
 
 SAMPLED_TOO = "the people played and within sampling limits for all people like them."
 
@@ -58,7 +62,6 @@ def odds(numbers: JudgedSetting) -> str:
 
 
 def _with_it(numbers: JudgedSetting, best: PlayedAttack) -> str:
-    """Describe what is right with the release; fewer than without are no news of it."""
     guess = numbers.guess.share
     if round(100 * best.share) < round(100 * guess) and all(
         (one.low_joint or 0.0) <= guess for one in numbers.attacks.values()
@@ -315,7 +318,6 @@ def against(numbers: JudgedSetting) -> list[str]:
 
 
 def _best_attack(name: str, best: PlayedAttack) -> list[str]:
-    """Describe whether the best attack owes anything to the release, or that trials cannot tell."""
     if best.about.uses == "prior":  # it does not look
         return []
     low = best.sure_gain
@@ -344,11 +346,9 @@ def _best_attack(name: str, best: PlayedAttack) -> list[str]:
 
 
 def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttack] | None:
-    """Return the group, and the attack on it, that gains most beyond its limits.
+    """Return the group, and the attack on it, that surely gains most, if any does.
 
-    Gains are over the best guess, and for a group defined by the secrets also over the attack
-    itself. The limits hold for all groups, attacks and settings at once, which is what is chosen
-    from.
+    The limits hold for all groups, attacks and settings at once, which is what is chosen from.
     """
     found = [
         (group, name, attack)
@@ -415,3 +415,170 @@ def above_guess(setting: JudgedSetting) -> float | None:
     """Return how much more the best attack recovers than can be guessed without the release."""
     best = setting.best_attack
     return None if best is None else best.share - setting.guess.share
+
+
+Answer = dict[str, Any]
+Rows = list[tuple[str, str]]
+
+
+def _section(record: Record, name: str) -> Answer:
+    value: Any = record.study.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _table(data: Answer) -> Rows:
+    rows: Rows = []
+    if source := data.get("path") or data.get("table"):
+        given = str(source).startswith(GIVEN)
+        rows.append(("Table", "a data frame, given from Python" if given else str(source)))
+    if columns := data.get("columns"):
+        rows.append(("Columns", ", ".join(columns)))
+    if drop := data.get("drop"):
+        rows.append(("Columns left out", ", ".join(drop)))
+    if bins := data.get("bins"):
+        rows.append(("Columns in bins", "; ".join(f"{c}: {_bins(b)}" for c, b in bins.items())))
+    if data.get("missing") in ("drop", "category"):
+        how = {"drop": "their rows are left out", "category": "a value of their own"}
+        rows.append(("Missing values", how[data["missing"]]))
+    return rows
+
+
+def _bins(spec: Answer) -> str:
+    found = {key: value for key, value in spec.items() if value is not None}
+    for key, value in found.items():
+        if key == "edges":
+            return "a new bin from " + ", ".join(number(edge) for edge in value)
+        if key == "quantiles":
+            return f"{value} bins of equal share"
+        return f"{'above' if key == 'above' else 'bins of width'} {number(value)}"
+    return "as they are"
+
+
+def _attacker(threat: Answer) -> Rows:
+    rows: Rows = []
+    if unknown := threat.get("unknown"):
+        rows += [
+            ("Unknown to the attacker", ", ".join(unknown)),
+            ("Known to the attacker", "all other columns"),
+        ]
+    elif known := threat.get("known"):
+        rows += [
+            ("Known to the attacker", ", ".join(known)),
+            ("Unknown to the attacker", "all other columns"),
+        ]
+    if targets := threat.get("targets"):
+        rows.append(("People in one release", f"{number(targets)}, each of them a target"))
+    if people := threat.get("people"):
+        where = {
+            "prior": "drawn from the prior, which is then known exactly",
+            "rows": "real rows of the table",
+            "all": "all rows of the table",
+        }
+        rows.append(("Where they come from", where.get(people, str(people))))
+    within: Answer = threat.get("within") or {}
+    far = "; ".join(f"{c} up to {number(places)} off" for c, places in within.items())
+    if least := threat.get("at_least"):
+        counts = f"at least {number(least)} of the unknown columns are right"
+    else:
+        counts = "every unknown column is right"
+    asked = "A target counts as recovered when"
+    if threat.get("share_of_columns"):
+        asked, counts = "What is scored", "the share of a person's unknown columns that is right"
+    rows.append((asked, counts + (f" ({far})" if far else "")))
+    return rows
+
+
+def _prior(prior: Answer) -> Rows:
+    kind = prior.get("name", prior.get("kind"))  # "kind" in version 0.1
+    if kind is None:
+        return []
+    words = {
+        "bayesian-network": "a Bayesian network fitted to the table, at most "
+        f"{prior.get('parents', '?')} parents for each column",
+        "independent": "the table's columns, taken as independent",
+        "empirical": "the table's own rows",
+    }
+    return [("What the attacker knows beforehand", words.get(kind, f"{kind} (the user's own)"))]
+
+
+def _level(value: float | None, name: str) -> str:
+    # a record holds no infinity: None among the levels is the one without noise
+    if value is None or (name == "scale" and value == 0):
+        return "no noise"
+    return number(value)
+
+
+def _release(mechanism: Answer, setting: JudgedSetting) -> Rows:
+    rows: Rows = []
+    if setting.detail.noise is None:
+        rows.append(("What is released", setting.detail.released))
+        given = {k: v for k, v in mechanism.items() if k != "name" and v not in (None, [], {})}
+        return rows + [(f"Option {key}", _option(value)) for key, value in given.items()]
+    if k := mechanism.get("k"):
+        noise = str(mechanism.get("noise") or "").capitalize()
+        text = f"all {k}-way tables of counts that touch an unknown column"
+        rows.append(("What is released", text + (f", {noise} noise on each cell" if noise else "")))
+    elif sets := mechanism.get("sets"):
+        text = "; ".join(", ".join(names) for names in sets)
+        rows.append(("What is released", f"tables of counts: {text}"))
+    for name in ("epsilon", "mu", "scale"):
+        value: Any = mechanism.get(name)
+        if value is not None:
+            levels: list[Any] = value if isinstance(value, list) else [value]
+            title = "Noise scale" if name == "scale" else f"Privacy level ({name})"
+            rows.append((title, ", ".join(_level(v, name) for v in levels)))
+    if (delta := mechanism.get("delta")) is not None:
+        rows.append(("delta", f"{delta:g}"))
+    return rows
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_option(one) for one in cast("list[Any]", value))
+    return "yes" if value is True else "no" if value is False else str(value)
+
+
+def _limits(threshold: Accepted) -> list[str]:
+    means = (
+        ("share", threshold.share),
+        ("advantage", threshold.advantage),
+        ("gain over fresh people", threshold.gain),
+    )
+    found = [f"a mean {n} of at most {rounded(limit)}" for n, limit in means if limit is not None]
+    if threshold.targets is not None:
+        found.append(f"at most {number(threshold.targets)} targets in one release")
+    return found
+
+
+def _threshold(record: Record, setting: JudgedSetting) -> Rows:
+    rows: Rows = []
+    threshold = setting.threshold
+    if threshold is not None:
+        text = "; ".join(_limits(threshold))
+        if threshold.worst_group is not None:
+            text += f"; in each group that can be told beforehand {rounded(threshold.worst_group)}"
+        rows.append(("Threshold", text))
+        if threshold.decided_at is not None:
+            rows.append(("Decided at the level", threshold.decided_at))
+        for text, title in ((threshold.reason, "Its reason"), (threshold.origin, "Who set it")):
+            if text:
+                rows.append((title, text))
+    if policy := record.study.get("policy"):
+        rows.append(("Policy", str(policy)))
+    return rows
+
+
+def are_real(record: Record) -> bool:
+    """Return whether the targets are real people, rows of the table."""
+    return _section(record, "threat").get("people") in ("rows", "all")
+
+
+def threat_facts(record: Record, setting: JudgedSetting) -> Rows:
+    """Return the study as terms and what they are; a section that is missing is left out."""
+    return [
+        *_table(_section(record, "data")),
+        *_attacker(_section(record, "threat")),
+        *_prior(_section(record, "prior")),
+        *_release(_section(record, "mechanism"), setting),
+        *_threshold(record, setting),
+    ]

@@ -98,10 +98,7 @@ def _without_attacks(bare: Experiment, key: str, attempts: Sequence[int], second
 def check(
     experiment: Experiment, keys: Sequence[str], executor: Executor, options: RunOptions
 ) -> None:
-    """Refuse what does not fit into this machine, or takes longer than was agreed to.
-
-    The observer is told the time if it is more than a minute.
-    """
+    """Refuse what does not fit into this machine, or takes longer than was agreed to."""
     processes = min(executor.workers, max(1, len(keys)))
     here = processes if executor.is_here else 1  # the trial that is timed
     each = BASE + memory(experiment)
@@ -130,7 +127,6 @@ def check(
 
 
 def _estimated(experiment: Experiment, keys: Sequence[str], options: RunOptions) -> Work | None:
-    """Estimate small work of ours in this process, and the rest where it can be ended."""
     parts = [
         experiment.prior,
         *(attack for _, attack, _ in experiment.attacks),
@@ -256,10 +252,7 @@ def is_costly(mechanism: Prepared) -> bool:
 def with_kept_releases(
     experiment: Experiment, shelf: Shelf | None, identity: Mapping[str, object]
 ) -> Experiment:
-    """Keep the releases of costly mechanisms on a shelf; None keeps nothing.
-
-    ``identity`` is what trials depend on: another mechanism, table or code has other releases.
-    """
+    """Keep the releases of costly mechanisms on a shelf, by what trials depend on."""
     if shelf is None or not any(is_costly(s.mechanism) for s in experiment.settings):
         return experiment
     parts = {name: identity[name] for name in ("mechanism", "own code", "data", "table", "version")}

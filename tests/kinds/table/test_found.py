@@ -1,0 +1,88 @@
+"""What a record of an audit holds: rows that cannot be of one setting are refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from narcissus.errors import InputError
+from narcissus.kinds.table import KIND
+from narcissus.kinds.table.found import OwnRelease, told_apart
+from narcissus.study.keyed import WITHHELD
+from narcissus.study.reading import read_record
+from narcissus.study.record import digest_of
+
+BY = "rate_marriage"
+KEPT = Path(__file__).parents[2] / "study" / "records" / "last" / "sweep.json"
+
+
+def row(data, role, of, **at):
+    return next(
+        one
+        for one in data["rows"]
+        if (one["role"], one["of"]) == (role, of) and at.items() <= one["at"].items()
+    )
+
+
+def setting(data):
+    return data["detail"]["settings"][0]
+
+
+def without(data, role, name):
+    data["rows"] = [r for r in data["rows"] if (r["role"], r["name"]) != (role, name)]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda d: setting(d).update(best="nobody"),
+        lambda d: setting(d).update(best=None),
+        lambda d: setting(d)["attacks"].pop(),
+        lambda d: setting(d).update(trials=1),
+        lambda d: setting(d).update(share_of_columns=True),
+        lambda d: setting(d)["attacks"][0]["distribution"].update(targets=[10**6], trials=[1]),
+        lambda d: setting(d)["attacks"][0].pop("distribution"),
+        lambda d: row(d, "attack", "attack", by=BY)["facts"].update(over_guess_low=0.9),
+        lambda d: row(d, "bound", "bound on targets")["facts"].update(reached=10**6),
+        lambda d: row(d, "bound", "bound")["facts"].update(of_population=1.5),
+        lambda d: row(d, "bound", "bound")["quantity"].update(grade="proved if"),
+        lambda d: without(d, "excess", "posterior"),
+        lambda d: without(d, "gain", "posterior"),
+        lambda d: row(d, "excess", "share")["at"].update(by="nobody"),
+    ],
+)
+def test_rows_that_cannot_be_of_one_setting_are_refused(edit, tmp_path):
+    data = read_record(KEPT).to_dict()
+    edit(data)
+    data["digest"] = digest_of(data)
+    (tmp_path / "record.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match=r"its rows are not those of its kind|is no share"):
+        read_record(tmp_path)
+
+
+def test_a_lower_limit_that_is_raised_is_another_status(tmp_path):
+    data = read_record(KEPT).to_dict()
+    row(data, "excess", "share", by="attack")["quantity"] |= {"value": 0.2, "low": 0.1, "high": 0.3}
+    data["digest"] = digest_of(data)
+    (tmp_path / "record.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match="the status is 'met', and that of the rows 'exceeded'"):
+        read_record(tmp_path)
+
+
+def test_of_the_file_that_was_released_neither_digest_nor_folder_is_shown():
+    own = OwnRelease(path="/home/ann/counts.csv", digest="d", people=3, guessed=2, by_the_prior=1.5,
+                     attacks=())  # fmt: skip
+    detail = read_record(KEPT).detail
+    shown = KIND.to_show(detail.model_copy(update={"own_release": own}))
+    assert (shown.own_release.path, shown.own_release.digest) == ("counts.csv", WITHHELD)
+    assert KIND.to_show(detail) == detail
+
+
+def test_settings_with_one_label_are_told_apart():
+    assert told_apart(["a", "b", "a"]) == ["a (1)", "b", "a (2)"]
+    old = json.loads(KEPT.read_text())
+    for one in old["results"]:
+        one["label"] = "same"
+    found = KIND.judge(KIND.upgraded(old["results"], old["study"]))
+    assert [one.label for one in found.settings] == ["same (1)", "same (2)"]
+    assert [one.best for one in found.settings] == [one["best"] for one in old["results"]]
