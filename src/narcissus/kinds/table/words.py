@@ -301,7 +301,7 @@ def against(numbers: JudgedSetting) -> list[str]:
         items += [
             said
             for name, one in numbers.attacks.items()
-            if name != numbers.best and one.sure_gain > 0 >= best.sure_gain
+            if name != numbers.best and one.sure_gain > 0 and not _learns(best)
             for said in _best_attack(name, one)
         ]
     worst = most_vulnerable(numbers)
@@ -315,6 +315,10 @@ def against(numbers: JudgedSetting) -> list[str]:
             "release (beyond limits that hold for all groups, attacks and settings at once)."
         )
     return items
+
+
+def _learns(one: PlayedAttack) -> bool:
+    return one.about.uses != "prior" and one.sure_gain > 0
 
 
 def _best_attack(name: str, best: PlayedAttack) -> list[str]:
