@@ -176,3 +176,19 @@ def test_without_one_of_its_rows_it_is_refused_or_has_a_page(record, said, tmp_p
         else:
             page_of(read_record(tmp_path / "record.json"), internal=True)
     assert refused
+
+
+FOLLOWS = {"recovered", "reproduced", "gain", "canaries named", "named", "from shadows"}
+FOLLOWS |= {"quality", "program bytes"}
+
+
+def test_what_follows_from_other_rows_is_not_believed(record, said):
+    found = record.to_dict()
+    rows = found["rows"]
+    for place, row in enumerate(rows):
+        if row["of"] in FOLLOWS:
+            quantity = {**row["quantity"], "value": row["quantity"]["value"] / 2 + 0.01}
+            assert said(rows=[*rows[:place], {**row, "quantity": quantity}, *rows[place + 1 :]])
+    if "by_chance" in found["detail"]:  # of trained models: the level of limits follows from it
+        claims = found["detail"]["claims"] + 1
+        assert "not those of its kind" in said(detail={**found["detail"], "claims": claims})

@@ -109,10 +109,9 @@ class ImageAttack(Fact):
             quantity = Quantity(value=self.named / of, grade="proved", trials=of)
             yield StudyRow(role="attack", of="named", name=self.name, quantity=quantity,
                            baseline=1 / (fresh + 1), facts={"chance": self.chance})  # fmt: skip
-        if self.shadows:
+        if (chance := self.lead(ours)) is not None:
             mean, trials = sum(self.shadows) / len(self.shadows) / of, len(self.shadows)
             quantity = Quantity(value=mean, grade="sampled", trials=trials)
-            chance = lead_over_shadows(ours, self.shadows)
             yield StudyRow(role="fresh", of="from shadows", name=self.name, quantity=quantity,
                            facts={"chance": chance})  # fmt: skip
 
