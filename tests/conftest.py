@@ -98,48 +98,6 @@ def study(tmp_path, monkeypatch):
     return write
 
 
-class Keys:
-    """Plays studies that differ in one key, to see whether any is ignored."""
-
-    def __init__(self, kind, folder):
-        self.kind, self.folder = kind, folder
-
-    def outcome(self, sections, section=None, key=None, value=None):
-        """Give what comes out of a study, with another value of a key if one is named."""
-        from narcissus import load_study, run
-
-        other = {"kind": self.kind, **sections}
-        if section is not None:
-            needed = {"epsilon": 0.4} if section == "privacy" else {}
-            other[section] = {**needed, **sections.get(section, {}), key: value}
-        path = self.folder / "study.toml"
-        path.write_text(to_toml(other), encoding="utf-8")
-        audit = run(load_study(path))
-        results = {k: v for k, v in audit.results.items() if k != "statement"}
-        results["tested"] = audit.results.get("statement", {}).get("words")
-        left = [str(remark) for remark in audit.record.not_assessed]
-        said = [audit.status, audit.verdict, audit.record.assumptions, left, results]
-        return json.dumps(said, default=str)
-
-    def is_used_or_refused(self, sections, section, key, value):
-        """Say whether a key changes what comes out, or is refused by its name."""
-        from narcissus.errors import NarcissusError
-
-        before = self.outcome(sections)
-        try:
-            if (section, key) == ("privacy", "delta"):
-                before = self.outcome(sections, section, "epsilon", 0.4)
-            return self.outcome(sections, section, key, value) != before
-        except NarcissusError as error:
-            return key in str(error) or section in str(error)
-
-
-@pytest.fixture
-def keys(tmp_path):
-    """Give a function from a kind of study to its `Keys`."""
-    return lambda kind: Keys(kind, tmp_path)
-
-
 RECORDS = Path(__file__).parent / "study" / "records"
 OLD_RECORDS = sorted(path.relative_to(RECORDS).as_posix() for path in RECORDS.glob("*/*.json"))
 
@@ -154,22 +112,6 @@ def old_record():
 def any_old_record(request):
     """Give the path of each record of format 1 in turn."""
     return RECORDS / request.param
-
-
-HAVE_ROWS = (
-    *("channel", "extraction", "family", "game", "mechanism", "samples", "singling-out"),
-    *("sweep", "table"),
-)
-
-
-@pytest.fixture(
-    params=[n for n in OLD_RECORDS if n.startswith("last/") and Path(n).stem not in HAVE_ROWS]
-)
-def record_data(request):
-    """Give a record of today, of each kind that has no rows yet, as it stands in its file."""
-    from narcissus.study.reading import read_record
-
-    return read_record(RECORDS / request.param).to_dict()
 
 
 class Notes:

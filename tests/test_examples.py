@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import narcissus
+from narcissus.kinds.table import KIND
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = sorted((ROOT / "examples").rglob("*.toml"))
@@ -80,7 +81,7 @@ def played(name, **changes):
         workers=1,
         rng=study["run"]["seed"],
     )
-    return audit.record.results.settings
+    return KIND.judged(audit.record).settings
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +155,7 @@ def many_columns():
 
 @pytest.mark.nightly
 def test_eight_unknown_columns_are_played_without_their_joint_values(many_columns):
-    low, high = many_columns.results.settings
+    low, high = KIND.judged(many_columns).settings
     assert len(high.attacks["posterior"].columns) == 8
     for setting in (low, high):
         assert not setting.guess.is_best_found  # five of eight: by branch and bound
@@ -176,7 +177,7 @@ def test_eight_unknown_columns_are_played_without_their_joint_values(many_column
 
 @pytest.mark.nightly
 def test_an_estimated_ceiling_is_said_to_be_one_and_no_verdict_rests_on_it(many_columns):
-    low, high = many_columns.results.settings
+    low, high = KIND.judged(many_columns).settings
     for setting in (low, high):
         estimated = [e for e in setting.excesses if e.role == "ceiling"]
         assert estimated

@@ -27,7 +27,7 @@ def test_json_prints_the_record_and_nothing_else(toy, narcissus):
     code, out, err = narcissus("audit", write(), "--seed", 5, "--out", "there", "--json", "--quiet")
     record = json.loads(out)
     assert (code, err) == (0, "")
-    assert record["results"] == {"answer": 5}
+    assert record["detail"] == {"answer": 5}
     assert record["provenance"]["entropy"] == "5"
     assert record["digest"] == digest_of(record)
     assert Path("there/record.json").read_text() == out

@@ -265,7 +265,7 @@ def test_record_schema_of_a_kind_holds_its_results(toy, narcissus):
     _, write = toy
     narcissus("audit", write(), "--quiet")
     record = json.loads(Path("results/toy/record.json").read_text())
-    record["results"] = {"answer": "many"}
+    record["detail"] = {"answer": "many"}
     jsonschema.validate(record, schema_of(narcissus, "record"))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(record, schema_of(narcissus, "record", "toy"))

@@ -17,7 +17,7 @@ from narcissus.kinds.game import KIND
 from narcissus.kinds.game.judgement import GameDetail, GameStatement
 from narcissus.kinds.game.kind import played_detail, played_rows
 from narcissus.kinds.game.layout import LAYOUT
-from narcissus.kinds.game.numbers import criterion_of, exactly, limit_of, proof_row
+from narcissus.kinds.game.numbers import criterion_of, exactly, proof_row
 from narcissus.mechanisms import (
     Constant,
     CountingQuery,
@@ -137,7 +137,7 @@ def judged(game, statement, *, seed, epsilon, privacy=None, trials=1500):
         name="x", words="", definition="", scope="this", epsilon=epsilon, delta=statement.delta
     )
     detail = GameDetail(statement=said, confidence=SURE, members=run.members, **played_detail(run))
-    criterion = criterion_of(type(statement), limit_of(statement))
+    criterion = criterion_of(statement)
     return KIND.judge(KIND.found((criterion,), rows, detail))
 
 

@@ -14,6 +14,7 @@ import narcissus
 from narcissus import load_study, run
 from narcissus.errors import InputError
 from narcissus.kinds.game import KIND
+from narcissus.kinds.table import KIND as KIND_OF_TABLES
 from narcissus.report import page_of
 from narcissus.report.page import Figure, Grid
 from narcissus.study.registry import ROOMS
@@ -128,7 +129,7 @@ def test_the_study_of_a_table_needs_nothing_but_the_package():
     assert [table.name for table in shipped.tables] == ["invented_people.csv"]
     study = tomllib.loads(shipped.path.read_text(encoding="utf-8"))
     threshold = {**study["threshold"], "at": 1.0}
-    planned, bare = narcissus.audit(
+    audit = narcissus.audit(
         shipped.tables[0],
         bins=study["data"]["bins"],
         unknown=study["threat"]["unknown"],
@@ -138,6 +139,7 @@ def test_the_study_of_a_table_needs_nothing_but_the_package():
         trials=4,
         workers=1,
         rng=1,
-    ).record.results.settings
+    )
+    planned, bare = KIND_OF_TABLES.judged(audit.record).settings
     assert planned.share_bound.share_at_most < planned.guess.share + 0.02
     assert bare.best_attack.share > bare.guess.share + 0.2

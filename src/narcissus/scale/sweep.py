@@ -91,56 +91,39 @@ def located(settings: Mapping[str, Any], name: str, option: str) -> Place:
     Of several attacks, or other parts in a list, one is named by its ``name`` or its number from 0;
     a single one needs no name.
     """
-    given = {key: settings[key] for key in SECTIONS if settings.get(key)}
-    place = _walked(given, name.split("."))
-    if place is None:
+    found = {one: place for names, place in _numbers(settings) for one in names}
+    if name not in found:
         raise _unknown(settings, name, option)
-    return place
-
-
-def _walked(node: Any, words: Sequence[str]) -> Place | None:
-    """Return the way from a node to the number that words name; None where there is none."""
-    if not words:
-        return () if _is_number(node) else None
-    word, *rest = words
-    if isinstance(node, list):
-        named: list[int] = [
-            number
-            for number, part in enumerate(node)
-            if word == str(number) or (isinstance(part, dict) and part.get("name") == word)
-        ]
-        if len(named) == 1:
-            key, further = named[0], _walked(node[named[0]], rest)
-        else:
-            key, further = 0, _walked(node[0], words) if len(node) == 1 else None
-    else:
-        is_there = isinstance(node, dict) and word in node
-        key, further = word, _walked(node[word], rest) if is_there else None
-    return None if further is None else (key, *further)
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return found[name]
 
 
 def names_of(settings: Mapping[str, Any]) -> list[str]:
     """List the names of all parameters that are numbers, or could be."""
+    return [names[0] for names, place in _numbers(settings) if not isinstance(place[-1], int)]
+
+
+def _numbers(settings: Mapping[str, Any]) -> Iterator[tuple[list[str], Place]]:
+    """Yield all names of each number of a study, the usual one first, and its place."""
     given = {key: settings[key] for key in SECTIONS if settings.get(key)}
-    return list(_leaves(given, ()))
+    for names, place in _leaves(given, [()], ()):
+        yield [".".join(name) for name in names], place
 
 
-def _leaves(node: Any, above: tuple[str, ...]) -> Iterator[str]:
+def _leaves(
+    node: Any, above: Sequence[tuple[str, ...]], place: Place
+) -> Iterator[tuple[Sequence[tuple[str, ...]], Place]]:
     if isinstance(node, dict):
         for key, value in node.items():
-            yield from _leaves(value, (*above, key))
+            yield from _leaves(value, [(*name, key) for name in above], (*place, key))
     elif isinstance(node, list):
-        parts = [part for part in node if isinstance(part, dict)]
-        labels = [str(part.get("name")) for part in parts]
-        for number, (part, label) in enumerate(zip(parts, labels, strict=True)):
-            word = label if labels.count(label) == 1 else str(number)
-            yield from _leaves(part, (*above, word) if len(parts) > 1 else above)
-    elif _is_number(node):
-        yield ".".join(above)
+        labels = [part.get("name") if isinstance(part, dict) else None for part in node]
+        for number, (part, label) in enumerate(zip(node, labels, strict=True)):
+            words = [(str(label),)] if label and labels.count(label) == 1 else []
+            words = [*([()] if label and len(node) == 1 else []), *words, (str(number),)]
+            inner = [(*name, *word) for name in above for word in words]
+            yield from _leaves(part, inner, (*place, number))
+    elif node is None or (isinstance(node, int | float) and not isinstance(node, bool)):
+        yield above, place
 
 
 def _unknown(settings: Mapping[str, Any], name: str, option: str) -> InputError:
@@ -461,20 +444,11 @@ def scale(
 
     Trials are not stopped early, so that limits are as narrow as they can be.
 
-    Parameters
-    ----------
-    study, allow_code
-        As `load_study` takes them.
-    sweep
-        The parameters and their values.
-    folder
-        Where the record and the trials of each value are kept, and found again.
-    rng, workers, engine, restart
-        As for `narcissus.run`; all values have the same seed.
-    hours
-        Longest accepted time; None is any.
-    observer
-        Receives the expected time, and the trials of all values as one stage.
+    sweep: the parameters and their values.
+    folder: where the record and the trials of each value are kept, and found again.
+    rng, workers, engine, restart: as for `narcissus.run`; all values have the same seed.
+    hours: longest accepted time; None is any.
+    observer: receives the expected time, and the trials of all values as one stage.
     """
     variants, sweep = Variants(study, allow_code=allow_code, observer=observer), sweep.in_order()
     name, values = sweep.over.name, sweep.over.values

@@ -15,7 +15,6 @@ from narcissus.kinds.game.numbers import (
     attacked,
     criterion_of,
     has_epsilon,
-    limit_of,
     others,
     proof_row,
     written,
@@ -83,7 +82,7 @@ def judged(
     found = GameDetail(
         statement=GameStatement(**said), confidence=confidence, members=members, **facts, **detail
     )
-    criterion = criterion_of(type(statement), limit_of(statement))
+    criterion = criterion_of(statement)
     return KIND.judge(Findings((criterion,), tuple(rows), found))
 
 

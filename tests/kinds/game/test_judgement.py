@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from narcissus import load_study, run
+from narcissus.errors import InputError
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.report import page_of, render_html, render_text
+from narcissus.study.reading import read_record
+from narcissus.study.record import digest_of
 from narcissus.study.shipped import shipped_study
 from narcissus.success import SafetyGivenKnowledge
 from narcissus.success.statements import (
@@ -562,7 +566,7 @@ def test_a_bound_is_written_no_smaller_than_it_is():
 
 
 def findings(case):
-    return [*case._exactly(), *case._proved(), *case._sampled()]
+    return list(case.said())
 
 
 def test_every_statement_is_compared_on_its_own_quantity():
@@ -668,3 +672,56 @@ def test_attackers_that_break_what_is_called_proved_contradict_it(given):
     for quiet in (played(attackers=(("a", 0.1),)), None):
         assert judged(exact(0.1, given), (), quiet).status == "met"
     assert judged(exact(0.3, given), (), played(**broken)).status == "exceeded"
+
+
+KEPT = Path(__file__).parents[2] / "study" / "results" / "records" / "game.json"
+
+
+@pytest.fixture
+def said(tmp_path):
+    """Give the function that seals a record with a change, and tells why it is refused."""
+
+    def read(change):
+        data = read_record(KEPT).to_dict()
+        rows = {(row["role"], row["of"]): row for row in data["rows"]}
+        change(data, rows)
+        del data["digest"]
+        data["digest"] = digest_of(data)
+        (tmp_path / "record.json").write_text(json.dumps(data))
+        try:
+            read_record(tmp_path)
+        except InputError as error:
+            return str(error)
+        return ""
+
+    return read
+
+
+def needed(**changes):
+    def change(data, rows):
+        rows["measure", ""]["quantity"].update(low=0.3, value=0.3, high=0.3)
+        rows["measure", ""]["facts"].update(changes)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda d, r: None, ""),
+        (lambda d, r: r["measure", ""]["quantity"].update(grade="sampled"), "does not follow"),
+        (lambda d, r: r["bound", "bound"]["quantity"].update(grade="proved if"), "does not follow"),
+        (lambda d, r: r["attack", "success"]["facts"].update(failed=834), "more attempts"),
+        (lambda d, r: r["fresh", ""].update(name="b"), "not those of its detail"),
+        (lambda d, r: d["detail"].update(decides="b"), "rows are not those of its kind"),
+        (lambda d, r: d["detail"].update(decided=834), "decided after 834 of 833 trials"),
+        (lambda d, r: d["detail"].update(trials=0), "decided after None of 0 trials"),
+        (lambda d, r: d["criteria"].append(d["criteria"][0]), "too many values"),
+        (needed(), "and that of the rows"),
+        (needed(rounding=0.5), "and that of the rows"),
+    ],
+)
+def test_a_forged_record_is_refused_for_what_it_shows(said, change, says):
+    found = said(change)
+    assert says in found
+    assert bool(says) == bool(found)

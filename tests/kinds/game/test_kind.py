@@ -338,7 +338,7 @@ def test_an_encryption_scheme_of_ones_own_is_asked(tmp_path, mechanism, attack):
         assert one.success == (one.baseline == 0)
     text = render_text(audit.record)
     assert "What was said in the first trials" in text
-    assert attacker.said.transcripts[0].exchanges[1].answer in text
+    assert attacker.said.transcripts[0].exchanges[1][1] in text
     assert "What was said in the first trials" in render_html(audit.record)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from narcissus.kinds.game import KIND
 from narcissus.kinds.game.layout import LAYOUT
-from narcissus.report import Facts, Figure, Grid, Items, page_of
+from narcissus.report import Figure, page_of
 from narcissus.study.reading import _validated
 from narcissus.study.upgrade import upgraded, with_rows
 
@@ -49,16 +49,6 @@ def test_what_is_proved_speaks_for_it_and_says_by_what(record_of):
     grades = {label.partition(":")[0]: grade for label, _, _, grade in verdict.numbers}
     assert grades["Proved"] == "proved"
     assert grades["Success of the attack bayes"] == "sampled"
-
-
-def test_what_was_played_names_the_distribution_and_the_odds(record_of):
-    verdict = verdict_of(record_of("game"))
-    assert verdict.odds == (
-        "Of 100 attempts of bayes for pair 6, [0, 1, 0] and [1, 1, 0], 75.4 fit the data that was "
-        "released, and 24.6 would have fitted fresh data as well.",
-        "sampled",
-    )
-    assert "for pair 6" in verdict.numbers[0][2]
 
 
 def test_a_violation_that_is_certain_speaks_against_it(record_of):
@@ -132,33 +122,6 @@ def test_a_profile_that_is_lost_to_rounding_is_not_zero(record_of, blocks):
     [picture] = blocks(page_of(exact), Figure)
     assert picture.table.rows[-1][1] == "0"
     assert picture.title == "The best attacker gains 0.4621 at epsilon 0"
-
-
-def test_attackers_and_their_failures_are_listed(record_of, blocks):
-    grid = blocks(page_of(record_of("game")), Grid)[0]
-    assert "833 trials of pair 6" in grid.caption
-    assert "the one of 12 distributions" in grid.caption
-    assert grid.rows[0][0] == "bayes"
-    assert grid.rows[0][2] == "68.5%\xa0to\xa081.6%"
-    assert grid.rows[0][5] == 0
-    remarks = record_of("game", lambda r: r.update(remarks=["Mind this."]))
-    assert ("Mind this.",) in [b.items for b in blocks(page_of(remarks), Items)]
-
-
-def test_the_parts_of_the_game_are_told_in_a_line_each(record_of, blocks):
-    facts = dict(blocks(page_of(record_of("singling-out")), Facts)[0].rows)
-    world = record_of("singling-out").study["world"]
-    told = facts["World: who the data is about"]
-    assert told.startswith(f"{world['name']}: ")
-    assert all(f"{key} = {value}" in told for key, value in world.items() if key != "name")
-    assert facts["What the attacker is told besides"] == "nothing"
-
-
-def test_light_predicates_have_their_curve(record_of, blocks):
-    record = record_of("singling-out")
-    [picture] = blocks(page_of(record), Figure)
-    points = [row for row in record.rows if row.of == "isolated"]
-    assert picture.table.rows == [[p.at["weight"], p.value, p.baseline] for p in points]
 
 
 def test_of_a_family_the_distribution_that_is_hit_most_is_named_with_its_grade(record_of):

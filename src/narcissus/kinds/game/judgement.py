@@ -14,7 +14,6 @@ from narcissus.findings import Contradiction, Finding, contradictions, weakest
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade, Status
 from narcissus.rows import (
-    SLACK,
     Count,
     Fact,
     Level,
@@ -28,6 +27,7 @@ from narcissus.rows import (
 WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})  # theorems that hold for every side information
 OF_PRIVACY = frozenset({"cohen-a.4", "cohen-e.1"})  # theorems whose delta is such a difference
 EVERYBODY = "any attacker"
+SUCCESS = "success of the best attacker"
 GAP = "gap"
 """What a criterion is about where success is compared with the attacker's own baseline."""
 NonNegative = Annotated[float, Field(ge=0)]
@@ -52,29 +52,16 @@ class FailedAttempt(Fact):
     error: str
 
 
-class Exchange(Fact):
-    """A question and its answer."""
-
-    question: str
-    answer: str
-
-
 class SaidInTrial(Fact):
     """What was said in one trial with a mechanism that is talked with."""
 
     trial: Count
     greeting: str = Field(description="What the mechanism said unasked; empty: nothing.")
-    exchanges: tuple[Exchange, ...] = Field(description="The first of them.")
+    exchanges: tuple[tuple[str, str], ...] = Field(description="The first questions and answers.")
     questions: Count = Field(description="How many were answered in all.")
     attempt: str
     success: bool = Field(description="Whether the attempt holds for the data.")
     baseline: Share = Field(description="How often it holds for fresh data.")
-
-    @model_validator(mode="after")
-    def _counted(self) -> Self:
-        if len(self.exchanges) > self.questions:
-            raise ValueError(f"{len(self.exchanges)} answers of {self.questions}")
-        return self
 
 
 class AttackerDetail(Fact):
@@ -93,7 +80,7 @@ class CoverDetail(Fact):
     high: Share
     epsilon: NonNegative
     rate: Share = Field(description="The worst rate that was looked at.")
-    least: Annotated[float, Field(ge=0, le=1 + SLACK)] = Field(description="What it needs.")
+    least: NonNegative = Field(description="What it needs.")
     looked_at: Positive = Field(description="Intervals.")
     tolerance: NonNegative
 
@@ -117,10 +104,12 @@ class GameDetail(Fact):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if (self.decided or 0) > self.trials:
+        """Refuse counts that cannot be; no row tells of them."""
+        said = [said for one in self.attackers for said in one.transcripts]
+        if (self.decided or 0) > self.trials or (self.attackers and not self.trials):
             raise ValueError(f"decided after {self.decided} of {self.trials} trials")
-        if self.attackers and not self.trials:
-            raise ValueError("there are attackers and no trials")
+        if any(len(one.exchanges) > one.questions for one in said):
+            raise ValueError("more answers than questions")
         if self.cover is not None and not self.cover.low <= self.cover.rate <= self.cover.high:
             raise ValueError("the worst rate is not in the interval")
         return self
@@ -172,16 +161,15 @@ class GameJudgement(StudyJudgement):
     @cached_property
     def needed(self) -> StudyRow | None:
         """The exact answer; up to `high` whatever lies between the members written out."""
-        found = self._only("measure")
-        return None if found is None else _graded(found)
+        return None if (found := self._only("measure")) is None else _graded(found)
 
-    @cached_property
+    @property
     def top(self) -> StudyRow:
         """The exact success of the attacker with the largest gap."""
         [found] = self.findings.select(of="success", role="measure")
         return found
 
-    @cached_property
+    @property
     def profile(self) -> tuple[StudyRow, ...]:
         return self.findings.select(of="delta")
 
@@ -230,10 +218,9 @@ class GameJudgement(StudyJudgement):
     @property
     def refuted(self) -> float | None:
         """The largest epsilon refuted at the statement's delta."""
-        found = self._only("refuted")
-        return None if found is None else found.value
+        return None if (found := self._only("refuted")) is None else found.value
 
-    @cached_property
+    @property
     def best_fixed(self) -> StudyRow | None:
         """The chance of the best fixed guess that the statement names."""
         return self._only("guess")
@@ -261,15 +248,12 @@ class GameJudgement(StudyJudgement):
     @cached_property
     def proof(self) -> StudyRow | None:
         """The theorem that decides: what assumes least, then what covers more, then the least."""
-        return min(
-            filter(self.suffices, self.proofs),
-            key=lambda row: (
-                len(row.quantity.takes_as_given),
-                row.quantity.id not in WHATEVER_IS_TOLD,
-                row.value,
-            ),
-            default=None,
-        )
+
+        def order(row: StudyRow) -> tuple[int, bool, float]:
+            found = row.quantity
+            return len(found.takes_as_given), found.id not in WHATEVER_IS_TOLD, row.value
+
+        return min(filter(self.suffices, self.proofs), key=order, default=None)
 
     @cached_property
     def status_alone(self) -> Status:
@@ -302,43 +286,41 @@ class GameJudgement(StudyJudgement):
     @cached_property
     def clashes(self) -> list[Contradiction]:
         """Contradictions between numbers; limits of success and gaps each hold at the level."""
-        return contradictions([*self._exactly(), *self._proved(), *self._sampled()])
+        return contradictions(list(self.said()))
 
-    @property
-    def _delta(self) -> str:
-        is_gap = self.criterion.of == GAP
-        return f"delta at epsilon {self.detail.statement.epsilon:g}" if is_gap else ""
+    def said(self) -> Iterator[Finding]:
+        """Yield what is said of success, of the gap where it counts, of the best fixed guess."""
+        delta = ""
+        if self.criterion.of == GAP:
+            delta = f"delta at epsilon {self.detail.statement.epsilon:g}"
+        yield from self._exactly(delta)
+        for row in self.proofs:
+            limits = [SUCCESS] if row.facts["limits"] == "success" else []
+            for what in [*limits, *filter(None, [delta])]:
+                given = row.quantity.takes_as_given
+                yield Finding(what, row.name, high=row.value, assumptions=given)
+        level = max(0.0, 1 - 2 * (1 - self.detail.confidence))
+        for one in self.attackers if self.played else ():
+            for what, row in ((SUCCESS, one.success), (delta, one.gap)):
+                if what and row is not None:
+                    by, low = f"the attack `{one.name}`", row.quantity.low
+                    yield Finding(what, by, low, kind="sampled", confidence=level)
 
-    def _exactly(self) -> Iterator[Finding]:
+    def _exactly(self, delta: str) -> Iterator[Finding]:
         if self.needed is None:
             return
         found, facts, by = self.needed.quantity, self.needed.facts, "the exact answer"
         given, largest = found.takes_as_given, self.top.facts.get("largest")
         most = None if largest is None else float(largest)
         yield Finding(SUCCESS, by, most, most, assumptions=given)
-        if self._delta:
-            yield Finding(self._delta, by, found.value, found.high, assumptions=given)
+        if delta:
+            yield Finding(delta, by, found.value, found.high, assumptions=given)
         if "fixed" in facts:
             fixed, what = float(facts["fixed"]), "chance of the best fixed guess"
             yield Finding(what, by, fixed, fixed, assumptions=given)
-            if (said := self.best_fixed) is not None:
-                given = said.quantity.takes_as_given
-                yield Finding(what, said.name, high=said.value, assumptions=given)
-
-    def _proved(self) -> Iterator[Finding]:
-        for proof in self.proofs:
-            limits = [SUCCESS] if proof.facts["limits"] == "success" else []
-            for what in [*limits, *filter(None, [self._delta])]:
-                given = proof.quantity.takes_as_given
-                yield Finding(what, proof.name, high=proof.value, assumptions=given)
-
-    def _sampled(self) -> Iterator[Finding]:
-        level = max(0.0, 1 - 2 * (1 - self.detail.confidence))
-        for one in self.attackers if self.played else ():
-            for what, row in ((SUCCESS, one.success), (self._delta, one.gap)):
-                if what and row is not None:
-                    by, low = f"the attack `{one.name}`", row.quantity.low
-                    yield Finding(what, by, low, kind="sampled", confidence=level)
+            if (own := self.best_fixed) is not None:
+                given = own.quantity.takes_as_given
+                yield Finding(what, own.name, high=own.value, assumptions=given)
 
     @property
     def broken(self) -> str:
@@ -397,9 +379,6 @@ class GameJudgement(StudyJudgement):
             "inconclusive": "no violation found",
         }
         return words.get(self.status, self.status)
-
-
-SUCCESS = "success of the best attacker"
 
 
 def grade_of(assumptions: Sequence[str]) -> Grade:

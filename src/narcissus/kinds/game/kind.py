@@ -25,7 +25,6 @@ from narcissus.kinds.game.covered import covered
 from narcissus.kinds.game.judgement import (
     AttackerDetail,
     CoverDetail,
-    Exchange,
     FailedAttempt,
     GameDetail,
     GameJudgement,
@@ -38,7 +37,6 @@ from narcissus.kinds.game.numbers import (
     criterion_of,
     curve_of,
     exactly,
-    limit_of,
     others,
     proof_row,
     upgraded,
@@ -80,31 +78,18 @@ def agreed(
         held = store.keys() if store is not None else set[str]()
         left = [key for key in keys if key not in held]
         if left and options.hours is not None:
-            is_ours = not is_own([setup.game, *setup.attacks.values()])
-            check(player, left, executor, options, is_ours=is_ours)
+            how: dict[str, Any] = {"hours": options.hours, "observer": options.observer}
+            measure = partial(time_of_trial, player, left[0])
+            # one of the user's own may never end
+            own = is_own([setup.game, *setup.attacks.values()])
+            seconds = (timed(measure, "the first trial", **how) if own else measure()) or 0.0
+            trials = sum(int(key.split("/")[2]) for key in left)
+            processes = min(executor.workers, len(left))
+            work = f"at most {trials:,} trials of {seconds:.3g} s each, in {processes} processes"
+            agree(trials * seconds / processes, work, **how)
         yield from through(player, keys)
 
     return play
-
-
-def check(
-    player: Player, keys: Sequence[str], executor: Executor, options: RunOptions, *, is_ours: bool
-) -> None:
-    """Refuse blocks that take longer than was agreed to, or whose first trial does not end."""
-    measure = partial(time_of_trial, player, keys[0])
-    seconds = (
-        measure()
-        if is_ours
-        else timed(measure, "the first trial", hours=options.hours, observer=options.observer)
-    ) or 0.0
-    trials = sum(int(key.split("/")[2]) for key in keys)
-    processes = min(executor.workers, len(keys))
-    agree(
-        trials * seconds / processes,
-        f"at most {trials:,} trials of {seconds:.3g} s each, in {processes} processes",
-        hours=options.hours,
-        observer=options.observer,
-    )
 
 
 def time_of_trial(player: Player, key: str) -> float:
@@ -146,9 +131,43 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
 
 def refuse_unused(study: GameStudy, setup: Setup) -> None:
     """Refuse options of [exact], [privacy] and [run] that the file alone shows to be unused."""
-    for refusals in (_exact_refusals, _privacy_refusals, _run_refusals):
-        for refusal in refusals(study, setup):
-            raise InputError(refusal)
+    for refusal in _unused(study, setup):
+        raise InputError(refusal)
+
+
+def _unused(study: GameStudy, setup: Setup) -> Iterator[str]:
+    exact, statement = study.exact, setup.statement
+    if isinstance(statement, NotMemorizing):
+        limit = () if exact.memorized else ("limit",)  # counting what is memorized has the same
+        for name in _given(exact, "when", "epsilons", "abstain", *limit):
+            yield (
+                f"`exact.{name}` is not used with the statement `memorizing`, which has no exact "
+                "form: leave it out; of [exact] it takes `memorized`"
+            )
+    elif exact.when == "never":
+        for name in _given(exact, *PROFILE, "memorized"):
+            yield (
+                f'`exact.{name}` is not used with `exact.when = "never"`, by which nothing is '
+                f"written out: leave out `{name}`, or `when`"
+            )
+    if study.privacy is not None and not isinstance(statement, Resilience):
+        yield (
+            f"[privacy] is not used: no theorem takes it to the statement `{study.statement.name}`"
+            ", only to those with the attacker's own baseline: leave it out, or state `pairs`"
+        )
+    elif study.privacy is not None:
+        promise = (study.privacy.epsilon, study.privacy.delta)
+        if from_privacy(setup.game, statement.epsilon, promise) is None:
+            yield (
+                "[privacy] is not used: the theorems that take it are about data sets that differ "
+                "in one record (Cohen et al. 2024, A.4 and E.1), with nothing told to the attacker "
+                "and one relation: leave it out, or take a world such as `neighbours`"
+            )
+    for name in () if setup.attacks else _given(study.run, *type(study.run).model_fields):
+        yield (
+            f"`run.{name}` is not used: the study has no [[attack]], so nothing is played: leave "
+            "it out, or add an attack"
+        )
 
 
 def refuse_fresh(study: GameStudy, setup: Setup) -> None:
@@ -165,13 +184,6 @@ def refuse_fresh(study: GameStudy, setup: Setup) -> None:
         )
 
 
-def refuse_unwritten(study: GameStudy, reason: InputError) -> None:
-    """Refuse options of the exact profile in a game that cannot be written out at any size."""
-    for name in _given(study.exact, *PROFILE):
-        if not (name == "limit" and study.exact.memorized):
-            raise InputError(f"`exact.{name}` is not used: {reason}: leave it out") from reason
-
-
 def _asks_for_fresh(game: Game, setup: Setup) -> bool:
     relation = game.looser or game.relation
     if isinstance(game.world, Pairs | RandomNeighbours) and game.side is None:
@@ -185,52 +197,6 @@ def _asks_for_fresh(game: Game, setup: Setup) -> bool:
 def _given(section: BaseModel, *names: str) -> list[str]:
     """Return the keys that the file has, in the order of the schema."""
     return [name for name in names if name in section.model_fields_set]
-
-
-def _exact_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
-    exact = study.exact
-    if isinstance(setup.statement, NotMemorizing):
-        counted = exact.memorized  # which has the same limit
-        for name in _given(exact, "when", "epsilons", "abstain", *(() if counted else ("limit",))):
-            yield (
-                f"`exact.{name}` is not used with the statement `memorizing`, which has no exact "
-                "form: leave it out; of [exact] it takes `memorized`"
-            )
-    elif exact.when == "never":
-        for name in _given(exact, *PROFILE, "memorized"):
-            yield (
-                f'`exact.{name}` is not used with `exact.when = "never"`, by which nothing is '
-                f"written out: leave out `{name}`, or `when`"
-            )
-
-
-def _privacy_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
-    if study.privacy is None:
-        return
-    unused = "[privacy] is not used: "
-    if not isinstance(setup.statement, Resilience):
-        yield (
-            f"{unused}no theorem takes it to the statement `{study.statement.name}`, only to those "
-            "with the attacker's own baseline: leave it out, or state `pairs`"
-        )
-    else:
-        promise = (study.privacy.epsilon, study.privacy.delta)
-        if from_privacy(setup.game, setup.statement.epsilon, promise) is None:
-            yield (
-                f"{unused}the theorems that take it are about data sets that differ in one record "
-                "(Cohen et al. 2024, A.4 and E.1), with nothing told to the attacker and one "
-                "relation: leave it out, or take a world such as `neighbours`"
-            )
-
-
-def _run_refusals(study: GameStudy, setup: Setup) -> Iterator[str]:
-    if setup.attacks:
-        return
-    for name in _given(study.run, *type(study.run).model_fields):
-        yield (
-            f"`run.{name}` is not used: the study has no [[attack]], so nothing is played: leave "
-            "it out, or add an attack"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,45 +266,32 @@ class GameKind(Kind[GameStudy, GameWork]):
             family, cover, between = covered(study, family, setup.statement, options)
             exact = exactly(family, setup.statement, study.exact.epsilons, cover, between)
         proofs = list(_proofs(study, setup, statement))
-        played = _played(study, setup, statement, options, store, executor)
+        played = _played(work, statement, options, store, executor)
         left += _gaps_in(statement, bool(exact), played)
         memorized = _memorized(study, setup, left)
-        asked = study.statement.options
+        rows, facts = list[StudyRow](), dict[str, Any](trials=0)
+        refuted, curve = None, list[tuple[float, float, float]]()
+        if played is not None:
+            rows += played_rows(statement, played, stopped=study.run.stop)
+            facts, refuted = played_detail(played), played.refuted
+            curve = curve_of(played.statement, played.attackers)
+        asked, confidence = study.statement.options, study.run.confidence
+        rows += [*exact, *proofs]
+        rows += others(asked.get("best"), refuted, confidence, curve, memorized)
         said = GameStatement(
-            name=study.statement.name,
-            words=statement.words(),
-            definition=statement.definition,
-            scope=work.scope,
-            epsilon=asked.get("epsilon"),
-            delta=asked.get("delta"),
-        )
-        facts: dict[str, Any] = {"trials": 0} if played is None else played_detail(played)
+            name=study.statement.name, words=statement.words(), definition=statement.definition,
+            scope=work.scope, epsilon=asked.get("epsilon"), delta=asked.get("delta"),
+        )  # fmt: skip
         detail = GameDetail(
-            statement=said,
-            confidence=study.run.confidence,
-            **facts,
-            members=len(setup.game.members()),
-            cover=None if cover is None else CoverDetail.taken(cover),
-            between=between,
+            statement=said, confidence=confidence, **facts, members=len(setup.game.members()),
+            cover=None if cover is None else CoverDetail.taken(cover), between=between,
             told=work.told,
-        )
-        refuted = None if played is None else played.refuted
-        curve = [] if played is None else curve_of(played.statement, played.attackers)
-        best = asked.get("best")  # the statement's own assumption
-        rows = [
-            *([] if played is None else played_rows(statement, played, stopped=study.run.stop)),
-            *exact,
-            *proofs,
-            *others(best, refuted, study.run.confidence, curve, memorized),
-        ]
-        limit = None if isinstance(statement, NotMemorizing) else limit_of(statement)
-        found = self.found((criterion_of(type(statement), limit),), rows, detail)
+        )  # fmt: skip
+        found = self.found((criterion_of(statement),), rows, detail)
         if self.judge(found).status == "not assessed":
-            left.append(NotAssessed(
-                "the statement",
-                "the game was not written out, no lemma applies, and no attacker could be played",
-                "add an [[attack]] that works, or make the world smaller",
-            ))  # fmt: skip
+            why = "the game was not written out, no lemma applies, and no attacker could be played"
+            remedy = "add an [[attack]] that works, or make the world smaller"
+            left.append(NotAssessed("the statement", why, remedy))
         return found
 
     def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
@@ -363,14 +316,10 @@ def played_rows(statement: Any, played: Play, *, stopped: bool) -> Iterator[Stud
         if isinstance(statement, Resilience):
             gap = gap_limits(one.scores, statement.epsilon, confidence=1 - share, stopped=stopped)
         yield from attacked(
-            one.name,
-            Quantity.of(one.success),
-            Quantity.of(one.baseline),
-            None if gap is None else Quantity.of(gap),
-            statement.epsilon,
-            failed=one.failed,
-            attempts=one.attempts,
-        )
+            one.name, Quantity.of(one.success), Quantity.of(one.baseline),
+            None if gap is None else Quantity.of(gap), statement.epsilon,
+            failed=one.failed, attempts=one.attempts,
+        )  # fmt: skip
 
 
 def played_detail(played: Play) -> dict[str, Any]:
@@ -398,7 +347,6 @@ def _attacker(one: Attacked) -> AttackerDetail:
         transcripts=tuple(
             SaidInTrial.taken(
                 said,
-                exchanges=tuple(Exchange(question=q, answer=a) for q, a in said.exchanges),
                 success=bool(one.scores.success[said.trial]),
                 baseline=float(one.scores.baseline[said.trial]),
             )
@@ -408,26 +356,24 @@ def _attacker(one: Attacked) -> AttackerDetail:
 
 
 def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> WrittenFamily | None:
-    if study.exact.when == "never":
+    exact = study.exact
+    if exact.when == "never":
         return None
     try:
         # Where it was not asked for, an exact answer may take seconds, not minutes.
-        work = WORK if study.exact.when == "required" else WORK // 20
-        return write_out_family(
-            setup.game, limit=study.exact.limit, work=work, abstain=study.exact.abstain
-        )
+        work = WORK if exact.when == "required" else WORK // 20
+        return write_out_family(setup.game, limit=exact.limit, work=work, abstain=exact.abstain)
     except (TooLargeError, InputError) as error:
-        if study.exact.when == "required":
+        if exact.when == "required":
             raise
-        if not isinstance(error, TooLargeError):
-            refuse_unwritten(study, error)
-        unanswered.append(
-            NotAssessed(
-                "the exact profile, against every attacker",
-                str(error),
-                "make the world smaller, or rely on the attackers that were played",
-            )
-        )
+        unused = [] if isinstance(error, TooLargeError) else _given(exact, *PROFILE)
+        for name in unused:  # it cannot be written out at any size
+            if not (name == "limit" and exact.memorized):
+                said = f"`exact.{name}` is not used: {error}: leave it out"
+                raise InputError(said) from error
+        remedy = "make the world smaller, or rely on the attackers that were played"
+        what = "the exact profile, against every attacker"
+        unanswered.append(NotAssessed(what, str(error), remedy))
         return None
 
 
@@ -481,29 +427,19 @@ def _proofs(study: GameStudy, setup: Setup, statement: Any) -> Iterator[StudyRow
 
 
 def _played(
-    study: GameStudy,
-    setup: Setup,
-    statement: Any,
-    options: RunOptions,
-    store: TrialStore | None,
+    work: GameWork, statement: Any, options: RunOptions, store: TrialStore | None,
     executor: Executor,
-) -> Play | None:
+) -> Play | None:  # fmt: skip
+    setup, run, observer = work.setup, work.study.run, options.observer
     if not setup.attacks:
         return None
-    run = study.run
-    through = partial(play_in_order, store=store, executor=executor, observer=options.observer)
+    through = partial(play_in_order, store=store, executor=executor, observer=observer)
     return play(
-        setup.game,
-        setup.attacks,
-        statement,
-        trials=run.trials,
-        fresh=run.fresh,
-        confidence=run.confidence,
-        stop=run.stop,
-        rng=int(child(options.entropy, 0).integers(2**63)),
-        observer=options.observer,
+        setup.game, setup.attacks, statement,
+        trials=run.trials, fresh=run.fresh, confidence=run.confidence, stop=run.stop,
+        rng=int(child(options.entropy, 0).integers(2**63)), observer=observer,
         through=agreed(through, setup, store, executor, options),
-    )
+    )  # fmt: skip
 
 
 def _memorized(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> float | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.game.judgement import WHATEVER_IS_TOLD, GameJudgement
-from narcissus.kinds.layout import Headline, Layout, table
+from narcissus.kinds.layout import Column, Headline, Layout, table
 from narcissus.profiles import Cover
 from narcissus.profiles.write_out import number as exact_number
 from narcissus.report.about import Answered, EveryAttacker, Subject
@@ -37,21 +37,26 @@ class GameLayout(Layout):
 
     def verdict(self, case: StudyJudgement) -> str:
         case = cast("GameJudgement", case)
-        alone = _verdict(case)
-        if case.wrong:
-            named = "; and that ".join(case.wrong)
-            words = f"Refuted: that {named}. What rests on it says nothing about the release."
-        elif case.contradictions:
+        alone = words = _verdict(case)
+        if case.contradictions:
             words = (
                 "Numbers that are proved and numbers that were played contradict each other, "
                 "though nothing is assumed: a false alarm or an error in this software. Run the "
                 "study again with another seed, and report it if this comes back."
             )
-        else:
-            return alone + _failures(case)
-        if case.status_alone == "exceeded" and case.grade_alone == "proved":
-            words += f" {alone}"
-        return words + _failures(case)
+            if case.wrong:
+                named = "; and that ".join(case.wrong)
+                words = f"Refuted: that {named}. What rests on it says nothing about the release."
+            if case.status_alone == "exceeded" and case.grade_alone == "proved":
+                words += f" {alone}"
+        # a reader must not take failures of attackers for safety
+        return words + "".join(
+            f" The attack {one.name} failed with an error on {one.failed} of {case.detail.trials} "
+            f"trials (first: trial {first.trial}, seed {first.seed}: {first.error}); they count as "
+            "unsuccessful."
+            for one in case.attackers
+            for first in one.said.failures[:1]
+        )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         case = cast("GameJudgement", case)
@@ -132,21 +137,17 @@ class GameLayout(Layout):
         for row in case.findings.select(of="memorized bits"):
             words = f"{row.value:.6g} bits (proved)"
             blocks.append(Facts([("Memorized information I(S; release | Nature)", words)]))
-        found = [_setting(record, case), Section("Results", blocks)] if blocks else [
-            _setting(record, case)
-        ]  # fmt: skip
-        if said := list(_conversations(case)):
-            found.append(Section("What was said in the first trials", said))
-        return found
+        said = list(_conversations(case))
+        more = Section("Results", blocks), Section("What was said in the first trials", said)
+        return [_setting(record, case), *(one for one in more if one.blocks)]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         case = cast("GameJudgement", case)
-        limits = [
-            EveryAttacker(f"{one.facts['what']}: {_at_most(one)}.", one.quantity.grade,
-                one.quantity.takes_as_given)
-            for one in case.proofs
-            if one.value < 1
-        ]  # fmt: skip
+        limits: list[EveryAttacker] = []
+        for one in case.proofs:
+            if one.value < 1:
+                text, found = f"{one.facts['what']}: {_at_most(one)}.", one.quantity
+                limits.append(EveryAttacker(text, found.grade, found.takes_as_given))
         worst = ""
         if case.needed is not None:
             grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
@@ -158,8 +159,8 @@ class GameLayout(Layout):
                 text = f"At most {percent(float(most), 'up')} of attempts fit the data"
                 text += f", in each of {number(members)} distributions" * (members > 1)
                 limits.append(EveryAttacker(f"{text}.", grade, given))
-            member = case.needed.facts.get("member")
-            worst = f"The worst world: {member}." if member else ""
+            if member := case.needed.facts.get("member"):
+                worst = f"The worst world: {member}."
         words = case.detail.statement.words
         return Subject(
             f"Nothing about real people. The statement that was tested: {words}.",
@@ -276,17 +277,6 @@ def _refuted(case: GameJudgement) -> str:
     return f"refuted up to epsilon {lower(case.refuted, places=2)} at this delta"
 
 
-def _failures(case: GameJudgement) -> str:
-    """Name the attackers that raised: a reader must not take their failures for safety."""
-    return "".join(
-        f" The attack {one.name} failed with an error on {one.failed} of {case.detail.trials} "
-        f"trials (first: trial {first.trial}, seed {first.seed}: {first.error}); they count as "
-        "unsuccessful."
-        for one in case.attackers
-        for first in one.said.failures[:1]
-    )
-
-
 def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
     top, grade = case.top, case.top.quantity.grade
     where = f"at epsilon {top.at['epsilon']:g}"
@@ -312,29 +302,28 @@ def _exact_numbers(case: GameJudgement, needed: StudyRow) -> Iterator[Headline]:
 
 def _against(case: GameJudgement) -> Iterator[str]:
     """Describe what speaks against the release."""
+    detail = case.detail
     if case.needed is not None and not case.holds:
         yield f"exact: {exact_words(case)} ({case.top.quantity.grade})"
-    if case.detail.decided is not None:
-        yield (
-            f"the attackers broke the statement; certain after {case.detail.decided} trials, at "
-            f"{percent(case.detail.confidence)} confidence (sampled)"
-        )
+    if detail.decided is not None:
+        certain = f"certain after {detail.decided} trials, at {percent(detail.confidence)}"
+        yield f"the attackers broke the statement; {certain} confidence (sampled)"
         if case.refuted is not None:
             yield f"{_refuted(case)} (sampled)"
     for one in case.attackers:
         won, lost = one.success.quantity, one.fresh.quantity
+        hits, base = percent(won.value), percent(lost.value)
         if won.low is not None and lost.high is not None and won.low > lost.high:
             yield (
-                f"the attack {one.name} succeeds in {percent(won.value)} of trials, the same "
-                f"attempts against fresh data in {percent(lost.value)}: at least "
-                f"{percent(won.low, 'down')} against at most {percent(lost.high, 'up')} "
-                "(sampled)"
+                f"the attack {one.name} succeeds in {hits} of trials, the same attempts against "
+                f"fresh data in {base}: at least {percent(won.low, 'down')} against at most "
+                f"{percent(lost.high, 'up')} (sampled)"
             )
         elif one.gain > _STRIKING:
             yield (
-                f"the attack {one.name} succeeded in {percent(won.value)} of "
-                f"{number(won.trials or 0)} trials, the same attempts against fresh data in "
-                f"{percent(lost.value)}; too few trials to be sure that it gains (sampled)"
+                f"the attack {one.name} succeeded in {hits} of {number(won.trials or 0)} trials, "
+                f"the same attempts against fresh data in {base}; too few trials to be sure that "
+                "it gains (sampled)"
             )
 
 
@@ -346,8 +335,7 @@ def _for(case: GameJudgement) -> Iterator[str]:
         if case.suffices(bound) and bound.value < 1:
             words = f"{bound.facts['what']} is {_at_most(bound)}, by {_theorem(bound)}"
             yield f"{words} ({bound.quantity.grade})"
-    statement = case.detail.statement
-    allowed = statement.delta or 0.0
+    epsilon, allowed = case.detail.statement.epsilon or 0, case.detail.statement.delta or 0.0
     for one in case.attackers:
         # Attempts that fit no data set at all, fresh ones included, show nothing about the release.
         hits = one.success.value > 0 or one.fresh.value > 0
@@ -356,9 +344,9 @@ def _for(case: GameJudgement) -> Iterator[str]:
         gap = one.gap.quantity
         if gap.high is not None and gap.high < min(allowed, 1.0):
             yield (
-                f"the attack {one.name} gains at most {upper(gap.high, 3)} over "
-                f"e^{statement.epsilon or 0:g} times the own baseline, below the "
-                f"{allowed:g} that is allowed ({100 * (gap.confidence or 0.0):g}% limit, sampled); "
+                f"the attack {one.name} gains at most {upper(gap.high, 3)} over e^{epsilon:g} "
+                f"times the own baseline, below the {allowed:g} that is allowed "
+                f"({100 * (gap.confidence or 0.0):g}% limit, sampled); "
                 "other attackers may gain more"
             )
 
@@ -404,25 +392,22 @@ def _setting(record: Record, case: GameJudgement) -> Section:
     if family:  # it makes worlds, or varies the one of the study
         keys = {key: value for key, value in family.items() if value is not None}
         rows.append(("Family: for each of", f"{family['kind']}: {_keys(keys, 'kind')}"))
-    rows += [
-        ("Mechanism: what is released", _part(study.get("mechanism"))),
-        ("Success: what counts", _part(study.get("success"))),
-    ]
+    rows.append(("Mechanism: what is released", _part(study.get("mechanism"))))
+    rows.append(("Success: what counts", _part(study.get("success"))))
     if study.get("looser"):
         rows.append(("What counts for fresh data", _part(study["looser"])))
-    rows.append(("What the attacker is told besides", "nothing" if not side else _part(side)))
-    rows += [
-        (f"Attacker {n}", _part(part)) for n, part in enumerate(study.get("attack", []), start=1)
-    ]
-    rows += [
-        ("Statement", f"{statement.name} ({statement.definition})"),
-        ("In a formula", statement.words),
-    ]
-    more = ("For", statement.scope), ("Source of the study", study.get("source"))
-    more += (("Expected by the source", study.get("expected")),)
-    rows += [(name, said) for name, said in more if said]
-    about = study.get("about")
-    blocks: list[Block] = [Text([about])] if about else []
+    rows.append(("What the attacker is told besides", _part(side) if side else "nothing"))
+    attacks = enumerate(study.get("attack", []), start=1)
+    rows += [(f"Attacker {place}", _part(part)) for place, part in attacks]
+    said = {
+        "Statement": f"{statement.name} ({statement.definition})",
+        "In a formula": statement.words,
+        "For": statement.scope,
+        "Source of the study": study.get("source"),
+        "Expected by the source": study.get("expected"),
+    }
+    rows += [(name, text) for name, text in said.items() if text]
+    blocks: list[Block] = [Text([study["about"]])] if study.get("about") else []
     blocks.append(Facts(rows))
     proving = [*case.proofs, *([] if case.needed is None else [case.needed])]
     if assumed := dict.fromkeys(text for row in proving for text in row.quantity.takes_as_given):
@@ -432,31 +417,27 @@ def _setting(record: Record, case: GameJudgement) -> Section:
 
 
 def _attackers(case: GameJudgement) -> Iterator[Block]:
-    detail = case.detail
-    if not case.attackers:
+    detail, several = case.detail, len(case.attackers)
+    if not several:
         return
-    where = ""
+    where = f"; the limits of all {several} attackers hold at once" if several > 1 else ""
     if detail.member:
         where = (
             f" of {detail.member}, the one of {number(detail.members)} distributions with the "
-            "strongest evidence; the limits hold for all of them at once"
+            f"strongest evidence; the limits hold for all of them at once{where}"
         )
-    if len(case.attackers) > 1:
-        where += f"; the limits of all {len(case.attackers)} attackers hold at once"
     fresh = {one.name: one.fresh.quantity for one in case.attackers}
-    yield table(
-        f"Success and own baseline in {number(detail.trials)} trials{where}",
-        [one.success for one in case.attackers],
-        {
-            "attacker": "name",
-            "success": "value",
-            "limits": "limits",
-            "own baseline": "baseline",
-            "its limits": lambda row: limits(fresh[row.name].low, fresh[row.name].high),
-            "failures": "failed",
-        },
-        percent=("success", "own baseline"),
-    )
+    columns: dict[str, Column] = {
+        "attacker": "name",
+        "success": "value",
+        "limits": "limits",
+        "own baseline": "baseline",
+        "its limits": lambda row: limits(fresh[row.name].low, fresh[row.name].high),
+        "failures": "failed",
+    }
+    caption = f"Success and own baseline in {number(detail.trials)} trials{where}"
+    rows = [one.success for one in case.attackers]
+    yield table(caption, rows, columns, percent=("success", "own baseline"))
     if case.refuted is not None:
         words = f"{lower(case.refuted, places=2)}, by all attackers together (sampled)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
@@ -474,19 +455,17 @@ def _conversations(case: GameJudgement) -> Iterator[Block]:
             asked = "1 question" if said.questions == 1 else f"{number(said.questions)} questions"
             fits = "fits the data" if said.success else "does not fit the data"
             caption = (
-                f"{one.name} in trial {said.trial + 1}: {asked}{first}.{greeting} "
-                f"It came to {said.attempt}, which {fits}; the same against fresh data: "
+                f"{one.name} in trial {said.trial + 1}: {asked}{first}.{greeting} It came to "
+                f"{said.attempt}, which {fits}; the same against fresh data: "
                 f"{percent(said.baseline)}"
             )
-            rows = [[exchange.question, exchange.answer] for exchange in said.exchanges]
-            yield Grid(caption, ["question", "answer"], rows)
+            yield Grid(caption, ["question", "answer"], [[*one] for one in said.exchanges])
 
 
 def _profile(case: GameJudgement) -> Iterator[Block]:
-    rows = case.profile
     if case.needed is None:
         return
-    rounding = case.needed.facts.get("rounding")
+    rows, rounding = case.profile, case.needed.facts.get("rounding")
     # 0 may be a delta that is lost to rounding
     lost = "0" if rounding is None else f"<{rounding:g}"
 
@@ -498,30 +477,23 @@ def _profile(case: GameJudgement) -> Iterator[Block]:
         axes.plot(*values, marker="o", markersize=3, color=BLUE)
         allowed = case.detail.statement.delta or 0.0
         axes.axhline(allowed, linestyle="--", linewidth=1, color=QUIET)
-        axes.set_xlabel("epsilon")
-        axes.set_ylabel("delta")
-        axes.set_ylim(bottom=0)
+        axes.set(xlabel="epsilon", ylabel="delta", ylim=(0, None))
 
-    caption = "" if case.detail.cover is None else ", the largest of the rates written out"
+    among = "" if case.detail.cover is None else ", the largest of the rates written out"
+    columns: dict[str, Column] = {"epsilon": "epsilon", "delta": lambda row: row.value or lost}
     first = f"{rows[0].value:.4g}" if rows[0].value else lost
     yield Figure(
         title=f"The best attacker gains {first} at epsilon {rows[0].at['epsilon']:g}",
-        description=(
-            "A falling curve: the least delta with which the mechanism is resilient, against "
-            "every attacker, for each epsilon. The dashed line is the delta of the statement."
-        ),
+        description="A falling curve: the least delta with which the mechanism is resilient, "
+        "against every attacker, for each epsilon. The dashed line is the delta of the statement.",
         draw=draw,
-        table=table(
-            f"The exact profile{caption}",
-            rows,
-            {"epsilon": "epsilon", "delta": lambda row: row.value or lost},
-        ),
+        table=table(f"The exact profile{among}", rows, columns),
         name="profile",
     )
 
 
 def _curve(case: GameJudgement) -> Iterator[Block]:
-    rows: Sequence[StudyRow] = case.findings.select(of="isolated")
+    rows = case.findings.select(of="isolated")
     if not rows:
         return
 
@@ -533,26 +505,19 @@ def _curve(case: GameJudgement) -> Iterator[Block]:
         axes.plot(weights, [row.value for row in rows], color=BLUE, label="with the release")
         baseline = [row.baseline or 0.0 for row in rows]
         axes.plot(weights, baseline, "--", color=QUIET, label="best without it")
-        axes.set_xscale("log")
-        axes.set_xlabel("weight of the predicate, at most")
-        axes.set_ylabel("chance to isolate")
+        axes.set(
+            xscale="log", xlabel="weight of the predicate, at most", ylabel="chance to isolate"
+        )
         axes.legend()
 
+    columns = {
+        "weight at most": "weight", "with the release": "value", "best without it": "baseline"
+    }  # fmt: skip
     yield Figure(
         title="A light predicate that isolates is the worse attack",
-        description=(
-            "Two curves over the largest weight of a predicate: how often the attacker "
-            "isolated one row with one that light, and the best chance without the release."
-        ),
+        description="Two curves over the largest weight of a predicate: how often the attacker "
+        "isolated one row with one that light, and the best chance without the release.",
         draw=draw,
-        table=table(
-            "Isolating with light predicates",
-            rows,
-            {
-                "weight at most": "weight",
-                "with the release": "value",
-                "best without it": "baseline",
-            },
-        ),
+        table=table("Isolating with light predicates", rows, columns),
         name="predicates",
     )

@@ -27,6 +27,7 @@ from narcissus.study.registry import STATEMENT, loaded
 from narcissus.success.statements import (
     SAME,
     FixedBaseline,
+    NotMemorizing,
     Resilience,
     SinglingOut,
     Threshold,
@@ -113,9 +114,10 @@ def others(
         yield fact("measure", "memorized bits", "release", Quantity(value=bits, grade="proved"))
 
 
-def criterion_of(statement: type[Any], limit: float | None) -> StudyCriterion:
+def criterion_of(statement: Any) -> StudyCriterion:
     """Return what is asked of every attacker: a gap, or success by another measure."""
-    of = GAP if issubclass(statement, Resilience) else "success"
+    of = GAP if isinstance(statement, Resilience) else "success"
+    limit = None if isinstance(statement, NotMemorizing) else limit_of(statement)
     return StudyCriterion(of=of, at_most=limit)
 
 
@@ -251,13 +253,20 @@ def upgraded(results: Any, study: Any) -> tuple[StudyCriterion, list[StudyRow], 
         **{key: results.get(key) or "" for key in ("decides", "member")},
         "members": results.get("members", 1),
         "attackers": [
-            {key: one[key] for key in ("name", "baseline_exact_per_attempt")}
-            | {key: one.get(key) or [] for key in ("failures", "transcripts")}
+            {key: one[key] for key in ("name", "baseline_exact_per_attempt", "failures")}
+            | {
+                "transcripts": [
+                    talk | {"exchanges": [[x["question"], x["answer"]] for x in talk["exchanges"]]}
+                    for talk in one.get("transcripts") or ()
+                ]
+            }
             for one in played
         ],
         "cover": cover and {key: cover[key] for key in CoverDetail.model_fields},
     }
-    criterion = criterion_of(loaded(STATEMENT[said["name"]]), exact["limit"] if exact else delta)
+    of = GAP if issubclass(loaded(STATEMENT[said["name"]]), Resilience) else "success"
+    limit = exact["limit"] if exact else epsilon if said["name"] == "threshold" else delta
+    criterion = StudyCriterion(of=of, at_most=limit)
     return criterion, rows, GameDetail.model_validate_json(json.dumps(detail))
 
 
