@@ -1,6 +1,7 @@
 """What no attack is beyond: held by every attack in every trial, and people agree on average."""
 
 import json
+import os
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -46,7 +47,7 @@ from narcissus.study.table.schema import ThresholdSpec
 from narcissus.study.table.summary import prior_test
 from narcissus.success import exact_match
 
-TRIALS = 150
+TRIALS = 150 if "NARCISSUS_NEW_CASES" in os.environ else 60
 STUDY = {
     "threat": {"unknown": ["ill", "town"], "targets": 12},
     "attacks": {"prior": {}, "posterior": {}, "rap": {"steps": 15}, "ceiling": {}},
