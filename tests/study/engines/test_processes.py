@@ -179,6 +179,7 @@ def under_fire(run_under_fire, slow, play, digest):
     return fire
 
 
+@pytest.mark.nightly
 def test_killed_workers_change_nothing(under_fire):
     under_fire(2, seed=1, trials=10)
 
