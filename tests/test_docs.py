@@ -72,7 +72,7 @@ SHOWN = [  # what plays a study, by night
     SHOWN,
     ids=lambda shown: shown.stem if isinstance(shown, Path) else shown.splitlines()[0][2:40],
 )
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(3)
 def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
