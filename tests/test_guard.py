@@ -73,6 +73,7 @@ def test_killed_while_a_program_runs(watched, any_method, how):
     assert watched.left() == ([], [])
 
 
+@pytest.mark.one_in(2)
 def test_the_guard_is_killed_as_well(watched, any_method):
     """Both at once: the program ends with its guard, the folder goes at the next start."""
     process = begin(FOREVER, any_method)
@@ -235,6 +236,7 @@ def in_session(session):
 
 @pytest.mark.usefixtures("isolation")
 @pytest.mark.parametrize("method", ["namespaces", "Landlock"])
+@pytest.mark.one_in(2)
 def test_children_die_with_the_program(method, monkeypatch):
     """Threads are all that a program can start, and nothing of it outlives the run."""
     source = b"""
@@ -275,6 +277,7 @@ except OSError:
 
 
 @pytest.mark.usefixtures("isolation")
+@pytest.mark.one_in(3)
 def test_endless_files_end(method):
     """Where no file system of its own limits them, the guard counts and ends the program."""
     run = run_once(MANY, b"", Limits(seconds=30, memory=2**29), method)

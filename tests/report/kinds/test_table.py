@@ -185,6 +185,7 @@ def levels(results, key):
         lambda rs: list(reversed(rs)),
     ],
 )
+@pytest.mark.one_in(3)
 def test_draws_whatever_is_missing(table_record, change):
     record = table_record(5, edit=change)
     html, text = render_html(record), render_text(record)

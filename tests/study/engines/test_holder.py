@@ -64,6 +64,7 @@ def workers(request):
     return request.getfixturevalue(request.param)
 
 
+@pytest.mark.one_in(2)
 def test_parts_stay_with_their_workers_and_are_made_anew_elsewhere(workers, tmp_path):
     notes = Notes()
     held = ByWorkers(workers, notes).hold(counters(5))
