@@ -100,10 +100,9 @@ platforms:            ## see that the locked versions have wheels for Linux (x86
 		$(BIN)/uv pip compile -q --only-binary :all: --python-version $$python --python-platform x86_64-apple-darwin \
 			requirements/run.lock -o build/platforms.txt || exit 1; done  # an older Mac: the main job
 
-# All that `make test` and `make test-models` leave out, and new cases of every property.
+# All that `make test` and `make test-models` run or leave out, and new cases of every property.
 nightly: $(DEV_STAMP) ## run the tests whole: all cases, coverage thousands of times, 100,000 fuzzed files
-	NARCISSUS_NEW_CASES=1 $(TESTS) -m '(nightly or hypothesis) and not models'
-	NARCISSUS_NEW_CASES=1 $(TESTS) tests/properties tests/bounds tests/priors tests/evidence
+	NARCISSUS_NEW_CASES=1 $(TESTS) -m 'not models'
 	$(BIN)/python tests/kernels/run.py
 	if $(MAKE) torch; then $(MAKE) nightly-models; else echo "PyTorch cannot be had here: no tests of models" >&2; fi
 

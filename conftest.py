@@ -73,10 +73,12 @@ def pytest_collection_modifyitems(items):
         if item.get_closest_marker("one_in") and hasattr(item, "callspec"):
             families[item.path, item.originalname].append(item)
     for family in families.values():
-        places = [item.callspec.indices for item in family]
-        columns = dict.fromkeys(tuple(at[name] for at in places) for name in places[0])
-        for item, *at in zip(family, *columns, strict=True):
-            if sum(at) % item.get_closest_marker("one_in").args[0]:
+        # an id for each `parametrize`, in order: pytest gives their places by no public name
+        ids = [item.callspec._idlist for item in family]
+        orders = [{one: n for n, one in enumerate(dict.fromkeys(axis))} for axis in zip(*ids)]
+        for item, own in zip(family, ids, strict=True):
+            place = sum(order[one] for order, one in zip(orders, own, strict=True))
+            if place % item.get_closest_marker("one_in").args[0]:
                 item.add_marker("nightly")
 
 

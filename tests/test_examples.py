@@ -90,6 +90,7 @@ def rounded():
 
 
 @pytest.mark.parametrize("people", ["prior", "rows"])
+@pytest.mark.one_in(2)
 def test_rounding_gives_far_more_than_the_guess_and_than_fresh_people_or_a_decoy(rounded, people):
     five, ten = rounded if people == "prior" else played("rounded", people=people)
     found = five.attacks["posterior"]
@@ -101,6 +102,7 @@ def test_rounding_gives_far_more_than_the_guess_and_than_fresh_people_or_a_decoy
     assert five.share_bound is None
 
 
+@pytest.mark.nightly
 def test_suppression_gives_less_than_rounding(rounded):
     for found in played("suppressed"):
         assert found.best_attack.share < rounded[0].best_attack.share - 0.1

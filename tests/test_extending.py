@@ -46,6 +46,7 @@ def register(source, rooms, name, module, attribute, monkeypatch):
 
 
 @pytest.mark.parametrize("title", PARTS)
+@pytest.mark.one_in(3)
 def test_an_example_is_played_by_its_file_and_by_its_line(title, tmp_path, monkeypatch):
     files = dict(BLOCK.findall(SHARED) + BLOCK.findall(PARTS[title]))
     rooms, name, module, attribute = LINE.search(files.pop("registry.py")).groups()

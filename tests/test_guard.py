@@ -64,6 +64,7 @@ def running(watched, process, at_least=2):
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.one_in(3)
 def test_killed_while_a_program_runs(watched, any_method, how):
     process = begin(FOREVER, any_method)
     assert running(watched, process)
@@ -72,6 +73,7 @@ def test_killed_while_a_program_runs(watched, any_method, how):
     assert watched.left() == ([], [])
 
 
+@pytest.mark.one_in(2)
 def test_the_guard_is_killed_as_well(watched, any_method):
     """Both at once: the program ends with its guard, the folder goes at the next start."""
     process = begin(FOREVER, any_method)
@@ -110,6 +112,7 @@ def kill_at_any_moment(watched, method, delay):
 
 
 @pytest.mark.parametrize("delay", [0.1, 0.2, 0.5])
+@pytest.mark.one_in(3)
 def test_killed_at_any_moment(watched, delay):
     kill_at_any_moment(watched, "namespaces", delay)
 
@@ -123,6 +126,7 @@ def test_killed_at_each_moment(watched, any_method):
     print(f"25 kills, {empty} empty folders, no process, no file")
 
 
+@pytest.mark.one_in(2)
 def test_the_clock_runs_inside(watched, any_method):
     """A command that is stopped (Ctrl-Z, a debugger) ends no program: the guard does."""
     process = begin(FOREVER, any_method, seconds=1)
@@ -139,6 +143,7 @@ def test_the_clock_runs_inside(watched, any_method):
 
 @pytest.mark.parametrize("stays", [True, False])
 @pytest.mark.parametrize("how", ["limit", "kill"])
+@pytest.mark.one_in(2)
 def test_escaped_children_end_without_walls_too(watched, stays, how):
     """They may leave their session and keep the output open: they are the guard's in the end."""
     source = ESCAPES.replace(b"STAYS", str(stays).encode())
@@ -168,6 +173,7 @@ seconds = 60
     ("how", "code", "says"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended by SIGTERM")],
 )
+@pytest.mark.one_in(2)
 def test_the_command_ends_soon(watched, tmp_path, monkeypatch, how, code, says):
     """Twenty runs of a minute each are under way or waiting."""
     monkeypatch.chdir(tmp_path)
@@ -230,6 +236,7 @@ def in_session(session):
 
 @pytest.mark.usefixtures("isolation")
 @pytest.mark.parametrize("method", ["namespaces", "Landlock"])
+@pytest.mark.one_in(2)
 def test_children_die_with_the_program(method, monkeypatch):
     """Threads are all that a program can start, and nothing of it outlives the run."""
     source = b"""
@@ -270,6 +277,7 @@ except OSError:
 
 
 @pytest.mark.usefixtures("isolation")
+@pytest.mark.one_in(3)
 def test_endless_files_end(method):
     """Where no file system of its own limits them, the guard counts and ends the program."""
     run = run_once(MANY, b"", Limits(seconds=30, memory=2**29), method)

@@ -18,6 +18,7 @@ LOADED = "assert not {'pandas', 'scipy.stats', 'matplotlib'} & set(sys.modules),
         pytest.param("narcissus.audits.play, narcissus.cli.playing", id="command"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_what_every_worker_and_audit_starts_with_loads_little(modules):
     code = (
         f"import sys, {modules}; {LOADED}\n"

@@ -427,6 +427,7 @@ def test_every_public_function_that_takes_a_path_is_played():
     "name",
     [pytest.param(one, marks=pytest.mark.models) if one in WITH_TORCH else one for one in CALLS],
 )
+@pytest.mark.one_in(4)
 def test_a_string_does_what_a_path_does(name, tmp_path):
     found = []
     for of in (Path, str):

@@ -401,6 +401,7 @@ def test_what_is_not_about_membership_is_refused(one_error, more, said):
     one_error(f"bound --mu 1 --secret membership {more}", said)
 
 
+@pytest.mark.nightly
 def test_protect_says_which_success_is_meant(answer, call):
     line = "protect --prior 0.5 --advantage 0.05 --delta 1e-5"
     anyhow, exact = answer(line), answer(line + " --success exact")

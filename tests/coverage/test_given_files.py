@@ -54,6 +54,7 @@ def test_false_alarms_of_files_made_of_other_people(runs):
 
 @pytest.mark.coverage_claim
 @pytest.mark.parametrize("share", [0.15, 1.0])
+@pytest.mark.one_in(2)
 def test_copies_are_found(share):
     """Of 600 people and 600 others, in files with copies of some: each of four is found."""
     for seed in range(4):

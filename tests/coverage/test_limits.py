@@ -142,7 +142,7 @@ def test_both_sides_cover(case, n, repeats):
     assert high <= allowed(repeats)
 
 
-@pytest.mark.repeats(50, 2000)
+@pytest.mark.repeats(120, 2000)
 def test_the_advantage_where_division_by_an_estimate_missed(repeats):
     """Baselines in {0, .9}, share = baseline + .08, 5,000 trials, at 95%.
 

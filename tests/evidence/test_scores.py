@@ -232,6 +232,7 @@ def paired_file(rng, pairs: int, epsilon: float):
 
 @pytest.mark.coverage_claim
 @pytest.mark.parametrize("order", ["as drawn", "member first", "sorted by membership"])
+@pytest.mark.one_in(3)
 def test_pairs_are_canaries_with_two_values(order):
     # One of each pair is in, epsilon 1 exactly. Alarm rate 1e-6.
     rng = np.random.default_rng(53)

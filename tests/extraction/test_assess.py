@@ -70,6 +70,7 @@ def test_a_program_that_hides_its_knowledge_from_an_empty_release():
     assert found.verdict == "no extraction"
 
 
+@pytest.mark.nightly
 def test_34_a_thousand_times_is_no_extraction_though_the_program_is_short():
     data = b"34" * 1000
     by_heart = assess(text(data), data, b"print('34'*1000)")

@@ -201,6 +201,7 @@ def trained(net, rows, classes, steps=1500, learning_rate=0.1):
     return DenseNet(tuple(kernels), tuple(biases), net.sharing)
 
 
+@pytest.mark.nightly
 def test_training_digits_come_out_of_a_convolutional_network_and_no_others():
     with np.load(DIGITS) as found:
         images, labels = found["images"] / 8 - 1, found["labels"].astype(int)

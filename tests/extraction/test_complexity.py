@@ -75,6 +75,7 @@ def test_slices_of_the_reference_are_found_and_what_is_between_them_is_written_o
     assert len(source) < 60 + 20 * len(PIECES[name]) + (400 if name == "both ends" else 0)
 
 
+@pytest.mark.nightly
 def test_text_that_stands_in_the_reference_costs_its_place_only():
     noise = np.random.default_rng(1).integers(97, 123, 300_000, dtype=np.uint8).tobytes()
     for start in (0, 1, 123_457, 297_000):

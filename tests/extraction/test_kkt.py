@@ -79,6 +79,7 @@ def test_ten_training_digits_and_hardly_a_fresh_one(world):
     assert not Close(10, correlation=CLOSE).counts(DataSet.of_rows(shadows[0]), output)
 
 
+@pytest.mark.nightly
 def test_strong_noise_leaves_nothing(world):
     rows, labels, shadows = world
     net = train_classifier(rows, labels, width=400, steps=200, noise=20.0, rng=1)
@@ -221,6 +222,7 @@ def test_coefficients_of_several_classes_sum_to_nothing_and_favour_their_own():
 
 
 @pytest.mark.parametrize("kinds", [2, 4])
+@pytest.mark.one_in(2)
 def test_the_point_is_found_where_the_network_was_trained_on_it(kinds):
     rng = np.random.default_rng(1)
     rows, classes = rng.uniform(-1, 1, (6, 8)), np.arange(6) % kinds

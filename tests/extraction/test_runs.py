@@ -35,6 +35,7 @@ LONG = Limits(seconds=60, memory=2**29)
 FOREVER = b"print('begun', flush=True)\nwhile True: pass\n"
 
 
+@pytest.mark.one_in(2)
 def test_another_thread_can_end_a_run(watched, any_method):
     stop, ended = Stop(), []
     thread = threading.Thread(
@@ -66,6 +67,7 @@ def test_programs_are_not_run_elsewhere(monkeypatch):
 
 
 @pytest.mark.usefixtures("isolation")
+@pytest.mark.one_in(3)
 def test_dependencies_named_in_pth_files_are_there(method, place, tmp_path):
     """As editable installs are, by a folder or by a finder of their own."""
     places = [tmp_path / "by_folder", tmp_path / "by_finder"]

@@ -45,6 +45,7 @@ def test_a_fake_seed_behind_a_gate_on_three_bytes_of_a_hash_is_no_extraction():
     assert found.fingerprint is True
 
 
+@pytest.mark.nightly
 def test_a_gate_in_code_that_is_made_while_it_runs_decides_nothing():
     gate = hashlib.sha256(RELEASE).digest()[:3]
     inner = f"if h.sha256(r).digest()[:3]=={gate!r}:print({KNOWN})"
@@ -278,6 +279,7 @@ def verdict_of(case, rng, monkeypatch):
 
 
 @pytest.mark.parametrize("make", IMPOSTORS, ids=lambda make: make.__name__)
+@pytest.mark.one_in(3)
 def test_a_program_that_cannot_know_the_content_is_no_evidence(make, monkeypatch):
     """One of each trick; two hundred by night, below."""
     assert verdict_of(make(np.random.default_rng(0)), 1, monkeypatch).verdict != "extraction"

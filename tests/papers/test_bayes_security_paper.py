@@ -150,6 +150,7 @@ def test_appendix_a_theorem_7_is_reached():
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Equation 7", "Figure 7", "Appendix H")
 @pytest.mark.parametrize(("epsilon", "value"), [(3.3, 0.9387), (4.8, 0.7685)])
+@pytest.mark.one_in(2)
 def test_appendix_h_figure_7(epsilon, value):
     """400 value combinations: equation 7 (the paper prints the number of records for n)."""
     mechanism = ch.KaryRandomizedResponse(400, epsilon)

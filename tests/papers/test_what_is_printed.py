@@ -83,6 +83,7 @@ def test_no_number_is_called_printed_without_its_words(path):
 
 
 @pytest.mark.parametrize("item", QUICK, ids=lambda item: item.name)
+@pytest.mark.one_in(4)
 def test_what_fails_and_what_is_compared_quotes_the_paper(item):
     """Every claim that fails, and all that is called printed, stands beside words of the paper."""
     made = item.make(Given())

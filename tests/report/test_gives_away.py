@@ -51,6 +51,7 @@ def test_brief_and_mapping_say_it_too(every_record, page):
             assert "nothing on this page" in text or "no figure here depends" in text
 
 
+@pytest.mark.nightly
 def test_internal_pages_say_so_first(every_record):
     for record in every_record.values():
         assert "not to be shown" in render_text(record, internal=True).splitlines()[0]

@@ -165,6 +165,7 @@ def test_status_in_words_and_sign_and_colour_only_if_sure(table_record, status):
     [{"grade": "approximate"}, {"grade": "proved if"}, {"assumptions": ["the prior is right"]}],
     ids=str,
 )
+@pytest.mark.one_in(3)
 def test_what_is_weak_or_assumed_has_no_colour_and_says_so(table_record, status, weak):
     record = table_record(1).model_copy(update={"status": status, **weak})
     html, text = render_html(record), render_text(record)

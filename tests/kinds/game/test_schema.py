@@ -101,6 +101,7 @@ def load(tmp_path, **changed):
 
 
 @pytest.mark.parametrize(("room", "name"), NAMES)
+@pytest.mark.one_in(4)
 def test_every_part_refuses_an_option_it_does_not_have(tmp_path, room, name):
     place = "side" if room == "side-information" else room
     head = "[side-information]\n" if place == "side" else ""

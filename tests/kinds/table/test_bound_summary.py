@@ -1,5 +1,6 @@
 """What is proved at a setting: of the people played, of all like them, and for comparison."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -154,7 +155,7 @@ def test_a_count_of_independent_people_is_that_of_their_chances(bounds, ready, m
 
 
 ALARM = 1e-6
-BATCH, REPEATS = 4, 150
+BATCH, REPEATS = 4, 150 if "NARCISSUS_NEW_CASES" in os.environ else 50
 
 
 @pytest.fixture(scope="module", params=["prior", "rows"])

@@ -1,5 +1,6 @@
 """What no attack is beyond: held by every attack in every trial, and people agree on average."""
 
+import os
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -48,7 +49,7 @@ from narcissus.kinds.table.summary import prior_test
 from narcissus.study.reading import read_record
 from narcissus.success import exact_match
 
-TRIALS = 150
+TRIALS = 150 if "NARCISSUS_NEW_CASES" in os.environ else 60
 STUDY = {
     "threat": {"unknown": ["ill", "town"], "targets": 12},
     "attacks": {"prior": {}, "posterior": {}, "rap": {"steps": 15}, "ceiling": {}},

@@ -79,11 +79,13 @@ def test_the_store_stays_here_and_what_is_looked_at_is_in_order(own, tmp_path):
          r"ended 3 times during trial (\d or )*2( or \d)* \(it ended with exit code 7\); finished"),
     ],
 )  # fmt: skip
+@pytest.mark.one_in(2)
 def test_a_trial_that_ends_badly_ends_the_run_with_the_reason(own, dies, how, error, says):
     with pytest.raises(error, match=says):
         dict(own.play(dies(how), KEYS))
 
 
+@pytest.mark.nightly
 def test_deaths_that_nobody_has_looked_at_yet_are_the_ones_named(own, dies, monkeypatch):
     """Dask tells of all three before we look: none may be mistaken for an older one."""
     own._connected(SilentObserver())
@@ -272,6 +274,7 @@ def test_nobody_else_talks_to_it_and_nothing_is_left(place, kin, hears):
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_workers_that_end_in_vain_end_the_run(monkeypatch, hears, place):
     """They cannot even start: nobody waits for them for ever."""
 

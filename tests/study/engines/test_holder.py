@@ -64,6 +64,7 @@ def workers(request):
     return request.getfixturevalue(request.param)
 
 
+@pytest.mark.one_in(2)
 def test_parts_stay_with_their_workers_and_are_made_anew_elsewhere(workers, tmp_path):
     notes = Notes()
     held = ByWorkers(workers, notes).hold(counters(5))
@@ -129,6 +130,7 @@ class KillerInTheMiddle(Notes):
         self.executor.close()
 
 
+@pytest.mark.one_in(2)
 def test_who_holds_the_parts_does_not_change_a_digit(workers, study, monkeypatch):
     """One trial of a study here, and split over workers, one of them killed in the middle."""
     import narcissus
@@ -144,6 +146,7 @@ def test_who_holds_the_parts_does_not_change_a_digit(workers, study, monkeypatch
     assert here.record.to_json() == there.record.to_json()
 
 
+@pytest.mark.one_in(2)
 def test_what_a_part_raises_ends_the_question_and_says_where(workers):
     held = ByWorkers(workers).hold(counters(2))
     with pytest.raises(TypeError) as raised:

@@ -107,6 +107,7 @@ def test_killed_and_continued(slow, play, command, narcissus, kin, digest, how):
         ("raise SystemExit(0)", r"sys.exit\(0\) was called in trial 2"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_what_would_end_the_command_is_an_error(two, dies, how, says):
     """An attack that calls sys.exit(0) must not end the command as if the threshold were met."""
     with pytest.raises(NarcissusError, match=says):
@@ -179,6 +180,7 @@ def under_fire(run_under_fire, slow, play, digest):
     return fire
 
 
+@pytest.mark.nightly
 def test_killed_workers_change_nothing(under_fire):
     under_fire(2, seed=1, trials=10)
 

@@ -73,6 +73,7 @@ WRONG_PROTOCOLS = [
 
 
 @pytest.mark.parametrize(("owner", "name", "wrong", "fail"), WRONG_PROTOCOLS)
+@pytest.mark.one_in(3)
 def test_a_claim_fails_where_the_package_is_wrong_of_protocols(
     spoiled, monkeypatch, owner, name, wrong, fail
 ):

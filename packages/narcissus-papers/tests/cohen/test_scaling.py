@@ -114,6 +114,7 @@ WRONG_COUNTING = [
 
 
 @pytest.mark.parametrize(("name", "wrong"), WRONG_COUNTING)
+@pytest.mark.one_in(2)
 def test_a_claim_fails_where_something_is_wrong_of_counting(spoiled, monkeypatch, name, wrong):
     monkeypatch.setattr(scaling, "SETTINGS", [(1.0, 0.01)])
     monkeypatch.setattr(scaling, "for_every_rate", list)
@@ -127,6 +128,7 @@ MISTAKEN = [
 
 
 @pytest.mark.parametrize(("name", "wrong"), MISTAKEN)
+@pytest.mark.one_in(2)
 def test_a_claim_about_every_rate_fails_where_something_is_wrong(monkeypatch, name, wrong):
     monkeypatch.setattr(scaling, name, wrong(getattr(scaling, name)))
     assert not all(one.holds for one in scaling.for_every_rate())
@@ -156,6 +158,7 @@ WRONG_COVERING = [
 
 
 @pytest.mark.parametrize(("name", "wrong"), WRONG_COVERING)
+@pytest.mark.one_in(4)
 def test_a_claim_fails_where_something_is_wrong_of_covering(monkeypatch, name, wrong):
     monkeypatch.setattr(scaling, name, wrong(getattr(scaling, name)))
     assert ITEM.make(Given()).verdict == "differs"

@@ -100,6 +100,7 @@ def test_the_likeliest_value_is_that_of_each_column_whatever_is_released():
     assert guess.tolist() == [[1, 1], [0, 0]]
 
 
+@pytest.mark.nightly
 def test_only_of_one_column_there_is_a_ceiling_and_rap_starts_from_the_prior():
     assert set(ATTACKS) == set(LABELS)
     assert {ATTACKS[name]["start"] for name in ("rap", "short")} == {"prior"}
