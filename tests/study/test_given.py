@@ -92,8 +92,9 @@ def test_a_frame_that_is_changed_afterwards_changes_no_study():
     frame = FOLK.copy()
     study = narcissus.load_study({**PLAIN, "data": frame, "run": {"trials": 2, "workers": 1}})
     frame["ill"] = "no"
-    rows = narcissus.run(study, rng=1).record.rows
-    assert next(row for row in rows if row.role == "guess").value < 1
+    [guess, *_] = narcissus.run(study, rng=1).record.rows
+    assert guess.role == "guess"
+    assert guess.value < 1
 
 
 def test_a_name_without_its_object_says_so():

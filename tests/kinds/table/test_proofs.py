@@ -372,21 +372,20 @@ TWO = 'unknown = ["c", "secret"]\nwithin = { c = 1 }\nat_least = 2'
 def test_nobody_gets_more_than_is_proved(played, noise, success):
     """300 trials; each attack, and the ceiling's shares, against each bound, alarm 1e-6."""
     experiment, trials = played(noise, success)
-    result = summarise(experiment, 0, trials).model_dump()
-    bounds = result["bounds"]
+    bounds = summarise(experiment, 0, trials).bounds
     for name in ("prior", "posterior", "ceiling"):
         hits = np.array([int(t[f"{name}/hits"]) for t in trials])
         for bound in bounds:
-            if "at_most" in bound and name != "ceiling":
-                over = int((hits > bound["at_most"]).sum())
-                allowed = stats.binom.ppf(1 - ALARM, len(trials), 1 - bound["confidence"])
-                assert over <= allowed, bound
-            elif "share_at_most" in bound:
+            if not bound.is_share and name != "ceiling":
+                over = int((hits > bound.at_most).sum())
+                allowed = stats.binom.ppf(1 - ALARM, len(trials), 1 - bound.confidence)
+                assert over <= allowed, bound.row
+            elif bound.is_share:
                 shares = hits / experiment.targets
                 error = -stats.norm.ppf(ALARM) * shares.std() / math.sqrt(len(trials))
-                assert shares.mean() <= bound["share_at_most"] + error, bound
+                assert shares.mean() <= bound.at_most + error, bound.row
     name = "domination" if noise == PURE else "interpolation"
-    assert {b["confidence"] for b in bounds if b["name"] == name} == {0.95, 0.5}
+    assert {b.confidence for b in bounds if b.name == name} == {0.95, 0.5}
 
 
 @pytest.mark.coverage_claim
@@ -400,36 +399,34 @@ def test_nobody_gets_more_than_is_proved(played, noise, success):
 def test_limits_of_the_summary_cover(played, noise):
     """60 studies of 5 trials each; the truth from all 300; 95% limits, alarm 1e-6 each."""
     experiment, trials = played(noise)
-    whole = summarise(experiment, 0, trials).model_dump()
+    whole = summarise(experiment, 0, trials)
     batches = [trials[a : a + BATCH] for a in range(0, len(trials), BATCH)]
-    found = [summarise(experiment, 0, b).model_dump() for b in batches]
+    found = [summarise(experiment, 0, b) for b in batches]
     floor = stats.binom.ppf(ALARM, len(batches), 0.95)
 
-    def covered(path, truth, low="low", high="high"):
-        hits = 0
-        for result in found:
-            limits = result
-            for key in path:
-                limits = limits[key]
-            hits += limits[low] <= truth <= limits[high]
-        return hits
+    def covered(limits, truth):
+        return sum(low <= truth <= high for low, high in map(limits, found))
 
-    for path in (["attacks", "prior"], ["attacks", "posterior"], ["ceiling"], ["guess"]):
-        truth = whole
-        for key in path:
-            truth = truth[key]
-        assert covered(path, truth["share"]) >= floor, path
-        if "gain" in truth:
+    for name in ("prior", "posterior", "ceiling", "guess"):
+
+        def of(one, name=name):
+            return one.attacks[name] if name in one.attacks else getattr(one, name)
+
+        truth = of(whole)
+        assert covered(lambda one, of=of: (of(one).low, of(one).high), truth.share) >= floor, name
+        if name != "guess":
             # a guess that ignores the release gains nothing, whatever the trials say
-            gain = 0.0 if path[-1] == "prior" else truth["gain"]
-            assert covered(path, gain, "gain_low", "gain_high") >= floor
-            assert covered(path, truth["baseline"], "baseline_low", "baseline_high") >= floor
+            gain = 0.0 if name == "prior" else truth.gain
+            assert covered(lambda one, of=of: (of(one).gain_low, of(one).gain_high), gain) >= floor
+            ends = ("baseline_low", "baseline_high")
+            both = covered(lambda one, of=of: map(of(one).number, ends), truth.baseline)
+            assert both >= floor
     # They are limits, not the whole range: with all trials they are narrow.
-    posterior = whole["attacks"]["posterior"]
-    assert posterior["high"] - posterior["low"] < 0.05
+    posterior = whole.attacks["posterior"]
+    assert posterior.high - posterior.low < 0.05
     # The guess without the release is what the prior attack recovers.
-    assert whole["guess"]["share"] == pytest.approx(whole["attacks"]["prior"]["baseline"])
-    assert abs(whole["attacks"]["prior"]["gain"]) < 0.03
+    assert whole.guess.share == pytest.approx(whole.attacks["prior"].baseline)
+    assert abs(whole.attacks["prior"].gain) < 0.03
 
 
 @pytest.mark.parametrize("guarantee", [PureDP(1.3), ApproximateDP(1.0, 1e-3), GaussianDP(0.8)])
@@ -805,11 +802,11 @@ def test_limits_of_the_program_stand_beside_those_that_they_are_below(ready, mad
 def test_what_is_reached_is_kept_and_left_out_where_it_is_not_known(ready, made_up):
     made = made_up(ready(**STUDY), 10)
     found = bounds_of(made.experiment, 0, made.trials)
-    assert "reached" not in found[0].model_dump()
+    assert "reached" not in found[0].row.facts
     low = made.tails[:, 0].mean(axis=0) / 2
     trials = [{**t, "reached": low} for t in made.trials]
     found = bounds_of(made.experiment, 0, trials)
-    assert found[0].model_dump()["reached"] == int(np.argmax(low[1:] <= 0.1))
+    assert found[0].reached == int(np.argmax(low[1:] <= 0.1))
     assert found[0].reached <= found[0].at_most
 
 
