@@ -44,10 +44,12 @@ class ToyKind:
 
     def judged(self, record):
         """Take a record at its word."""
-        return SimpleNamespace(
+        case = SimpleNamespace(
             status=record.status, grade=record.grade, assumptions=tuple(record.assumptions),
             contradictions=tuple(record.contradictions), findings=record,
         )  # fmt: skip
+        case.alone = case
+        return case
 
     def is_of_people(self, study):
         return False

@@ -44,8 +44,8 @@ def test_what_is_refuted_is_what_the_audit_refutes(played, tmp_path):
     code, record = played()
     assert (code, record["status"]) == (0, "no threshold")
     [refuted] = rows(record, "refuted epsilon")
-    given = np.load(tmp_path / "scores.npz")
-    data = shadow_scores(given["scores"], given["members"])
+    with np.load(tmp_path / "scores.npz") as given:
+        data = shadow_scores(given["scores"], given["members"])
     confidence = refuted["quantity"]["confidence"]
     assert confidence == pytest.approx(1 - 0.05 / 3)
     found = [

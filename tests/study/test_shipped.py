@@ -141,5 +141,5 @@ def test_the_study_of_a_table_needs_nothing_but_the_package():
         rng=1,
     )
     planned, bare = KIND_OF_TABLES.judged(audit.record).settings
-    assert planned.share_bound.share_at_most < planned.guess.share + 0.02
+    assert planned.share_bound.at_most < planned.guess.share + 0.02
     assert bare.best_attack.share > bare.guess.share + 0.2
