@@ -18,6 +18,7 @@ import yaml
 
 import narcissus
 from narcissus.cli.main import main
+from narcissus.kinds.table import KIND
 from narcissus.study.record import provenance
 from narcissus.study.shipped import shipped_studies, shipped_study
 
@@ -225,10 +226,10 @@ def test_the_readme_says_what_comes_of_the_study():
         workers=1,
         rng=study["run"]["seed"],
     )
-    [setting] = found.record.results.settings
+    [setting] = KIND.judged(found.record).settings
     assert f"ε = {planned}, income" in README
     assert abs(100 * setting.guess.share - int(said[1])) < 2
-    assert abs(100 * setting.share_bound.share_at_most - int(said[2])) < 2
+    assert abs(100 * setting.share_bound.at_most - int(said[2])) < 2
     assert setting.share_bound.grade == "proved"
 
 
