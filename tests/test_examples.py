@@ -11,6 +11,7 @@ import pytest
 
 import narcissus
 from narcissus.kinds.table import KIND
+from narcissus.kinds.table.words import verdict_words
 
 ROOT = Path(__file__).resolve().parents[1]
 STUDIES = sorted((ROOT / "examples").rglob("*.toml"))
@@ -94,7 +95,7 @@ def rounded():
 def test_rounding_gives_far_more_than_the_guess_and_than_fresh_people_or_a_decoy(rounded, people):
     five, ten = rounded if people == "prior" else played("rounded", people=people)
     found = five.attacks["posterior"]
-    assert found.baseline_exact == (people == "prior")
+    assert found.fact("baseline_exact") == (people == "prior")
     assert found.share > five.guess.share + 0.15
     assert found.baseline < found.share - 0.15
     assert ten.attacks["posterior"].share < found.share
@@ -128,10 +129,10 @@ def test_a_copula_gives_little_away(rounded):
 @pytest.mark.nightly
 def test_attacks_on_private_synthetic_rows_stay_below_what_is_proved():
     one, ten = played("private_synthetic")
-    assert one.share_bound.share_at_most < ten.share_bound.share_at_most < 1
+    assert one.share_bound.at_most < ten.share_bound.at_most < 1
     for found in (one, ten):
         assert found.share_bound.grade == "proved"
-        assert all(a.share <= found.share_bound.share_at_most for a in found.attacks.values())
+        assert all(a.share <= found.share_bound.at_most for a in found.attacks.values())
 
 
 @pytest.fixture(scope="module")
@@ -160,20 +161,20 @@ def test_eight_unknown_columns_are_played_without_their_joint_values(many_column
     low, high = KIND.judged(many_columns).settings
     assert len(high.attacks["posterior"].columns) == 8
     for setting in (low, high):
-        assert not setting.guess.is_best_found  # five of eight: by branch and bound
-        assert set(setting.guess.each_column) == set(setting.attacks["prior"].columns)
-        assert setting.ceiling.is_estimated
-        assert setting.share_bound.share_at_most >= setting.attacks["posterior"].share
+        assert not setting.guess.fact("is_best_found")  # five of eight: by branch and bound
+        assert set(setting.guess_of_columns) == set(setting.attacks["prior"].columns)
+        assert setting.ceiling.about.is_estimated
+        assert setting.share_bound.at_most >= setting.attacks["posterior"].share
         # what everybody's guess of each column gets by the prior, the prior attack gets nearly
         prior = setting.attacks["prior"]
         for name, column in prior.columns.items():
-            assert column.baseline <= setting.guess.each_column[name] + 1e-12
+            assert column.baseline <= setting.guess_of_columns[name] + 1e-12
     # sampled, 80 people: a share may be off by six standard errors, .33
     assert high.attacks["posterior"].share > high.attacks["prior"].share - 0.33
     for setting in (low, high):
         [columns] = [b for b in setting.bounds if b.id == "column-shares"]
         assert columns.for_comparison  # a share of columns: no verdict on people rests on it
-        assert columns.share_at_most > np.mean(list(setting.guess.each_column.values()))
+        assert columns.at_most > np.mean(list(setting.guess_of_columns.values()))
     assert many_columns.status != "met" or all(e.role != "ceiling" for e in low.excesses)
 
 
@@ -184,10 +185,10 @@ def test_an_estimated_ceiling_is_said_to_be_one_and_no_verdict_rests_on_it(many_
         estimated = [e for e in setting.excesses if e.role == "ceiling"]
         assert estimated
         assert all(e.kind == "approximate" and e.high is None for e in estimated)
-        [finding] = [f for f in setting.findings if f.source == "the ceiling"]
+        [finding] = [f for f in setting.statements if f.source == "the ceiling"]
         assert finding.high is None
-        assert "nobody is shown to stay below" in setting.verdict
-        assert "Even an attacker" not in setting.verdict
+        assert "nobody is shown to stay below" in verdict_words(setting)
+        assert "Even an attacker" not in verdict_words(setting)
     reasons = {one.quantity for one in many_columns.not_assessed}
     assert "the exact ceiling" in reasons
     assert "the best guess without the release" not in reasons

@@ -229,7 +229,7 @@ def test_the_readme_says_what_comes_of_the_study():
     [setting] = KIND.judged(found.record).settings
     assert f"ε = {planned}, income" in README
     assert abs(100 * setting.guess.share - int(said[1])) < 2
-    assert abs(100 * setting.share_bound.share_at_most - int(said[2])) < 2
+    assert abs(100 * setting.share_bound.at_most - int(said[2])) < 2
     assert setting.share_bound.grade == "proved"
 
 
