@@ -53,6 +53,7 @@ def risks_of(audit, **how):
     return about(KIND.judged(audit.record), **how)
 
 
+@pytest.mark.nightly
 def test_copies_are_shown_in_the_example_and_nothing_in_the_other():
     copied = narcissus.run(load_study(EXAMPLES / "given_copied.toml"))
     assert (copied.status, copied.record.grade) == ("exceeded", "sampled")

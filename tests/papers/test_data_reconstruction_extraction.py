@@ -30,6 +30,7 @@ def test_example_d4_two_random_strings():
     assert relation.covering_program_size(1000) < 200  # O(log d), whatever the string
 
 
+@pytest.mark.nightly
 def test_example_d5_half_of_the_bits_suffice():
     """Given half of the bits, filling up at random succeeds half of the time (d/2 odd)."""
     rng = np.random.default_rng(5)

@@ -154,6 +154,7 @@ def test_what_a_part_raises_ends_the_question_and_says_where(workers):
     assert any("in part" in note for note in raised.value.__notes__)
 
 
+@pytest.mark.nightly
 def test_few_large_releases_are_split(several):
     n = shares.TYPES + 1
     assert isinstance(split_if_few(several, ["0/0"], n, 2), SplitReleases)
