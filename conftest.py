@@ -103,7 +103,7 @@ def kept_audit():
     """Give a function from a kind of study to an audit whose record was kept."""
 
     def read(kind: str) -> Audit:
-        folder = Path(__file__).parent / "tests" / "study" / "results" / "records"
+        folder = Path(__file__).parent / "tests" / "study" / "kept"
         return load_audit(folder / f"{kind}.json")
 
     return read

@@ -82,11 +82,12 @@ def theirs(python, folder, names, modes):
 
 def show_ours(name, seconds, audit):
     print(f"{name}: narcissus {seconds:.2f} s, {audit.status}")
-    for risk in audit.record.results.risks:
-        found = risk.excess
+    rows = audit.record.rows
+    for risk in (row for row in rows if row.of == "risk" and not row.at["group"]):
+        found = next(r.quantity for r in rows if (r.of, r.name) == ("excess", risk.name))
         print(
-            f"    {risk.name:22} {risk.real.share:.3f} against {risk.control.share:.3f}, excess "
-            f"{found.low:+.3f} to {found.high:+.3f}  {risk.verdict}"
+            f"    {risk.name:22} {risk.value:.3f} against {risk.baseline:.3f}, excess "
+            f"{found.low:+.3f} to {found.high:+.3f}"
         )
 
 

@@ -11,6 +11,7 @@ from functools import cache
 import pytest
 
 import narcissus
+from narcissus.kinds.table import KIND
 
 TRIALS, RAP_TRIALS = (80, 12) if "NARCISSUS_NEW_CASES" in os.environ else (30, 6)
 # prior, posterior, RAP without prior, ceiling (theory section 9, 150 trials of 100 people)
@@ -46,6 +47,13 @@ seed = 20261121
 """
 
 
+def of_one(path):
+    """Play a study of one setting."""
+    record = narcissus.run(narcissus.load_study(path), engine="serial").record
+    [setting] = KIND.judged(record).settings
+    return setting
+
+
 @pytest.fixture(scope="module")
 def setting(tmp_path_factory, example_data):
     """Give the function from an epsilon to what came of it, each played once."""
@@ -56,7 +64,7 @@ def setting(tmp_path_factory, example_data):
         path = tmp_path_factory.mktemp("acs") / "acs.toml"
         text = STUDY.format(path=table, trials=TRIALS, rap=RAP_TRIALS, epsilon=epsilon)
         path.write_text(text)
-        return narcissus.run(narcissus.load_study(path), engine="serial").results
+        return of_one(path)
 
     return played
 
@@ -71,32 +79,32 @@ def near(ours, theirs, trials, sigmas=4.5):
 def test_the_table_of_the_theory(setting, epsilon):
     result = setting(epsilon)
     prior, posterior, rap, ceiling = THEORY[epsilon]
-    attacks = result["attacks"]
-    assert result["marginals"] == 105
-    assert near(attacks["prior"]["share"], prior, TRIALS)
-    assert near(attacks["posterior"]["share"], posterior, TRIALS)
-    assert near(attacks["rap"]["share"], rap, RAP_TRIALS)
-    assert near(result["ceiling"]["share"], ceiling, TRIALS)
+    attacks = result.attacks
+    assert result.detail.marginals == 105
+    assert near(attacks["prior"].share, prior, TRIALS)
+    assert near(attacks["posterior"].share, posterior, TRIALS)
+    assert near(attacks["rap"].share, rap, RAP_TRIALS)
+    assert near(result.ceiling.share, ceiling, TRIALS)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_everything_is_in_order(setting, epsilon):
     """prior <= posterior <= ceiling <= proved, the last gap under a point."""
     result = setting(epsilon)
-    attacks, ceiling = result["attacks"], result["ceiling"]
-    proved = min(b["share_at_most"] for b in result["bounds"] if "share_at_most" in b)
-    assert attacks["prior"]["share"] <= attacks["posterior"]["high"]
-    assert result["guess"]["share"] <= proved
-    assert attacks["posterior"]["low"] <= ceiling["high"]
-    assert attacks["rap"]["low"] <= ceiling["high"]
+    attacks, ceiling = result.attacks, result.ceiling
+    proved = result.share_bound.at_most
+    assert attacks["prior"].share <= attacks["posterior"].high
+    assert result.guess.share <= proved
+    assert attacks["posterior"].low <= ceiling.high
+    assert attacks["rap"].low <= ceiling.high
     # Ceiling and proof are about the same people: only the noise of the releases is between.
-    assert ceiling["share"] <= proved + 0.005
-    assert proved - ceiling["share"] < 0.01
+    assert ceiling.share <= proved + 0.005
+    assert proved - ceiling.share < 0.01
     assert proved == pytest.approx(PROVED[epsilon], abs=0.008)
     if epsilon == 10:  # RAP without the prior beats the prior only where there is little noise
-        assert attacks["rap"]["share"] > attacks["prior"]["share"]
+        assert attacks["rap"].share > attacks["prior"].share
     if epsilon == 1:
-        assert attacks["rap"]["share"] < attacks["prior"]["share"]
+        assert attacks["rap"].share < attacks["prior"].share
 
 
 def test_counts_against_the_figures_of_the_theory(setting):
@@ -105,10 +113,10 @@ def test_counts_against_the_figures_of_the_theory(setting):
     The interpolation theorem over the whole profile lowers it.
     """
     result = setting(1.0)
-    published = next(b for b in result["bounds"] if b["name"] == "published")
-    ours = next(b for b in result["bounds"] if b["name"] == "interpolation")
-    assert abs(published["at_most"] - 85) <= 1
-    assert 66 < ours["at_most"] <= 79
+    published = next(b for b in result.bounds if b.name == "published")
+    ours = next(b for b in result.bounds if b.name == "interpolation")
+    assert abs(published.at_most - 85) <= 1
+    assert 66 < ours.at_most <= 79
 
 
 def test_exact_counts_give_everything_away(tmp_path, example_data):
@@ -118,6 +126,6 @@ def test_exact_counts_give_everything_away(tmp_path, example_data):
     text = text.replace("delta = 1e-5\n", "").replace("rap = { trials = 1 }\n", "")
     path = tmp_path / "acs.toml"
     path.write_text(text)
-    result = narcissus.run(narcissus.load_study(path), engine="serial").results
-    assert result["attacks"]["posterior"]["share"] > 0.97
-    assert result["ceiling"]["share"] == 1.0
+    result = of_one(path)
+    assert result.attacks["posterior"].share > 0.97
+    assert result.ceiling.share == 1.0

@@ -348,7 +348,7 @@ def extract(evidence: Path, *, of: ExtractOptions) -> int:
         )
     settings = validate(KIND.model, document)
     study = studies.Study("extraction", settings, evidence.resolve().parent)
-    KIND.check(study.settings, study.folder, SILENT)
+    KIND.check(settings, study.folder, SILENT)
     folder = of.run.out or Path("results") / evidence.stem
     _prepare_folder(folder, study, restart=of.run.restart)
     on_interrupt("nothing was kept; run the same command again")

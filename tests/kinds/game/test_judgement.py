@@ -674,7 +674,7 @@ def test_attackers_that_break_what_is_called_proved_contradict_it(given):
     assert judged(exact(0.3, given), (), played(**broken)).status == "exceeded"
 
 
-KEPT = Path(__file__).parents[2] / "study" / "results" / "records" / "game.json"
+KEPT = Path(__file__).parents[2] / "study" / "kept" / "game.json"
 
 
 @pytest.fixture
