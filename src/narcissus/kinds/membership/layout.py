@@ -279,7 +279,7 @@ def _picture(case: StudyJudgement) -> Figure:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:g}%"))
             axis.set_minor_formatter(NullFormatter())
-        axes.legend(loc="upper left")
+        axes.legend(loc="lower right")
 
     first = _main(case)
     return Figure(
