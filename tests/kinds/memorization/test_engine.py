@@ -106,6 +106,12 @@ def test_a_model_that_never_saw_any_seldom_seems_to_gain(of, others, share):
     assert (gains[:, 1] > 0).mean() > 0.05
 
 
+def test_no_record_makes_reading_it_sum_without_end():
+    """A forged number of documents: the test of Fisher is a sum over as many."""
+    with pytest.raises(ValueError, match="are compared"):
+        shown_gain(10**14, 10**14, Quantity.of(clopper_pearson(0, 100, confidence=0.95)))
+
+
 def test_a_gain_that_is_no_chance_keeps_its_limit():
     rng = np.random.default_rng(2)
     kept = 0

@@ -84,6 +84,10 @@ def of_copies(copies: Sequence[int]) -> Said:
     return {"copies": first, **({"group": copies_text(first, more)} if more else {})}
 
 
+MOST = 10**7
+"""Documents or images that are compared: the test is a sum over as many."""
+
+
 def shown_gain(ours: int, of: int, fresh: Quantity) -> float:
     """Return the gain that is shown: its lower limit, and none where chance alone gives as much.
 
@@ -96,11 +100,13 @@ def shown_gain(ours: int, of: int, fresh: Quantity) -> float:
     assert fresh.trials is not None
     assert fresh.confidence is not None
     low, theirs = ours / of - fresh.high, round(fresh.value * fresh.trials)
+    if low <= 0:
+        return low
+    if of + fresh.trials > MOST:
+        raise ValueError(f"more than {MOST:,} are compared")
     # as many or more of ours if all that came were drawn from all
     chance = scipy.stats.hypergeom.sf(ours - 1, of + fresh.trials, ours + theirs, of)
-    if low > 0 and chance > 1 - fresh.confidence:
-        return 0.0
-    return low
+    return 0.0 if chance > 1 - fresh.confidence else low
 
 
 @dataclass(frozen=True)
