@@ -60,6 +60,10 @@ class Grid:
     folded: bool = False
     """In HTML, shown on demand: for long tables that few readers need."""
 
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"a row of “{self.caption}” has not one cell a column")
+
     def where_known(self, *columns: str) -> Grid:
         """Return the same table without those of these columns that hold nothing."""
         empty = {

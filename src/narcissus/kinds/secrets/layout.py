@@ -46,7 +46,12 @@ Setting = tuple[JudgedCriterion, SecretSettings]
 
 
 def settings(case: StudyJudgement) -> list[Setting]:
+    """Return the settings.
+    Raises ValueError: they are not held to the same attacks.
+    """
     detail: SecretsDetail = case.detail
+    if len({tuple(row.name for row in one.attacks) for one in case.each}) > 1:
+        raise ValueError("settings have different attacks")
     return list(zip(case.each, detail.settings, strict=True))
 
 
