@@ -1,5 +1,6 @@
 """Records of rows: read as they were written, and refused where their judgement is another."""
 
+import contextlib
 import json
 from pathlib import Path
 from typing import get_args
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 
 from narcissus.cli.studies import record_schema
 from narcissus.errors import InputError
+from narcissus.report import render_html
 from narcissus.report.envelope import page_of
 from narcissus.results import GRADES, Status
 from narcissus.rows import StudyCriterion, StudyRow
@@ -176,6 +178,19 @@ def test_without_one_of_its_rows_it_is_refused_or_has_a_page(record, said, tmp_p
         else:
             page_of(read_record(tmp_path / "record.json"), internal=True)
     assert refused
+
+
+@pytest.mark.one_in(3)
+def test_a_fact_beyond_all_numbers_is_refused_or_drawn(record, said, tmp_path):
+    rows = record.to_dict()["rows"]
+    seen = {
+        (row["of"], key): place for place, row in enumerate(rows) for key in row.get("facts", {})
+    }
+    for (_, key), place in seen.items():
+        facts = {**rows[place]["facts"], key: 10**400}
+        if not said(rows=[*rows[:place], {**rows[place], "facts": facts}, *rows[place + 1 :]]):
+            with contextlib.suppress(InputError):  # what a picture alone shows
+                render_html(read_record(tmp_path / "record.json"), internal=True)
 
 
 FOLLOWS = {"recovered", "reproduced", "canaries named", "named", "from shadows"}

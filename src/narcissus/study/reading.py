@@ -16,7 +16,10 @@ from narcissus.study.kinds import KINDS, StudyKind, named, study_kind
 from narcissus.study.record import SCHEMA, VERSION, Record, digest_of, study_digest
 from narcissus.study.upgrade import FORMAT_1, upgraded, with_rows
 
-_NOT_OF_A_KIND = (LookupError, ValueError, TypeError, AttributeError, StopIteration, AssertionError)
+_NOT_OF_A_KIND = (
+    *(LookupError, ValueError, TypeError, AttributeError),
+    *(StopIteration, AssertionError, ArithmeticError),
+)
 """What rows of another kind, and rows that are missing, come to."""
 _OTHER_ROWS = "its rows are not those of its kind"
 
@@ -65,7 +68,8 @@ def _can_be_shown(record: Record, kind: StudyKind, case: StudyJudgement) -> bool
     """Return whether rows, places and facts that a kind's words need are all there."""
     layout: Any = named(kind.layout)
     try:
-        layout.page(record, case)
+        named("narcissus.report.text:page_text")(layout.page(record, case))
+        kind.sizes(case)
         layout.headline(case)
         layout.subject(record, case)
         layout.figures(record, case)
