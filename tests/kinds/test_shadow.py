@@ -17,6 +17,7 @@ FOLDERS = {
     "last": STUDY / "records" / "last",
     "few": STUDY / "few_copies",
 }
+TEXT = r"<StringDtype\(na_value=nan\)>|dtype\('O'\)"
 NAMES = sorted(path.stem for path in SHADOW.glob("*.csv"))
 
 
@@ -33,9 +34,10 @@ def record(name):
 
 def test_the_frame_has_the_same_columns_and_numbers(name, record):
     frame = Audit(record).to_frame()
-    assert frame.to_csv(index=False) + str(frame.dtypes.to_dict()) == (
-        (SHADOW / f"{name}.csv").read_text()
-    )
+    found = frame.to_csv(index=False) + str(frame.dtypes.to_dict())
+    shadow = (SHADOW / f"{name}.csv").read_text()
+    # pandas before 3 kept texts as objects
+    assert re.sub(TEXT, "text", found) == re.sub(TEXT, "text", shadow)
 
 
 def test_the_page_says_the_same(name, record):
