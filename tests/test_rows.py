@@ -5,7 +5,7 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from narcissus.rows import Findings, Quantity, StudyCriterion, StudyRow, judge
+from narcissus.rows import Fact, Findings, Quantity, Share, StudyCriterion, StudyRow, judge
 
 
 def row(role, value, low=None, high=None, *, of="success", grade="sampled", name="a", **more):
@@ -161,3 +161,18 @@ def test_only_attacks_on_what_is_limited_contradict_a_bound(other):
     assert judged([ATTACK, bound(0.7), other]).contradictions == ()
     above = row("attack", 0.9, 0.8, 0.95)
     assert len(judged([ATTACK, bound(0.7), above]).contradictions) == 1
+
+
+class Shared(Fact):
+    share: Share
+    number: float = 0.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"share": 1.5}, {"share": -0.1}, {"share": 0.5, "number": math.nan},
+              {"share": 0.5, "number": math.inf}]
+)  # fmt: skip
+def test_a_share_is_between_0_and_1_and_no_number_is_none(wrong):
+    assert Shared(share=1.0, number=2.0).share == 1
+    with pytest.raises(ValidationError):
+        Shared(**wrong)

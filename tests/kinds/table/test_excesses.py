@@ -431,8 +431,11 @@ def test_of_all_people_the_guess_is_a_number():
     assert drawn < everybody
 
 
-@pytest.mark.parametrize("criterion", [ADVANTAGE, GAIN], ids=["advantage", "gain"])
-def test_the_moments_of_people_are_those_of_their_numbers(criterion, monkeypatch):
+@pytest.mark.parametrize(
+    ("criterion", "exact"), [(ADVANTAGE, True), (GAIN, True), (ADVANTAGE, False)]
+)
+def test_the_moments_of_people_are_those_of_their_numbers(criterion, exact, monkeypatch):
+    """Of chances where the prior says them, else of hits."""
     seen = []
 
     def sums(*found):
@@ -440,11 +443,17 @@ def test_the_moments_of_people_are_those_of_their_numbers(criterion, monkeypatch
         return PeopleSums(*found)
 
     monkeypatch.setattr(module, "PeopleSums", sums)
-    chance = np.random.default_rng(2).choice([0.3, 0.45], size=(8, 40))
-    trials = [{"guess": np.array([g.sum(), (g**2).sum()])} for g in chance]
-    apart(stub(), AttackScores(np.full(8, 0.97), chance.mean(axis=1), 40), criterion, trials, 0.95)
+    rng = np.random.default_rng(2)
+    chance = rng.choice([0.3, 0.45], size=(8, 40))
+    guess = chance if exact else (rng.random(chance.shape) < chance).astype(float)
+    trials = [
+        {"guess": np.array([g.sum(), (g**2).sum()]), "guessed": np.array(h.mean())}
+        for g, h in zip(chance, guess, strict=True)
+    ]
+    scores = AttackScores(np.full(8, 0.97), guess.mean(axis=1), 40)
+    apart(stub(exact=exact), scores, criterion, trials, 0.95)
     share = 0.9 if criterion.name == "advantage" else 1.0
-    each = -share * chance - criterion.limit
+    each = -share * guess - criterion.limit
     [(totals, squares, people, low, high)] = seen
     assert totals == pytest.approx(each.sum(axis=1))
     assert squares == pytest.approx((each**2).sum(axis=1))
