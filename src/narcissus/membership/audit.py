@@ -47,7 +47,7 @@ _FOLDS = (
     "folds that share models depend on each other"
 )
 _HELD_OUT = "the targets are nobody's shadows: all their coins are fresh, and count together"
-_TAKEN = (
+TAKEN_INDEPENDENT = (
     "limits over records take their scores to be independent given the models, which shared "
     "models do not make them: approximate"
 )
@@ -349,5 +349,5 @@ def _assumed(design: CoinDesign, tests: Sequence[Refutation], curve: RocBand) ->
         "models were trained independently of each other, and scored alike",
         _HELD_OUT if len(tests) == 1 else _FOLDS,
         *dict.fromkeys(said for one in tests for said in one.assumptions[1:]),
-        _TAKEN if curve.taken_independent else _DRAWN,
+        TAKEN_INDEPENDENT if curve.taken_independent else _DRAWN,
     )

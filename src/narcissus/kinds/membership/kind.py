@@ -30,6 +30,7 @@ from narcissus.membership import (
     audit_membership,
     read_shadow_scores,
 )
+from narcissus.membership.audit import TAKEN_INDEPENDENT
 from narcissus.results import Approximate, Estimate
 from narcissus.rows import (
     Count,
@@ -134,7 +135,10 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             for place, (name, data) in enumerate(work.data.items())
         }  # fmt: skip
         first = next(iter(found.values()))
-        given = [text for one in found.values() for text in one.assumptions]
+        # what only approximate limits take as given, decides nothing
+        given = [
+            text for one in found.values() for text in one.assumptions if text != TAKEN_INDEPENDENT
+        ]
         detail = MembershipDetail(
             models=first.models, targets=first.targets, folds=first.folds, records=first.records,
             outsiders=first.outsiders, coins=first.coins, delta=first.delta, fpr=tuple(threat.fpr),

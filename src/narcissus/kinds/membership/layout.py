@@ -44,7 +44,7 @@ def _said(one: JudgedCriterion) -> str:
         shown = "No epsilon is refuted"
         if found.value > 0:
             shown = f"By {found.name} every epsilon below {lower(found.value, 3)} is refuted"
-        said = f"{shown}; {one.at_most:g} must not be"
+        said = f"{shown}; an epsilon of {one.at_most:g} must not be"
         return f"{said}." if one.status == "exceeded" else f"{said}. That proves nothing."
     if one.attacks:
         return sentence(one, PHRASES)
@@ -139,14 +139,8 @@ class MembershipLayout(Layout):
         ]  # fmt: skip
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        first = _main(case)
-        told = _best(first)
         over = [f"{one.label}: {_said(one)}" for one in case.deciding if one.status == "exceeded"]
         return {
-            "worst": (
-                f"{first.label}. {told.name} tells {percent(told.value)} of members.",
-                told.quantity.grade,
-            ),
             "evidence_against": over,
             "setting": case.worst.label,
         }
