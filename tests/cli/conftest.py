@@ -54,6 +54,9 @@ class ToyKind:
     def is_of_people(self, study):
         return False
 
+    def sizes(self, case):
+        return []
+
     def check(self, study, folder, observer):
         if study.trials == 13:
             raise InputError("`trials` must not be 13")
