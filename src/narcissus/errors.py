@@ -36,5 +36,7 @@ class StoreError(NarcissusError):
 
 def raised_where(error: Exception) -> str:
     """Describe an exception of the user's own code, and its place."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    # what was sent to a worker by value has lost the file that its code names
+    file = frame.f_globals.get("__file__") or frame.f_code.co_filename
+    return f"{type(error).__name__}: {error} ({Path(file).name}, line {line})"

@@ -180,8 +180,8 @@ def chosen(mutant: Mutant, cover: dict) -> list[str]:
     found = {test for told in seen for test in told}
     mirror = f"/test_{Path(mutant.path).stem}.py"
     seconds = cover["seconds"]
-    if seen and not found:  # a line that runs at import: every test of the file may see it
-        found = {test for told in lines.values() for test in told}
+    if seen and len(found) < 2:  # a line that runs at import, maybe in the first test that needs
+        found = {test for told in lines.values() for test in told}  # the module: any may see it
     order = sorted(found, key=lambda t: (seconds[t] > LONGEST / 4, mirror not in t, seconds[t]))
     total, kept = 0.0, []
     for test in order:
