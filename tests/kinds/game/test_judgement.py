@@ -725,3 +725,17 @@ def test_a_forged_record_is_refused_for_what_it_shows(said, change, says):
     found = said(change)
     assert says in found
     assert bool(says) == bool(found)
+
+
+@pytest.mark.parametrize("decided", [None, 50])
+def test_limits_that_cross_refute_what_they_rest_on_alone(decided):
+    """That attackers break the statement says nothing more: it may follow from the same."""
+    proofs = [proof(0.05, ("A",)), proof(0.1, ("B",), limits="success")]
+    case = judged((), proofs, played(decided=decided))
+    assert (case.status_alone, case.status, case.given) == ("met", "contradicted", ("A",))
+    assert case.clashes
+    assert (case.broken, case.wrong) == ("", ("B",))
+    alone = judged((), proofs[:1], played(decided=50))
+    assert alone.clashes == []
+    assert alone.broken.startswith("Refuted: that A (the attackers break the statement")
+    assert alone.wrong == ("A",)

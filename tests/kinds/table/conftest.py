@@ -42,6 +42,17 @@ SETTING = {
 }  # fmt: skip
 
 
+@dataclass
+class Declared:
+    """A mechanism whose guarantee is somebody's word."""
+
+    inner: Any
+    assumes: tuple[str, ...]
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
 @pytest.fixture(scope="session")
 def attack_of():
     """Give a function that makes up what an attack recovered."""

@@ -1,8 +1,7 @@
 """From trials to verdicts: every setting by its own trials, what is refuted at one at all."""
 
 import json
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +19,8 @@ from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.words import against, in_favour, odds, verdict, verdict_words
 from narcissus.rows import Findings
 from narcissus.study.reading import read_record
+
+from .conftest import Declared
 
 CLASH = contradictions([
     Finding("share", "a theorem", high=0.5, assumptions=("it is so",)),
@@ -39,17 +40,6 @@ STUDY = {
     "run": {"trials": 30},
 }
 ROWS = {"threat": {**STUDY["threat"], "people": "rows"}}
-
-
-@dataclass
-class Declared:
-    """A mechanism whose guarantee is somebody's word."""
-
-    inner: Any
-    assumes: tuple[str, ...]
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
 
 
 def with_word(setting):

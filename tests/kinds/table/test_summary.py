@@ -1,5 +1,6 @@
 """One setting summarised: which trials count for whom, luck, the guess, the best attack."""
 
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
@@ -17,15 +18,19 @@ from narcissus.evidence import (
     narrowest_limits,
     population_mean_upper,
 )
-from narcissus.kinds.table.bound_summary import bound_rows
+from narcissus.kinds.table.bound_summary import bound_rows, mean_of_people
 from narcissus.kinds.table.found import GUESS, TableBound, bound_row, group_rows
 from narcissus.kinds.table.summary import (
     ENOUGH_FOR_LUCK,
+    STRONGEST,
+    _of_factors,
     attack_result,
     group_results,
     prior_test,
     summarise,
 )
+
+from .conftest import Declared
 
 
 def seen(value):
@@ -100,6 +105,59 @@ def test_every_part_is_about_its_own_trials(ready, made_up):
         assert summed.approximate[1] == pytest.approx(one.approximate.high)
         assert (summed.trials, summed.about.title) == (count, attack.title)
     assert list(found.attacks) == ["posterior", "prior"]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("reveals", [True, False])
+def test_what_a_declared_release_may_add_is_a_row(ready, made_up, exact, reveals):
+    """Where the prior is exact and a theorem says it; it is limited by the level of the study."""
+    made = made_up(ready(**(STUDY if exact else {**STUDY, **ROWS})), 40)
+    settings = tuple(
+        replace(one, mechanism=Declared(one.mechanism, ("it is kept",)))
+        for one in made.experiment.settings
+    )
+    trials = made.trials
+    if not reveals:
+        trials = [{k: v for k, v in t.items() if k != "gain_bound"} for t in trials]
+    found = summarise(replace(made.experiment, settings=settings), 0, trials)
+    rows = [row for row in found.rows if row.of == "gain declared"]
+    assert (found.detail.declared, found.detail.is_declared) == (("it is kept",), True)
+    if not (exact and reveals):
+        assert rows == []
+        return
+    sums = np.array([t["gain_bound"] for t in trials])
+    most = mean_of_people(made.experiment, sums[:, 0], sums[:, 1], confidence=0.9).high
+    [(role, at, value, level)] = [
+        (row.role, row.at, row.value, row.quantity.confidence) for row in rows
+    ]
+    assert (role, at, level) == ("bound", {"setting": found.label}, 0.9)
+    assert value == pytest.approx(most)
+
+
+@pytest.mark.parametrize(("strength", "said"), [(2.5, 2.5), (np.inf, STRONGEST), (None, None)])
+def test_a_record_holds_every_strength(ready, made_up, strength, said):
+    made = made_up(ready(**STUDY), 3)
+    settings = tuple(replace(one, strength=strength) for one in made.experiment.settings)
+    found = summarise(replace(made.experiment, settings=settings), 0, made.trials)
+    assert found.detail.strength == said
+
+
+def test_a_guess_of_columns_is_the_best_found_only_where_something_is_left_unproved():
+    """What an exact search leaves is nothing; else the limit stands beside the guess."""
+    for left, best in ((0.0, False), (0.25, True)):
+        trials = [
+            {"guess_columns": np.array([0.2, 0.4]), "guess_limit": np.array([0.6, left])},
+            {"guess_columns": np.array([0.4, 0.6]), "guess_limit": np.array([0.8, left])},
+        ]
+        experiment = SimpleNamespace(
+            factored=True, table=SimpleNamespace(names=("a", "b", "c")),
+            queries=SimpleNamespace(unknown=(2, 0)),
+        )  # fmt: skip
+        found = _of_factors(experiment, trials)
+        assert found["is_best_found"] is best
+        assert found["at_most"] == (pytest.approx(0.7) if best else None)
+        assert found["each_column"] == {"c": pytest.approx(0.3), "a": pytest.approx(0.5)}
+    assert _of_factors(SimpleNamespace(factored=False), trials) == {}
 
 
 def without_luck(made):
