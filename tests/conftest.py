@@ -177,7 +177,7 @@ def digest():
 
 @pytest.fixture(scope="module")
 def two():
-    """Give two worker processes, the same for all tests of a module: it is dear to start them."""
+    """Give two worker processes, the same for all tests of a module: starting them takes long."""
     from narcissus.study.engines import Processes
 
     executor = Processes(2)

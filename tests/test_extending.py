@@ -137,7 +137,7 @@ def test_the_theorem_is_asked_by_everybody_once_it_has_its_line(tmp_path, monkey
 
 
 def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
-    """With whatever number of workers, as a bound of its own on how many fall."""
+    """With whatever number of workers, as a bound of its own on how many are reconstructed."""
     files = dict(BLOCK.findall(SHARED) + BLOCK.findall(PARTS["A record prior"]))
     for file, text in (files | dict(BLOCK.findall(THEOREM))).items():
         (tmp_path / file).write_text(text, encoding="utf-8")

@@ -270,7 +270,7 @@ def reconstructed(folder, of):
 
 
 def shelved(folder, of):
-    shelf = mechanisms.Shelf(of(folder / "shelf"))
+    shelf = mechanisms.ReleaseCache(of(folder / "shelf"))
     shelf.put("a", b"1")
     return shelf.get("a")
 
@@ -380,7 +380,7 @@ CALLS = {
     "guarantees.read_profile": read(
         guarantees.read_profile, "p.csv", "epsilon,delta\n0,0.2\n1,0.01\n"
     ),
-    "mechanisms.Shelf()": shelved,
+    "mechanisms.ReleaseCache()": shelved,
     "membership.read_shadow_scores": lambda folder, of: membership.read_shadow_scores(
         *map(of, shadows(folder))
     ),

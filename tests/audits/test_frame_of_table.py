@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from narcissus.audits.frame import COLUMNS
+from narcissus.audits.outcome import COLUMNS
 from narcissus.kinds.table import KIND
 
 
@@ -70,7 +70,7 @@ def test_groups_and_columns_have_rows_of_their_own(numbers, sweep):
 
 
 def test_nothing_is_proved_where_the_record_contradicts_itself(sweep):
-    from narcissus.audits.frame import frame_of
+    from narcissus.audits.outcome import frame_of
 
     at_odds = sweep.record.model_copy(update={"contradictions": ["a and b cannot both hold"]})
     numbers = frame_of(at_odds)

@@ -1,4 +1,4 @@
-"""How many targets fall, at most: against binomials in whole numbers, and every count tried."""
+"""How many targets are reconstructed, at most: against binomials, and every count tried."""
 
 from __future__ import annotations
 
@@ -89,15 +89,15 @@ def test_the_theorem_that_is_named_says_it(guarantee, prior):
     said = THEOREMS[found.id].bound(danger, guarantee, int(found.value) + 1)
     assert said.value <= 0.05
     assert (found.theorem, found.assumptions) == (said.theorem, said.assumptions)
-    assert found.quantity == "number of 40 targets that fall, with confidence 0.95"
+    assert found.quantity == "number of 40 targets that are reconstructed, with confidence 0.95"
     # the program is named where the closed forms do not say as much
-    cheap = best(bounds_on(danger, guarantee, int(found.value) + 1, dear=False))
+    cheap = best(bounds_on(danger, guarantee, int(found.value) + 1, expensive=False))
     assert (found.id == "swap-program") == (cheap.value > 0.05)
 
 
 def test_all_may_fall_where_nothing_is_proved():
     found = at_most(threat(prior=0.9, targets=3), GaussianDP(5.0), 0.95)
-    assert (found.value, found.id, found.theorem) == (3, "", "every target may fall")
+    assert (found.value, found.id, found.theorem) == (3, "", "every target may be reconstructed")
     # whoever guesses nothing, or wants no confidence, is told nothing falls
     assert at_most(threat(prior=0.9, targets=3, guesses=0), GaussianDP(5.0), 0.95).value == 0
     assert at_most(threat(prior=0.9, targets=3), GaussianDP(5.0), 0.0).value == 0
@@ -318,7 +318,7 @@ def test_where_nothing_is_proved_it_is_said():
     people = ThreatToPeople([[1.0, 0.0], [0.9, 0.1]])
     found = people.at_most(PureDP(9.0), 0.95)
     assert found.value == 2
-    assert found.theorem == "every one may fall"
+    assert found.theorem == "everybody may be reconstructed"
     assert people.tail(PureDP(9.0), 3).value == 0
     assert people.tail(PureDP(9.0), 0).value == 1
 

@@ -140,7 +140,7 @@ def test_the_advantage_is_used_up(danger, delta):
     limit = Limit(advantage=0.1)
 
     def reached(guarantee):
-        success = best(bounds_on(danger, guarantee, dear=False)).value
+        success = best(bounds_on(danger, guarantee, expensive=False)).value
         return advantage(success, danger.prior)
 
     epsilon = largest_epsilon(danger, limit, delta=delta)
@@ -259,14 +259,16 @@ def test_under_pure_dp_the_largest_epsilon_has_a_closed_form(prior, gain):
 def test_a_limit_is_kept_by_formulas_first_and_by_programs_for_few_guesses():
     guarantee, few = GaussianDP(1.0), threat(prior=0.5, targets=100)
     count = int(at_most(few, guarantee, 0.95).value)
-    assert best(bounds_on(few, guarantee, count + 1, dear=False)).value > 0.05
+    assert best(bounds_on(few, guarantee, count + 1, expensive=False)).value > 0.05
     assert Limit(at_most=count).kept(few, guarantee)
     assert not Limit(at_most=count - 1).kept(few, guarantee)
     many = threat(prior=0.5, targets=101)
     count = int(at_most(many, guarantee, 0.95).value)
     assert not Limit(at_most=count).kept(many, guarantee)
     enough = next(
-        v for v in range(102) if best(bounds_on(many, guarantee, v + 1, dear=False)).value <= 0.05
+        v
+        for v in range(102)
+        if best(bounds_on(many, guarantee, v + 1, expensive=False)).value <= 0.05
     )
     assert Limit(at_most=enough).kept(many, guarantee)
     # both limits are to be kept

@@ -60,7 +60,7 @@ def test_the_picture_against_the_parameter_shows_each_bound_there(
         x, y = line.get_xdata(), line.get_ydata()
         assert (x[0], x[-1]) == (0, pytest.approx(2 * here))
         for i in range(3):
-            said = bounds_on(danger, vary(float(x[i])), count, dear=False)
+            said = bounds_on(danger, vary(float(x[i])), count, expensive=False)
             (value,) = (b.value for b in said if b.theorem == label.removesuffix(" (not a bound)"))
             assert y[i] == value
     assert vary(here) == guarantee
@@ -84,7 +84,7 @@ def test_the_picture_against_the_prior_shows_each_bound_there(count):
         x, y = line.get_xdata(), line.get_ydata()
         for i in {0, len(x) // 2, len(x) - 1}:
             other = threat(prior=float(x[i]), targets=4, guesses=3, inseparable=0.2)
-            said = bounds_on(other, guarantee, count, dear=False)
+            said = bounds_on(other, guarantee, count, expensive=False)
             (value,) = (b.value for b in said if b.theorem == label.removesuffix(" (not a bound)"))
             assert y[i] == value
     assert axes.get_xlim() == (pytest.approx(0.01), pytest.approx(0.99))
@@ -98,7 +98,7 @@ def test_a_whole_prior_has_no_kappa_that_goes_with_another():
     near = threat(values=[0.25] * 4, within=1, targets=3)
     found = compare(near, GaussianDP(1.0))
     grid, here = found._against_prior()
-    plain = bounds_on(threat(prior=float(grid[10]), targets=3), GaussianDP(1.0), dear=False)
+    plain = bounds_on(threat(prior=float(grid[10]), targets=3), GaussianDP(1.0), expensive=False)
     assert here[10] == plain
 
 
@@ -123,7 +123,8 @@ def test_the_result_says_what_it_is_about():
     said = found.to_dict()
     assert (said["at_least"], said["guarantee"]) == (2, GaussianDP(1.0).describe())
     assert [b["theorem"] for b in said["bounds"]] == [b.theorem for b in found.bounds]
-    assert str(found).startswith("probability that at least 2 of 3 targets fall, Gaussian DP")
+    said_first = "probability that at least 2 of 3 targets are reconstructed, Gaussian DP"
+    assert str(found).startswith(said_first)
     # the tightest comes first, and what is no bound last, marked
     worse = compare(threat(prior=0.5, targets=3), ApproximateDP(0.1, 0.01), 1)
     frame = worse.to_frame()

@@ -89,7 +89,7 @@ def test_exact_match_has_its_closed_form_for_each_target(epsilon):
         work = sum(1 - o for o in optima)
         more = domination(rows, ApproximateDP(epsilon, 1e-3), v).value
         assert more <= min(1.0, tail(optima, v) + 1e-3 * work) + 1e-9
-    assert found.quantity == "probability that at least 3 of 3 targets fall"
+    assert found.quantity == "probability that at least 3 of 3 targets are reconstructed"
     assert any("independent" in said for said in found.assumptions)
 
 
@@ -160,7 +160,8 @@ def test_rows_stand_for_as_many_targets_as_are_told():
         short = domination(rows, guarantee, 6, repeats=counts)
         spread = domination(np.repeat(rows, counts, axis=0), guarantee, 6)
         assert short.value == pytest.approx(spread.value, abs=1e-9)
-        assert short.quantity == spread.quantity == "probability that at least 6 of 7 targets fall"
+        assert short.quantity == spread.quantity
+        assert short.quantity == "probability that at least 6 of 7 targets are reconstructed"
     for wrong in ([3], [3, 0], [1, 2, 3], [-1, 2]):
         with pytest.raises(InputError, match="repeats"):
             domination(rows, PureDP(1.0), 1, repeats=wrong)

@@ -56,7 +56,7 @@ def test_a_question_about_one_target_is_a_tail_of_one():
     assert (one.about, one.n, one.r, one.v, one.p) == ("success", 1, 1, 1, 0.2)
     assert (many.about, many.n, many.r, many.v, many.p) == ("tail", 10, 7, 3, 0.2)
     assert one.quantity == "success on one target"
-    assert many.quantity == "probability that at least 3 of 10 targets fall"
+    assert many.quantity == "probability that at least 3 of 10 targets are reconstructed"
     assert (many.epsilon, many.delta) == (1.0, 0.0)
     approximate = Question(TEN, ApproximateDP(0.5, 0.01), 0)
     assert (approximate.epsilon, approximate.delta) == (0.5, 0.01)
@@ -140,7 +140,7 @@ def test_a_claim_names_its_theorem_and_what_it_rests_on():
     assert isinstance(found, Bound)
     assert (found.value, found.id) == (0.5, "half")
     assert found.theorem == "Somebody 2026, Theorem 1 (one half)"
-    assert found.quantity == "probability that at least 3 of 10 targets fall"
+    assert found.quantity == "probability that at least 3 of 10 targets are reconstructed"
     assert half().statement == "Somebody 2026, Theorem 1"
     assert half().by("sampled").statement == "Somebody 2026, Theorem 1 (sampled)"
     assert half(title="one half").by("sampled").title == "one half, sampled"

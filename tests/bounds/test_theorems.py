@@ -27,7 +27,7 @@ from narcissus.bounds import (
     threat_of_ranked,
 )
 from narcissus.bounds.exact import _attempts, _solve
-from narcissus.bounds.theorems import from_outside, of_tails
+from narcissus.bounds.theorems import of_tails, user_theorems
 from narcissus.errors import InputError
 from narcissus.guarantees import (
     ApproximateDP,
@@ -405,9 +405,9 @@ def test_a_theorem_of_ones_own_takes_part_in_the_choice(monkeypatch):
     )
     people = [[0.7, 0.3], [0.5, 0.5]]
     before = each_success(people, PureDP(1.0))
-    assert from_outside() == {}
+    assert user_theorems() == {}
     monkeypatch.setitem(THEOREMS, "own", own)
-    assert from_outside() == {"own": own}
+    assert user_theorems() == {"own": own}
     assert of_tails(PureDP(1.0)) == []
     monkeypatch.setitem(THEOREMS, "tails", replace(own, id="tails", tails=own.each))
     assert [theorem.id for theorem in of_tails(PureDP(1.0))] == ["tails"]
@@ -455,17 +455,17 @@ def test_every_question_is_answered_by_each_theorem_or_refused_by_it(guarantee):
             }
             assert answered == set(THEOREMS) - lacking
             # something is proved about one target by what needs no program, and about many
-            cheap = bounds_on(danger, guarantee, count, dear=False)
+            cheap = bounds_on(danger, guarantee, count, expensive=False)
             assert any(b.valid and THEOREMS[b.id].own for b in cheap)
 
 
 def test_which_theorems_are_dear_and_which_audits_test_by():
-    dear = {t.id for t in THEOREMS.values() if t.dear}
-    assert dear == {"swap-program", "f-dp-one-run", "one-target-optimum-program"}
+    expensive = {t.id for t in THEOREMS.values() if t.expensive}
+    assert expensive == {"swap-program", "f-dp-one-run", "one-target-optimum-program"}
     assert {t.id for t in THEOREMS.values() if t.also} == {"humphries", "yeom", "chatzikokolakis-1"}
     even = threat(values=[0.5, 0.5], targets=3)
     every = {b.id for b in bounds_on(even, GaussianDP(1.0), 2)}
-    cheap = {b.id for b in bounds_on(even, GaussianDP(1.0), 2, dear=False)}
+    cheap = {b.id for b in bounds_on(even, GaussianDP(1.0), 2, expensive=False)}
     assert every - cheap == {"swap-program", "f-dp-one-run"}
     audits = [t for t in THEOREMS.values() if t.audits]
     assert {t.id for t in audits} == {"swap", "swap-program", "one-run", "f-dp-one-run"}
@@ -509,8 +509,8 @@ def test_what_holds_at_a_larger_parameter_holds_at_a_smaller_one(name, repeats):
         for at_least in (None, 1, danger.targets // 2, danger.targets)[-repeats:]:
             least: dict[str, float] = {}
             for x in (2.0, 0.1, 0.013, 1e-12, 0.0)[:: 5 // repeats]:
-                dear = name not in ("rho", "gamma", "mu")
-                for bound in bounds_on(danger, WEAKER[name](x), at_least, dear=dear):
+                expensive = name not in ("rho", "gamma", "mu")
+                for bound in bounds_on(danger, WEAKER[name](x), at_least, expensive=expensive):
                     # Programs are solved to 1e-7; a coin is searched for among a few.
                     room = {"interpolation": 1e-3}.get(bound.id, 1e-6)
                     if bound.valid and bound.value > least.get(bound.id, 1.0) * (1 + room):

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from narcissus.channels import no_leakage as module
-from narcissus.channels.ahead import paid_ahead
 from narcissus.channels.no_leakage import evidence_of_leakage, no_leakage_test
+from narcissus.channels.prequential import paid_ahead
 
 from .conftest import refused
 

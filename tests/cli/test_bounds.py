@@ -44,7 +44,7 @@ def test_a_number_about_which_nothing_is_proved_has_no_theorem(answer, call):
     assert found["at_most"] == 3
     assert "4.6" in found["theorem"]  # about the success on one target, which is all that there is
     out = call(line)[1]
-    assert "Nothing is proved about how many of 3 people fall" in out
+    assert "Nothing is proved about how many of 3 people are reconstructed" in out
     assert "at most 3 of 3" not in out
 
 
@@ -308,8 +308,8 @@ def test_what_some_mechanism_reaches_stands_beside_what_none_exceeds(answer, cal
     found = answer(line)
     assert found["reached"] == reached_number([0.6, 0.4], GaussianDP(0.3), 0.95, repeats=[30])
     assert found["reached"] <= found["at_most"] < 30
-    said = f"at most {found['at_most']} of 30 people fall (proved); some mechanism with this"
-    assert f"{said} guarantee reaches {found['reached']}." in call(line)[1]
+    said = f"at most {found['at_most']} of 30 people are reconstructed (proved); some mechanism"
+    assert f"{said} with this guarantee reaches {found['reached']}." in call(line)[1]
     found = answer(line + " --at-least 22")
     assert 0 < found["reached"] < found["tail"]
     out = call("bound --mu 0.3 --prior 0.4 --success exact --targets 20 --at-least 12")[1]
@@ -573,7 +573,8 @@ def test_bound_gives_the_mean_the_most_exposed_and_the_count(
     lines = call(f"bound {options}", "--priors", file)[1]
     most = people.reached_number(guarantee, 0.95)
     assert found["reached"] == most <= found["at_most"]
-    assert f"With 95% confidence at most {found['at_most']} of 30 people fall (proved); " in lines
+    many = f"at most {found['at_most']} of 30 people are reconstructed"
+    assert f"With 95% confidence {many} (proved); " in lines
     assert f"some mechanism with this guarantee reaches {most}." in lines
     assert f"row {worst['row']}, from" in lines
     tail = answer(f"bound {options} --at-least 25", "--priors", file)

@@ -42,8 +42,8 @@ def test_a_link_holds_the_settings_and_the_answer_is_the_commands(browser, page,
     assert code == 0
     assert browser.text("before") in out
     assert browser.text("single").partition(" Some")[0] in out
-    number = int(re.search("at most ([0-9]+) of 50 people fall", out)[1])  # of all theorems
-    assert int(browser.text("reached-number")) <= number <= int(browser.text("at-most"))
+    number = re.search("at most ([0-9]+) of 50 people are reconstructed", out)[1]  # of all theorems
+    assert int(browser.text("reached-number")) <= int(number) <= int(browser.text("at-most"))
     assert f"some mechanism with this guarantee reaches {browser.text('reached-number')} " in out
     assert browser.text("of-one-verdict") == "\u2713 Threshold met (proved)."
     assert browser.text("of-one-largest").startswith("The largest mu that keeps it is 0.6")

@@ -186,7 +186,7 @@ def test_programs_are_solved_for_up_to_300_guesses():
         danger = threat(prior=0.5, exact_match=True, targets=400, guesses=guesses)
         by = _tests(Question(danger, GaussianDP(1.0), 200))
         assert ("swap-program" in {theorem.id for theorem in by}) is asked
-        assert [theorem.dear for theorem in by] == sorted(theorem.dear for theorem in by)
+        assert [theorem.expensive for theorem in by] == sorted(theorem.expensive for theorem in by)
     # about one point it has nothing to add
     danger = threat(prior=0.5, exact_match=True, targets=40)
     ids = {theorem.id for theorem in _tests(Question(danger, ApproximateDP(1.0, 1e-3), 20))}

@@ -14,6 +14,7 @@ from narcissus.extraction.recovered import (
     NamedCanaries,
     PlantedCanary,
     TextDocument,
+    auc,
     completed_documents,
     counted,
     divide,
@@ -23,8 +24,7 @@ from narcissus.extraction.recovered import (
     prompt_ends,
     read_documents,
     recovered_documents,
-    told_apart,
-    told_at,
+    tpr_at_fpr,
 )
 
 
@@ -253,11 +253,11 @@ def test_every_score_is_larger_for_documents_that_were_learnt():
 
 
 def test_thresholds_need_enough_fresh_documents():
-    few = told_at(np.ones(5), np.zeros(28), 0.1)
+    few = tpr_at_fpr(np.ones(5), np.zeros(28), 0.1)
     assert (few.told, few.threshold, few.needed) == (None, None, 29)
-    enough = told_at(np.ones(5), np.zeros(29), 0.1)
+    enough = tpr_at_fpr(np.ones(5), np.zeros(29), 0.1)
     assert (enough.told, enough.threshold) == (1.0, 0.0)
-    assert told_at(np.zeros(5), np.zeros(29), 0.1).told == 0  # a tie is no evidence
+    assert tpr_at_fpr(np.zeros(5), np.zeros(29), 0.1).told == 0  # a tie is no evidence
 
 
 @pytest.mark.coverage_claim
@@ -266,7 +266,7 @@ def test_false_alarms_are_no_more_than_said(fresh, rate):
     """At level 95%, at a declared false-alarm rate of 1e-6."""
     rng = np.random.default_rng(fresh)
     runs = 3000
-    found = [told_at(np.zeros(1), rng.random(fresh), rate) for _ in range(runs)]
+    found = [tpr_at_fpr(np.zeros(1), rng.random(fresh), rate) for _ in range(runs)]
     over = sum(1 - one.threshold > rate for one in found)
     assert over <= stats.binom.isf(1e-6, runs, 0.05)
 
@@ -274,9 +274,9 @@ def test_false_alarms_are_no_more_than_said(fresh, rate):
 def test_the_area_is_the_share_of_pairs():
     trained, fresh = np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0, 5.0, 2.5])
     pairs = [(a > b) + (a == b) / 2 for a in trained for b in fresh]
-    assert told_apart(trained, fresh).value == pytest.approx(np.mean(pairs))
+    assert auc(trained, fresh).value == pytest.approx(np.mean(pairs))
     with pytest.raises(InputError, match="at least one"):
-        told_apart(trained, np.zeros(0))
+        auc(trained, np.zeros(0))
 
 
 PLAN = CanaryPlan(each=6, copies=(1, 8), digits=6)

@@ -17,7 +17,7 @@ from narcissus.extraction._runs import METHOD, Stop, imports, openings, run_once
 from narcissus.extraction.language_models import TransformerTraining
 from narcissus.extraction.recovered import TextDocument
 from narcissus.extraction.sandbox import (
-    BURGLARS,
+    ESCAPE_PROBES,
     IsolationError,
     Limits,
     can_serve,
@@ -303,12 +303,12 @@ def test_a_folder_with_what_may_be_a_pickle_is_left_to_the_runs(model):
 @pytest.mark.models
 def test_every_burglar_is_stopped_where_a_model_is_open(model):
     others = ("reads its release", "looks at the environment")  # which PyTorch adds to
-    burglars = [one for one in BURGLARS if one.name not in others]
+    burglars = [one for one in ESCAPE_PROBES if one.name not in others]
     tried = [(one.source.encode(), sandbox._limits_of(one)) for one in burglars]
     first, *runs = run_served([(ASK, Limits(memory=2**33)), *tried], model)
     assert first.ending == "finished", first.error
-    for burglar, run in zip(burglars, runs, strict=True):
-        assert sandbox._is_stopped(burglar, run), (burglar.name, run)
+    for probe, run in zip(burglars, runs, strict=True):
+        assert sandbox._is_stopped(probe, run), (probe.name, run)
 
 
 def test_a_run_has_its_own_streams_and_nothing_else_open():

@@ -10,7 +10,7 @@ from narcissus.errors import InputError
 from narcissus.extraction import _jail, sandbox
 from narcissus.extraction._runs import run_once
 from narcissus.extraction.sandbox import (
-    BURGLARS,
+    ESCAPE_PROBES,
     IsolationError,
     Limits,
     check_isolation,
@@ -31,7 +31,9 @@ def test_a_missing_wall_is_refused(monkeypatch):
         return sandbox.replace(run, layers=(*walls, "namespaces"))
 
     monkeypatch.setattr(
-        sandbox, "BURGLARS", tuple(b for b in sandbox.BURGLARS if b.name == "reads /etc/passwd")
+        sandbox,
+        "ESCAPE_PROBES",
+        tuple(b for b in sandbox.ESCAPE_PROBES if b.name == "reads /etc/passwd"),
     )
     monkeypatch.setattr(sandbox, "run_once", no_walls)
     with pytest.raises(IsolationError, match=r"reads /etc/passwd.*was not stopped"):
@@ -73,8 +75,8 @@ def test_programs_that_are_none(source, message):
 
 
 def test_every_burglar_is_stopped(isolation):
-    assert dict(isolation.checks) == {b.name: b.stopped for b in BURGLARS}
-    assert len(isolation.checks) == len(BURGLARS)
+    assert dict(isolation.checks) == {b.name: b.stopped for b in ESCAPE_PROBES}
+    assert len(isolation.checks) == len(ESCAPE_PROBES)
     assert "seccomp" in isolation.layers
 
 
@@ -82,14 +84,14 @@ DANGEROUS = ("reads /etc", "lists", "writes", "changes", "makes a link", "emptie
 
 
 @pytest.mark.parametrize(
-    "burglar",
-    [b for b in BURGLARS if b.name.startswith(DANGEROUS)],
+    "probe",
+    [b for b in ESCAPE_PROBES if b.name.startswith(DANGEROUS)],
     ids=lambda b: b.name,
 )
-def test_the_burglars_are_dangerous_without_walls(burglar, quick):
+def test_the_burglars_are_dangerous_without_walls(probe, quick):
     """The checks would notice missing walls: unprotected, the same programs break in."""
-    run = run_once(burglar.source.encode(), b"the release", quick, "none")
-    assert burglar.says not in run.output
+    run = run_once(probe.source.encode(), b"the release", quick, "none")
+    assert probe.says not in run.output
 
 
 HOSTILE = {

@@ -23,7 +23,7 @@ from narcissus.attacks.table import Ceiling, MeanField, PriorGuess
 from narcissus.errors import InputError
 from narcissus.game.block import (
     JoinedPredicates,
-    Seat,
+    Scenario,
     Sources,
     ask,
     converse,
@@ -161,7 +161,7 @@ def test_own_worlds_of_objects_are_played():
 
 def one_stream(number, place):
     return Sources(
-        child(1, number), child(2, number), lambda turn, name: child(3, number, len(name), turn)
+        child(1, number), child(2, number), lambda place, name: child(3, number, len(name), place)
     )
 
 
@@ -185,8 +185,8 @@ class Insider(Records):
 def test_an_attack_is_told_more_where_it_asks_for_it_and_no_other_is():
     game = Game(Bits(6), Identity(), Prefix(), side=KnownRows(2))
     plain, insider = Records(), Insider()
-    seat = Seat("", game, {"plain": plain, "insider": insider})
-    played = play_block(seat, 0, 0, size=5, streams=one_stream)
+    scenario = Scenario("", game, {"plain": plain, "insider": insider})
+    played = play_block(scenario, 0, 0, size=5, streams=one_stream)
     [(_, known, _)], [(_, more, _)] = plain.told, insider.told
     np.testing.assert_array_equal(known, played.draw.data[:, :2])
     np.testing.assert_array_equal(more, played.draw.data)
@@ -196,32 +196,36 @@ def test_an_attack_is_told_more_where_it_asks_for_it_and_no_other_is():
 def test_each_part_has_the_chance_that_it_is_given():
     game = Game(Bits(6), RandomizedResponse(1.0), Prefix())
     first, second = Records(), Records()
-    seat = Seat("", game, {"a": first, "bb": second})
-    played = play_block(seat, 4, 0, size=50, streams=one_stream)
+    scenario = Scenario("", game, {"a": first, "bb": second})
+    played = play_block(scenario, 4, 0, size=50, streams=one_stream)
     draw = Bits(6).draw(50, child(1, 4)).data
     np.testing.assert_array_equal(played.draw.data, draw)
     expected = RandomizedResponse(1.0).release(draw, child(2, 4))
     np.testing.assert_array_equal(played.release, expected)
-    seat = Seat("", game, {"a": first, "bb": second}, strict=True)
-    play_block(seat, 4, 0, size=50, streams=one_stream)
+    scenario = Scenario("", game, {"a": first, "bb": second}, strict=True)
+    play_block(scenario, 4, 0, size=50, streams=one_stream)
     # asked strictly, an attack has its generator as it is
     assert first.told[1][2] == child(3, 4, 1, 0).integers(1000)
     assert second.told[1][2] == child(3, 4, 2, 1).integers(1000)
 
 
 def test_an_attack_may_take_part_in_the_first_blocks_only():
-    seat = Seat("", Game(Bits(6), Identity(), Prefix()), {"a": Records(), "b": Records()}, {"b": 2})
-    names = [list(play_block(seat, n, 0, size=3, streams=one_stream).turns) for n in range(4)]
+    scenario = Scenario(
+        "", Game(Bits(6), Identity(), Prefix()), {"a": Records(), "b": Records()}, {"b": 2}
+    )
+    names = [
+        list(play_block(scenario, n, 0, size=3, streams=one_stream).outcomes) for n in range(4)
+    ]
     assert names == [["a", "b"], ["a", "b"], ["a"], ["a"]]
 
 
 def test_where_an_attack_must_not_fail_its_error_ends_the_run():
     game = Game(Bits(6), Identity(), Prefix())
-    forgiving = Seat("", game, {"a": Records(KeyError("lost"))})
-    turn = play_block(forgiving, 0, 0, size=3, streams=one_stream).turns["a"]
-    assert len(turn.attempts.failures) == 3
-    assert not turn.success.any()
-    strict = Seat("", game, {"a": Records(KeyError("lost"))}, strict=True)
+    forgiving = Scenario("", game, {"a": Records(KeyError("lost"))})
+    outcome = play_block(forgiving, 0, 0, size=3, streams=one_stream).outcomes["a"]
+    assert len(outcome.attempts.failures) == 3
+    assert not outcome.success.any()
+    strict = Scenario("", game, {"a": Records(KeyError("lost"))}, strict=True)
     with pytest.raises(KeyError, match="lost"):
         play_block(strict, 0, 0, size=3, streams=one_stream)
 
@@ -229,8 +233,8 @@ def test_where_an_attack_must_not_fail_its_error_ends_the_run():
 def test_other_data_are_released_to_those_who_know_no_more_than_the_game_tells():
     game = Game(Bits(6), Identity(), Prefix(), side=KnownRows(2))
     plain, insider = Records(), Insider()
-    seat = Seat("", game, {"plain": plain, "insider": insider})
-    played = play_block(seat, 0, 0, size=5, streams=one_stream)
+    scenario = Scenario("", game, {"plain": plain, "insider": insider})
+    played = play_block(scenario, 0, 0, size=5, streams=one_stream)
     other = 1 - played.draw.data
     made = played.again(other, one_stream(9, 0))
     assert set(made) == {"plain"}
@@ -253,7 +257,7 @@ def test_people_are_scored_one_by_one_with_exact_chances():
         def conditional(self, codes, unknown):
             return np.tile([0.2, 0.3, 0.5], (len(codes), 1))
 
-    def seat(scale):
+    def scenario(scale):
         game = Game(
             RealRows(table, 10),
             NoisyMarginals(queries, GaussianNoise(scale)),
@@ -261,25 +265,25 @@ def test_people_are_scored_one_by_one_with_exact_chances():
             OtherColumns(Prior(), queries, success),
         )
         attacks = {"prior": PriorGuess(), "mean field": MeanField(), "ceiling": Ceiling()}
-        return Seat(f"{scale:g}", game, attacks, strict=True)
+        return Scenario(f"{scale:g}", game, attacks, strict=True)
 
-    little, much = (play_block(seat(s), 3, 0, size=2, streams=one_stream) for s in (1.0, 9.0))
+    little, much = (play_block(scenario(s), 3, 0, size=2, streams=one_stream) for s in (1.0, 9.0))
     np.testing.assert_array_equal(little.draw.data, much.draw.data)
     for one, two, people in zip(little.release, much.release, little.draw.data, strict=True):
         counts = queries.counts(people)
         np.testing.assert_allclose(9 * (one.cells - counts), two.cells - counts)
     secrets = little.draw.data[..., 2]
     for played in (little, much):
-        for turn in played.turns.values():
-            guess = turn.attempts.values
-            np.testing.assert_array_equal(turn.success, guess == secrets)
-            np.testing.assert_array_equal(turn.baseline, np.array([0.2, 0.3, 0.5])[guess])
-            assert turn.fresh == 0
-        assert (played.turns["prior"].attempts.values == 2).all()
-    hits = {name: turn.success.mean() for name, turn in little.turns.items()}
+        for outcome in played.outcomes.values():
+            guess = outcome.attempts.values
+            np.testing.assert_array_equal(outcome.success, guess == secrets)
+            np.testing.assert_array_equal(outcome.baseline, np.array([0.2, 0.3, 0.5])[guess])
+            assert outcome.fresh == 0
+        assert (played.outcomes["prior"].attempts.values == 2).all()
+    hits = {name: outcome.success.mean() for name, outcome in little.outcomes.items()}
     assert hits["ceiling"] > hits["prior"]
     with pytest.raises(InputError, match="audit the release with a table study"):
-        play(little.seat.game, PriorGuess(), trials=2)
+        play(little.scenario.game, PriorGuess(), trials=2)
 
 
 def test_one_fresh_data_set_is_drawn_unless_more_are_asked_for():
@@ -287,10 +291,10 @@ def test_one_fresh_data_set_is_drawn_unless_more_are_asked_for():
         def baseline(self, world, attempt):
             return None
 
-    seat = Seat("", Game(Bits(1), Identity(), NoFormula()), {"a": ReleasedRow("all")})
-    one = play_block(seat, 0, 0, size=40, streams=one_stream).turns["a"]
+    scenario = Scenario("", Game(Bits(1), Identity(), NoFormula()), {"a": ReleasedRow("all")})
+    one = play_block(scenario, 0, 0, size=40, streams=one_stream).outcomes["a"]
     assert (one.fresh, set(one.baseline)) == (1, {0.0, 1.0})
-    three = play_block(seat, 0, 0, size=400, streams=one_stream, fresh=3).turns["a"]
+    three = play_block(scenario, 0, 0, size=400, streams=one_stream, fresh=3).outcomes["a"]
     assert (three.fresh, set((3 * three.baseline).round(9))) == (3, {0.0, 1.0, 2.0, 3.0})
 
 
@@ -299,9 +303,9 @@ def test_no_fresh_data_set_is_drawn_where_every_baseline_is_exact(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(Bits, "fresh", refuse)
-    seat = Seat("", Game(Bits(3), Identity(), Prefix()), {"a": ReleasedRow("all")})
-    turn = play_block(seat, 0, 0, size=5, streams=one_stream).turns["a"]
-    assert turn.baseline == pytest.approx([1 / 8] * 5)
+    scenario = Scenario("", Game(Bits(3), Identity(), Prefix()), {"a": ReleasedRow("all")})
+    outcome = play_block(scenario, 0, 0, size=5, streams=one_stream).outcomes["a"]
+    assert outcome.baseline == pytest.approx([1 / 8] * 5)
 
 
 def test_fresh_data_sets_are_those_that_fit_what_was_told():
@@ -312,10 +316,12 @@ def test_fresh_data_sets_are_those_that_fit_what_was_told():
         def attempt(self, release, known, rng):
             return known
 
-    turn = play_block(Seat("", told, {"a": Known()}), 0, 0, size=50, streams=one_stream).turns["a"]
-    assert turn.success.all()
-    assert (turn.baseline == 1).all()
-    assert turn.fresh == 1
+    outcome = play_block(
+        Scenario("", told, {"a": Known()}), 0, 0, size=50, streams=one_stream
+    ).outcomes["a"]
+    assert outcome.success.all()
+    assert (outcome.baseline == 1).all()
+    assert outcome.fresh == 1
 
 
 def test_interactive_mechanisms_talk_with_the_attacker():

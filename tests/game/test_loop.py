@@ -15,7 +15,7 @@ from narcissus.channels import channel
 from narcissus.errors import InputError
 from narcissus.evidence import anytime_limits, clopper_pearson, mean_limits
 from narcissus.evidence.betting import log_mean
-from narcissus.game.block import Seat, Sources, play_block
+from narcissus.game.block import Scenario, Sources, play_block
 from narcissus.game.loop import (
     BlockPlayer,
     BlockScores,
@@ -27,7 +27,7 @@ from narcissus.game.loop import (
     packed,
     plan,
     remarks,
-    seats_of,
+    scenarios_of,
     summary,
     unpacked,
 )
@@ -202,7 +202,9 @@ def test_what_is_violated_is_refuted_whatever_comes_later(epsilon):
     assert (never.outcome, never.refuted) == ("no violation found", None)
 
 
-SEAT = Seat("", Game(Bits(5), Identity(), Prefix()), {"a": ReleasedRow(), "b": ReleasedRow()})
+SCENARIO = Scenario(
+    "", Game(Bits(5), Identity(), Prefix()), {"a": ReleasedRow(), "b": ReleasedRow()}
+)
 GOOD, BAD = np.ones(40, dtype=bool), np.zeros(40, dtype=bool)
 
 
@@ -224,7 +226,7 @@ def kept(*wins):
 
 def test_all_attacks_bet_together_and_the_first_crossing_counts():
     claim, hurdle = Resilience(0.0, 0.5), math.log(20)
-    tally = Tally(SEAT, claim, hurdle)
+    tally = Tally(SCENARIO, claim, hurdle)
     tally.add(40, kept(BAD, BAD))
     assert tally.decided is None
     tally.add(40, kept(GOOD, BAD))
@@ -243,7 +245,7 @@ def test_all_attacks_bet_together_and_the_first_crossing_counts():
 
 
 def test_failures_are_counted_from_the_start_of_the_run():
-    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally = Tally(SCENARIO, Resilience(0.0, 0.5), math.log(20))
     told = np.frombuffer(b'[[3, 17, "ValueError: no"]]', dtype=np.uint8)
     for _ in range(2):
         tally.add(40, {**kept(BAD, BAD), "1/failed": np.array(1), "1/failures": told})
@@ -253,10 +255,10 @@ def test_failures_are_counted_from_the_start_of_the_run():
 
 def test_the_hurdle_is_reached_where_it_is_touched():
     claim = Resilience(0.0, 0.5)
-    free = Tally(SEAT, claim, math.inf)
+    free = Tally(SCENARIO, claim, math.inf)
     free.add(40, kept(GOOD, GOOD))
     assert free.decided is None
-    touched = Tally(SEAT, claim, free.capital)
+    touched = Tally(SCENARIO, claim, free.capital)
     touched.add(40, kept(GOOD, GOOD))
     assert touched.decided == 40
     touched.add(40, kept(GOOD, GOOD))
@@ -265,7 +267,7 @@ def test_the_hurdle_is_reached_where_it_is_touched():
 
 
 def test_capital_that_was_lost_again_was_there():
-    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally = Tally(SCENARIO, Resilience(0.0, 0.5), math.log(20))
     tally.add(40, kept(GOOD, GOOD))
     most = tally.capital
     for _ in range(5):
@@ -275,7 +277,7 @@ def test_capital_that_was_lost_again_was_there():
 
 @pytest.mark.parametrize(("wins", "named"), [((GOOD, BAD), "a"), ((BAD, GOOD), "b")])
 def test_who_decides_is_who_has_the_largest_capital_when_it_falls(wins, named):
-    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally = Tally(SCENARIO, Resilience(0.0, 0.5), math.log(20))
     tally.add(40, kept(*wins))
     assert tally.decided is not None
     assert tally.decides == named
@@ -284,7 +286,7 @@ def test_who_decides_is_who_has_the_largest_capital_when_it_falls(wins, named):
 
 
 def test_of_two_who_say_the_same_the_first_decides():
-    tally = Tally(SEAT, Resilience(0.0, 0.5), math.log(20))
+    tally = Tally(SCENARIO, Resilience(0.0, 0.5), math.log(20))
     tally.add(40, kept(BAD, BAD))
     assert (tally.decided, tally.decides) == (None, "a")
 
@@ -407,9 +409,9 @@ class Tells:
         return zeros(self.told) if self.told else "a word"
 
 
-def sizes(seats, trials):
+def sizes(scenarios, trials):
     found = {}
-    for block in plan(seats, trials):
+    for block in plan(scenarios, trials):
         found.setdefault(block.place, []).append(block.size)
     return list(found.values())
 
@@ -431,23 +433,23 @@ def test_a_block_holds_some_32_megabytes(data, nature, told, block):
     """Of the data, of what is behind it and of what is told: each may be the largest."""
     side = None if told is None else Tells(told)
     game = Game(Sized(data, nature), Constant(), Prefix(), side=side)
-    seat = Seat("", game, {"a": ReleasedRow()})
-    assert sizes([seat], 3 * block + 1) == [[block, block, block, 1]]
+    scenario = Scenario("", game, {"a": ReleasedRow()})
+    assert sizes([scenario], 3 * block + 1) == [[block, block, block, 1]]
 
 
 def test_first_blocks_are_small_and_then_grow_unless_a_trial_may_take_long():
     """So that a plain violation is seen at once; an interrupted run loses the blocks in flight."""
-    quick = Seat("", Game(Bits(5), Identity(), Prefix()), {"a": ReleasedRow()})
+    quick = Scenario("", Game(Bits(5), Identity(), Prefix()), {"a": ReleasedRow()})
     assert sizes([quick], 33_000) == [[500, 2_000, 8_000, 10_000, 10_000, 2_500]]
     own = OwnAttack(lambda release: release)
     for slow in (
-        Seat("", quick.game, {"a": ReleasedRow(), "b": own}),
-        Seat("", Game(Bits(5), Identity(), Prefix(), looser=Own(lambda s, z: True)), {}),
-        Seat("", Game(Bits(5), Identity(), Own(lambda s, z: True)), {}),
-        Seat("", Game(Bits(5), PublicKey("deterministic"), Prefix()), {}),
+        Scenario("", quick.game, {"a": ReleasedRow(), "b": own}),
+        Scenario("", Game(Bits(5), Identity(), Prefix(), looser=Own(lambda s, z: True)), {}),
+        Scenario("", Game(Bits(5), Identity(), Own(lambda s, z: True)), {}),
+        Scenario("", Game(Bits(5), PublicKey("deterministic"), Prefix()), {}),
     ):
         assert sizes([slow], 1_700) == [[500, 500, 500, 200]]
-    wide = Seat("", Game(Bits(16_000), Identity(), Prefix()), {"a": ReleasedRow()})
+    wide = Scenario("", Game(Bits(16_000), Identity(), Prefix()), {"a": ReleasedRow()})
     assert sizes([wide], 5_000) == [[500, 2_000, 2_000, 500]]
 
 
@@ -455,9 +457,9 @@ def test_first_blocks_are_small_and_then_grow_unless_a_trial_may_take_long():
     ("trials", "shares"), [(1, [1, 1, 1]), (3, [1, 1, 1]), (10, [4, 3, 3]), (11, [4, 4, 3])]
 )
 def test_trials_are_shared_evenly_and_blocks_come_in_turn(trials, shares):
-    seats = seats_of(Game(Pairs(SPLIT), Identity(), Prefix()), ReleasedRow("all"))
-    assert [sum(blocks) for blocks in sizes(seats, trials)] == shares
-    many = plan(seats, 3 * 3_000)
+    scenarios = scenarios_of(Game(Pairs(SPLIT), Identity(), Prefix()), ReleasedRow("all"))
+    assert [sum(blocks) for blocks in sizes(scenarios, trials)] == shares
+    many = plan(scenarios, 3 * 3_000)
     assert [(block.number, block.place) for block in many] == [
         (n, p) for n in range(3) for p in range(3)
     ]
@@ -467,21 +469,21 @@ def test_trials_are_shared_evenly_and_blocks_come_in_turn(trials, shares):
         "batch/0/500/2",
         "batch/1/2000/0",
     ]
-    [first, *_] = plan(seats[:1], 3_000)
+    [first, *_] = plan(scenarios[:1], 3_000)
     assert first.key == "batch/0/500"
 
 
-def test_generators_are_alone_unless_the_block_and_the_seat_are_the_same():
-    """Of 200 blocks of 200 seats, and of the attacks in each, no two begin with the same number."""
+def test_generators_are_alone_unless_the_block_and_the_scenario_are_the_same():
+    """Of 200 blocks of 200 scenarios, and of attacks in each, no two begin with the same number."""
     streams = OneStream(7, alone=False)
     begun = {}
     for number, place in [*((0, p) for p in range(200)), *((n, 0) for n in range(1, 200))]:
         sources = streams(number, place)
         assert sources.world is sources.release
         begun[number, place, "world"] = sources.world.integers(2**63)
-        for turn in range(2):
-            own = sources.attack(turn, "whoever")
-            begun[number, place, turn] = own.integers(2**63)
+        for outcome in range(2):
+            own = sources.attack(outcome, "whoever")
+            begun[number, place, outcome] = own.integers(2**63)
     assert len(set(begun.values())) == len(begun)
     again = OneStream(7, alone=False)(3, 0)
     assert again.world.integers(2**63) == begun[3, 0, "world"]
@@ -491,15 +493,15 @@ def test_generators_are_alone_unless_the_block_and_the_seat_are_the_same():
 
 
 def test_a_block_is_played_by_its_key():
-    seats = seats_of(Game(Pairs(SPLIT), Identity(), Prefix()), ReleasedRow("all"))
-    player = BlockPlayer(seats, OneStream(5, alone=False), 1, lambda played: played)
+    scenarios = scenarios_of(Game(Pairs(SPLIT), Identity(), Prefix()), ReleasedRow("all"))
+    player = BlockPlayer(scenarios, OneStream(5, alone=False), 1, lambda played: played)
     played = player("batch/2/30/1")
     assert (played.number, played.place, played.draw.trials) == (2, 1, 30)
-    assert played.seat is seats[1]
-    first = BlockPlayer(seats[:1], OneStream(5), 1, lambda played: played)("batch/2/30")
+    assert played.scenario is scenarios[1]
+    first = BlockPlayer(scenarios[:1], OneStream(5), 1, lambda played: played)("batch/2/30")
     assert (first.number, first.place, first.draw.trials) == (2, 0, 30)
     with pytest.raises(InputError, match="at least one attack"):
-        seats_of(seats[0].game, {})
+        scenarios_of(scenarios[0].game, {})
 
 
 def test_who_reads_releases_does_not_talk_and_the_contrary():
@@ -509,20 +511,20 @@ def test_who_reads_releases_does_not_talk_and_the_contrary():
 
     talks = Game(Pairs([[[0], [1]]]), PublicKey(), Prefix())
     quiet = Game(Pairs([[[0], [1]]]), Identity(), Prefix())
-    assert seats_of(talks, Asks())
-    assert seats_of(quiet, ReleasedRow("all"))
+    assert scenarios_of(talks, Asks())
+    assert scenarios_of(quiet, ReleasedRow("all"))
     with pytest.raises(InputError, match=r"reads a release.*converse\(conversation, known, rng\)"):
-        seats_of(talks, {"row": ReleasedRow("all")})
+        scenarios_of(talks, {"row": ReleasedRow("all")})
     with pytest.raises(
         InputError, match=r"the attack own asks questions, and .*Identity answers none"
     ):
-        seats_of(quiet, {"own": Asks()})
-    assert seats_of(talks, OwnAttack(lambda talk: 0))
-    assert seats_of(quiet, OwnAttack(lambda release: 0))
+        scenarios_of(quiet, {"own": Asks()})
+    assert scenarios_of(talks, OwnAttack(lambda talk: 0))
+    assert scenarios_of(quiet, OwnAttack(lambda release: 0))
 
 
 def streams(number, place):
-    return Sources(child(1, number), child(2, number), lambda turn, name: child(3, number, turn))
+    return Sources(child(1, number), child(2, number), lambda place, name: child(3, number, place))
 
 
 def failing(release, known, rng):
@@ -535,22 +537,22 @@ def failing(release, known, rng):
 def block():
     attacks = {"all": ReleasedRow("all"), "some": OwnAttack(failing)}
     return play_block(
-        Seat("", Game(Bits(5), Identity(), Prefix()), attacks), 0, 0, size=80, streams=streams
+        Scenario("", Game(Bits(5), Identity(), Prefix()), attacks), 0, 0, size=80, streams=streams
     )
 
 
 def test_scores_survive_the_store(block):
     arrays = packed(block)
     assert all(not array.dtype.hasobject for array in arrays.values())
-    for place, turn in enumerate(block.turns.values()):
+    for place, outcome in enumerate(block.outcomes.values()):
         back = unpacked(arrays, place)
-        np.testing.assert_array_equal(back.scores.success, turn.success)
-        np.testing.assert_array_equal(back.scores.baseline, turn.baseline)
-        np.testing.assert_array_equal(back.scores.made, turn.attempts.made)
-        assert back.scores.fresh == turn.fresh
+        np.testing.assert_array_equal(back.scores.success, outcome.success)
+        np.testing.assert_array_equal(back.scores.baseline, outcome.baseline)
+        np.testing.assert_array_equal(back.scores.made, outcome.attempts.made)
+        assert back.scores.fresh == outcome.fresh
         assert np.isnan(back.scores.weight).all()
-        assert back.failed == len(turn.attempts.failures)
-        assert back.failures == turn.attempts.failures[:20]
+        assert back.failed == len(outcome.attempts.failures)
+        assert back.failures == outcome.attempts.failures[:20]
     assert unpacked(arrays, 1).failed > 20
 
 
@@ -646,9 +648,9 @@ def test_what_was_said_survives_the_store_and_is_that_of_the_first_block():
             raise ValueError("no")
         return [talk.ask(b"bit")[1], talk.ask(None)[1]]
 
-    seat = Seat("", Game(Bits(2), Echo(), Prefix()), {"own": OwnAttack(attack)})
-    first, second = (play_block(seat, k, 0, size=20, streams=streams) for k in (0, 1))
-    told = first.turns["own"].attempts.transcripts
+    scenario = Scenario("", Game(Bits(2), Echo(), Prefix()), {"own": OwnAttack(attack)})
+    first, second = (play_block(scenario, k, 0, size=20, streams=streams) for k in (0, 1))
+    told = first.outcomes["own"].attempts.transcripts
     assert [one.trial for one in told] == [0, 1, 2]
     assert unpacked(packed(first), 0).transcripts == told
     assert "0/transcripts" not in packed(second)

@@ -474,7 +474,7 @@ def test_membership_needs_no_conversion_and_is_never_easier_than_a_value(known):
     with pytest.raises(InputError, match="ask for membership"):
         require_replace_one(known)
     for danger in (threat(values=[0.5, 0.5]), threat(values=[0.8, 0.2], targets=5)):
-        limits = [best(bounds_on(danger, one, dear=False)).value for one in (inside, value)]
+        limits = [best(bounds_on(danger, one, expensive=False)).value for one in (inside, value)]
         assert limits[0] <= limits[1] + 1e-12
 
 

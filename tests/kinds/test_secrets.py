@@ -150,10 +150,10 @@ def test_every_prior_meets_every_epsilon():
     ]  # fmt: skip
     assert [one.asked.epsilon for one in found] == [1.0, 8.0, 1.0, 8.0]
     assert [one.trained.values for one in found] == [4, 4, 10, 10]
-    seat = found[2].seat(made)
-    assert (seat.name, list(seat.attacks)) == (found[2].label, ["argmax", "posterior"])
-    assert seat.attacks["posterior"].likelihood is not None  # prepared
-    assert seat.game.world.chances.tolist() == list(found[2].prior.chances)
+    scenario = found[2].scenario(made)
+    assert (scenario.name, list(scenario.attacks)) == (found[2].label, ["argmax", "posterior"])
+    assert scenario.attacks["posterior"].likelihood is not None  # prepared
+    assert scenario.game.world.chances.tolist() == list(found[2].prior.chances)
 
 
 def test_no_prior_twice():

@@ -111,16 +111,16 @@ def of_table(make, rng, least):
     shown = KIND.judged(shareable(narcissus.run(study).record)).settings[0]
     with study.code.in_use():
         experiment = prepare(study.settings, study.folder, 1)
-    crowd = experiment.crowd(0)
-    table, order = experiment.table, crowd.targets
+    population = experiment.population(0)
+    table, order = experiment.table, population.targets
     ranked = np.argsort(-order.chances[:, : order.chances.shape[1]], axis=1, kind="stable")
-    secret = np.asarray(crowd.secrets).ravel()
+    secret = np.asarray(population.secrets).ravel()
     hits, guess = secret == order.best_guess.ravel(), order.best_guess.ravel()
     second = secret == np.where(ranked[:, 0] == guess, ranked[:, 1], ranked[:, 0])
     n = len(secret)
     known = {frozenset(range(n)): round(shown.guess.share * n)}
     named = {(by, label): k for k, (by, label) in enumerate(experiment.groups.names)}
-    masks = crowd.members.masks()
+    masks = population.members.masks()
     for by in {group.by for group in shown.groups if not group.by_secret}:
         own = [group for group in shown.groups if group.by == by]
         left = set(range(n))

@@ -74,7 +74,7 @@ def test_one_person_has_the_librarys_success(every):
         for s, (p, v) in product(strengths, PRIORS)
     ]
     for danger, guarantee, q, a in answers(grid[::every]):
-        proved = best(bounds_on(danger, guarantee, dear=False)).value
+        proved = best(bounds_on(danger, guarantee, expensive=False)).value
         assert a["success"] == pytest.approx(proved, rel=2e-6), q
         assert a["success"] <= proved * (1 + 1e-9), q  # the search goes as far as the library's
         floor = reached(danger.values, guarantee, 1, repeats=[1])

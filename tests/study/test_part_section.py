@@ -329,7 +329,7 @@ NOT_NAMED = {
     # protocols and beginnings of classes
     "Attack", "Knowledge", "Mechanism", "OutputRelation", "Relation", "World",
     # what a room makes of an object or a function of the user's
-    "Own", "OwnAttack", "OwnMechanism", "OwnWorld", "Told",
+    "Own", "OwnAttack", "OwnMechanism", "OwnWorld", "OwnSideInformation",
     # made by parts that are named: a function with the options, or the best attack that is found
     "BestPredicate", "Lookup", "RankingAttack", "ThroughChannel", "TrainedOnSecret",
     # the game of a table, whose study has sections of its own

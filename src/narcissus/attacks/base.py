@@ -150,7 +150,7 @@ class Conversation:
 class Attack(Protocol):
     """Turns releases (and what the attacker was told) into attempts.
 
-    It may also be `Preparable`, and `ToldMore`. Attempts may be wrapped in
+    It may also be `Preparable`, and `NeedsSideInformation`. Attempts may be wrapped in
     `narcissus.success.relations.Attempts` where some were not made.
     """
 
@@ -176,7 +176,7 @@ class Preparable(Protocol):
 
 
 @runtime_checkable
-class ToldMore(Protocol):
+class NeedsSideInformation(Protocol):
     """An attack that is told more than the game tells: a limit on those that are not."""
 
     @property

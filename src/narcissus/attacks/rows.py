@@ -18,7 +18,7 @@ from narcissus._arrays import first_largest
 from narcissus._options import FilledIn
 from narcissus._validation import between, integer, non_negative
 from narcissus.errors import InputError
-from narcissus.knowledge import Candidates, Hidden, Rates, Told
+from narcissus.knowledge import Candidates, Hidden, OwnSideInformation, Rates
 from narcissus.mechanisms import NoisyAverage
 from narcissus.success.relations.base import Attempts
 from narcissus.worlds.base import Array, Batch
@@ -166,8 +166,9 @@ class Subtraction:
     def prepare(self, game: Any) -> Subtraction:
         _require_told(game, "subtraction")
         rows, n = getattr(game.side, "rows", None), getattr(game.world, "n", None)
-        shipped = type(game.side).__module__.startswith("narcissus.")
-        if shipped and not isinstance(game.side, Told) and (rows is None or rows + 1 != n):
+        is_own = isinstance(game.side, OwnSideInformation)
+        shipped = not is_own and type(game.side).__module__.startswith("narcissus.")
+        if shipped and (rows is None or rows + 1 != n):
             raise InputError(
                 "the attack `subtraction` needs all rows but one: the side information `rows` "
                 + (f"with `rows` = {n - 1}" if n else "of a world with `n` rows")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narcissus._files import write_atomically
 from narcissus._pandas import pd
+from narcissus.rows import StudyRow
 from narcissus.study.reading import read_record
 from narcissus.study.record import Record
 
@@ -45,9 +47,7 @@ class Audit:
         return tuple(figures_of(self.record))
 
     def __repr__(self) -> str:
-        from narcissus.audits.frame import headline
-
-        return f"Audit({headline(self.record)})"
+        return f"Audit({_headline(self.record)})"
 
     def __str__(self) -> str:
         from narcissus.report import render_text
@@ -87,8 +87,6 @@ class Audit:
             ``grade``       "proved", "proved if", "sampled", "approximate" or "not assessed"
             ==============  ====================================================================
         """
-        from narcissus.audits.frame import frame_of
-
         return frame_of(self.record)
 
     def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
@@ -130,3 +128,51 @@ class Audit:
 def load_audit(path: Path | str) -> Audit:
     """Read a record that an earlier run wrote: the file, or the folder that `save` left."""
     return Audit(read_record(path))
+
+
+COLUMNS = ("quantity", "name", "value", "low", "high", "confidence", "baseline", "grade")
+"""The columns that every kind of study has."""
+
+
+def frame_of(record: Record) -> pd.DataFrame:
+    """Return numbers of a record in long form, with a column for each key of ``at``."""
+    from narcissus.report.about import shown
+
+    said, case = shown(record)
+    rows = [
+        _flat(row, more)
+        for row in record.rows
+        if row.of and (more := said.in_frame(row, case)) is not None
+    ]
+    found = [
+        {**row, "grade": "not assessed"}
+        # what a contradicted record says to be proved is not
+        if record.contradictions and str(row["grade"]).startswith("proved")
+        else row
+        for row in rows
+    ]
+    own = list(
+        dict.fromkeys([*said.columns, *(k for row in found for k in row if k not in COLUMNS)])
+    )
+    texts = {k for row in found for k, value in row.items() if isinstance(value, str)}
+    texts |= {"quantity", "name", "grade"}
+    frame = pd.DataFrame(found, columns=[*COLUMNS, *own])
+    return frame.astype({c: float for c in frame.columns if c not in texts})
+
+
+def _flat(row: StudyRow, more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a record as one of its frame."""
+    found = row.quantity
+    own = {"quantity": row.of, "name": row.name, "baseline": row.baseline, "grade": found.grade}
+    numbers = {"value": found.value, "low": found.low, "high": found.high}
+    trials = {} if found.trials is None else {"trials": found.trials}
+    return {**own, **numbers, "confidence": found.confidence, **row.at, **more, **trials}
+
+
+def _headline(record: Record) -> str:
+    """Return kind, status, grade and the headline numbers of a record, on one or two lines."""
+    from narcissus.report.about import shown
+
+    layout, case = shown(record)
+    said = f"{record.kind}: {record.status}, {record.grade}"
+    return f"{said}; {', '.join(layout.headline(case))}"

@@ -1,4 +1,4 @@
-"""Bounds on the number of targets, or people with priors of their own, that fall.
+"""Bounds on the number of targets, or people with priors of their own, that are reconstructed.
 
 From above with a confidence, and from below: attained by some mechanism with the guarantee.
 
@@ -48,7 +48,7 @@ IntArray = NDArray[np.int64]
 
 
 def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
-    """Bound the number of fallen targets with a confidence in [0, 1); the value is a whole number.
+    """Bound the number of reconstructed targets, a whole number, with a confidence in [0, 1).
 
     The number is exceeded with probability at most ``1 - confidence``.
     """
@@ -56,12 +56,12 @@ def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
     allowed = 1.0 - level
 
     def closed(v: int) -> Bound:
-        return best(bounds_on(threat, guarantee, v, dear=False))
+        return best(bounds_on(threat, guarantee, v, expensive=False))
 
     counts = range(threat.guesses)
     high = bisect_left(counts, True, key=lambda v: closed(v + 1).value <= allowed)
     chosen = closed(high + 1) if high < threat.guesses else None
-    # The closed forms say no more. The program is sharper and dear, so every third point of the
+    # The closed forms say no more. The program is sharper and expensive: every third point of the
     # profile, which is cheaper and never below all of them, first comes near the answer.
     for points in _program_points(threat, guarantee):
         fewer = _fewer(threat, guarantee, allowed, high, points)
@@ -70,8 +70,8 @@ def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
             q = Question(threat, guarantee, high + 1)
             chosen = SWAP_PROGRAM.claim(0.0, "", SWAP_PROGRAM.assumptions(q))
     if chosen is None:
-        chosen = Bound(0.0, "", "every target may fall")
-    said = f"number of {threat.targets} targets that fall, with confidence {level:g}"
+        chosen = Bound(0.0, "", "every target may be reconstructed")
+    said = f"number of {threat.targets} targets that are reconstructed, with confidence {level:g}"
     return replace(chosen, value=float(high), quantity=said)
 
 
@@ -119,7 +119,9 @@ def reached_tails(
     repeats: ArrayLike | None = None,
     steps: int = STEPS,
 ) -> FloatArray | NotAssessed:
-    """Compute ``Pr[at least v fall]`` under some mechanism with the guarantee, exact match.
+    """Compute ``Pr[at least v are reconstructed]`` under some mechanism with the guarantee.
+
+    Success is exact match.
 
     Returns an array for ``v = 0 .. n + 1``, or the reason why there is none: such a mechanism is
     known for pure, approximate, Gaussian, zero-concentrated and Renyi DP. ``priors`` has one
@@ -264,7 +266,7 @@ def _quantiles(mu: float, shares: FloatArray) -> FloatArray:
 
 
 def _chances(rows: FloatArray, mixture: _Strengths) -> FloatArray:
-    """Return each kind's chance to fall at each strength, shape (strengths, m)."""
+    """Return each kind's chance to be reconstructed at each strength, shape (strengths, m)."""
     heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
     one = np.ones(len(rows))
     return np.array([optimum_of_heads(heads, e * one) for e in mixture.epsilons])
@@ -353,7 +355,7 @@ class ThreatToPeople:
         return threat(prior=most, inseparable=min(kappa, 1.0), targets=self.n)
 
     def success(self, guarantee: Guarantee) -> FloatArray:
-        """Bound the chance that each person falls, shape (n,); the mean bounds the mean share."""
+        """Bound each person's chance to be reconstructed, shape (n,); its mean bounds the share."""
         if self._last is None or self._last[0] != guarantee:
             if len(self._rows) <= _FEW_PRIORS:
                 each = [best(bounds_on(threat(values=row), guarantee)).value for row in self._rows]
@@ -372,14 +374,13 @@ class ThreatToPeople:
         return np.divide(gained, left, out=np.zeros(self.n), where=left > 0)
 
     def mean(self, guarantee: Guarantee) -> Bound:
-        """Bound the mean share of people who fall."""
+        """Bound the mean share of people who are reconstructed."""
         value = math.fsum(self.success(guarantee)) / self.n
-        return OPTIMUM.claim(
-            value, f"mean share of {self.n} people that fall", self._assumptions(guarantee)
-        )
+        said = f"mean share of {self.n} people that are reconstructed"
+        return OPTIMUM.claim(value, said, self._assumptions(guarantee))
 
     def tails(self, guarantee: Guarantee, about: float = 0.05) -> FloatArray:
-        """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+        """Bound ``Pr[at least v are reconstructed]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
         With many people the table is sharpest near a probability of ``about``.
 
@@ -401,7 +402,7 @@ class ThreatToPeople:
         return least
 
     def tail(self, guarantee: Guarantee, at_least: int) -> Bound:
-        """Bound the chance that at least ``at_least`` people fall."""
+        """Bound the chance that at least ``at_least`` people are reconstructed."""
         v = integer("at_least", at_least)
         if self.alike is not None:
             return best(bounds_on(self.alike, guarantee, v))
@@ -412,31 +413,32 @@ class ThreatToPeople:
             value = min(value, self._own(guarantee, v))
         claim = self._theorem(guarantee).claim(
             value,
-            f"probability that at least {v} of {self.n} people fall",
+            f"probability that at least {v} of {self.n} people are reconstructed",
             self._assumptions(guarantee, many=True),
         )
         few = self.n <= _OWN
-        return best([claim, *bounds_on(self._no_likelier, guarantee, v, dear=few)])
+        return best([claim, *bounds_on(self._no_likelier, guarantee, v, expensive=few)])
 
     def at_most(self, guarantee: Guarantee, confidence: float) -> Bound:
-        """Bound the number of people who fall, with a confidence in [0, 1)."""
+        """Bound the number of people who are reconstructed, with a confidence in [0, 1)."""
         if self.alike is not None:
             return at_most(self.alike, guarantee, confidence)
         allowed = 1.0 - between("confidence", confidence, 0, 1, open_high=True)
-        # the last entry is 0: no more than all can fall
+        # the last entry is 0: no more than all can be reconstructed
         number = int(np.argmax(self.tails(guarantee, allowed) <= allowed)) - 1
         while number > 0 and self._own(guarantee, number) <= allowed:
             number -= 1
         claim = self._theorem(guarantee).claim(
             float(number),
-            f"number of {self.n} people that fall, with confidence {confidence:g}",
+            f"number of {self.n} people that are reconstructed, with confidence {confidence:g}",
             self._assumptions(guarantee, many=True),
         )
         if self.n <= _OWN:
             claim = min(
                 (claim, at_most(self._no_likelier, guarantee, confidence)), key=lambda b: b.value
             )
-        return claim if claim.value < self.n else replace(claim, theorem="every one may fall")
+        is_bound = claim.value < self.n
+        return claim if is_bound else replace(claim, theorem="everybody may be reconstructed")
 
     def reached(self, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
         """Return the chance of at least ``at_least`` under some mechanism with the guarantee."""

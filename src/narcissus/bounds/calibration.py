@@ -104,7 +104,7 @@ class Limit:
     """Limits on the risk; None for no limit."""
 
     advantage: float | None = None  # largest ``(success - prior) / (1 - prior)`` on any one target
-    # `at_most`, `confidence`: With this confidence at most ``at_most`` targets fall
+    # `at_most`, `confidence`: With this confidence at most ``at_most`` targets are reconstructed
     at_most: int | None = None
     confidence: float = 0.95
     success: float | None = field(default=None, kw_only=True)  # largest success on any one target
@@ -163,15 +163,15 @@ class Limit:
         if isinstance(danger, ThreatToPeople):
             return self._kept_by_people(danger, guarantee)
         if self.advantage is not None or self.success is not None:
-            success = best(bounds_on(danger, guarantee, dear=False)).value
+            success = best(bounds_on(danger, guarantee, expensive=False)).value
             if not self._one_kept(success, advantage(success, danger.prior)):
                 return False
         return self.at_most is None or self._count_kept(danger, guarantee, self.at_most)
 
     def _count_kept(self, danger: Threat, guarantee: Guarantee, at_most: int) -> bool:
         # The formulas first: if they suffice, no programs are needed.
-        for dear in (False, True) if danger.guesses <= _FEW else (False,):
-            bound = best(bounds_on(danger, guarantee, at_most + 1, dear=dear))
+        for expensive in (False, True) if danger.guesses <= _FEW else (False,):
+            bound = best(bounds_on(danger, guarantee, at_most + 1, expensive=expensive))
             if bound.value <= 1.0 - self.confidence:
                 return True
         return False

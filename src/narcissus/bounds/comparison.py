@@ -127,7 +127,7 @@ class Comparison(Result):
         return Question(self.threat, self.guarantee, self.at_least).about
 
     def _bounds(self, danger: Threat, guarantee: Guarantee) -> list[Bound]:
-        return bounds_on(danger, guarantee, self.at_least, dear=False)
+        return bounds_on(danger, guarantee, self.at_least, expensive=False)
 
     def _against_prior(self) -> tuple[np.ndarray, list[list[Bound]]]:
         """Compute bounds for equal priors on a grid; a full prior of values has no such axis."""
@@ -201,7 +201,7 @@ def _draw(
     for x, bounds in zip(grid, lines, strict=True):
         for bound in bounds:
             curves.setdefault(bound.id, []).append((float(x), bound))
-    drawn = [t.id for t in THEOREMS.values() if about in t.about and not t.dear]
+    drawn = [t.id for t in THEOREMS.values() if about in t.about and not t.expensive]
     for name, points in curves.items():
         theorem, good = THEOREMS[name], points[0][1].valid
         axes.plot(

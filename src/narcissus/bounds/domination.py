@@ -177,7 +177,7 @@ def domination(
     repeats: ArrayLike | None = None,
     epsilons: ArrayLike | None = None,
 ) -> Bound:
-    """Bound the probability that at least ``at_least`` independent targets fall.
+    """Bound the probability that at least ``at_least`` independent targets are reconstructed.
 
     ``Pr[L >= v] <= Pr[sum_i Bernoulli(o_i) >= v] + sum_k delta_k Theta_k`` for every dominating
     ``(o_i)`` and its work ``Theta_k`` at the points of the profile.
@@ -218,7 +218,7 @@ def domination(
     )
     return DOMINATION.claim(
         value,
-        f"probability that at least {v} of {int(counts.sum())} targets fall",
+        f"probability that at least {v} of {int(counts.sum())} targets are reconstructed",
         (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
     )
 

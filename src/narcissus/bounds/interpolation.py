@@ -1,4 +1,4 @@
-"""The interpolation theorem: the count of fallen independent targets under a whole profile.
+"""The interpolation theorem: the count of reconstructed independent targets under a whole profile.
 
 The domination theorem charges the full price of each target's leak at every count. This theorem
 charges it only to the extent that the target is still decisive: near the count in question.
@@ -62,7 +62,7 @@ def split_chances(priors: FloatArray, mu: FloatArray, q: float) -> tuple[FloatAr
 def coin_tails(
     optima: ArrayLike, costs: ArrayLike, coins: ArrayLike, ones: ArrayLike, q: float
 ) -> FloatArray:
-    """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v are reconstructed]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
     ``optima`` holds each target's ``o``, shape (n,); the rest as in `coin_spent`. With the same
     numbers it never exceeds `narcissus.bounds.interpolation_tails`, except for rounding.
@@ -365,7 +365,7 @@ _FEW = 20  # points at which programs are solved, where success is not exact mat
 
 
 def interpolation_tails(optima: ArrayLike, costs: ArrayLike) -> FloatArray:
-    """Bound ``Pr[at least v fall]`` for ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v are reconstructed]`` for ``v = 0 .. n + 1``, shape (n + 2,).
 
     ``Pr[R >= v] + sum_i costs_i E[1 / (1 + |R_-i - (v - 1)|)]``, ``R`` the sum of independent
     Bernoulli(``optima_i``) and ``R_-i`` the same without target ``i``. ``costs`` are upper bounds
@@ -417,7 +417,7 @@ def _left_out(o: FloatArray, c: FloatArray) -> FloatArray:
                 law[1 : i + 2] = law[1 : i + 2] * q + law[: i + 1] * p
                 law[0] *= q
         return left[:n]
-    width = 1 << (n - 1).bit_length()  # targets that never fall and cost nothing fill it up
+    width = 1 << (n - 1).bit_length()  # filled with targets of no chance and no cost
     law, left = np.zeros((width, 2)), np.zeros((width, 2))
     law[:, 0] = 1.0
     law[:n, 0], law[:n, 1], left[:n, 0] = 1.0 - o, o, c
@@ -473,7 +473,7 @@ def interpolation(
     repeats: ArrayLike | None = None,
     epsilons: ArrayLike | None = None,
 ) -> Bound:
-    """Bound the probability that at least ``at_least`` independent targets fall.
+    """Bound the probability that at least ``at_least`` independent targets are reconstructed.
 
     Source: Narcissus theory 4.10, with the proof. At the same point it never exceeds
     `narcissus.bounds.domination`.
@@ -512,7 +512,7 @@ def interpolation(
         value = Search(at, points.size, many, v, one_point).least()
     return INTERPOLATION.claim(
         value,
-        f"probability that at least {v} of {n} targets fall",
+        f"probability that at least {v} of {n} targets are reconstructed",
         (guarantee.describe(), "the targets' values are independent given what the attacker knows"),
     )
 

@@ -183,7 +183,7 @@ def ranked_optimum(prior: RankedPrior, guarantee: Guarantee) -> float:
 
 @lru_cache(maxsize=4)
 def ranked_tails(prior: RankedPrior, guarantee: Guarantee, n: int) -> FloatArray:
-    """Bound ``Pr[at least v of n targets fall]``, ``v = 0 .. n + 1``, shape (n + 2,).
+    """Bound ``Pr[at least v of n targets are reconstructed]``, ``v = 0 .. n + 1``, shape (n + 2,).
 
     The interpolation theorem at several points of the profile; under pure DP the exact optimum,
     each target attacked separately. The ``n`` targets are independent, each with this prior.

@@ -493,7 +493,7 @@ OPTIMUM_PROGRAM = Theorem(
     about=("success",),
     limit=lambda q: float(optimum_program(q.threat.values or (), q.guarantee, q.threat.success)[0]),
     needs=Needs(values=True, not_pure=True, most_values=_LARGEST_SOLVED),
-    dear=True,
+    expensive=True,
     own=True,
 )
 

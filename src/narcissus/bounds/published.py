@@ -255,7 +255,8 @@ def given_output(prior_success: ArrayLike, epsilon: float, at_least: int) -> Bou
     beta = np.atleast_1d(posterior(probabilities("prior_success", prior_success), e))
     return THEOREM_3_2.claim(
         PoissonBinomial(beta).tail(v),
-        f"probability, given the release, that at least {v} of {beta.size} targets fall",
+        f"probability, given the release, that at least {v} of {beta.size} targets "
+        "are reconstructed",
         (f"pure DP with epsilon {e:g} (replace-one neighbours)", _INDEPENDENT),
     )
 
@@ -337,7 +338,7 @@ def follow_attempts(
     kept = np.exp(-np.logaddexp(_log(1.0 - floor), _log(floor) + e))
     return DOMINATION.by("following the attempts").claim(
         min(1.0, tail + d * float(((1.0 - kappa) * kept).sum())),
-        f"probability that at least {v} of {n} targets fall",
+        f"probability that at least {v} of {n} targets are reconstructed",
         (
             f"(epsilon, delta)-DP with epsilon {e:g}, delta {d:g} (replace-one neighbours)",
             _INDEPENDENT,
@@ -456,7 +457,7 @@ F_DP_ONE_RUN = Theorem(
     limit=lambda q: f_dp_one_run_p_value(q.n, q.r, q.v, q.guarantee, round(1 / q.p)),
     needs=Needs(uniform=True, formula=True, most_at_least=500),
     inseparable=True,
-    dear=True,
+    expensive=True,
     audits=True,
 )
 

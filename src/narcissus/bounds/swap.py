@@ -171,7 +171,7 @@ SWAP_PROGRAM = Theorem(
     limit=lambda q: swap_program(q.threat, q.guarantee, q.v),
     needs=Needs(several_points=True, most_guesses=LARGEST_PROGRAM),
     inseparable=True,
-    dear=True,
+    expensive=True,
     audits=True,
     own=True,
 )

@@ -45,8 +45,8 @@ ForPeople = Callable[[ArrayLike, Guarantee, ArrayLike | None], FloatArray]
 """From priors, a guarantee and a success matrix (None for exact match) to numbers."""
 
 About = Literal["success", "tail", "columns"]
-"""The success on one target (and so the mean share of many), the chance that many fall, or the
-mean share of a target's unknown columns."""
+"""The success on one target (and so the mean share of many), the chance that many are
+reconstructed, or the mean share of a target's unknown columns."""
 
 ONE_POINT = (PureDP, ApproximateDP)  # guarantees that are one point (epsilon, delta)
 
@@ -66,7 +66,7 @@ def points_of(guarantee: Guarantee, count: int = 40, larger: int = 9) -> FloatAr
 
 @dataclass(frozen=True)
 class Question:
-    """The quantity to bound: a threat under a guarantee, and the number of targets that fall."""
+    """The quantity to bound: a threat under a guarantee, and a number of reconstructed targets."""
 
     threat: Threat  # see `narcissus.bounds.threat`
     # about replace-one neighbours, or for membership; see `narcissus.guarantees.as_asked`
@@ -98,7 +98,7 @@ class Question:
 
     @property
     def v(self) -> int:
-        """Number of targets that fall."""
+        """Number of targets that are reconstructed."""
         return 1 if self.at_least is None else self.at_least
 
     @property
@@ -134,7 +134,7 @@ class Question:
             return f"mean share of {len(self.threat.columns)} columns of one target"
         if self.at_least is None:
             return "success on one target"
-        return f"probability that at least {self.v} of {self.n} targets fall"
+        return f"probability that at least {self.v} of {self.n} targets are reconstructed"
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,9 @@ class Theorem:
     independent: bool = True  # whether a tail needs independent targets
     inseparable: bool = False  # whether it uses ``kappa``
     also: tuple[str, ...] = ()  # further assumptions, in words
-    dear: bool = False  # whether it costs more than a formula: a linear program, a long recursion
+    expensive: bool = (
+        False  # whether it costs more than a formula: a linear program, a long recursion
+    )
     # whether audits in one run test by it. Its tail must then rise with the guarantee.
     audits: bool = False
     own: bool = False  # whether it is this project's own result
@@ -240,9 +242,9 @@ class Theorem:
     # guarantee and the success matrix (None for exact match) to shape (m,). Audits of tables
     # use the minimum over all theorems that offer it. None if not offered.
     each: ForPeople | None = None
-    # bounds the chance that at least v of many people fall, for all v at once: from the same
-    # three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it next
-    # to the domination theorem, which they evaluate at points of the guarantee chosen
+    # bounds the chance that at least v of many people are reconstructed, for all v at once: from
+    # the same three arguments to shape (m + 2,), for ``v = 0 .. m + 1``. Audits of tables show it
+    # next to the domination theorem, which they evaluate at points of the guarantee chosen
     # beforehand. None if not offered.
     tails: ForPeople | None = None
 

@@ -23,7 +23,7 @@ Its bounds name it, and it answers other questions with its unmet need:
 >>> from narcissus.guarantees import ApproximateDP, GaussianDP
 >>> ten = threat(prior=0.01, targets=10)
 >>> print(UNION.bound(ten, ApproximateDP(1.0, 1e-3), 2))
-PROVED: probability that at least 2 of 10 targets fall at most 0.140915
+PROVED: probability that at least 2 of 10 targets are reconstructed at most 0.140915
   by Example 2026, Theorem 1
   assuming approximate DP with epsilon 1 and delta 0.001 (replace-one neighbours)
   assuming no attempt that the attack can make succeeds a priori with probability above 0.01
@@ -109,15 +109,15 @@ _OF_THE_PACKAGE = frozenset(THEOREMS)
 
 
 def bounds_on(
-    threat: Threat, guarantee: Guarantee, at_least: int | None = None, *, dear: bool = True
+    threat: Threat, guarantee: Guarantee, at_least: int | None = None, *, expensive: bool = True
 ) -> list[Bound]:
     """List the bounds of all theorems that apply, in the order of the registry.
 
-    ``at_least`` is the count, or None for the success on one target; without ``dear`` theorems
+    ``at_least`` is the count, or None for the success on one target; without ``expensive`` theorems
     those that cost linear programs or long recursions are left out.
     """
     q = Question(threat, guarantee, at_least)
-    asked = [t.answer(q) for t in THEOREMS.values() if dear or not t.dear]
+    asked = [t.answer(q) for t in THEOREMS.values() if expensive or not t.expensive]
     return [found for found in asked if isinstance(found, Bound)]
 
 
@@ -135,7 +135,7 @@ def best(bounds: Iterable[Bound]) -> Bound:
     return min(valid, key=lambda bound: bound.value)
 
 
-def from_outside() -> dict[str, Theorem]:
+def user_theorems() -> dict[str, Theorem]:
     """Return the theorems added to `THEOREMS` in this process; other processes lack them."""
     return {name: one for name, one in THEOREMS.items() if name not in _OF_THE_PACKAGE}
 

@@ -22,7 +22,6 @@ from narcissus._outwards import lower, upper
 from narcissus._pandas import pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, integer
-from narcissus.channels.ahead import cuts, predict_ahead, some
 from narcissus.channels.bayes_security import new_axes
 from narcissus.channels.estimators import portfolio
 from narcissus.channels.limits import (
@@ -36,6 +35,7 @@ from narcissus.channels.limits import (
     security_high,
     without_lower,
 )
+from narcissus.channels.prequential import cuts, predict_ahead, some
 from narcissus.channels.samples import FEWEST, Matrix, SampledResult, Samples, samples
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions

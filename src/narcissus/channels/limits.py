@@ -30,9 +30,9 @@ from scipy import optimize, special
 
 from narcissus._validation import did_you_mean
 from narcissus.channels._search import least_overlap
-from narcissus.channels.ahead import Predicted, cuts, predict_ahead, some
 from narcissus.channels.estimators import portfolio
 from narcissus.channels.pairs import Pair, choose_pair, only, pooled_high
+from narcissus.channels.prequential import Predicted, cuts, predict_ahead, some
 from narcissus.channels.samples import Codes, Samples, restricted
 from narcissus.errors import InputError
 from narcissus.observer import Observer

@@ -24,8 +24,8 @@ from scipy import spatial, special
 from narcissus._outwards import upper
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer
-from narcissus.channels.ahead import Draws, LogScore, paid_ahead, with_prior
 from narcissus.channels.estimators import portfolio
+from narcissus.channels.prequential import Draws, LogScore, paid_ahead, with_prior
 from narcissus.channels.samples import Codes, Matrix, SampledResult, Samples, samples
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from narcissus.channels.ahead import chunks
 from narcissus.channels.estimators import Estimator, Frequentist, Scorer, portfolio
+from narcissus.channels.prequential import chunks
 from narcissus.channels.samples import Codes, Matrix, Samples, restricted
 from narcissus.observer import Observer
 

@@ -26,7 +26,12 @@ from narcissus._outwards import upper
 from narcissus._pandas import is_frame, pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import between, one_of
-from narcissus.channels.ahead import (
+from narcissus.channels.estimate import as_limits, between_text
+from narcissus.channels.estimators import portfolio
+from narcissus.channels.limits import NO_LOWER, below, mean_high
+from narcissus.channels.limits import upper as most_of
+from narcissus.channels.measures import guess_table, shannon_capacity, shannon_leakage
+from narcissus.channels.prequential import (
     EXHAUSTED,
     MIXED,
     MOST_CONTINUOUS,
@@ -39,11 +44,6 @@ from narcissus.channels.ahead import (
     paid_ahead,
     with_prior,
 )
-from narcissus.channels.estimate import as_limits, between_text
-from narcissus.channels.estimators import portfolio
-from narcissus.channels.limits import NO_LOWER, below, mean_high
-from narcissus.channels.limits import upper as most_of
-from narcissus.channels.measures import guess_table, shannon_capacity, shannon_leakage
 from narcissus.channels.samples import Codes, SampledResult, Samples, samples
 from narcissus.errors import InputError
 from narcissus.evidence.betting import mean_limits

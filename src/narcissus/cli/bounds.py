@@ -117,7 +117,7 @@ def _on_people(
     at_least: int | None,
     confidence: float | None,
 ) -> Answer:
-    """Bound the mean over people, and the tail or the number of those who fall."""
+    """Bound the mean over people, and the tail or the number of those who are reconstructed."""
     with option_names():
         payload = of_people(people, guarantee)
         if at_least is not None:
@@ -261,7 +261,7 @@ def _bound_text(
         most = payload.get("at_most", danger.guesses)
         about = "Other bounds, for comparison:"
         if most < danger.guesses:
-            about = f"Other bounds on the chance that more than {most} fall:"
+            about = f"Other bounds on the chance that more than {most} are reconstructed:"
         lines += ["", about]
     for row in payload["others"]:
         mark = "" if row["valid"] else "  (NOT A BOUND: known not to hold)"
@@ -365,7 +365,9 @@ def _check_limits(
 ) -> None:
     at_most = limits["at_most"]
     if not people and (targets is None) != (at_most is None):
-        raise InputError("`--targets` and `--at-most` go together: V of N people may fall")
+        raise InputError(
+            "`--targets` and `--at-most` go together: V of N people may be reconstructed"
+        )
     if _none(limits):
         raise InputError(
             "a limit must be given: `--advantage`, `--success-at-most`, `--targets` with "
@@ -376,7 +378,7 @@ def _check_limits(
     if targets is not None and at_most is not None and at_most >= targets and not people:
         raise InputError(
             f"`--at-most` must be below the {targets} targets, got {at_most}: "
-            "no more than all of them can fall, whatever is released"
+            "no more than all of them can be reconstructed, whatever is released"
         )
 
 
@@ -522,7 +524,7 @@ def _protect_text(
         )
     if "at_most" in payload:
         lines.append(
-            f"More than {payload['at_most']} of {n:,} people fall with probability "
+            f"More than {payload['at_most']} of {n:,} people are reconstructed with probability "
             f"at most {upper(payload['exceeded'])}."
         )
     if "by_value" in payload:

@@ -473,26 +473,26 @@ def mean_text(payload: dict[str, Any]) -> list[str]:
 def fall_text(
     payload: Mapping[str, Any], n: int, *, guesses: int, form: str = "", under: str = ""
 ) -> list[str]:
-    """Describe how many of ``n`` people fall, and what some mechanism reaches of it if known."""
+    """Describe how many of ``n`` people are reconstructed, and what some mechanism reaches."""
     many, far = format(n, form), ""
     if (most := payload.get("reached")) is not None:
         said = f"{most:,}" if "at_most" in payload else lower(most)
         far = f" (proved); some mechanism with this guarantee reaches {said}{under}"
     if "tail" in payload:
         return [
-            f"That at least {payload['at_least']} of {many} people fall has probability at most "
-            f"{upper(payload['tail'])}{far}."
+            f"That at least {payload['at_least']} of {many} people are reconstructed has "
+            f"probability at most {upper(payload['tail'])}{far}."
         ]
     if "at_most" not in payload:
         return []
     level = f"{100 * payload['confidence']:g}% confidence"
     if payload["at_most"] >= guesses:
         return [
-            f"Nothing is proved about how many of {many} people fall: with {level} every guess "
-            "may be right."
+            f"Nothing is proved about how many of {many} people are reconstructed: "
+            f"with {level} every guess may be right."
         ]
     most = format(payload["at_most"], form)
-    return [f"With {level} at most {most} of {many} people fall{far}."]
+    return [f"With {level} at most {most} of {many} people are reconstructed{far}."]
 
 
 def proved_text(payload: Mapping[str, Any]) -> list[str]:

@@ -352,7 +352,8 @@ def estimated_tail(
     tail = PoissonBinomial(np.atleast_1d(posterior(limits, e))).tail(v)
     return Bound(
         min(1.0, tail + limits.size * d + error) if v <= limits.size else 0.0,
-        f"probability, over samples and release, that at least {v} of {limits.size} targets fall",
+        f"probability, over samples and release, that at least {v} of {limits.size} targets "
+        "are reconstructed",
         "Narcissus theory 4.4 (estimated prior)",
         (
             f"(epsilon, delta)-DP with epsilon {e:g}, delta {d:g} (replace-one neighbours)",

@@ -266,7 +266,7 @@ def _tests(asked: Question) -> list[Theorem]:
         and theorem.lacks(asked) is None
         and not (theorem.needs.several_points and asked.r > _LARGEST_PROGRAM)
     ]
-    return sorted(usable, key=lambda theorem: theorem.dear)
+    return sorted(usable, key=lambda theorem: theorem.expensive)
 
 
 def _methods(danger: Threat, v: int, asked: Claimed, factor: int) -> tuple[Method, ...]:
@@ -281,7 +281,7 @@ def _methods(danger: Threat, v: int, asked: Claimed, factor: int) -> tuple[Metho
         def p_value(epsilon: float, theorem: Theorem = theorem) -> float:
             return theorem.value(Question(danger, asked.at(epsilon), v))
 
-        tolerance = 1e-4 if theorem.dear else 1e-9
+        tolerance = 1e-4 if theorem.expensive else 1e-9
         found.append(asked.method(theorem, p_value, tolerance, factor, valid=theorem.valid(claim)))
     return tuple(found)
 
@@ -332,19 +332,21 @@ def refuted_mu(danger: Threat, v: int, alpha: float) -> float:
     like = Question(danger, GaussianDP(1.0), v)
     tests = [theorem for theorem in _tests(like) if theorem.valid(like)]
 
-    def p_value(mu: float, *, dear: bool) -> float:
+    def p_value(mu: float, *, expensive: bool) -> float:
         """Return the first p-value that rejects, or the smallest."""
         asked, least = Question(danger, GaussianDP(mu), v), 1.0
         for theorem in tests:
-            if theorem.dear == dear and least > alpha:
+            if theorem.expensive == expensive and least > alpha:
                 least = min(least, theorem.value(asked))
         return least
 
-    closed = largest_refuted(lambda mu: p_value(mu, dear=False), alpha, 1e-6, largest=LARGEST_MU)
-    if v == 0 or not any(theorem.dear for theorem in tests):
+    closed = largest_refuted(
+        lambda mu: p_value(mu, expensive=False), alpha, 1e-6, largest=LARGEST_MU
+    )
+    if v == 0 or not any(theorem.expensive for theorem in tests):
         return closed
     refined = largest_refuted(
-        lambda mu: p_value(mu, dear=True), alpha, 1e-3, start=closed, largest=LARGEST_MU
+        lambda mu: p_value(mu, expensive=True), alpha, 1e-3, start=closed, largest=LARGEST_MU
     )
     return max(closed, refined)
 

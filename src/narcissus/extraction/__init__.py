@@ -81,6 +81,7 @@ from narcissus.extraction.recovered import (
     CanaryPlan,
     Division,
     TextDocument,
+    auc,
     completed_documents,
     divide,
     membership_scores,
@@ -88,8 +89,7 @@ from narcissus.extraction.recovered import (
     printed_stretches,
     read_documents,
     recovered_documents,
-    told_apart,
-    told_at,
+    tpr_at_fpr,
 )
 from narcissus.extraction.relations import (
     Close,
@@ -203,6 +203,7 @@ __all__ = [
     "assess_extraction",
     "attack_secrets",
     "attempts_of",
+    "auc",
     "can_serve",
     "check_isolation",
     "completed_documents",
@@ -239,8 +240,7 @@ __all__ = [
     "run_program",
     "run_programs",
     "self_extracting",
-    "told_apart",
-    "told_at",
+    "tpr_at_fpr",
     "train_classifier",
     "train_dense",
     "train_models",
@@ -250,3 +250,5 @@ __all__ = [
     "without_isolation",
     "zipf_prior",
 ]
+
+told_apart, told_at = auc, tpr_at_fpr  # their names before 0.1

@@ -373,7 +373,7 @@ class ToldAt:
     needed: int  # least number of fresh documents
 
 
-def told_at(
+def tpr_at_fpr(
     trained: FloatArray, fresh: FloatArray, rate: float, *, confidence: float = 0.95
 ) -> ToldAt:
     """Recognise training documents by a threshold with few false alarms.
@@ -382,7 +382,7 @@ def told_at(
         rest.
     rate: largest share of false alarms, in (0, 1).
 
-    >>> told_at(np.arange(50.0, 150), np.arange(100.0), 0.1)
+    >>> tpr_at_fpr(np.arange(50.0, 150), np.arange(100.0), 0.1)
     ToldAt(rate=0.1, threshold=95.0, told=0.54, needed=29)
     """
     level, share = fraction("confidence", confidence), fraction("rate", rate)
@@ -398,7 +398,7 @@ def told_at(
     return ToldAt(rate, threshold, float(np.mean(trained > threshold)), needed)
 
 
-def told_apart(
+def auc(
     trained: FloatArray, fresh: FloatArray, *, confidence: float = 0.95, quantity: str = ""
 ) -> Estimate:
     """Estimate the chance that a training document outscores a fresh one; ties count half.

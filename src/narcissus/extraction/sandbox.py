@@ -85,7 +85,7 @@ _REFUSED = b"refused"
 
 
 @dataclass(frozen=True)
-class Burglar:
+class EscapeProbe:
     """An escape attempt: its source, its limits, and the only ending that counts as stopped."""
 
     name: str
@@ -105,27 +105,27 @@ def _attempt(code: str, errors: str = "OSError") -> str:
     return f"try:\n{body}\n    print('broken')\nexcept {errors}:\n    print('refused')\n"
 
 
-BURGLARS = (
-    Burglar(
+ESCAPE_PROBES = (
+    EscapeProbe(
         "reads its release",  # walls that let nothing in are no use either
         "import sys\nprint(open(sys.argv[1]).read(), end='')\n",
         "it can",
         says=b"the release",
     ),
-    Burglar(
+    EscapeProbe(
         "uses its temporary folder",  # real programs need one
         "import tempfile\nwith tempfile.NamedTemporaryFile('w+') as file:\n"
         "    print('mine', file=file, flush=True)\n    print(open(file.name).read(), end='')\n",
         "it can",
         says=b"mine",
     ),
-    Burglar("fork bomb", _attempt("import os\nwhile True:\n    os.fork()"), "no child process"),
-    Burglar(
+    EscapeProbe("fork bomb", _attempt("import os\nwhile True:\n    os.fork()"), "no child process"),
+    EscapeProbe(
         "starts another program",
         _attempt("import os\nos.execv('/bin/sh', ['sh', '-c', 'echo broken'])"),
         "refused",
     ),
-    Burglar(
+    EscapeProbe(
         "memory hog",
         _attempt(
             "held = []\nwhile True:\n    held.append(bytearray(b'x' * 2**24))", "MemoryError"
@@ -133,7 +133,7 @@ BURGLARS = (
         "the memory limit held",
         memory=2**28,
     ),
-    Burglar(
+    EscapeProbe(
         "endless loop",
         "while True: pass\n",
         "killed at its time limit",
@@ -141,48 +141,50 @@ BURGLARS = (
         says=b"",
         seconds=2.0,
     ),
-    Burglar("reads /etc/passwd", _attempt("open('/etc/passwd').read()"), "refused"),
-    Burglar("lists the root folder", _attempt("import os\nassert not "
+    EscapeProbe("reads /etc/passwd", _attempt("open('/etc/passwd').read()"), "refused"),
+    EscapeProbe("lists the root folder", _attempt("import os\nassert not "
             "set(os.listdir('/')) & {'home', 'root', 'etc', 'proc'}\nraise OSError"), "refused"),
-    Burglar("writes a file", _attempt("open('kept', 'w').write('x')"), "refused"),
-    Burglar("changes its release", _attempt("open('release', 'r+').write('x')"), "refused"),
-    Burglar("empties its release",  # without ever asking to write
+    EscapeProbe("writes a file", _attempt("open('kept', 'w').write('x')"), "refused"),
+    EscapeProbe("changes its release", _attempt("open('release', 'r+').write('x')"), "refused"),
+    EscapeProbe("empties its release",  # without ever asking to write
             _attempt("import os\nos.open('release', os.O_RDONLY | os.O_TRUNC)"), "refused"),
-    Burglar("locks others out of its folder", _attempt("import os\nos.chmod('.', 0)"), "refused"),
-    Burglar("makes a link", _attempt("import os\nos.symlink('/etc/passwd', "
+    EscapeProbe("locks others out of its folder",
+            _attempt("import os\nos.chmod('.', 0)"), "refused"),
+    EscapeProbe("makes a link", _attempt("import os\nos.symlink('/etc/passwd', "
             "os.environ['TMPDIR'] + '/link')"), "refused"),
-    Burglar("fills the disk", _attempt("import os\nfor n in range(10**4):\n"
+    EscapeProbe("fills the disk", _attempt("import os\nfor n in range(10**4):\n"
             "    with open(os.environ['TMPDIR'] + f'/{n}', 'wb') as file:\n"
             "        file.write(bytes(2**16))\nimport time\ntime.sleep(2)"), "stopped",
             or_ended=True),
-    Burglar("leaves its session", _attempt("import os\nos.setsid()"), "refused"),
-    Burglar("reads the environment of the process that started it",
+    EscapeProbe("leaves its session", _attempt("import os\nos.setsid()"), "refused"),
+    EscapeProbe("reads the environment of the process that started it",
             _attempt("import os\nopen(f'/proc/{os.getppid() or 1}/environ', 'rb').read()"),
             "refused"),
-    Burglar("traces another process", "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+    EscapeProbe("traces another process",
+            "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
             "print('broken' if libc.ptrace(0, 0, 0, 0) == 0 else 'refused')\n", "refused"),
-    Burglar(
+    EscapeProbe(
         "opens a socket",
         _attempt("import socket\nsocket.socket(socket.AF_INET).connect(('127.0.0.1', 9))"),
         "refused",
     ),
-    Burglar(
+    EscapeProbe(
         "opens a local socket",
         _attempt("import socket\nsocket.socket(socket.AF_UNIX)"),
         "refused",
     ),
-    Burglar(
+    EscapeProbe(
         "signals the process that started it",
         _attempt("import os\nos.kill(os.getppid() or 2, 0)"),
         "refused",
     ),
-    Burglar(
+    EscapeProbe(
         "looks at the environment",
         "import os\nprint('broken' if set(os.environ) - {'LC_CTYPE', 'PWD', 'TMPDIR', 'HOME'} "
         "else 'refused')\n",
         "it names the temporary folder",
     ),
-    Burglar(
+    EscapeProbe(
         "prints 10 GB",
         "import sys\nfor _ in range(10 * 2**10): sys.stdout.write('x' * 2**20)\n",
         "killed at its output limit",
@@ -273,8 +275,8 @@ def _try_method(method: str) -> Isolation:
         raise IsolationError("not installed")
     checks: list[tuple[str, str]] = []
     layers: tuple[str, ...] = ()
-    for burglar in BURGLARS:
-        run = run_once(burglar.source.encode(), b"the release", _limits_of(burglar), method)
+    for probe in ESCAPE_PROBES:
+        run = run_once(probe.source.encode(), b"the release", _limits_of(probe), method)
         if run.ending == "crashed" and not run.layers:
             raise IsolationError(f"it did not start ({run.error.strip()[-200:]})")
         layers = run.layers
@@ -283,11 +285,11 @@ def _try_method(method: str) -> Isolation:
         walls = {"namespaces": "namespaces", "Landlock": "Landlock"}.get(method, "")
         if not any(layer.startswith(walls) for layer in layers):
             raise IsolationError(next(x for x in layers if x.startswith(f"!{walls}"))[1:])
-        if _is_stopped(burglar, run):
-            checks.append((burglar.name, burglar.stopped))
+        if _is_stopped(probe, run):
+            checks.append((probe.name, probe.stopped))
         else:
             raise IsolationError(
-                f"the check '{burglar.name}' was not stopped: the program ended with "
+                f"the check '{probe.name}' was not stopped: the program ended with "
                 f"'{run.ending}' and printed {run.output[:80]!r} {run.error.strip()[-120:]}"
             )
     return Isolation(
@@ -299,19 +301,19 @@ def _try_method(method: str) -> Isolation:
     )
 
 
-def _limits_of(burglar: Burglar) -> Limits:
+def _limits_of(probe: EscapeProbe) -> Limits:
     return replace(
         DEFAULT_LIMITS,
-        seconds=burglar.seconds,
-        memory=burglar.memory,
-        output=burglar.output,
-        disk=burglar.disk,
+        seconds=probe.seconds,
+        memory=probe.memory,
+        output=probe.output,
+        disk=probe.disk,
     )
 
 
-def _is_stopped(burglar: Burglar, run: ProgramRun) -> bool:
-    was_ended = burglar.or_ended and run.ending == "crashed" and not run.output
-    return was_ended or (burglar.expected == run.ending and burglar.says == run.output.strip())
+def _is_stopped(probe: EscapeProbe, run: ProgramRun) -> bool:
+    was_ended = probe.or_ended and run.ending == "crashed" and not run.output
+    return was_ended or (probe.expected == run.ending and probe.says == run.output.strip())
 
 
 @lru_cache(maxsize=1)
@@ -323,9 +325,9 @@ def can_serve() -> bool:
     """
     if _unprotected.get() or _checked().method != METHOD:
         return False
-    tried = [(one.source.encode(), _limits_of(one)) for one in BURGLARS]
+    tried = [(one.source.encode(), _limits_of(one)) for one in ESCAPE_PROBES]
     runs = run_served(tried, b"the release")
-    return all(_is_stopped(one, run) for one, run in zip(BURGLARS, runs, strict=True))
+    return all(_is_stopped(one, run) for one, run in zip(ESCAPE_PROBES, runs, strict=True))
 
 
 def run_programs(

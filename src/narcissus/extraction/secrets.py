@@ -287,7 +287,7 @@ def attack_secrets(
     )
     bound = None
     if training.noise > 0:
-        bound = best(bounds_on(threat(values=weights), training.guarantee, dear=False))
+        bound = best(bounds_on(threat(values=weights), training.guarantee, expensive=False))
     return SecretAttack(
         found[PUBLISHED],
         found[POSTERIOR],

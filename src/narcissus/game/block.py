@@ -20,7 +20,7 @@ from narcissus.attacks.base import (
     Asks,
     BrokenMechanismError,
     Conversation,
-    ToldMore,
+    NeedsSideInformation,
     Transcript,
     one_by_one,
 )
@@ -262,11 +262,11 @@ class Sources:
 
 
 Streams = Callable[[int, int], Sources]
-"""From a block's number and its seat's place to its generators, whoever plays it."""
+"""From a block's number and its scenario's place to its generators, whoever plays it."""
 
 
 @dataclass(frozen=True)
-class Turn:
+class AttackOutcome:
     """The attempts and scores of one attack in a block."""
 
     attempts: Answers
@@ -276,7 +276,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Seat:
+class Scenario:
     """One game of a family, with the attacks prepared for it."""
 
     name: str  # of the distribution, or of the level of noise; empty where there is one only
@@ -296,30 +296,30 @@ class Seat:
 
 
 @dataclass(frozen=True, eq=False)
-class Deal:
+class TrialInputs:
     """The data of a block, and the side information about them, before any release."""
 
     draw: Draw
     known: Batch
 
     @classmethod
-    def of(cls, game: Game, size: int, rng: np.random.Generator) -> Deal:
+    def of(cls, game: Game, size: int, rng: np.random.Generator) -> TrialInputs:
         draw = guarded("world", game.world, lambda: game.world.draw(size, rng))
         known = None if game.side is None else game.side.reveal(game.world, draw, rng)
         return cls(draw, known)
 
 
 @dataclass(frozen=True)
-class Round:
-    """A block that was played: data, side information, release, and each attack's turn."""
+class PlayedBlock:
+    """A block that was played: data, side information, release, and each attack's outcome."""
 
-    seat: Seat
+    scenario: Scenario
     number: int
-    place: int  # of its seat
+    place: int  # of its scenario
     draw: Draw
     known: Batch
     release: Batch
-    turns: dict[str, Turn] = field(default_factory=dict)
+    outcomes: dict[str, AttackOutcome] = field(default_factory=dict)
     _added: dict[MoreKnowledge, Batch] = field(default_factory=dict, init=False)
 
     def told(self, more: MoreKnowledge) -> Batch:
@@ -329,11 +329,11 @@ class Round:
         return self._added[more]
 
     def attempts(self, attacks: Mapping[str, Any], sources: Sources) -> dict[str, Answers]:
-        game = self.seat.game
+        game = self.scenario.game
         made: dict[str, Answers] = {}
         for place, (name, attack) in enumerate(attacks.items()):
             rng = sources.attack(place, name)
-            more = attack.knows if isinstance(attack, ToldMore) else None
+            more = attack.knows if isinstance(attack, NeedsSideInformation) else None
             known = self.known if more is None else self.told(more)
             if is_interactive(game.mechanism):
                 # what is said of data of the user's own world may name people: it is not kept
@@ -342,7 +342,7 @@ class Round:
                 made[name] = converse(game.mechanism, self.draw, known, asks, rng, kept=kept)
                 continue
             made[name] = ask(
-                attack, self.release, known, self.draw.trials, rng, strict=self.seat.strict
+                attack, self.release, known, self.draw.trials, rng, strict=self.scenario.strict
             )
         return made
 
@@ -350,44 +350,44 @@ class Round:
         """Release other data, and run the attacks that know no more than the game tells."""
         attacks = {
             name: attack
-            for name, attack in self.seat.playing(self.number).items()
-            if not isinstance(attack, ToldMore)
+            for name, attack in self.scenario.playing(self.number).items()
+            if not isinstance(attack, NeedsSideInformation)
         }
-        release = _released(self.seat.game, data, sources)
-        other = Round(self.seat, self.number, self.place, Draw(data), self.known, release)
+        release = _released(self.scenario.game, data, sources)
+        other = PlayedBlock(self.scenario, self.number, self.place, Draw(data), self.known, release)
         return other.attempts(attacks, sources)
 
 
-Measure = Callable[[Round], Arrays]
+Measure = Callable[[PlayedBlock], Arrays]
 """What is kept of a block: named arrays, worked out where the block is played."""
 
 
 def play_block(
-    seat: Seat,
+    scenario: Scenario,
     number: int,
     place: int,
     *,
     size: int,
     streams: Streams,
     fresh: int = 1,
-    deal: Deal | None = None,
-) -> Round:
+    inputs: TrialInputs | None = None,
+) -> PlayedBlock:
     """Play one block of ``size`` trials; the result depends on these arguments alone.
 
-    Seats that share world, side information and the generator of the world, and whose relation
-    tosses no coins, may share a ``deal``: then nothing is drawn.
+    Scenarios that share world, side information and the generator of the world, and whose relation
+    tosses no coins, may share ``inputs``: then nothing is drawn.
     """
-    game, sources = seat.game, streams(number, place)
+    game, sources = scenario.game, streams(number, place)
     world = sources.world
-    dealt = Deal.of(game, size, world) if deal is None else deal
-    known, released = dealt.known, _released(game, dealt.draw.data, sources)
-    played = Round(seat, number, place, dealt.draw, known, released)
-    made = played.attempts(seat.playing(number), sources)
+    given = TrialInputs.of(game, size, world) if inputs is None else inputs
+    known, released = given.known, _released(game, given.draw.data, sources)
+    played = PlayedBlock(scenario, number, place, given.draw, known, released)
+    made = played.attempts(scenario.playing(number), sources)
     success: dict[str, Scores] = {}
     for name, attempts in made.items():
-        held = score(game.relation, dealt.draw.data, attempts, world)
+        held = score(game.relation, given.draw.data, attempts, world)
         if (kept := game.kept) is not None:
-            counts = surprising(game, game.relation, kept, dealt.draw, known, attempts)
+            counts = surprising(game, game.relation, kept, given.draw, known, attempts)
             held = np.logical_and(held, counts)
         success[name] = held
     exact = {name: exact_baseline(game, known, attempts) for name, attempts in made.items()}
@@ -397,7 +397,7 @@ def play_block(
     for name, attempts in made.items():
         chance = exact[name]
         baseline, count = (sampled[name], fresh) if chance is None else (chance, 0)
-        played.turns[name] = Turn(attempts, success[name], baseline, count)
+        played.outcomes[name] = AttackOutcome(attempts, success[name], baseline, count)
     return played
 
 
@@ -410,10 +410,10 @@ def _released(game: Game, data: Batch, sources: Sources) -> Batch:
 
 
 def _against_fresh(
-    played: Round, attempts: Mapping[str, Attempts], rng: np.random.Generator, fresh: int
+    played: PlayedBlock, attempts: Mapping[str, Attempts], rng: np.random.Generator, fresh: int
 ) -> dict[str, Floats]:
     """Compute the share of fresh data sets for which each attempt holds."""
-    game, draw = played.seat.game, played.draw
+    game, draw = played.scenario.game, played.draw
     held = {name: np.zeros(draw.trials) for name in attempts}
     relation, kept = game.looser or game.relation, game.kept and game.kept.of_fresh
 

@@ -26,8 +26,8 @@ from narcissus.evidence.betting import log_mean
 from narcissus.game.block import (
     Arrays,
     Measure,
-    Round,
-    Seat,
+    PlayedBlock,
+    Scenario,
     Sources,
     Streams,
     guarded,
@@ -118,22 +118,22 @@ class BlockScores:
         return replace(self, failures=moved)
 
 
-def packed(played: Round) -> Arrays:
+def packed(played: PlayedBlock) -> Arrays:
     """Return the scores of the attacks, in their order, as plain arrays: what `play` keeps."""
     arrays: dict[str, NDArray[np.generic]] = {}
-    for place, turn in enumerate(played.turns.values()):
-        failures = json.dumps([astuple(failure) for failure in turn.attempts.failures[:20]])
+    for place, outcome in enumerate(played.outcomes.values()):
+        failures = json.dumps([astuple(failure) for failure in outcome.attempts.failures[:20]])
         arrays |= {
-            f"{place}/success": turn.success,
-            f"{place}/baseline": turn.baseline,
-            f"{place}/fresh": np.array(turn.fresh),
-            f"{place}/weight": weight(played.seat.game, turn.attempts),
-            f"{place}/made": turn.attempts.made,
-            f"{place}/failed": np.array(len(turn.attempts.failures)),
+            f"{place}/success": outcome.success,
+            f"{place}/baseline": outcome.baseline,
+            f"{place}/fresh": np.array(outcome.fresh),
+            f"{place}/weight": weight(played.scenario.game, outcome.attempts),
+            f"{place}/made": outcome.attempts.made,
+            f"{place}/failed": np.array(len(outcome.attempts.failures)),
             f"{place}/failures": np.frombuffer(failures.encode(), dtype=np.uint8),
         }
-        if turn.attempts.transcripts:
-            said = json.dumps([astuple(one) for one in turn.attempts.transcripts])
+        if outcome.attempts.transcripts:
+            said = json.dumps([astuple(one) for one in outcome.attempts.transcripts])
             arrays[f"{place}/transcripts"] = np.frombuffer(said.encode(), dtype=np.uint8)
     return arrays
 
@@ -243,13 +243,13 @@ _BLOCK_BYTES = 32_000_000
 _FIRST_BLOCK, _LARGEST_BLOCK = 500, 10_000
 
 
-def seats_of(game: Game, attacks: Mapping[str, Any] | Any) -> list[Seat]:
+def scenarios_of(game: Game, attacks: Mapping[str, Any] | Any) -> list[Scenario]:
     """Return each distribution of the world, with the attacks prepared for it."""
     named: dict[str, Any] = dict(attacks) if isinstance(attacks, Mapping) else {"attack": attacks}
     if not named:
         raise InputError("a game needs at least one attack to be played")
-    seats = [
-        Seat(
+    scenarios = [
+        Scenario(
             name,
             member,
             {
@@ -259,10 +259,10 @@ def seats_of(game: Game, attacks: Mapping[str, Any] | Any) -> list[Seat]:
         )
         for name, member in game.members().items()
     ]
-    for seat in seats:
-        for title, attack in seat.attacks.items():
-            _fits(seat.game.mechanism, title, attack)
-    return seats
+    for scenario in scenarios:
+        for title, attack in scenario.attacks.items():
+            _fits(scenario.game.mechanism, title, attack)
+    return scenarios
 
 
 def _fits(mechanism: Any, title: str, attack: Any) -> None:
@@ -281,7 +281,7 @@ def _fits(mechanism: Any, title: str, attack: Any) -> None:
 
 @dataclass(frozen=True)
 class Planned:
-    """A block to play; ``place`` is that of its seat."""
+    """A block to play; ``place`` is that of its scenario."""
 
     number: int
     size: int
@@ -289,21 +289,21 @@ class Planned:
     key: str
 
 
-def plan(seats: Sequence[Seat], trials: int) -> list[Planned]:
-    """Share the trials among the seats, and take their blocks in turn."""
-    shares = [max(1, (trials + place) // len(seats)) for place in range(len(seats))][::-1]
+def plan(scenarios: Sequence[Scenario], trials: int) -> list[Planned]:
+    """Share the trials among the scenarios, and take their blocks in turn."""
+    shares = [max(1, (trials + place) // len(scenarios)) for place in range(len(scenarios))][::-1]
     blocks: list[Planned] = []
-    for place, seat in enumerate(seats):
-        for number, size in enumerate(_sizes(seat, shares[place])):
+    for place, scenario in enumerate(scenarios):
+        for number, size in enumerate(_sizes(scenario, shares[place])):
             # The size stands in the key: a longer run may cut its last block elsewhere.
-            key = f"batch/{number}/{size}" + (f"/{place}" if len(seats) > 1 else "")
+            key = f"batch/{number}/{size}" + (f"/{place}" if len(scenarios) > 1 else "")
             blocks.append(Planned(number, size, place, key))
     return sorted(blocks, key=lambda block: (block.number, block.place))
 
 
-def _sizes(seat: Seat, trials: int) -> Iterator[int]:
+def _sizes(scenario: Scenario, trials: int) -> Iterator[int]:
     """Yield block sizes such that a block's data are about 32 MB, on every machine."""
-    game = seat.game
+    game = scenario.game
     rng = np.random.default_rng(0)
     sample = guarded("world", game.world, lambda: game.world.draw(1, rng))
     entry = sample.data[0]
@@ -315,7 +315,7 @@ def _sizes(seat: Seat, trials: int) -> Iterator[int]:
     # The first blocks are small, so that a plain violation is seen at once.
     done, now = 0, min(block, _FIRST_BLOCK)
     parts = [game.world, game.mechanism, game.relation, game.side, game.looser]
-    if is_interactive(game.mechanism) or is_own([*parts, *seat.attacks.values()]):
+    if is_interactive(game.mechanism) or is_own([*parts, *scenario.attacks.values()]):
         block = now  # trials may take long, and an interrupted run loses the blocks in flight
     while done < trials:
         count = min(now, trials - done)
@@ -329,47 +329,47 @@ class OneStream:
     """One generator for all of a block, and a separate one for each attack."""
 
     entropy: int
-    alone: bool = True  # whether there is one seat only; several have a seed each
+    alone: bool = True  # whether there is one scenario only; several have a seed each
 
     def __call__(self, number: int, place: int) -> Sources:
         entropy = self.entropy
         if not self.alone:
             entropy = int(child(entropy, 0, 0, place).integers(2**63))
         rng = child(entropy, 0, number)
-        return Sources(rng, rng, lambda turn, name: child(entropy, 1 + turn, number))
+        return Sources(rng, rng, lambda place, name: child(entropy, 1 + place, number))
 
 
 @dataclass(frozen=True)
 class BlockPlayer:
-    """A player of blocks by key, ``batch/NUMBER/SIZE`` and ``/PLACE`` where seats are several."""
+    """A player of blocks by key, ``batch/NUMBER/SIZE``, with ``/PLACE`` of several scenarios."""
 
-    seats: Sequence[Seat]
+    scenarios: Sequence[Scenario]
     streams: Streams
     fresh: int
     measure: Measure
 
     def __call__(self, key: str) -> Arrays:
         number, size, place, *_ = map(int, f"{key}/0".split("/")[1:])  # a missing place is 0
-        seat, streams = self.seats[place], self.streams
+        scenario, streams = self.scenarios[place], self.streams
         return self.measure(
-            play_block(seat, number, place, size=size, streams=streams, fresh=self.fresh)
+            play_block(scenario, number, place, size=size, streams=streams, fresh=self.fresh)
         )
 
 
 class Tally:
-    """Bets against the statement by all attacks of one seat together."""
+    """Bets against the statement by all attacks of one scenario together."""
 
-    def __init__(self, seat: Seat, claim: Statement, hurdle: float) -> None:
-        self.seat, self.claim, self.hurdle = seat, claim, hurdle
-        self.evidence = {name: Evidence(claim) for name in seat.attacks}
-        self.collected: dict[str, list[BlockScores]] = {name: [] for name in seat.attacks}
+    def __init__(self, scenario: Scenario, claim: Statement, hurdle: float) -> None:
+        self.scenario, self.claim, self.hurdle = scenario, claim, hurdle
+        self.evidence = {name: Evidence(claim) for name in scenario.attacks}
+        self.collected: dict[str, list[BlockScores]] = {name: [] for name in scenario.attacks}
         self.done = 0  # trials
         self.decided: int | None = None  # trial at which the capital reached the hurdle
         self.capital = -math.inf  # log of the largest
         self.decides = ""  # attack with the largest capital, at that trial or at the last one
 
     def add(self, size: int, arrays: Arrays) -> None:
-        blocks = {name: unpacked(arrays, place) for place, name in enumerate(self.seat.attacks)}
+        blocks = {name: unpacked(arrays, place) for place, name in enumerate(self.scenario.attacks)}
         paths = [self.evidence[name].update(block.scores) for name, block in blocks.items()]
         capital = log_mean(np.stack(paths))
         for name, block in blocks.items():
@@ -446,13 +446,13 @@ def play(
         )
     entropy = entropy_of(rng)
     claim = statement or Resilience()
-    seats = seats_of(game, attacks)
+    scenarios = scenarios_of(game, attacks)
     # Paid for once for each member of a family: a member is named, so each is a claim.
-    hurdle = math.log(len(seats)) - math.log(1 - level)
-    tallies = [Tally(seat, prepared(claim, seat.game), hurdle) for seat in seats]
-    planned = plan(seats, trials)
+    hurdle = math.log(len(scenarios)) - math.log(1 - level)
+    tallies = [Tally(scenario, prepared(claim, scenario.game), hurdle) for scenario in scenarios]
+    planned = plan(scenarios, trials)
     observer.start("trials", sum(block.size for block in planned))
-    player = BlockPlayer(seats, OneStream(entropy, len(seats) == 1), fresh, packed)
+    player = BlockPlayer(scenarios, OneStream(entropy, len(scenarios) == 1), fresh, packed)
     with closing(through(player, [block.key for block in planned])) as results:
         for block, arrays in zip(planned, results, strict=True):
             tally = tallies[block.place]
@@ -475,7 +475,7 @@ def _weighed(
 ) -> Play:
     """Combine the trials of all members; the member with the strongest evidence decides."""
     worst = max(tallies, key=lambda tally: (tally.decided is not None, tally.capital))
-    share = (1 - level) / len(worst.seat.attacks) / len(tallies)
+    share = (1 - level) / len(worst.scenario.attacks) / len(tallies)
     attackers = [
         summary(name, blocks, 1 - share, stopped=stop) for name, blocks in worst.collected.items()
     ]
@@ -497,7 +497,7 @@ def _weighed(
         entropy=entropy,
         remarks=remarks(attackers),
         decides=worst.decides,
-        member=worst.seat.name,
+        member=worst.scenario.name,
         members=len(tallies),
     )
 

@@ -6,8 +6,8 @@ from narcissus.knowledge.base import (
     Hiding,
     Knowledge,
     KnownRows,
+    OwnSideInformation,
     Rates,
-    Told,
     refine,
 )
 from narcissus.knowledge.columns import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
@@ -22,7 +22,9 @@ __all__ = [
     "KnownRows",
     "OtherColumns",
     "OtherSecrets",
+    "OwnSideInformation",
     "Rates",
-    "Told",
     "refine",
 ]
+
+Told = OwnSideInformation  # its name before 0.1

@@ -400,7 +400,7 @@ def _sum(terms: list[Floats]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Told:
+class OwnSideInformation:
     """A function that the user wrote: ``K = function(data)``.
 
     Fresh data sets ``T`` are drawn from the trial's own ``Nature``, which stays what it is, until

@@ -55,8 +55,8 @@ from narcissus.mechanisms.table import (
     ProtectedCounts,
     PublishedRows,
     RandomRounding,
+    ReleaseCache,
     Rounding,
-    Shelf,
     Suppression,
     Swapping,
     TableMechanism,
@@ -109,10 +109,10 @@ __all__ = [
     "PublishedRows",
     "RandomRounding",
     "RandomizedResponse",
+    "ReleaseCache",
     "ReleaseChannel",
     "Rounding",
     "Sha256",
-    "Shelf",
     "SparseVector",
     "StreamCipher",
     "Stretched",
@@ -131,3 +131,5 @@ __all__ = [
     "require_varied",
     "through_channel",
 ]
+
+Shelf = ReleaseCache  # its name before 0.1

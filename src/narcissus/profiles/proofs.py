@@ -127,7 +127,7 @@ def all_bits_limit(game: Game) -> Bound | None:
     if guarantee is None or right < 1 or not 0 < rate < 1:
         return None
     bits = threat(values=[1 - rate, rate], targets=world.n)
-    found = best(bounds_on(bits, guarantee, right, dear=False))
+    found = best(bounds_on(bits, guarantee, right, expensive=False))
     said = f"the mechanism has {guarantee.describe()}"
     own = is_own(game.mechanism)
     return Bound(

@@ -215,7 +215,7 @@ EXTRACTION_RELATION = {
 
 
 @dataclass(frozen=True)
-class Room:
+class PartKind:
     """The parts that one kind of section can name."""
 
     sections: str  # Where they are named, in words
@@ -230,45 +230,51 @@ class Room:
     own: bool = True  # Whether a user's own part may be named, as ``module:attribute``
 
 
-ROOMS: dict[str, Room] = {
-    "world": Room("[world] of a game", WORLD, of_function="narcissus.worlds:OwnWorld"),
-    "family": Room("`generator` of [family] of a game", {}),
-    "side-information": Room(
-        "[side-information] of a game", SIDE_INFORMATION, of_function="narcissus.knowledge:Told"
+ROOMS: dict[str, PartKind] = {
+    "world": PartKind("[world] of a game", WORLD, of_function="narcissus.worlds:OwnWorld"),
+    "family": PartKind("`generator` of [family] of a game", {}),
+    "side-information": PartKind(
+        "[side-information] of a game",
+        SIDE_INFORMATION,
+        of_function="narcissus.knowledge:OwnSideInformation",
     ),
-    "mechanism": Room(
+    "mechanism": PartKind(
         "[mechanism] of a game", MECHANISM, of_function="narcissus.mechanisms:OwnMechanism"
     ),
-    "attack": Room("[[attack]] of a game", ATTACK, of_function="narcissus.attacks:OwnAttack"),
-    "encryption-scheme": Room("`scheme` of the mechanism `chosen-plaintext`", ENCRYPTION_SCHEME),
-    "relation": Room(
+    "attack": PartKind("[[attack]] of a game", ATTACK, of_function="narcissus.attacks:OwnAttack"),
+    "encryption-scheme": PartKind(
+        "`scheme` of the mechanism `chosen-plaintext`", ENCRYPTION_SCHEME
+    ),
+    "relation": PartKind(
         "[success] and [looser] of a game", RELATION, of_function="narcissus.success.relations:Own"
     ),
-    "statement": Room("[statement] of a game", STATEMENT, own=False),
-    "record-prior": Room("[prior] of a table", RECORD_PRIOR, given=1, default="bayesian-network"),
-    "table-mechanism": Room(
+    "statement": PartKind("[statement] of a game", STATEMENT, own=False),
+    "record-prior": PartKind(
+        "[prior] of a table", RECORD_PRIOR, given=1, default="bayesian-network"
+    ),
+    "table-mechanism": PartKind(
         "[mechanism] of a table",
         TABLE_MECHANISM,
         of_function="narcissus.mechanisms:OwnSynthesizer",
         default="marginals",
     ),
-    "opendp-measurement": Room(
+    "opendp-measurement": PartKind(
         "`measurement` of the table mechanism `opendp`",
         {},
         of_function="narcissus.mechanisms.table.opendp:MadeBy",
     ),
-    "table-attack": Room("[attacks.NAME] of a table", TABLE_ATTACK),
-    "channel-mechanism": Room("[channel.mechanism] of a channel", CHANNEL_MECHANISM, own=False),
-    "secret-prior": Room("[prior] of a study of secrets", SECRET_PRIOR, own=False),
-    "secret-mechanism": Room("[mechanism] of a study of secrets", SECRET_MECHANISM, own=False),
-    "secret-attack": Room(
+    "table-attack": PartKind("[attacks.NAME] of a table", TABLE_ATTACK),
+    "channel-mechanism": PartKind("[channel.mechanism] of a channel", CHANNEL_MECHANISM, own=False),
+    "secret-prior": PartKind("[prior] of a study of secrets", SECRET_PRIOR, own=False),
+    "secret-mechanism": PartKind("[mechanism] of a study of secrets", SECRET_MECHANISM, own=False),
+    "secret-attack": PartKind(
         "[attacks.NAME] of a study of secrets",
         SECRET_ATTACK,
         of_function="narcissus.attacks:OwnAttack",
     ),
-    "image-model": Room("[model] of a model of images", IMAGE_MODEL, own=False),
-    "language-model": Room("[model] of a language model", LANGUAGE_MODEL, own=False),
-    "extraction-relation": Room(
+    "image-model": PartKind("[model] of a model of images", IMAGE_MODEL, own=False),
+    "language-model": PartKind("[model] of a language model", LANGUAGE_MODEL, own=False),
+    "extraction-relation": PartKind(
         "[relation] of an extraction", EXTRACTION_RELATION, default="exact", own=False
     ),
 }

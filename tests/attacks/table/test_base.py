@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narcissus.attacks import Attack
-from narcissus.attacks.base import ToldMore
+from narcissus.attacks.base import NeedsSideInformation
 from narcissus.attacks.table import (
     Ceiling,
     GibbsSampling,
@@ -42,7 +42,7 @@ def test_every_attack_speaks_one_dialect():
     shipped = (PriorGuess(), MeanField(), GibbsSampling(), RelaxedProjection(), Ceiling())
     for attack in (*shipped, OwnTableAttack("own", Mine(None))):
         assert isinstance(attack, Attack)
-        assert attack.informed == isinstance(attack, ToldMore) == (attack == Ceiling())
+        assert attack.informed == isinstance(attack, NeedsSideInformation) == (attack == Ceiling())
         assert attack.title
         assert attack.uses
 

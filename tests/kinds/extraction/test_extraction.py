@@ -325,7 +325,7 @@ def test_programs_stand_shortest_first_beside_the_one_that_extracts(record_of, b
 
 def test_walls_are_named_and_missing_ones_are_a_warning(record_of, blocks):
     page = page_of(record_of())
-    assert "seccomp" in dict(blocks(page, Facts)[1].rows)["Walls"]
+    assert "seccomp" in dict(blocks(page, Facts)[1].rows)["Isolation"]
     [checks] = [b for b in blocks(page, Grid) if b.caption.startswith("Attempts to break out")]
     assert checks.rows[0] == ("reads its release", "it can")
 

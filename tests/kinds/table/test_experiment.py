@@ -29,7 +29,7 @@ def ready(path):
 
 def test_the_settings_are_games_that_differ_in_the_noise_alone(study):
     experiment = ready(study(mechanism={"epsilon": [1.0, 4.0]}))
-    low, high = (seat.game for seat in experiment.seats)
+    low, high = (scenario.game for scenario in experiment.scenarios)
     assert (low.world, low.relation, low.side) == (high.world, high.relation, high.side)
     assert low.mechanism.queries == high.mechanism.queries
     assert low.mechanism.noise.scale > high.mechanism.noise.scale
@@ -189,7 +189,7 @@ def test_each_columns_chance_has_the_mean_of_its_hits_and_less_noise(study):
     right = []
     for t in range(50):
         once = experiment.round(t, 0)
-        [attempt] = once.turns["posterior"].attempts.values
+        [attempt] = once.outcomes["posterior"].attempts.values
         secrets = once.known[0].secrets(once.draw.data[0])
         right.append(experiment.success.columns_right(secrets, attempt).mean(axis=0))
     chance = np.array([t["posterior/columns"] for t in trials])
@@ -418,7 +418,7 @@ def test_who_learns_is_taught_at_each_setting_and_the_others_stay(ready, hears):
             expected = simulations(experiment, place)
             for one, same in zip(attacks[name].taught, expected, strict=True):
                 np.testing.assert_array_equal(everything(one), everything(same))
-        assert done.seats[place].attacks["ann"] is attacks["ann"]
+        assert done.scenarios[place].attacks["ann"] is attacks["ann"]
     assert [attack for _, attack, _ in done.attacks][1].taught == []  # only what is played knows
     assert set(done.play("0/1")) == set(experiment.play("0/1"))
 
@@ -500,7 +500,7 @@ def test_without_a_list_of_joint_values_secrets_are_those_of_columns(ready, monk
 
     attacks = (("own", factored_attack(OwnLearner("own", Copies())), 1),)
     learned = trained(replace(experiment, attacks=attacks), SILENT)
-    played = learned.round(0, 0).turns["own"].attempts.values
+    played = learned.round(0, 0).outcomes["own"].attempts.values
     np.testing.assert_array_equal(played, found[0].secrets[None])
 
 
@@ -596,7 +596,7 @@ def test_of_drawn_rows_the_different_people_count_who_were_played():
     with other.code.in_use():
         apart = prepare(other.settings, other.folder, 3)
     place = apart.table.index("age")
-    seen = {int(row[place]) for t in range(4) for row in apart.crowd(t).deal.draw.data[0]}
+    seen = {int(row[place]) for t in range(4) for row in apart.population(t).inputs.draw.data[0]}
     assert record.detail.merged.people == len(seen)
     assert experiment.targets * 4 > len(seen) > 20
     for label, group in of(record).items():

@@ -7,7 +7,7 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.kinds.table import KIND
-from narcissus.kinds.table.found import OwnRelease, told_apart
+from narcissus.kinds.table.found import OwnRelease, distinct_labels
 from narcissus.study.keyed import WITHHELD
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
@@ -79,7 +79,7 @@ def test_of_the_file_that_was_released_neither_digest_nor_folder_is_shown():
 
 
 def test_settings_with_one_label_are_told_apart():
-    assert told_apart(["a", "b", "a"]) == ["a (1)", "b", "a (2)"]
+    assert distinct_labels(["a", "b", "a"]) == ["a (1)", "b", "a (2)"]
     old = json.loads(KEPT.read_text())
     for one in old["results"]:
         one["label"] = "same"

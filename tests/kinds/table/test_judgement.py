@@ -438,13 +438,13 @@ def test_what_guesses_score_without_the_release_tests_the_prior(states, attack):
 def test_counts_are_compared_by_how_often_they_are_passed(states, count, attack):
     """More than 3 in 3 of 10 trials, where at most one in ten is proved."""
     found = states(bounds=(count(2, 3), count(2, None)), attacks={"a": attack()}, joint=0.98)
-    quantity = "chance that more than 3 targets fall"
+    quantity = "chance that more than 3 targets are reconstructed"
     limits = told(found)
     bound = limits[quantity, "the bound T 2"]
     assert bound == (None, pytest.approx(0.1), "sampled", GIVEN, 0.95)
     low = clopper_pearson(3, 10, confidence=0.98).low
     assert limits[quantity, "the attack `a`"] == (low, None, "sampled", (), 0.98)
-    assert sum("targets fall" in one for one, _ in limits) == 2
+    assert sum("targets are reconstructed" in one for one, _ in limits) == 2
 
 
 def test_groups_are_held_against_the_ceiling_where_anybody_can_tell_their_members(states):

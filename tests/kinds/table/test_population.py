@@ -40,12 +40,12 @@ def counted(monkeypatch):
 
 def test_the_settings_of_a_trial_share_its_people(ready):
     experiment = ready(**SWEEP)
-    first = experiment.crowd(0)
+    first = experiment.population(0)
     assert experiment.round(0, 0).known[0] is experiment.round(0, 1).known[0] is first.targets
-    people = first.deal.draw.data[0].copy()
-    assert experiment.crowd(1) is not first
-    assert (experiment.crowd(1).deal.draw.data[0] != people).any()
-    np.testing.assert_array_equal(experiment.crowd(0).deal.draw.data[0], people)
+    people = first.inputs.draw.data[0].copy()
+    assert experiment.population(1) is not first
+    assert (experiment.population(1).inputs.draw.data[0] != people).any()
+    np.testing.assert_array_equal(experiment.population(0).inputs.draw.data[0], people)
     queries = experiment.queries
     np.testing.assert_array_equal(first.secrets, queries.joint(people))
 

@@ -87,7 +87,7 @@ def test_every_part_is_about_its_own_trials(ready, made_up):
             for row in group_rows(found.label, one, 0.9)]  # fmt: skip
     assert rows
     assert [row for row in found.rows if row in rows] == rows
-    luck = slope(made.control, made.share["ceiling"].mean(axis=1)) * made.control
+    control_variate = slope(made.control, made.share["ceiling"].mean(axis=1)) * made.control
     for name, attack, count in experiment.attacks:
         one = seen(
             attack_result(
@@ -95,7 +95,7 @@ def test_every_part_is_about_its_own_trials(ready, made_up):
                 name,
                 attack,
                 made.trials[:count],
-                luck=luck[:count],
+                control_variate=control_variate[:count],
                 bounds=found.bounds,
             )
         )
@@ -161,7 +161,7 @@ def test_a_guess_of_columns_is_the_best_found_only_where_something_is_left_unpro
 
 
 def without_luck(made):
-    """Say how much luck was taken out of the estimate of `prior`; nothing else lowers it here."""
+    """Return the luck that was taken out of the estimate of `prior`; nothing else lowers it."""
     made.proved[:] = 1.0
     found = summarise(made.experiment, 0, made.trials)
     return made.share["prior"].mean() - found.attacks["prior"].share
@@ -303,7 +303,15 @@ COUNT = TableBound(bound_row("s", GIVEN | {
 def summed(ready, made_up):
     """Give a function from a study to its made-up people and the summary of one attack."""
 
-    def make(name="prior", *, bounds=(), luck=None, trials=40, change=lambda made: None, **study):
+    def make(
+        name="prior",
+        *,
+        bounds=(),
+        control_variate=None,
+        trials=40,
+        change=lambda made: None,
+        **study,
+    ):
         made = made_up(ready(**{**STUDY_ATTACK, **study}), trials)
         change(made)
         [(_, attack, count)] = [one for one in made.experiment.attacks if one[0] == name]
@@ -314,7 +322,7 @@ def summed(ready, made_up):
                 name,
                 attack,
                 made.trials[:count],
-                luck=(none if luck is None else luck)[:count],
+                control_variate=(none if control_variate is None else control_variate)[:count],
                 bounds=bounds,
             )
         )
@@ -414,13 +422,13 @@ def test_shares_and_decoys_that_are_off_by_rounding_are_taken_for_0_and_1(summed
 
 
 def test_luck_is_taken_out_of_the_estimate_and_of_no_limit_that_holds(summed):
-    luck = np.linspace(-0.02, 0.06, 40)
+    control_variate = np.linspace(-0.02, 0.06, 40)
     made, plain = summed(change=lambda m: m.proved.fill(1.0))
-    _, found = summed(change=lambda m: m.proved.fill(1.0), luck=luck)
+    _, found = summed(change=lambda m: m.proved.fill(1.0), control_variate=control_variate)
     shares = made.share["prior"].mean(axis=1)
     assert found.share == pytest.approx(shares.mean() - 0.02)
     assert (found.low, found.high, found.low_joint) == (plain.low, plain.high, plain.low_joint)
-    left = shares - luck
+    left = shares - control_variate
     half = stats.t.ppf(0.95, 39) * left.std(ddof=1) / 40**0.5
     assert found.approximate.high - found.approximate.low == pytest.approx(2 * half, rel=0.1)
     assert found.approximate.low < found.share < found.approximate.high
@@ -517,7 +525,12 @@ class TestHeldBelowWhatIsProved:
             for above, part in ((truth - 0.01, side), (truth + 0.01, 1 - side)):
                 found = seen(
                     attack_result(
-                        made.experiment, name, attack, played, luck=none, bounds=[bound(above)]
+                        made.experiment,
+                        name,
+                        attack,
+                        played,
+                        control_variate=none,
+                        bounds=[bound(above)],
                     )
                 )
                 cut = min(found.high, above)
@@ -549,7 +562,9 @@ class TestHeldBelowWhatIsProved:
         made = made_up(ready(**STUDY_ATTACK), 5)
         bare = [{k: v for k, v in t.items() if k != "bound"} for t in made.trials]
         [(name, attack, _)] = made.experiment.attacks[:1]
-        found = attack_result(made.experiment, name, attack, bare, luck=np.zeros(5), bounds=())
+        found = attack_result(
+            made.experiment, name, attack, bare, control_variate=np.zeros(5), bounds=()
+        )
         assert found["share"] == pytest.approx(made.share[name].mean())
 
 

@@ -23,7 +23,7 @@ from narcissus.kinds.table.work import (
     refuse_fixed_seeds,
     with_kept_releases,
 )
-from narcissus.mechanisms import KeptReleases, MarginalQueries, ProtectedCounts, Shelf
+from narcissus.mechanisms import KeptReleases, MarginalQueries, ProtectedCounts, ReleaseCache
 from narcissus.mechanisms.table import kept as module
 from narcissus.observer import SilentObserver
 from narcissus.study.kinds import RunOptions
@@ -73,7 +73,7 @@ def test_in_python_nothing_is_asked_unless_wished(study):
 def test_what_does_not_fit_is_refused(study, monkeypatch):
     loaded = narcissus.load_study(study())
     monkeypatch.setattr(work, "machine_memory", lambda: 10**8)
-    monkeypatch.setattr(sys.modules["narcissus.kinds.table.kind"], "require_room", print)
+    monkeypatch.setattr(sys.modules["narcissus.kinds.table.kind"], "require_memory", print)
     with pytest.raises(TooLargeError, match=r"about 0.3 GB of memory .* there are 0.1 GB"):
         narcissus.run(loaded)
 
@@ -209,33 +209,33 @@ QUERIES = MarginalQueries((5,) * 15 + (24,), (15,), 3)
 SUCCESS = exact_match((24,))
 
 
-def require_room(people, attacks):
-    needed = work.room(QUERIES, SUCCESS, people, attacks)
-    work.require_room(QUERIES, SUCCESS, people, needed)
+def require_memory(people, attacks):
+    needed = work.memory_bytes(QUERIES, SUCCESS, people, attacks)
+    work.require_memory(QUERIES, SUCCESS, people, needed)
 
 
 def test_it_grows_with_the_people_and_with_what_attacks_look_at():
-    small, large = (work.room(QUERIES, SUCCESS, n, [PriorGuess()]) for n in (10**4, 10**6))
+    small, large = (work.memory_bytes(QUERIES, SUCCESS, n, [PriorGuess()]) for n in (10**4, 10**6))
     assert 50 < large / small < 100  # the tables are the same
-    by_types = work.room(QUERIES, SUCCESS, 10**6, [PriorGuess(), MeanField()])
-    by_cells = work.room(QUERIES, SUCCESS, 10**6, [MeanField(), GibbsSampling()])
+    by_types = work.memory_bytes(QUERIES, SUCCESS, 10**6, [PriorGuess(), MeanField()])
+    by_cells = work.memory_bytes(QUERIES, SUCCESS, 10**6, [MeanField(), GibbsSampling()])
     assert large < by_types < 2e9 < by_cells
-    assert by_types < work.room(QUERIES, SUCCESS, 10**6, [MeanField()], ProtectedCounts)
+    assert by_types < work.memory_bytes(QUERIES, SUCCESS, 10**6, [MeanField()], ProtectedCounts)
 
 
 def test_a_million_people_with_their_prior_alone_fit_into_a_gigabyte():
-    assert 0.4e9 < work.room(QUERIES, SUCCESS, 10**6, [PriorGuess()]) < 1e9
+    assert 0.4e9 < work.memory_bytes(QUERIES, SUCCESS, 10**6, [PriorGuess()]) < 1e9
 
 
 def test_what_one_process_cannot_hold_is_refused_by_its_size(monkeypatch):
     monkeypatch.setattr(work, "machine_memory", lambda: 2**30)
-    require_room(10**5, [MeanField()])
+    require_memory(10**5, [MeanField()])
     says = (
         r"^1,000,000 people with 24 joint values .* in 105 tables, need about \d+\.\d GB, and "
         r"there are 1\.1 GB: take fewer targets"
     )
     with pytest.raises(TooLargeError, match=says):
-        require_room(10**6, [GibbsSampling()])
+        require_memory(10**6, [GibbsSampling()])
 
 
 IDENTITY = {n: n for n in ("mechanism", "own code", "data", "table", "version")}
@@ -273,14 +273,14 @@ def test_only_what_stands_outside_the_package_is_costly(ready, own):
 
 def test_releases_are_kept_where_there_is_a_folder_and_they_are_costly(ready, own, tmp_path):
     cheap = ready()
-    assert with_kept_releases(cheap, Shelf(tmp_path), IDENTITY) is cheap
+    assert with_kept_releases(cheap, ReleaseCache(tmp_path), IDENTITY) is cheap
     costly = own("varied")
     assert with_kept_releases(costly, None, IDENTITY) is costly
-    kept = with_kept_releases(costly, Shelf(tmp_path / "results" / FOLDER), IDENTITY)
+    kept = with_kept_releases(costly, ReleaseCache(tmp_path / "results" / FOLDER), IDENTITY)
     assert isinstance(kept.settings[0].mechanism, KeptReleases)
     first = kept.round(0, 0).release[0].rows
     asked = Path("asked").read_text()
-    again = with_kept_releases(own("varied"), Shelf(tmp_path / "results" / FOLDER), IDENTITY)
+    again = with_kept_releases(own("varied"), ReleaseCache(tmp_path / "results" / FOLDER), IDENTITY)
     np.testing.assert_array_equal(again.round(0, 0).release[0].rows, first)
     assert Path("asked").read_text() == asked  # it was not made again
     assert len(list((tmp_path / "results" / FOLDER).iterdir())) == 1
@@ -290,7 +290,7 @@ def test_releases_are_kept_where_there_is_a_folder_and_they_are_costly(ready, ow
 @pytest.mark.parametrize("changed", sorted(IDENTITY))
 def test_another_study_finds_none_of_them(own, tmp_path, changed):
     for identity in (IDENTITY, {**IDENTITY, changed: "other"}):
-        with_kept_releases(own("varied"), Shelf(tmp_path / "results"), identity).round(0, 0)
+        with_kept_releases(own("varied"), ReleaseCache(tmp_path / "results"), identity).round(0, 0)
     assert Path("asked").read_text() == "xx"
 
 
@@ -364,12 +364,12 @@ def test_a_large_one_is_said_to_be_not_kept(costly, hears, monkeypatch):
 
 
 def test_a_worker_does_not_say_where_files_go(tmp_path):
-    shelf = Shelf(tmp_path / "kept")
+    cache = ReleaseCache(tmp_path / "kept")
 
     def job(key):
-        shelf.put(key, b"x")
+        cache.put(key, b"x")
 
-    others = ReleasesSentBack(Elsewhere(), shelf)
+    others = ReleasesSentBack(Elsewhere(), cache)
     assert (others.workers, others.is_here) == (1, False)
     assert dict(others.play(job, ["a.npz"])) == {"a.npz": None}
     assert (tmp_path / "kept" / "a.npz").read_bytes() == b"x"

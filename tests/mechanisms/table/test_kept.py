@@ -14,7 +14,7 @@ from narcissus.mechanisms import (
     OwnSynthesizer,
     ProtectedCounts,
     PublishedRows,
-    Shelf,
+    ReleaseCache,
     require_varied,
 )
 from narcissus.mechanisms.table import kept as module
@@ -48,7 +48,7 @@ def test_releases_are_those_of_the_mechanism_whether_they_were_kept_or_not(
     tmp_path, columns, people, plan, bits
 ):
     counted = Counted(plan.prepare(columns))
-    kept = KeptReleases(counted, Shelf(tmp_path / "deep" / "folder"), "mine")
+    kept = KeptReleases(counted, ReleaseCache(tmp_path / "deep" / "folder"), "mine")
     data = np.stack([people, people[::-1], people])
     rng = np.random.Generator(bits(1))
     plain = plan.prepare(columns).release(data, rng)
@@ -69,9 +69,11 @@ def test_an_interrupted_run_pays_nothing_twice(tmp_path, columns, people):
     data = np.stack([people] * 5)
     first = Counted(Bootstrap().prepare(columns), stops=3)
     with pytest.raises(KeyboardInterrupt):
-        KeptReleases(first, Shelf(tmp_path), "x").release(data, np.random.default_rng(2))
+        KeptReleases(first, ReleaseCache(tmp_path), "x").release(data, np.random.default_rng(2))
     second = Counted(Bootstrap().prepare(columns))
-    found = KeptReleases(second, Shelf(tmp_path), "x").release(data, np.random.default_rng(2))
+    found = KeptReleases(second, ReleaseCache(tmp_path), "x").release(
+        data, np.random.default_rng(2)
+    )
     assert second.asked == 2
     plain = Bootstrap().prepare(columns).release(data, np.random.default_rng(2))
     assert all(same(one, two) for one, two in zip(found, plain, strict=True))
@@ -87,7 +89,7 @@ def test_another_mechanism_other_people_and_other_coins_are_other_releases(
         for codes in (people, other, people[:-1]):
             for seed in (1, 2):
                 rng = np.random.default_rng(seed)
-                KeptReleases(counted, Shelf(tmp_path), identity).release(codes[None], rng)
+                KeptReleases(counted, ReleaseCache(tmp_path), identity).release(codes[None], rng)
     assert counted.asked == 12
     assert len(list(tmp_path.iterdir())) == 12
 
@@ -97,7 +99,7 @@ def test_a_generator_without_a_seed_is_repeated_from_the_folder(tmp_path, column
         return frame.sample(frac=1, replace=True, random_state=np.random.default_rng())
 
     prepared = OwnSynthesizer(careless, epsilon=1.0).prepare(columns)
-    kept = KeptReleases(prepared, Shelf(tmp_path), "")
+    kept = KeptReleases(prepared, ReleaseCache(tmp_path), "")
     assert kept.assumes == prepared.assumes != ()
     assert kept.must_vary
     one, two = (kept.release(people[None], np.random.default_rng(3))[0] for _ in range(2))
@@ -131,7 +133,7 @@ def changed(good, change):
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_made_anew(tmp_path, columns, people, damage):
-    kept = KeptReleases(Counted(Bootstrap().prepare(columns)), Shelf(tmp_path), "")
+    kept = KeptReleases(Counted(Bootstrap().prepare(columns)), ReleaseCache(tmp_path), "")
     (first,) = kept.release(people[None], np.random.default_rng(4))
     (path,) = tmp_path.iterdir()
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
@@ -147,7 +149,9 @@ def test_a_damaged_file_is_made_anew(tmp_path, columns, people, damage):
 
 
 def test_cells_of_other_tables_are_not_taken(tmp_path, columns, people):
-    kept = KeptReleases(Counted(Marginals(k=2, epsilon=1.0).prepare(columns)), Shelf(tmp_path), "")
+    kept = KeptReleases(
+        Counted(Marginals(k=2, epsilon=1.0).prepare(columns)), ReleaseCache(tmp_path), ""
+    )
     kept.release(people[None], np.random.default_rng(5))
     (path,) = tmp_path.iterdir()
     arrays = unpack(path.read_bytes())
@@ -157,7 +161,7 @@ def test_cells_of_other_tables_are_not_taken(tmp_path, columns, people):
 
 
 def test_links_are_not_followed(tmp_path, columns, people):
-    kept = KeptReleases(Bootstrap().prepare(columns), Shelf(tmp_path / "kept"), "")
+    kept = KeptReleases(Bootstrap().prepare(columns), ReleaseCache(tmp_path / "kept"), "")
     kept.release(people[None], np.random.default_rng(6))
     (path,) = (tmp_path / "kept").iterdir()
     path.rename(tmp_path / "elsewhere")
@@ -168,7 +172,7 @@ def test_links_are_not_followed(tmp_path, columns, people):
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path, columns, people):
     (tmp_path / "file").write_text("x")
-    kept = KeptReleases(Bootstrap().prepare(columns), Shelf(tmp_path / "file"), "")
+    kept = KeptReleases(Bootstrap().prepare(columns), ReleaseCache(tmp_path / "file"), "")
     with pytest.raises(StoreError, match="cannot keep a release"):
         kept.release(people[None], np.random.default_rng(6))
 
@@ -195,7 +199,7 @@ def test_protected_counts_are_kept_where_their_rule_is_known(
     tmp_path, columns, people, tells, asked
 ):
     prepared = Rounded(columns, "a rule", tells)
-    kept = KeptReleases(prepared, Shelf(tmp_path), "")
+    kept = KeptReleases(prepared, ReleaseCache(tmp_path), "")
     one, two = (kept.release(people[None], np.random.default_rng(7))[0] for _ in range(2))
     assert prepared.asked == asked
     np.testing.assert_array_equal(one.cells, two.cells)
@@ -209,13 +213,13 @@ def test_other_objects_pass_through(tmp_path, columns, people):
         def release(self, data, rng):
             return [{"secret": len(data)}]
 
-    kept = KeptReleases(Told(), Shelf(tmp_path), "")
+    kept = KeptReleases(Told(), ReleaseCache(tmp_path), "")
     assert kept.release(people[None], np.random.default_rng(8)) == [{"secret": 1}]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_kept_holds_no_pickle(tmp_path, columns, people):
-    KeptReleases(Bootstrap().prepare(columns), Shelf(tmp_path), "").release(
+    KeptReleases(Bootstrap().prepare(columns), ReleaseCache(tmp_path), "").release(
         people[None], np.random.default_rng(9)
     )
     (path,) = tmp_path.iterdir()
@@ -261,43 +265,43 @@ def test_two_equal_releases_of_a_few_people_may_be_chance(columns):
 
 
 def test_in_a_folder_they_are_files(tmp_path):
-    shelf = Shelf(tmp_path / "deep" / "kept")
-    assert shelf.get("a.npz") is None
-    assert shelf.to_bring() == ({}, 0)
-    shelf.put("a.npz", b"one")
-    assert Shelf(shelf.folder).get("a.npz") == b"one"
-    assert shelf.handed_over() == ({}, 0)
-    (shelf.folder / "b.npz").symlink_to(shelf.folder / "a.npz")
+    cache = ReleaseCache(tmp_path / "deep" / "kept")
+    assert cache.get("a.npz") is None
+    assert cache.to_bring() == ({}, 0)
+    cache.put("a.npz", b"one")
+    assert ReleaseCache(cache.folder).get("a.npz") == b"one"
+    assert cache.handed_over() == ({}, 0)
+    (cache.folder / "b.npz").symlink_to(cache.folder / "a.npz")
     with pytest.raises(StoreError, match="is a link"):
-        shelf.get("b.npz")
-    assert shelf.to_bring() == ({"a.npz": b"one"}, 1)
+        cache.get("b.npz")
+    assert cache.to_bring() == ({"a.npz": b"one"}, 1)
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot keep a release in"):
-        Shelf(tmp_path / "file").put("a.npz", b"one")
+        ReleaseCache(tmp_path / "file").put("a.npz", b"one")
 
 
 def test_elsewhere_they_are_brought_along_and_handed_over(tmp_path):
-    shelf = Shelf(tmp_path / "kept")
-    shelf.leave({"a.npz": b"one"})
-    shelf.leave({"a.npz": b"other"})  # said before each key
-    assert shelf.get("a.npz") == b"one"
-    assert shelf.get("b.npz") is None
-    shelf.put("b.npz", b"two")
-    assert shelf.get("b.npz") == b"two"
-    assert shelf.handed_over() == ({"b.npz": b"two"}, 0)
-    assert shelf.handed_over() == ({}, 0)
-    assert not shelf.folder.exists()
+    cache = ReleaseCache(tmp_path / "kept")
+    cache.leave({"a.npz": b"one"})
+    cache.leave({"a.npz": b"other"})  # said before each key
+    assert cache.get("a.npz") == b"one"
+    assert cache.get("b.npz") is None
+    cache.put("b.npz", b"two")
+    assert cache.get("b.npz") == b"two"
+    assert cache.handed_over() == ({"b.npz": b"two"}, 0)
+    assert cache.handed_over() == ({}, 0)
+    assert not cache.folder.exists()
 
 
 def test_large_ones_stay_where_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BROUGHT", 5)
     monkeypatch.setattr(module, "SENT_BACK", 3)
-    shelf = Shelf(tmp_path)
+    cache = ReleaseCache(tmp_path)
     for name, content in {"a": b"123", "b": b"456", "c": b"78"}.items():
-        shelf.put(f"{name}.npz", content)
-    brought, left = shelf.to_bring()
+        cache.put(f"{name}.npz", content)
+    brought, left = cache.to_bring()
     assert (brought, left) == ({"a.npz": b"123", "c.npz": b"78"}, 1)
-    shelf.leave(brought)
+    cache.leave(brought)
     for content in (b"1234", b"123456", b"123"):
-        shelf.put("d.npz", content)
-    assert shelf.handed_over() == ({"d.npz": b"123"}, 6)
+        cache.put("d.npz", content)
+    assert cache.handed_over() == ({"d.npz": b"123"}, 6)

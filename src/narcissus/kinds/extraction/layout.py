@@ -249,7 +249,7 @@ def _sandbox(found: ProgramFound) -> list[Block]:
         said = ["The program ran without isolation, as it was told to: it could read anything."]
         return [Items("No isolation", said, tone="warning")]
     hidden = "Reduced isolation: Landlock alone does not hide"
-    facts = [("Walls", "; ".join(walls.layers))]
+    facts = [("Isolation", "; ".join(walls.layers))]
     if walls.missing:
         facts.append(("Not on this machine", "; ".join(walls.missing)))
     return [

@@ -27,7 +27,7 @@ from narcissus.study.work import PATIENCE, agree, machine_memory
 WITH, ON_SHADOW = "with the release", "on shadow data"
 
 
-class Walls(Fact):
+class IsolationLayers(Fact):
     """What stood around the program."""
 
     method: Literal["bubblewrap", "namespaces", "Landlock", "none"]
@@ -60,7 +60,7 @@ class ProgramDetail(Fact):
     )
     deterministic: bool
     endings: Mapping[str, Positive] = Field(description="How the runs with the release ended.")
-    isolation: Walls
+    isolation: IsolationLayers
     more: str = Field("", description="What would settle an inconclusive verdict, or nothing.")
     would_change: tuple[str, ...]
     caveat: str
@@ -115,7 +115,7 @@ class ProgramDetail(Fact):
 
     @classmethod
     def of(cls, evidence: ExtractionEvidence, relation: OutputRelation) -> Self:
-        isolation = Walls.taken(evidence.isolation)
+        isolation = IsolationLayers.taken(evidence.isolation)
         return cls.taken(evidence, isolation=isolation, relation=relation.describe())
 
 

@@ -97,12 +97,12 @@ def time_of_trial(player: Player, key: str) -> float:
 
     Larger blocks take less time per trial; what is played here counts for nothing.
     """
-    batch, number, size, *seat = key.split("/")
+    batch, number, size, *scenario = key.split("/")
     count = 1
     with threadpool_limits(1):  # as where it counts
         while True:
             begin = time.perf_counter()
-            player("/".join([batch, number, str(count), *seat]))
+            player("/".join([batch, number, str(count), *scenario]))
             seconds = time.perf_counter() - begin
             if count >= int(size) or (seconds >= ENOUGH and (count > 1 or seconds >= LONG)):
                 return seconds / count

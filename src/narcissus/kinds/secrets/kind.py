@@ -21,7 +21,7 @@ from narcissus.evidence.refutation import refuted_by_runs
 from narcissus.extraction import FineTune, NgramDpSgd
 from narcissus.extraction.secret_training import TrainsOnSecrets
 from narcissus.game import Game
-from narcissus.game.block import Seat
+from narcissus.game.block import Scenario
 from narcissus.game.loop import (
     BlockPlayer,
     BlockScores,
@@ -29,7 +29,7 @@ from narcissus.game.loop import (
     Planned,
     packed,
     plan,
-    seats_of,
+    scenarios_of,
     unpacked,
 )
 from narcissus.kinds.engine import Done, Kind, PreparedWork, Tasks
@@ -110,12 +110,12 @@ class SecretSetting:
             "epsilon": math.inf if noiseless else float(self.asked.epsilon),
         }
 
-    def seat(self, study: SecretsStudy) -> Seat:
+    def scenario(self, study: SecretsStudy) -> Scenario:
         """Return the game with the attacks that are prepared for it."""
         game = Game(Secret(self.prior.weights), self.trained, NamesSecret(len(self.prior.chances)))
         attacks = {name: part.build() for name, part in study.attacks.items()}
-        [seat] = seats_of(game, attacks)
-        return Seat(self.label, seat.game, seat.attacks)
+        [scenario] = scenarios_of(game, attacks)
+        return Scenario(self.label, scenario.game, scenario.attacks)
 
     def detail(self) -> SecretSettings:
         asked, training = self.asked, self.trained.training
@@ -166,12 +166,12 @@ class SecretsWork(PreparedWork[SecretsStudy]):
         return settings_of(self.study)
 
     @cached_property
-    def seats(self) -> list[Seat]:
-        return [setting.seat(self.study) for setting in self.settings]
+    def scenarios(self) -> list[Scenario]:
+        return [setting.scenario(self.study) for setting in self.settings]
 
     @cached_property
     def blocks(self) -> list[Planned]:
-        return plan(self.seats, self.study.run.models * len(self.seats))
+        return plan(self.scenarios, self.study.run.models * len(self.scenarios))
 
 
 class SecretsKind(Kind[SecretsStudy, SecretsWork]):
@@ -211,9 +211,9 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
 
     def tasks(self, work: SecretsWork) -> Tasks:
         entropy = int(child(work.entropy, 0).integers(2**63))
-        stream = OneStream(entropy, len(work.seats) == 1)
+        stream = OneStream(entropy, len(work.scenarios) == 1)
         return Tasks(
-            BlockPlayer(work.seats, stream, 1, packed),
+            BlockPlayer(work.scenarios, stream, 1, packed),
             [block.key for block in work.blocks],
             _identity(work),
             "blocks of models",
@@ -223,9 +223,9 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
         scored = [
             {
                 name: [unpacked(done[b.key], place) for b in work.blocks if b.place == number]
-                for place, name in enumerate(seat.attacks)
+                for place, name in enumerate(scenario.attacks)
             }
-            for number, seat in enumerate(work.seats)
+            for number, scenario in enumerate(work.scenarios)
         ]
         return self.measured(work, scored)
 
@@ -316,7 +316,7 @@ def _rows(setting: SecretSetting, scored: Scored, each: float) -> Iterator[Study
         yield from _attacked(name, Quantity.of(success), baseline, failed, pair, at)
     if training.noise > 0:
         danger = threat(values=prior.chances)
-        bound = best(bounds_on(danger, training.guarantee, dear=False))
+        bound = best(bounds_on(danger, training.guarantee, expensive=False))
         limit = Quantity.of(bound)
         yield StudyRow(role="bound", of="bound", name=bound.theorem, quantity=limit, at=at)
 

@@ -94,7 +94,7 @@ def other_tails(
 def tail_of_population(
     experiment: Experiment, number: int, trials: Sequence[Trial], place: int, *, times: int = 1
 ) -> Floats:
-    """Bound the chance, over people and releases, that at least v of n fall; v = 0 .. n + 1.
+    """Bound the chance over people and releases that v of n are reconstructed; v = 0 .. n + 1.
 
     Holds for all v at once, with chance ``1 - (1 - confidence) / 2`` over the people played.
     ``place`` is the index of the confidence level that chose the point of the profile. ``times``

@@ -21,7 +21,7 @@ from narcissus._arrays import first_largest
 from narcissus.attacks.table import Targets
 from narcissus.attacks.table.ceiling import beliefs_alone
 from narcissus.evidence import Envelope, PeopleSums
-from narcissus.kinds.table.population import Crowd
+from narcissus.kinds.table.population import TrialPopulation
 from narcissus.mechanisms.noise import Noise
 from narcissus.success import ColumnsRight
 
@@ -45,34 +45,38 @@ def people_alone(targets: int, values: int) -> int:
 
 
 def around(
-    crowd: Crowd, chances: Floats, beliefs: Floats | None, noise: Noise, rng: np.random.Generator
+    population: TrialPopulation,
+    chances: Floats,
+    beliefs: Floats | None,
+    noise: Noise,
+    rng: np.random.Generator,
 ) -> dict[str, Floats]:
     """Compute what a trial keeps of its envelopes.
 
-    The prior is right about the people of ``crowd``, and about others like them. ``chances`` are
+    The prior is right about the people of ``population``, and others like them. ``chances`` are
     those of each guess given the release and everybody else's secrets, shape (n, guesses).
     ``beliefs`` are those of each joint value, shape (n, values); None if one unknown column is all
     that is asked. ``noise`` is on each cell; ``rng`` is for the separate releases.
     """
-    others = crowd.others
+    others = population.others
     assert others is not None
-    people, success = others.targets, crowd.targets.success
+    people, success = others.targets, population.targets.success
     assert isinstance(people, Targets)
-    assert isinstance(crowd.targets, Targets)
+    assert isinstance(population.targets, Targets)
     assert isinstance(success, ColumnsRight)
     alone = beliefs_alone(people, noise, rng)
     x, g = _ends(success.chances(alone), people.chances), people.chances.max(axis=1)
     moments = np.stack([x, x**2, *np.broadcast_to([[g], [g**2]], (2, *x.shape)), x * g])
-    masks = np.zeros((len(crowd.groups.names), people.people))
+    masks = np.zeros((len(population.groups.names), people.people))
     own = others.members.masks()
     masks[: len(own)] = own
     grouped = masks @ moments.reshape(-1, people.people).T
-    before, by_group = crowd.targets.chances, 0.0
+    before, by_group = population.targets.chances, 0.0
     means: list[Floats] = []
     for block in _blocks(chances):  # to save memory
         ends = _ends(chances[block], before[block])
         means.append(ends.sum(axis=1))
-        by_group = by_group + crowd.members.masks(block).astype(np.float64) @ ends.T
+        by_group = by_group + population.members.masks(block).astype(np.float64) @ ends.T
     found = {
         "ends": np.sum(means, axis=0) / len(chances),
         "group_ends": np.asarray(by_group),

@@ -31,11 +31,18 @@ from narcissus.attacks.table.base import Simulated, Trainable
 from narcissus.attacks.table.ceiling import insider_chances, kept_beliefs
 from narcissus.attacks.table.factored import FactoredCeiling, Searched
 from narcissus.game import Game
-from narcissus.game.block import Deal, Round, Seat, Turn, play_block, score
+from narcissus.game.block import (
+    AttackOutcome,
+    PlayedBlock,
+    Scenario,
+    TrialInputs,
+    play_block,
+    score,
+)
 from narcissus.game.executor import Executor, Serial, soon
 from narcissus.kinds.table.envelope import around, people_alone
 from narcissus.kinds.table.found import PrecisionDetail
-from narcissus.kinds.table.population import Crowd, Groups, Setting, TrialStreams
+from narcissus.kinds.table.population import Groups, Setting, TrialPopulation, TrialStreams
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
 from narcissus.mechanisms import TableQueries
 from narcissus.mechanisms.noise import Counts
@@ -57,7 +64,7 @@ Found = dict[str, NDArray[Any]]
 class Truth:
     """The truth behind a release, and what is known of every guess about it."""
 
-    crowd: Crowd
+    population: TrialPopulation
     # Chance of each guess given the release and all other secrets, shape (n, guesses); None where
     # it is not known: the prior may be wrong about the people, the mechanism has none, or no joint
     # values are listed. Likewise of each joint value, (n, values), with several unknown columns.
@@ -67,14 +74,14 @@ class Truth:
 
     @property
     def targets(self) -> Targets | FactoredTargets:
-        return self.crowd.targets
+        return self.population.targets
 
     def without_release(self) -> Found:
         """Score the best guess without the release: its chance, and its hits."""
         attempt, guess = self.targets.best_guess, self.targets.best_chance
-        hits = self.targets.success.score(self.crowd.secrets, attempt).astype(np.float64)
+        hits = self.targets.success.score(self.population.secrets, attempt).astype(np.float64)
         found: Found = {
-            "groups": self.crowd.members.sums(np.ones(self.crowd.targets.people)),
+            "groups": self.population.members.sums(np.ones(self.population.targets.people)),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
             "guessed": np.array(hits.mean()),
             # Count hits where chances say nothing: in a group that is told by the secrets, and
@@ -96,16 +103,16 @@ class Truth:
             found["control"] = np.array((known - guess).mean())
         return found
 
-    def of_attack(self, name: str, turn: Turn) -> Found:
-        [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
+    def of_attack(self, name: str, outcome: AttackOutcome) -> Found:
+        [attempt], [hits], [chance] = outcome.attempts.values, outcome.success, outcome.baseline
         hits = hits.astype(np.float64)
         share = hits
         if self.exact is not None:
             share = self.exact[np.arange(self.targets.people), attempt]
         columns, by_column = self.targets.column_chances(attempt), self.targets.success.by_column
         found: Found = {}
-        if isinstance(turn.attempts, Searched):
-            found[f"{name}/residual"] = turn.attempts.residual[0]
+        if isinstance(outcome.attempts, Searched):
+            found[f"{name}/residual"] = outcome.attempts.residual[0]
         return found | {
             f"{name}/hits": np.array(hits.sum() if by_column else int(hits.sum())),
             f"{name}/share": np.array(share.mean()),
@@ -113,7 +120,7 @@ class Truth:
             f"{name}/columns": self._columns(attempt, share),
             f"{name}/columns_fresh": columns.mean(axis=0),
             f"{name}/group_share": self._by_group(share, hits),
-            f"{name}/group_fresh": self.crowd.members.sums(chance),
+            f"{name}/group_fresh": self.population.members.sums(chance),
         }
 
     def _columns(self, attempt: NDArray[np.int64], share: Floats) -> Floats:
@@ -122,22 +129,22 @@ class Truth:
             return success.column_chances(self.beliefs, attempt).mean(axis=0)
         if self.exact is not None:  # of one column
             return share.mean(keepdims=True)
-        return success.columns_right(self.crowd.secrets, attempt).mean(axis=0)
+        return success.columns_right(self.population.secrets, attempt).mean(axis=0)
 
     def _by_group(self, share: Floats, hits: Floats) -> Floats:
-        sums = self.crowd.members.sums
-        return np.where(self.crowd.by_secret, sums(hits), sums(share))
+        sums = self.population.members.sums
+        return np.where(self.population.by_secret, sums(hits), sums(share))
 
 
-def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
+def decoys(played: PlayedBlock, truth: Truth, streams: TrialStreams) -> Found:
     """Show every attack a release of other secrets, and score it on the true ones.
 
     They are drawn from the prior given the known columns, so that what is right is knowledge, not
     the release; if the prior is right it is the expected score of the attempts.
     """
-    game, sources = played.seat.game, streams.decoy(played.number, played.place)
+    game, sources = played.scenario.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
-    members = truth.crowd.members
+    members = truth.population.members
     found: Found = {"strangers": members.sums(np.ones(members.people))}
     for name, attempts in played.again(data, sources).items():
         hits = score(game.relation, played.draw.data, attempts, sources.world)
@@ -147,19 +154,19 @@ def decoys(played: Round, truth: Truth, streams: TrialStreams) -> Found:
     return found
 
 
-def strangers(played: Round, groups: Groups, streams: TrialStreams) -> Found:
+def strangers(played: PlayedBlock, groups: Groups, streams: TrialStreams) -> Found:
     """Score the same attempts on fresh people, in the groups that these belong to.
 
     Who names rare values gets as many rare secrets of strangers: the difference is due to the
     release, if the prior is right about the people.
     """
-    game, sources = played.seat.game, streams.decoy(played.number, played.place)
+    game, sources = played.scenario.game, streams.decoy(played.number, played.place)
     data = game.side.fresh(game.world, played.draw, played.known, sources.world)
     [people], [targets] = data, played.known
     members = groups.members(people, targets, targets.secrets(people))
     found: Found = {"strangers": members.sums(np.ones(members.people))}
-    for name, turn in played.turns.items():
-        [hits] = score(game.relation, data, turn.attempts, sources.world)
+    for name, outcome in played.outcomes.items():
+        [hits] = score(game.relation, data, outcome.attempts, sources.world)
         found[f"{name}/group_decoy"] = members.sums(hits.astype(np.float64))
     return found
 
@@ -267,7 +274,7 @@ class Experiment:
         return (*self.takes_as_given, *self.settings[number].mechanism.assumes)
 
     @cached_property
-    def seats(self) -> tuple[Seat, ...]:
+    def scenarios(self) -> tuple[Scenario, ...]:
         """The game of each setting, with the attacks; one that raises ends the run."""
         everybody = self.targets == self.table.rows  # then nobody is drawn
         rows = self.table.records if everybody else self.table.in_order
@@ -279,7 +286,7 @@ class Experiment:
         relation, side = self.relation, self.side
         first = {name: trials for name, _, trials in self.attacks}
         return tuple(
-            Seat(
+            Scenario(
                 setting.label,
                 Game(world, setting.mechanism, relation, side),
                 self.attacks_at(number),
@@ -296,67 +303,67 @@ class Experiment:
 
     def known(self, trial: int) -> Targets | FactoredTargets:
         """Return the people of a trial as the attacker knows them beforehand."""
-        return self.crowd(trial).targets
+        return self.population(trial).targets
 
-    def crowd(self, trial: int) -> Crowd:
+    def population(self, trial: int) -> TrialPopulation:
         """Return the people of a trial, the same at every setting; the last are cached."""
-        if self.everybody:
-            trial = 0  # nobody is drawn
-        if trial not in self._crowds:
-            self._crowds.clear()
+        trial = 0 if self.everybody else trial  # nobody is drawn
+        if trial not in self._populations:
+            self._populations.clear()
             rng = TrialStreams(self.entropy)(trial, 0).world
-            deal = Deal.of(self.seats[0].game, 1, rng)
-            self._crowds[trial] = Crowd(deal, self.groups, self._others(trial))
-        return self._crowds[trial]
+            inputs = TrialInputs.of(self.scenarios[0].game, 1, rng)
+            self._populations[trial] = TrialPopulation(inputs, self.groups, self._others(trial))
+        return self._populations[trial]
 
-    def _others(self, trial: int) -> Crowd | None:
+    def _others(self, trial: int) -> TrialPopulation | None:
         """Draw more people, to estimate the envelopes; no release is about all of them."""
         if not self.knows_chances:
             return None
         more = people_alone(self.targets, self.queries.values)
-        game = replace(self.seats[0].game, world=People(self.prior, more))
+        game = replace(self.scenarios[0].game, world=People(self.prior, more))
         groups = replace(self.groups, singled_out=False)  # by whom they are not with
-        return Crowd(Deal.of(game, 1, TrialStreams(self.entropy).others(trial)), groups)
+        inputs = TrialInputs.of(game, 1, TrialStreams(self.entropy).others(trial))
+        return TrialPopulation(inputs, groups)
 
     @cached_property
-    def _crowds(self) -> dict[int, Crowd]:
+    def _populations(self) -> dict[int, TrialPopulation]:
         return {}
 
-    def round(self, trial: int, number: int) -> Round:
+    def round(self, trial: int, number: int) -> PlayedBlock:
         """Play one trial of one setting."""
         streams = TrialStreams(self.entropy)
-        deal = self.crowd(trial).deal
-        return play_block(self.seats[number], trial, number, size=1, streams=streams, deal=deal)
+        scenario, inputs = self.scenarios[number], self.population(trial).inputs
+        return play_block(scenario, trial, number, size=1, streams=streams, inputs=inputs)
 
     def play(self, key: str) -> Found:
         """Play one trial, given by its key; return what is kept of it."""
         trial, number = map(int, key.split("/"))
-        crowd, played = self.crowd(trial), self.round(trial, number)
+        population, played = self.population(trial), self.round(trial, number)
         streams, setting = TrialStreams(self.entropy), self.settings[number]
-        truth = self._truth(crowd, played)
+        truth = self._truth(population, played)
         found = truth.without_release()
         [release] = played.release
         if truth.exact is not None and isinstance(release, Counts):
             rng = streams.alone(trial)
-            found |= around(crowd, truth.exact, truth.beliefs, release.noise, rng)
-        for name, turn in played.turns.items():
-            found |= truth.of_attack(name, turn)
+            found |= around(population, truth.exact, truth.beliefs, release.noise, rng)
+        for name, outcome in played.outcomes.items():
+            found |= truth.of_attack(name, outcome)
         if not self.prior_is_exact:
             found |= decoys(played, truth, streams)
-        elif crowd.by_secret.any():
-            found |= strangers(played, crowd.groups, streams)
+        elif population.by_secret.any():
+            found |= strangers(played, population.groups, streams)
         if setting.guarantee is not None:
             points = self.points[number] if self.points else ()
-            found |= crowd.proved(number, setting, points)
+            found |= population.proved(number, setting, points)
         return found
 
-    def _truth(self, crowd: Crowd, played: Round) -> Truth:
+    def _truth(self, population: TrialPopulation, played: PlayedBlock) -> Truth:
         if not self.knows_chances:
-            return Truth(crowd, None, None, self.knows_guess)
+            return Truth(population, None, None, self.knows_guess)
         [release], [insider] = played.release, played.told(OtherSecrets())
-        several = len(crowd.targets.queries.unknown) > 1
+        several = len(population.targets.queries.unknown) > 1
         beliefs = kept_beliefs(release, insider) if several else None
-        return Truth(crowd, insider_chances(release, insider), beliefs, trusted=True)
+        return Truth(population, insider_chances(release, insider), beliefs, trusted=True)
 
 
 def trained(
@@ -495,7 +502,7 @@ def _known_labels(
     experiment: Experiment, people: NDArray[np.int32]
 ) -> list[NDArray[np.integer] | None]:
     if experiment.everybody:
-        return [own for own, _ in experiment.crowd(0).members.partitions]
+        return [own for own, _ in experiment.population(0).members.partitions]
     columns: list[NDArray[np.integer] | None] = [
         people[:, column] for column, _, _ in experiment.groups.columns
     ]
@@ -503,7 +510,7 @@ def _known_labels(
 
 
 def _played(experiment: Experiment) -> NDArray[np.int32]:
-    world = experiment.seats[0].game.world
+    world = experiment.scenarios[0].game.world
     assert isinstance(world, RealRows)
     drawn = np.zeros(world.people, dtype=bool)
     for trial in range(1 if experiment.everybody else experiment.trials):

@@ -211,7 +211,7 @@ class Accepted:
             )  # fmt: skip
 
 
-def told_apart(labels: Sequence[str]) -> list[str]:
+def distinct_labels(labels: Sequence[str]) -> list[str]:
     """Add a number to labels that several settings have, as rows are found by them."""
     return [
         f"{label} ({labels[: place + 1].count(label)})" if labels.count(label) > 1 else label

@@ -110,7 +110,7 @@ def _of_counts(found: SettingFound) -> Iterator[Finding]:
         most = bound.of_population
         if bound.is_share or most is None:
             continue
-        quantity = f"chance that more than {most} targets fall at {found.label}"
+        quantity = f"chance that more than {most} targets are reconstructed at {found.label}"
         rest, source = 1 - bound.confidence, f"the bound {bound.theorem}"
         rests = bound.takes_as_given
         yield Finding(quantity, source, None, rest, "sampled", rests, own.confidence)

@@ -24,7 +24,7 @@ from narcissus.attacks.table import (
 )
 from narcissus.attacks.table import ceiling as eliminated
 from narcissus.attacks.table.ceiling import EliminatedCeiling, decides
-from narcissus.bounds.theorems import from_outside
+from narcissus.bounds.theorems import user_theorems
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game.executor import Executor, soon
 from narcissus.kinds.engine import Done, Kind, PreparedWork
@@ -45,12 +45,12 @@ from narcissus.kinds.table.work import (
     FOLDER,
     ReleasesSentBack,
     is_costly,
-    require_room,
-    room,
+    memory_bytes,
+    require_memory,
     with_kept_releases,
 )
 from narcissus.knowledge import FactoredTargets
-from narcissus.mechanisms import Columns, Prepared, Shelf, TableMechanism
+from narcissus.mechanisms import Columns, Prepared, ReleaseCache, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
 from narcissus.results import NotAssessed
@@ -298,8 +298,8 @@ def prepare(
     if factored:
         attacks = without_joint(attacks, mechanism)
     queries, played = mechanism.queries, [attack for _, attack, _ in attacks]
-    needed = room(queries, success, n, played, mechanism.releases, factored=factored)
-    require_room(queries, success, n, needed)
+    needed = memory_bytes(queries, success, n, played, mechanism.releases, factored=factored)
+    require_memory(queries, success, n, needed)
     draft = Experiment(
         table=table,
         prior=fit_prior(study.prior, table),
@@ -323,7 +323,7 @@ def prepare(
     pilot = draft.known(0)
     if isinstance(pilot, FactoredTargets):
         draft = replace(draft, attacks=with_ceiling(attacks, pilot))
-    if success.by_column:  # nothing is proved of how many fall
+    if success.by_column:  # nothing is proved of how many are reconstructed
         return draft
     points = tuple(
         tuple(proofs.best_points(pilot, s.guarantee, draft.levels)) if s.guarantee else ()
@@ -355,11 +355,11 @@ def _rows(experiment: Experiment, key: str) -> list[list[Any]]:
     [targets], [people] = played.known, played.draw.data
     secrets, rows = targets.secrets(people), list[list[Any]]()
     true, chances = people[:, list(experiment.queries.unknown)], targets.secret_chance(secrets)
-    for name, turn in played.turns.items():
-        [attempt], [hits], [chance] = turn.attempts.values, turn.success, turn.baseline
+    for name, outcome in played.outcomes.items():
+        [attempt], [hits], [chance] = outcome.attempts.values, outcome.success, outcome.baseline
         said = targets.success.split_guess(attempt)
         for i in range(experiment.targets):
-            row = [played.number, i, played.seat.name, name]
+            row = [played.number, i, played.scenario.name, name]
             right = float(hits[i]) if targets.success.by_column else int(hits[i])
             row += [chances[i], chance[i], right]
             for codes in (true[i], said[i]):
@@ -510,10 +510,10 @@ class TableKind(Kind[TableStudy, TableWork]):
         experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
         if options.folder is not None:
-            shelf = Shelf(options.folder / FOLDER)
-            experiment = with_kept_releases(experiment, shelf, identity)
+            cache = ReleaseCache(options.folder / FOLDER)
+            experiment = with_kept_releases(experiment, cache, identity)
             if not executor.is_here and any(is_costly(s.mechanism) for s in experiment.settings):
-                executor = ReleasesSentBack(executor, shelf)  # others do not have the folder
+                executor = ReleasesSentBack(executor, cache)  # others do not have the folder
         plan = looks_of(experiment, study, options, executor, threshold)
         if plan is not None:
             experiment = plan.at(experiment, 0)
@@ -635,7 +635,7 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     identity["own code"] = source_digests(own_parts(study), folder)
     if learners(experiment):
         identity["training"] = study.run.training
-    if own := from_outside():
+    if own := user_theorems():
         identity["own theorems"] = {
             name: " ".join(
                 digest_of_object(said)

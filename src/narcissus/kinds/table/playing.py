@@ -21,7 +21,7 @@ import numpy as np
 
 from narcissus._random import child
 from narcissus.bounds import THEOREMS, Theorem
-from narcissus.bounds.theorems import from_outside
+from narcissus.bounds.theorems import user_theorems
 from narcissus.errors import InputError
 from narcissus.evidence import each_confidence
 from narcissus.game.executor import Executor, soon
@@ -64,10 +64,10 @@ class SentExperiment:
 
     @classmethod
     def of(cls, experiment: Experiment) -> SentExperiment:
-        return cls(experiment, from_outside())
+        return cls(experiment, user_theorems())
 
     def __call__(self, key: str) -> dict[str, Any]:
-        for name in from_outside():  # of what this worker played before
+        for name in user_theorems():  # of what this worker played before
             if name not in self.theorems:
                 del THEOREMS[name]
         THEOREMS.update(self.theorems)

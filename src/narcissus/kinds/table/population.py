@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.attacks.table import Targets
 from narcissus.errors import InputError
-from narcissus.game.block import Deal, Sources
+from narcissus.game.block import Sources, TrialInputs
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 from narcissus.kinds.table import proofs
-from narcissus.kinds.table.found import told_apart
+from narcissus.kinds.table.found import distinct_labels
 from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, TableMechanism
 from narcissus.tables import Table
@@ -74,7 +74,7 @@ class Setting:
 
 def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Setting, ...]:
     """Prepare each level of a sweep, all of which must release the same tables."""
-    labels = told_apart([one.label for one in planned])
+    labels = distinct_labels([one.label for one in planned])
     found = zip(planned, labels, strict=True)
     settings = tuple(replace(_setting(one, columns), label=label) for one, label in found)
     for setting in settings[1:]:
@@ -279,7 +279,7 @@ def proved(
     }
     if setting.single is not None:
         found["share_single"] = np.array(proofs.shares(targets, setting.single).mean())
-    if targets.success.by_column:  # a mean says nothing of how many fall
+    if targets.success.by_column:  # a mean says nothing of how many are reconstructed
         return found
     found |= _counts(targets, setting.guarantee, points)
     for name, table in proofs.other_tails(targets, setting.guarantee).items():
@@ -320,28 +320,28 @@ def _point(single: Guarantee) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class TrialPopulation:
     """The people of a trial."""
 
-    deal: Deal  # who they are, and what the attacker is told of them
+    inputs: TrialInputs  # who they are, and what the attacker is told of them
     groups: Groups
     # more people like them, in no release of theirs; None if nothing needs them
-    others: Crowd | None = None
+    others: TrialPopulation | None = None
     _proved: dict[int, Kept] = field(default_factory=dict[int, Kept], init=False)
 
     @property
     def targets(self) -> Targets | FactoredTargets:
-        [targets] = self.deal.known
+        [targets] = self.inputs.known
         return targets
 
     @cached_property
     def secrets(self) -> NDArray[np.integer]:
         """Their joint values, shape (n,); of many unknown columns their codes, (n, columns)."""
-        return self.targets.secrets(self.deal.draw.data[0])
+        return self.targets.secrets(self.inputs.draw.data[0])
 
     @cached_property
     def members(self) -> Members:
-        return self.groups.members(self.deal.draw.data[0], self.targets, self.secrets)
+        return self.groups.members(self.inputs.draw.data[0], self.targets, self.secrets)
 
     @cached_property
     def by_secret(self) -> NDArray[np.bool_]:

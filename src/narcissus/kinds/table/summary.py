@@ -120,12 +120,12 @@ def attack_result(
     attack: TableAttack,
     trials: Sequence[Trial],
     *,
-    luck: Floats,
+    control_variate: Floats,
     bounds: Sequence[TableBound],
     around: Enclosure | None = None,
     number: int = 0,
 ) -> Found:
-    """Summarise one attack at one setting; ``luck`` is what chance added in each trial."""
+    """Summarise one attack at one setting, less a control variate of each trial."""
     level, n = experiment.confidence, experiment.targets
     joint = each_confidence(level, family(experiment))
     scores = scores_of(experiment, name, attack, trials, around, number)
@@ -141,7 +141,7 @@ def attack_result(
         "low": share.low,
         "high": share.high,
         "low_joint": scores.share(joint).low,
-        **_roughly(scores, luck, level),
+        **_roughly(scores, control_variate, level),
         **_against_itself(scores, level, joint),
         "gain_low_apart": None,
         "decoy": _decoy(experiment, name, attack, trials, scores),
@@ -204,8 +204,8 @@ def _below(
     return {"guess": guess, "why": attack.why_below(len(experiment.queries.unknown))}
 
 
-def _roughly(scores: AttackScores, luck: Floats, level: float) -> dict[str, Any]:
-    left = scores.shares - luck
+def _roughly(scores: AttackScores, control_variate: Floats, level: float) -> dict[str, Any]:
+    left = scores.shares - control_variate
     value = float(np.clip(left.mean(), 0, 1))
     rough: dict[str, Any] | None = None
     if left.size > 1:
@@ -362,7 +362,7 @@ def summarise(
     noise = setting.mechanism.noise
     proved = bound_rows(experiment, number, trials)
     bounds = tuple(map(TableBound, proved))
-    luck = _luck(experiment, trials)
+    control_variate = _control_variate(experiment, trials)
     around = Enclosure.of(trials, experiment.targets)
     attacks: dict[str, Found] = {}
     ceiling: Found | None = None
@@ -372,7 +372,7 @@ def summarise(
             name,
             attack,
             trials[:count],
-            luck=luck[:count],
+            control_variate=control_variate[:count],
             bounds=bounds,
             around=around,
             number=number,
@@ -446,7 +446,7 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else value
 
 
-def _luck(experiment: Experiment, trials: Sequence[Trial]) -> Floats:
+def _control_variate(experiment: Experiment, trials: Sequence[Trial]) -> Floats:
     """Estimate what chance added to the recovered share in each trial.
 
     The release moves the chance of the guess that ignores it, but not on average; a guess from the

@@ -23,9 +23,9 @@ from narcissus.kinds.table.found import (
     bound_row,
     column_rows,
     declared_row,
+    distinct_labels,
     group_rows,
     guess_rows,
-    told_apart,
 )
 from narcissus.rows import StudyCriterion, StudyRow
 from narcissus.study.merging import MergedGroups
@@ -42,7 +42,7 @@ Upgraded = tuple[tuple[StudyCriterion, ...], tuple[StudyRow, ...], TableDetail]
 def upgraded(results: Any, study: Found) -> Upgraded:
     """Return criteria, rows and detail."""
     found: Sequence[Found] = results if isinstance(results, list) else [results]
-    labels = told_apart([one["label"] for one in found])
+    labels = distinct_labels([one["label"] for one in found])
     found = [{**one, "label": label} for one, label in zip(found, labels, strict=True)]
     criteria: list[StudyCriterion] = []
     rows: list[StudyRow] = []

@@ -26,7 +26,7 @@ from narcissus.game.executor import Ended, Executor, Job
 from narcissus.game.rules import is_own
 from narcissus.kinds.table.experiment import Experiment, learners, trained
 from narcissus.kinds.table.population import PILOT
-from narcissus.mechanisms import KeptReleases, Prepared, Shelf, TableQueries, require_varied
+from narcissus.mechanisms import KeptReleases, Prepared, ReleaseCache, TableQueries, require_varied
 from narcissus.mechanisms.noise import Counts
 from narcissus.mechanisms.table.kept import BROUGHT, SENT_BACK
 from narcissus.observer import SILENT, Observer
@@ -151,7 +151,7 @@ def memory(experiment: Experiment) -> int:
     """Estimate the bytes that one process holds for a study."""
     attacks = [attack for _, attack, _ in experiment.attacks]
     releases = experiment.settings[0].mechanism.releases
-    people = room(
+    people = memory_bytes(
         experiment.queries,
         experiment.success,
         experiment.targets,
@@ -194,14 +194,14 @@ def _shortened(attack: Any) -> tuple[Any, float]:
     return attack, factor
 
 
-def falls(queries: TableQueries, people: int) -> int:
+def cell_lookups(queries: TableQueries, people: int) -> int:
     """Count the cells that an attack looks at for ``people``, in all tables at once."""
     if people <= PAIRWISE_LIMIT:  # there every value's cell is looked up at once
         return people * sum(p.tables * p.size for p in queries.patterns)
     return people * queries.tables
 
 
-def room(
+def memory_bytes(
     queries: TableQueries,
     success: ColumnsRight,
     people: int,
@@ -221,7 +221,7 @@ def room(
     if any(attack.uses != "prior" for attack in attacks):
         total += 2 * beliefs
     if any(_lays_out(attack, releases) for attack in attacks):
-        total += 2 * beliefs + 32 * falls(queries, people)
+        total += 2 * beliefs + 32 * cell_lookups(queries, people)
     return total
 
 
@@ -231,8 +231,8 @@ def _lays_out(attack: TableAttack, releases: type) -> bool:
     return attack.uses != "prior" and not by_types
 
 
-def require_room(queries: TableQueries, success: ColumnsRight, people: int, needed: int) -> None:
-    """Refuse people, values or tables that need more bytes (`room`) than the machine has."""
+def require_memory(queries: TableQueries, success: ColumnsRight, people: int, needed: int) -> None:
+    """Refuse people, values or tables that need more memory than the machine has, in bytes."""
     there = machine_memory()
     needed += BASE
     if needed > there:
@@ -250,10 +250,10 @@ def is_costly(mechanism: Prepared) -> bool:
 
 
 def with_kept_releases(
-    experiment: Experiment, shelf: Shelf | None, identity: Mapping[str, object]
+    experiment: Experiment, cache: ReleaseCache | None, identity: Mapping[str, object]
 ) -> Experiment:
-    """Keep the releases of costly mechanisms on a shelf, by what trials depend on."""
-    if shelf is None or not any(is_costly(s.mechanism) for s in experiment.settings):
+    """Keep the releases of costly mechanisms in a cache, by what trials depend on."""
+    if cache is None or not any(is_costly(s.mechanism) for s in experiment.settings):
         return experiment
     parts = {name: identity[name] for name in ("mechanism", "own code", "data", "table", "version")}
     settings = tuple(
@@ -261,7 +261,7 @@ def with_kept_releases(
             setting,
             mechanism=KeptReleases(
                 setting.mechanism,
-                shelf,
+                cache,
                 json.dumps([setting.label, number, parts], sort_keys=True, default=str),
             ),
         )
@@ -283,8 +283,8 @@ class ReleasesSentBack:
 
     is_here = False
 
-    def __init__(self, executor: Executor, shelf: Shelf) -> None:
-        self._executor, self._shelf = executor, shelf
+    def __init__(self, executor: Executor, cache: ReleaseCache) -> None:
+        self._executor, self._cache = executor, cache
         self._told = 0
 
     @property
@@ -294,19 +294,19 @@ class ReleasesSentBack:
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
         """Play every key, and yield each as it ends, after keeping its releases."""
-        brought, left = self._shelf.to_bring()
+        brought, left = self._cache.to_bring()
         if left:
             observer.note(
                 f"{left} kept releases are not sent to the workers, which make them again: at most "
                 f"{BROUGHT / 2**20:g} MiB are sent"
             )
-        away = _Away(job, self._shelf, brought)
+        away = _Away(job, self._cache, brought)
         with closing(self._executor.play(away, keys, observer)) as ending:
             for key, (found, made, large) in ending:
                 for name, content in made.items():
                     if Path(name).name != name:
                         raise StoreError(f"a worker sent a release back that is called {name!r}")
-                    self._shelf.put(name, content)
+                    self._cache.put(name, content)
                 if large > self._told:
                     self._told = large
                     observer.note(
@@ -324,15 +324,15 @@ class _Away:
     """A job away from the folder; it returns the releases made along with the result of a key."""
 
     job: Job
-    shelf: Shelf
+    cache: ReleaseCache
     """The very one of the job's mechanisms: they are sent together."""
     brought: Mapping[str, bytes]
 
     def __call__(self, key: str) -> tuple[Any, dict[str, bytes], int]:
-        self.shelf.leave(self.brought)
+        self.cache.leave(self.brought)
         try:
             found = self.job(key)
         except BaseException:
-            self.shelf.handed_over()
+            self.cache.handed_over()
             raise
-        return found, *self.shelf.handed_over()
+        return found, *self.cache.handed_over()

@@ -9,7 +9,7 @@ from narcissus.mechanisms.table.base import (
     TableMechanism,
 )
 from narcissus.mechanisms.table.command import Command, OwnSynthesizer
-from narcissus.mechanisms.table.kept import KeptReleases, Shelf, require_varied
+from narcissus.mechanisms.table.kept import KeptReleases, ReleaseCache, require_varied
 from narcissus.mechanisms.table.noisy import Marginals, PlannedCounts, Tables
 from narcissus.mechanisms.table.opendp import OpenDPMeasurement, OpenDPSynthesizer
 from narcissus.mechanisms.table.protected import RandomRounding, Rounding, Suppression
@@ -38,8 +38,8 @@ __all__ = [
     "ProtectedCounts",
     "PublishedRows",
     "RandomRounding",
+    "ReleaseCache",
     "Rounding",
-    "Shelf",
     "Suppression",
     "Swapping",
     "TableMechanism",

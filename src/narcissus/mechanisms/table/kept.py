@@ -33,7 +33,7 @@ BROUGHT = 2**26
 """Most bytes of releases that are brought along, together."""
 
 
-class Shelf:
+class ReleaseCache:
     """Releases by name, as bytes.
 
     Parameters
@@ -112,7 +112,7 @@ class KeptReleases:
     """
 
     prepared: Prepared  # The mechanism; rows and counts are kept, other objects pass through
-    shelf: Shelf
+    cache: ReleaseCache
     # What else a release depends on: the part with its options, digests of own code
     identity: str
 
@@ -159,7 +159,7 @@ class KeptReleases:
             rng.bit_generator.random_raw()
         if (arrays := self._arrays(made)) is not None:
             state = np.frombuffer(_state(rng).encode(), dtype=np.uint8)
-            self.shelf.put(name, pack({**arrays, "state": state}))
+            self.cache.put(name, pack({**arrays, "state": state}))
         return made
 
     def _name(self, codes: Codes, state: str) -> str:
@@ -186,7 +186,7 @@ class KeptReleases:
 
     def _read(self, name: str, rng: np.random.Generator) -> Any | None:
         """Return a kept release and bring the generator to where its making left it."""
-        content = self.shelf.get(name)
+        content = self.cache.get(name)
         if content is None:
             return None
         before = rng.bit_generator.state

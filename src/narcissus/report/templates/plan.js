@@ -119,7 +119,7 @@ function tails(law) {
   return found.map((tail, v) => (v === 0 ? 1 : Math.min(1, tail)));
 }
 
-/** Give v -> a limit of Pr[at least v of n fall], v = 0 .. n + 1. */
+/** Give v -> a limit of Pr[at least v of n are reconstructed], v = 0 .. n + 1. */
 function limitOfTails(rows, { kind, strength }, n) {
   if (kind === "pure") {
     const found = tails(binomial(n, optimum(rows, strength)));
@@ -143,7 +143,7 @@ function limitOfTails(rows, { kind, strength }, n) {
   };
 }
 
-/** Give v -> Pr[at least v of n fall] that some mechanism with the guarantee reaches. */
+/** Give v -> Pr[at least v of n are reconstructed] that some mechanism with the guarantee reaches. */
 function reachedTails(rows, { kind, strength }, n) {
   if (kind === "pure" || strength === 0) {
     const found = tails(binomial(n, optimum(rows, kind === "pure" ? strength : 0)));

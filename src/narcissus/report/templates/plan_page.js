@@ -97,9 +97,9 @@ function show(q, a) {
   const under = known ? "" : " with the worst prior that fits";
   const single = `no attacker is right with probability above ${up(a.success)}`;
   const count = a.atMost === q.n
-    ? `Nothing is proved about how many of ${people(q.n)} people fall: with ${sure}% confidence ` +
+    ? `Nothing is proved about how many of ${people(q.n)} people are reconstructed: with ${sure}% confidence ` +
       "every guess may be right."
-    : `With ${sure}% confidence at most ${people(a.atMost)} of ${people(q.n)} people fall (proved); ` +
+    : `With ${sure}% confidence at most ${people(a.atMost)} of ${people(q.n)} people are reconstructed (proved); ` +
       `some mechanism with this guarantee reaches ${people(a.reachedNumber)}${under}.`;
   const inside = q.secret === "membership";
   say("question", inside ? "Asked: whether a person's record is in the data."
@@ -116,7 +116,7 @@ function show(q, a) {
   say("count", count);
   say("at-most", people(a.atMost));
   say("reached-number", people(a.reachedNumber));
-  say("tail", a.atMost === q.n ? "" : `That more than ${people(a.atMost)} fall has probability at ` +
+  say("tail", a.atMost === q.n ? "" : `That more than ${people(a.atMost)} are reconstructed has probability at ` +
     `most ${up(a.tail)}; some mechanism with this guarantee reaches ${down(a.reachedTail)}${under}.`);
   const around = inside ? "of added and removed records, or of this record and another in its place"
     : "replace-one neighbours";

@@ -78,7 +78,7 @@ class _Drop:
         _things.pop((self.owner, key), None)
 
 
-class HeldByWorkers:
+class WorkerShards:
     """State held by the workers of an engine, fixed for as long as it lives."""
 
     def __init__(
@@ -137,8 +137,8 @@ class ByWorkers:
     executor: HasPlaces
     observer: Observer = SILENT
 
-    def hold(self, makers: Sequence[Callable[[], Any]]) -> HeldByWorkers:
-        return HeldByWorkers(self.executor, makers, self.observer)
+    def hold(self, makers: Sequence[Callable[[], Any]]) -> WorkerShards:
+        return WorkerShards(self.executor, makers, self.observer)
 
 
 class SplitReleases:

@@ -25,11 +25,11 @@ from narcissus.extraction.recovered import (
     NamedCanaries,
     PlantedCanary,
     TextDocument,
+    auc,
     membership_scores,
     named_canaries,
     recovered_documents,
-    told_apart,
-    told_at,
+    tpr_at_fpr,
 )
 from narcissus.extraction.sandbox import check_source
 from narcissus.kinds.engine import Done, PreparedWork
@@ -352,9 +352,9 @@ def _score(
     rates: Sequence[float],
     each: float,
 ) -> Iterator[StudyRow]:
-    yield _above(name, told_apart(trained, fresh, confidence=each))
+    yield _above(name, auc(trained, fresh, confidence=each))
     for rate in rates:
-        found = told_at(trained, fresh, rate, confidence=each)
+        found = tpr_at_fpr(trained, fresh, rate, confidence=each)
         yield _told(name, rate, found.told, found.needed)
 
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from narcissus import channels as ch
-from narcissus.channels import ahead
-from narcissus.channels.ahead import (
+from narcissus.channels import prequential
+from narcissus.channels.estimators import Frequentist, Guess, Nearest, portfolio
+from narcissus.channels.limits import upper
+from narcissus.channels.prequential import (
     EXHAUSTED,
     MIXED,
     Draws,
@@ -16,8 +18,6 @@ from narcissus.channels.ahead import (
     paid_ahead,
     with_prior,
 )
-from narcissus.channels.estimators import Frequentist, Guess, Nearest, portfolio
-from narcissus.channels.limits import upper
 from narcissus.channels.samples import samples
 from narcissus.observer import SILENT
 
@@ -31,7 +31,8 @@ def drawn(rng, rows, prior, size):
 
 
 def predicted(data, order, tried):
-    return ahead.predict_ahead(data, tried, order, ahead.cuts(data, tried, order), SILENT)
+    found = prequential.cuts(data, tried, order)
+    return prequential.predict_ahead(data, tried, order, found, SILENT)
 
 
 @pytest.mark.states("Narcissus theory", "6.8")
@@ -42,7 +43,7 @@ def test_what_comes_later_changes_nothing(block):
     tried = [Frequentist(), Nearest("log"), Guess()]
     order = np.arange(600)
     data = samples(secret, output)
-    ends = ahead.cuts(data, tried, order)
+    ends = prequential.cuts(data, tried, order)
     before = predicted(data, order, tried)
     # Everything from this block on is another secret's: what was said before must stand.
     changed = secret.copy()
@@ -58,7 +59,7 @@ def test_what_comes_later_changes_nothing(block):
 def test_nothing_is_predicted_by_one_who_has_seen_it(evenly):
     rng = np.random.default_rng(5)
     data = samples(rng.integers(2, size=1_000), np.arange(1_000))
-    found = ahead.predict_ahead(
+    found = prequential.predict_ahead(
         data, [Frequentist()], np.arange(1_000), [30, 60, 250, 1_000], SILENT, evenly=evenly
     )
     assert 0.4 < found.wrong.mean() < 0.6  # outputs never repeat: seen ones would be all right
@@ -125,7 +126,8 @@ def test_the_best_candidate_in_hindsight_is_not_what_counts():
         secret, output = rng.integers(2, size=200), np.arange(200)
         tried = [Coin(seed) for seed in rng.integers(2**32, size=8)]
         data = samples(secret, output)
-        found = ahead.predict_ahead(data, tried, rng.permutation(200), [6, 12, 40, 200], SILENT)
+        order = rng.permutation(200)
+        found = prequential.predict_ahead(data, tried, order, [6, 12, 40, 200], SILENT)
         limits.append(upper(found.wrong.sum(), len(found.tested), 0.1))
         lucky.append(upper(min(found.errors.values()) * 194, 194, 0.1))
     assert np.mean(np.array(limits) < 0.5) <= 0.17  # .1 but for a chance of 1e-3
@@ -136,24 +138,24 @@ def test_the_blocks():
     rng = np.random.default_rng(0)
     data = samples(rng.integers(2, size=4_000), rng.integers(3, size=4_000))
     order = np.arange(4_000)
-    ends = ahead.cuts(data, portfolio(None, data), order)
+    ends = prequential.cuts(data, portfolio(None, data), order)
     assert ends[1] == 250
     assert ends[-1] == 4_000
     assert max(np.diff(ends[1:]) / np.array(ends[1:-1])) < 0.5
     real = samples(data.secret, rng.normal(size=4_000))
-    assert ahead.cuts(real, portfolio(None, real), order) == [250, 500, 1_000, 2_000, 4_000]
+    assert prequential.cuts(real, portfolio(None, real), order) == [250, 500, 1_000, 2_000, 4_000]
 
 
 def test_continuous_outputs_are_used_up_to_a_number(monkeypatch):
-    monkeypatch.setattr(ahead, "MOST_CONTINUOUS", 1_000)
+    monkeypatch.setattr(prequential, "MOST_CONTINUOUS", 1_000)
     rng = np.random.default_rng(0)
     order = np.arange(4_000)
     real = samples(rng.integers(2, size=4_000), rng.normal(size=4_000))
-    assert np.array_equal(ahead.some(real, order), order[:1_000])
+    assert np.array_equal(prequential.some(real, order), order[:1_000])
     wide = samples(real.secret, rng.normal(size=(4_000, 11)))
-    assert len(ahead.some(wide, order)) == 200
+    assert len(prequential.some(wide, order)) == 200
     few = samples(real.secret, rng.integers(3, size=4_000))
-    assert ahead.some(few, order) is order
+    assert prequential.some(few, order) is order
 
 
 def test_each_sample_is_used_once_for_a_label_of_its_own():
