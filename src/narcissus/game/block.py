@@ -24,7 +24,7 @@ from narcissus.attacks.base import (
     Transcript,
     one_by_one,
 )
-from narcissus.errors import InputError, NarcissusError
+from narcissus.errors import InputError, NarcissusError, raised_where
 from narcissus.game.rules import Game, is_own
 from narcissus.knowledge.base import MoreKnowledge
 from narcissus.mechanisms.base import Interactive, is_interactive
@@ -48,7 +48,7 @@ def guarded(what: str, part: Any, call: Callable[[], Result]) -> Result:
         raise
     except Exception as error:
         raise InputError(
-            f"the {what} {type(part).__name__} raised {type(error).__name__}: {error}"
+            f"the {what} {type(part).__name__} raised {raised_where(error)}"
         ) from error
 
 

@@ -405,7 +405,7 @@ def asked(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         return function(*arguments)
     except Exception as error:
         name = getattr(function, "__name__", repr(function))
-        raise InputError(f"the {what} `{name}` raised {type(error).__name__}: {error}") from error
+        raise InputError(f"the {what} `{name}` raised {raised_where(error)}") from error
 
 
 @dataclass(frozen=True)

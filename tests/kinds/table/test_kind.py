@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import cloudpickle
@@ -621,3 +622,31 @@ def test_real_rows_are_assessed_as_if_the_prior_were_right(study):
 def test_nobody_is_told_that_all_is_covered():
     assert len(NOT_COVERED) >= 5
     assert all(text.endswith(".") for text in NOT_COVERED)
+
+
+OWN_MECHANISM = """
+from narcissus.mechanisms import TableMechanism
+from narcissus.mechanisms.table.rows import PreparedRows
+
+class Own(TableMechanism):
+    label, title = "own", "of one's own"
+    def __init__(self, *, fails: str):
+        self.fails = fails
+    def prepare(self, columns):
+        if self.fails == "prepare":
+            raise KeyError("lost")
+        def make(codes, rng):
+            raise KeyError("lost")
+        return PreparedRows.of(columns, make, None)
+"""
+
+
+@pytest.mark.parametrize("fails", ["prepare", "release"])
+def test_a_mechanism_that_fails_is_named(study, narcissus, fails):
+    Path("own.py").write_text(OWN_MECHANISM)
+    mechanism = {"name": "own:Own", "fails": fails, "k": None, "epsilon": None}
+    path = study(mechanism=mechanism, attacks={"prior": {}})
+    code, out, err = narcissus("audit", path, "--allow-code", "--quiet")
+    assert (code, out) == (2, "")
+    assert re.search(r"the mechanism \w+ raised KeyError: 'lost' \(own\.py, line \d+\)", err)
+    assert "Traceback" not in err

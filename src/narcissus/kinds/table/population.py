@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.attacks.table import Targets
 from narcissus.errors import InputError
-from narcissus.game.block import Sources, TrialInputs
+from narcissus.game.block import Sources, TrialInputs, guarded
 from narcissus.guarantees import ApproximateDP, GaussianDP, Guarantee, PureDP
 from narcissus.kinds.table import proofs
 from narcissus.kinds.table.found import distinct_labels
@@ -87,7 +87,7 @@ def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Se
 
 
 def _setting(planned: TableMechanism, columns: Columns) -> Setting:
-    mechanism = planned.prepare(columns)
+    mechanism = guarded("mechanism", planned, lambda: planned.prepare(columns))
     guarantee = mechanism.guarantee
     known = (planned.label, planned.title, planned.strength, mechanism, guarantee)
     if guarantee is None:
