@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from narcissus._options import OfRoom
 from narcissus._validation import distribution, integer
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError, TooLargeError, raised_where
 from narcissus.priors import RecordPrior
 from narcissus.worlds.base import (
     LISTED,
