@@ -198,8 +198,7 @@ def _held(relation: Any, data: Batch, values: Any, rng: np.random.Generator) -> 
         raise
     except Exception as error:
         raise InputError(
-            f"the relation {type(relation).__name__} cannot score an attempt: "
-            f"{type(error).__name__}: {error}"
+            f"the relation {type(relation).__name__} cannot score an attempt: {raised_where(error)}"
         ) from error
     in_part = many and held.dtype == np.float64 and bool(((held >= 0) & (held <= 1)).all())
     if not (held.dtype == np.bool_ or in_part) or held.shape != (len(values), *targets):
