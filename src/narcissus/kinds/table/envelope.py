@@ -44,7 +44,7 @@ def people_alone(targets: int, values: int) -> int:
     return max(1, min(max(FEWEST, 2 * targets), MOST_PEOPLE, _VALUES // values))
 
 
-def around(
+def attack_envelope(
     population: TrialPopulation,
     chances: Floats,
     beliefs: Floats | None,

@@ -40,7 +40,7 @@ from narcissus.game.block import (
     score,
 )
 from narcissus.game.executor import Executor, Serial, soon
-from narcissus.kinds.table.envelope import around, people_alone
+from narcissus.kinds.table.envelope import attack_envelope, people_alone
 from narcissus.kinds.table.found import PrecisionDetail
 from narcissus.kinds.table.population import Groups, Setting, TrialPopulation, TrialStreams
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
@@ -345,7 +345,7 @@ class Experiment:
         [release] = played.release
         if truth.exact is not None and isinstance(release, Counts):
             rng = streams.alone(trial)
-            found |= around(population, truth.exact, truth.beliefs, release.noise, rng)
+            found |= attack_envelope(population, truth.exact, truth.beliefs, release.noise, rng)
         for name, outcome in played.outcomes.items():
             found |= truth.of_attack(name, outcome)
         if not self.prior_is_exact:
