@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import narcissus
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.words import verdict_words
 
 ROOT = Path(__file__).resolve().parents[1]

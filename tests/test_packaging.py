@@ -18,7 +18,7 @@ import yaml
 
 import narcissus
 from narcissus.cli.main import main
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.study.record import provenance
 from narcissus.study.shipped import shipped_studies, shipped_study
 

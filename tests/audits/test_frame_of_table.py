@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.audits.outcome import COLUMNS
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 import narcissus
 from narcissus.audits.of_table import SECTIONS, audit
 from narcissus.errors import InputError, LongWorkError, StudyError
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.observer import SilentObserver
 from narcissus.priors import fit_independent
 from narcissus.study import study_kind

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import narcissus
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.report.format import percent
 from narcissus.study.shipped import shipped_study
 

@@ -6,7 +6,7 @@ from matplotlib import pyplot
 
 import narcissus
 from narcissus.errors import InputError
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.report import Figure, page_of
 from narcissus.study.shipped import shipped_study
 

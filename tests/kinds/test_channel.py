@@ -12,8 +12,8 @@ import pytest
 import narcissus
 from narcissus.cli.main import main
 from narcissus.errors import LongWorkError, NarcissusError
-from narcissus.kinds.channel import KIND, kind
-from narcissus.kinds.channel.kind import Looks
+from narcissus.kinds.channel import kind
+from narcissus.kinds.channel.kind import KIND, Looks
 from narcissus.kinds.channel.layout import measured
 from narcissus.kinds.channel.schema import ChannelRun, ChannelSpec, ChannelThreshold
 from narcissus.observer import SilentObserver

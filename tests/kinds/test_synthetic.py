@@ -13,8 +13,7 @@ from narcissus import load_study
 from narcissus.errors import InputError, LongWorkError, StudyError
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.kinds.synthetic import KIND
-from narcissus.kinds.synthetic.kind import Levels
+from narcissus.kinds.synthetic.kind import KIND, Levels
 from narcissus.kinds.synthetic.layout import about
 from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.report import Figure, page_of, render_html, render_text

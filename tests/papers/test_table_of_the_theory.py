@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 import narcissus
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 
 TRIALS, RAP_TRIALS = (80, 12) if "NARCISSUS_NEW_CASES" in os.environ else (30, 6)
 # prior, posterior, RAP without prior, ceiling (theory section 9, 150 trials of 100 people)

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from narcissus import Game, play, profile
-from narcissus.kinds.game import KIND
 from narcissus.kinds.game.judgement import GameDetail, GameStatement
-from narcissus.kinds.game.kind import played_detail, played_rows
+from narcissus.kinds.game.kind import KIND, played_detail, played_rows
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.kinds.game.numbers import criterion_of, exactly, proof_row
 from narcissus.mechanisms import (

@@ -19,8 +19,7 @@ from scipy.stats import binomtest
 
 import narcissus
 from narcissus.kinds.synthetic.kind import read_given, threat_of
-from narcissus.kinds.table import KIND
-from narcissus.kinds.table.kind import prepare
+from narcissus.kinds.table.kind import KIND, prepare
 from narcissus.study.shareable import shareable
 from narcissus.synthetic import assess_file
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.study.reading import read_record
 from narcissus.study.record import Record, digest_of
 

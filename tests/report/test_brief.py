@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.words import odds
 from narcissus.report.about import subject_of
 from narcissus.report.brief import NO_GROUPS, accepted, brief_of, no_stronger, render_brief

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.kinds.synthetic import KIND
+from narcissus.kinds.synthetic.kind import KIND
 from narcissus.report.format import SIGNS
 from narcissus.report.html import page_html
 from narcissus.report.mapping import FRAMEWORKS, answers, mapping_of

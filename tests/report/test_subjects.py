@@ -2,7 +2,7 @@
 
 import pytest
 
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.report.about import subject_of
 from narcissus.report.format import number, percent
 from narcissus.study.kinds import KINDS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.layout import own_section
 from narcissus.kinds.table.words import (
     above_guess,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure as MplFigure
 
-from narcissus.kinds.table import KIND
+from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.pictures import (
     as_range,
     attacks_picture,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from narcissus.kinds.game import KIND
+from narcissus.kinds.game.kind import KIND
 from narcissus.scale import AtValue, Parameter, Sweep, scale
 from narcissus.scale.fit import Known
 

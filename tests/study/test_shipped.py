@@ -13,8 +13,8 @@ import pytest
 import narcissus
 from narcissus import load_study, run
 from narcissus.errors import InputError
-from narcissus.kinds.game import KIND
-from narcissus.kinds.table import KIND as KIND_OF_TABLES
+from narcissus.kinds.game.kind import KIND
+from narcissus.kinds.table.kind import KIND as KIND_OF_TABLES
 from narcissus.report import page_of
 from narcissus.report.page import Figure, Grid
 from narcissus.study.registry import ROOMS

@@ -84,7 +84,7 @@ def test_the_first_file_says_what_a_column_is_and_settles_what_is_open():
 @pytest.mark.parametrize(
     ("found", "like", "ways"),
     [
-        (["1,234", "5,678"], None, ("numbers", "decimal-comma")),
+        (["1,234", "12345"], None, ("numbers", "decimal-comma")),
         (["1,234"], ["9", "8"], ("numbers", "decimal-comma")),
         (["1/2/2020"], ["2021-01-01"], ("day-first", "month-first")),
     ],
@@ -225,3 +225,42 @@ def test_samples_of_one_population_pass():
             for size in (300, int(rng.integers(20, 300)))
         )
         require_overlap("x", NAMES, first, other)
+
+
+@pytest.mark.parametrize(
+    ("found", "numbers"),
+    [
+        (["1,234", "5,678"], [1234, 5678]),
+        (["1,234", "950", "12,345,678"], [1234, 950, 12345678]),
+        (["0,123", "4,567"], [0.123, 4.567]),
+        (["$1,234", "$950", "($17.50)", "-$3", "$-4"], [1234, 950, -17.5, -3, -4]),
+        (["1.234,50 €", "3,20 €"], [1234.5, 3.2]),
+        (["12%", "3.5 %", "7"], [12, 3.5, 7]),
+        (["£5", "N", "£12"], [5, "N", 12]),
+    ],
+)
+def test_amounts_are_numbers(found, numbers):
+    assert spelled("x", found).kind == "numbers"
+    assert spelled("x", found).values == numbers
+
+
+@pytest.mark.parametrize(
+    "found", [["$5", "€5", "5"], ["a%", "b%", "$"], ["(1)", "(2)"], ["%", "$"]]
+)
+def test_several_signs_and_no_numbers_stay_texts_as_they_are(found):
+    """Five dollars are not five euros."""
+    assert {v for v in spelled("x", found).values if isinstance(v, str)} >= {*found} - {"5"}
+
+
+def test_text_is_left_as_it_stands_with_its_sign():
+    assert spelled("x", ["$1,234", "12%"], "text").values == ["$1,234", "12%"]
+
+
+@given(
+    st.lists(st.integers(-(10**7), 10**7), min_size=2, max_size=20, unique=True),
+    st.sampled_from(["{}", "${}", "{} €", "{}%", "£ {}"]),
+)
+def test_a_sign_and_thousands_change_no_number(numbers, form):
+    """However a table writes whole numbers; below a thousand alone nothing is set apart."""
+    written = [form.format(f"{number:,}") for number in numbers]
+    assert spelled("x", written).values == numbers

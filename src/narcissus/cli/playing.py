@@ -336,7 +336,7 @@ class ExtractOptions:
 @command
 def extract(evidence: Path, *, of: ExtractOptions) -> int:
     from narcissus.extraction.sandbox import IsolationError, without_isolation
-    from narcissus.kinds.extraction import KIND
+    from narcissus.kinds.extraction.kind import KIND
     from narcissus.observer import SILENT
     from narcissus.study.toml import read_document, validate
 

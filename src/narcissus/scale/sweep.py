@@ -24,8 +24,8 @@ from narcissus.audits import Audit, run
 from narcissus.errors import InputError, NarcissusError, StudyError
 from narcissus.game import Game, play
 from narcissus.game.executor import Executor
-from narcissus.kinds.game import KIND
 from narcissus.kinds.game.judgement import GameJudgement
+from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.game.schema import GameStudy, Setup
 from narcissus.knowledge import Candidates
 from narcissus.mechanisms.plain import ExactAverage, NoisyAverage, Parity

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 # kind -> module:attribute
 KINDS: dict[str, str] = {
-    "channel": "narcissus.kinds.channel:KIND",
-    "classifier": "narcissus.kinds.memorization.classifier:KIND",
-    "extraction": "narcissus.kinds.extraction:KIND",
-    "game": "narcissus.kinds.game:KIND",
-    "image-model": "narcissus.kinds.memorization.image:KIND",
-    "language-model": "narcissus.kinds.memorization.language:KIND",
-    "membership": "narcissus.kinds.membership:KIND",
-    "secrets": "narcissus.kinds.secrets:KIND",
-    "synthetic": "narcissus.kinds.synthetic:KIND",
-    "table": "narcissus.kinds.table:KIND",
+    "channel": "narcissus.kinds.channel.kind:KIND",
+    "classifier": "narcissus.kinds.memorization.classifier.kind:KIND",
+    "extraction": "narcissus.kinds.extraction.kind:KIND",
+    "game": "narcissus.kinds.game.kind:KIND",
+    "image-model": "narcissus.kinds.memorization.image.kind:KIND",
+    "language-model": "narcissus.kinds.memorization.language.kind:KIND",
+    "membership": "narcissus.kinds.membership.kind:KIND",
+    "secrets": "narcissus.kinds.secrets.kind:KIND",
+    "synthetic": "narcissus.kinds.synthetic.kind:KIND",
+    "table": "narcissus.kinds.table.kind:KIND",
 }
 
 

@@ -4,7 +4,10 @@
 * A column is of **numbers** if at least half of its different values are; the others are codes.
   "9", "9.0", "09" and 9 are one number. Whole numbers keep all their digits. Thousands may be set
   apart by blanks, apostrophes, or the mark that is not the decimal one. The decimal mark is the
-  point, unless more values are numbers with a comma.
+  point, unless more values are numbers with a comma. A comma that always stands before three
+  digits sets thousands apart, if numbers without it have three digits at most. A sign of a
+  currency, or of percent, is left out where a column has one sign only: "$1,234" is 1234, "12%"
+  is 12, "($5)" is -5.
 * A column is of **truth values** if it holds only true and false, in any case, and perhaps 1 and 0.
 * A column is of **dates** if at least half of its different values are: 2020-03-31, 31.3.2020, and
   3/31/2020 or 31/3/2020, of which all together settle whether the month or the day comes first.
@@ -41,7 +44,7 @@ LABELS: Any = "as they are"
 """Values that were read before."""
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 _GROUPED = (
-    r"[+-]?(?:\d{{1,3}}(?:(?P<gap>[{0}'’ \u00a0\u2009\u202f])\d{{3}}(?:(?P=gap)\d{{3}})*)?"
+    r"[+-]?(?:[1-9]\d{{0,2}}(?P<gap>[{0}'’ \u00a0\u2009\u202f])\d{{3}}(?:(?P=gap)\d{{3}})*"
     r"|\d+)?(?:{1}\d*)?(?:[eE][+-]?\d+)?"
 )
 _MARKED = {
@@ -54,6 +57,9 @@ _TIME = r"(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?))?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d\d?)\2(\d\d?){_TIME}")
 _YEAR_LAST = re.compile(rf"(\d\d?)([-/.])(\d\d?)\2(\d{{4}}){_TIME}")
 _MIDNIGHT = re.compile(r"00:00(:00(\.0+)?)?")
+_SIGNS = "$€£¥₹₽₩₪₺₴₫฿₱₦%‰"
+_SIGNED = re.compile(rf"(\()?([+-]?)([{_SIGNS}]?)\s*([^{_SIGNS}()]+?)\s*([{_SIGNS}]?)(?(1)\))")
+_THOUSANDS = re.compile(r"[+-]?([1-9]\d{0,2}(,\d{3})+|\d{1,3})")
 _ZEROS = re.compile(r"0\d")
 _NO_FRACTION = re.compile(r"\.0+(?!\d)")
 _UNSETTLED = "day or month first"
@@ -100,7 +106,8 @@ def spelled(
         return Spelled("numbers" if numbers else "texts", list(found))
     if read_as is not None:
         one_of("read_as", read_as, get_args(ReadAs))
-    raw = [_cleaned(value) for value in found]
+    written = [_cleaned(value) for value in found]
+    raw = written if read_as == "text" else _without_sign(written)
     kind = like.kind if like is not None else kind or _kind(raw, read_as)
     reference = set(like.values) if like is not None else set[Value]()
     if kind == "numbers":
@@ -109,7 +116,7 @@ def spelled(
         return Spelled(kind, [_truth(value) for value in raw])
     if kind == "dates":
         return Spelled(kind, _dates(name, raw, read_as, reference))
-    texts = [_text(value) for value in raw]
+    texts = [_text(value) for value in written]
     return Spelled(kind, _known_texts(texts, set() if read_as == "text" else reference))
 
 
@@ -146,6 +153,21 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return value.strip().removeprefix("\ufeff") if isinstance(value, str) else value
+
+
+def _without_sign(written: Sequence[Any]) -> Sequence[Any]:
+    """Leave out the sign of a currency, or of percent, if numbers have one and no other."""
+    bare = list(written)
+    signs: set[str] = set()
+    for place, text in enumerate(written):
+        found = _SIGNED.fullmatch(text) if isinstance(text, str) else None
+        if found is None or bool(found[3]) == bool(found[5]):
+            continue
+        minus = "-" if found[1] else found[2]
+        if any(number_in(minus + found[4], mark) is not None for mark in (".", ",")):
+            bare[place] = minus + found[4]
+            signs.add(found[3] or found[5])
+    return bare if len(signs) == 1 else written
 
 
 def _kind(raw: Sequence[Any], read_as: ReadAs | None) -> Kind:
@@ -206,7 +228,15 @@ def _numbers(
         return ways[read_as == "decimal-comma"]
     if counts[0] != counts[1]:
         return ways[int(counts[1] > counts[0])]
+    if not reference and _sets_thousands_apart(raw):
+        return ways[0]
     return _settled(name, raw, ways, reference, ("numbers", "decimal-comma"))
+
+
+def _sets_thousands_apart(raw: Sequence[Any]) -> bool:
+    """Check whether commas can set thousands apart: where all numbers have them, either is one."""
+    numbers = [text for text in map(_text, raw) if number_in(text) is not None]
+    return all(_THOUSANDS.fullmatch(text) for text in numbers)
 
 
 def _one_way(read: Any, raw: Sequence[Any]) -> list[Value]:

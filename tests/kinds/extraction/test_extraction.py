@@ -14,7 +14,8 @@ import narcissus
 from narcissus.errors import InputError, LongWorkError, TooLargeError
 from narcissus.extraction import sandbox
 from narcissus.extraction.sandbox import Isolation, Limits, without_isolation
-from narcissus.kinds.extraction import KIND, kind, program
+from narcissus.kinds.extraction import kind, program
+from narcissus.kinds.extraction.kind import KIND
 from narcissus.kinds.extraction.program import ProgramDetail, require_room
 from narcissus.observer import SILENT
 from narcissus.report import Facts, Figure, Grid, Items, page_of

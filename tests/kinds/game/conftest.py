@@ -8,9 +8,8 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
 from narcissus.game import Attacked, Play
-from narcissus.kinds.game import KIND
 from narcissus.kinds.game.judgement import GameDetail, GameStatement
-from narcissus.kinds.game.kind import played_detail
+from narcissus.kinds.game.kind import KIND, played_detail
 from narcissus.kinds.game.numbers import (
     attacked,
     criterion_of,

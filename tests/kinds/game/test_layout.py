@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from narcissus.kinds.game import KIND
+from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.report import Figure, page_of
 from narcissus.study.reading import _validated

@@ -17,7 +17,6 @@ from narcissus.evidence import (
     narrowest_limits,
     studentised_limits,
 )
-from narcissus.kinds.table import KIND
 from narcissus.kinds.table import estimates as module
 from narcissus.kinds.table.envelope import (
     FALL,
@@ -44,6 +43,7 @@ from narcissus.kinds.table.estimates import (
     within,
 )
 from narcissus.kinds.table.found import GUESS as BEST
+from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.kinds.table.summary import prior_test
 from narcissus.study.reading import read_record

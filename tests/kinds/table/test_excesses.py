@@ -10,13 +10,13 @@ from scipy.stats import binom
 
 from narcissus.evidence import clopper_pearson, mean_limits, population_mean_upper, trials_for
 from narcissus.evidence.population import PeopleSums
-from narcissus.kinds.table import KIND
 from narcissus.kinds.table import excesses as module
 from narcissus.kinds.table.bound_summary import tail_of_population
 from narcissus.kinds.table.estimates import AttackScores, Criterion, within
 from narcissus.kinds.table.excesses import apart, excesses, family, trials_to_tell
 from narcissus.kinds.table.found import Excess
 from narcissus.kinds.table.judgement import judge
+from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.study.reading import read_record
 

@@ -10,10 +10,9 @@ import pytest
 import narcissus
 from narcissus.attacks.table import OwnLearner, PriorGuess, TableAttack, factored_attack
 from narcissus.errors import InputError, StudyError
-from narcissus.kinds.table import KIND
 from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.experiment import ShownGroups, shown, simulations, trained
-from narcissus.kinds.table.kind import prepare
+from narcissus.kinds.table.kind import KIND, prepare
 from narcissus.knowledge import FactoredTargets
 from narcissus.observer import SILENT
 from narcissus.priors import IndependentColumns

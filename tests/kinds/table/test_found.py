@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.kinds.table import KIND
 from narcissus.kinds.table.found import OwnRelease, distinct_labels
+from narcissus.kinds.table.kind import KIND
 from narcissus.study.keyed import WITHHELD
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from narcissus.kinds.table import KIND
 from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.held_out import (
     EQUAL,
@@ -16,6 +15,7 @@ from narcissus.kinds.table.held_out import (
     held_out_guesses,
     tree_chances,
 )
+from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.words import against
 from narcissus.study.reading import read_record
 from narcissus.tables import Table

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import narcissus
 from narcissus.evidence import clopper_pearson
 from narcissus.findings import Finding, contradictions
-from narcissus.kinds.table import KIND
 from narcissus.kinds.table.found import Excess
 from narcissus.kinds.table.judgement import judge, statements
+from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.kinds.table.words import against, in_favour
 from narcissus.study.reading import read_record

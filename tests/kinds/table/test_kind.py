@@ -18,10 +18,9 @@ from narcissus.attacks.table import factored as exact_columns
 from narcissus.errors import InputError, NarcissusError
 from narcissus.game import executor
 from narcissus.game.executor import Serial
-from narcissus.kinds.table import KIND
 from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.found import OwnRelease
-from narcissus.kinds.table.kind import assessed, not_assessed, prepare
+from narcissus.kinds.table.kind import KIND, assessed, not_assessed, prepare
 from narcissus.kinds.table.layout import NOT_COVERED
 from narcissus.kinds.table.words import verdict_words
 from narcissus.priors import best_guess

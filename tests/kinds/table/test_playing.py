@@ -23,8 +23,7 @@ from narcissus.bounds import THEOREMS
 from narcissus.evidence import mean_limits
 from narcissus.game import executor
 from narcissus.game.executor import Serial
-from narcissus.kinds.table import KIND
-from narcissus.kinds.table.kind import prepare
+from narcissus.kinds.table.kind import KIND, prepare
 from narcissus.kinds.table.playing import LookPlan, SentExperiment, half_width, play_looks, schedule
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.words import against

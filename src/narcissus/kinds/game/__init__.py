@@ -1,5 +1,1 @@
 """Studies of the kind "game": what can be proved of a statement, what was played, one verdict."""
-
-from narcissus.kinds.game.kind import KIND
-
-__all__ = ["KIND"]

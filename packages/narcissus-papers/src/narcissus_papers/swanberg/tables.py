@@ -33,8 +33,8 @@ import numpy as np
 from narcissus.attacks.table.base import Joint, ReleaseByRelease, View
 from narcissus.audits import audit
 from narcissus.errors import InputError
-from narcissus.kinds.table import KIND
 from narcissus.kinds.table.judgement import JudgedSetting
+from narcissus.kinds.table.kind import KIND
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
 from narcissus.tables import Bins, Table, read_table
 from narcissus_papers.base import Given, Held, Item, Line, Needed, Panel, Printed, Quote, Reproduced

@@ -1,5 +1,1 @@
 """Studies of the kind "image-model": a model of images as a release, and the images behind it."""
-
-from narcissus.kinds.memorization.image.kind import KIND
-
-__all__ = ["KIND"]
