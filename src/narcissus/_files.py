@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import hashlib
@@ -175,7 +176,19 @@ class _Watched(io.RawIOBase):
         super().close()
 
 
-def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
+def _western(error: UnicodeError) -> tuple[str, int]:
+    """Decode bytes that are no UTF-8 as Windows-1252, its five gaps as Latin-1."""
+    assert isinstance(error, UnicodeDecodeError)
+    wrong = error.object[error.start : error.end]
+    return "".join(bytes([b]).decode("cp1252", "ignore") or chr(b) for b in wrong), error.end
+
+
+WESTERN = "narcissus-western"
+"""How `open_text` treats bytes that are no UTF-8 in files of Excel, SAS and R on Windows."""
+codecs.register_error(WESTERN, _western)
+
+
+def open_text(path: Path, *, largest: int = LARGEST, errors: str = "strict") -> io.TextIOWrapper:
     """Open a text table (UTF-8; unpacked if its name ends in .gz) with limits while reading.
 
     Reading stops with an error after ``largest`` unpacked bytes, at a line of more than
@@ -192,7 +205,7 @@ def open_text(path: Path, *, largest: int = LARGEST) -> io.TextIOWrapper:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     watched = io.BufferedReader(_Watched(source, path, largest), 2**16)
-    return io.TextIOWrapper(watched, encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(watched, encoding="utf-8-sig", errors=errors, newline="")
 
 
 def _require_worth(path: Path, largest: int) -> None:

@@ -37,6 +37,7 @@ from narcissus.priors.secrets import MOST, SecretPrior, read_values
 FloatArray = NDArray[np.float64]
 LARGEST_TEXT = 2**26
 """Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
+Texts = Sequence[TextDocument]
 _TEXTS = {".json", ".txt", ".jinja", ".model"}
 START = "<s>"
 TOKENS = 257
@@ -303,7 +304,7 @@ class HasModels(Protocol):
     def check(self) -> None:
         """Refuse an unusable part before any work."""
 
-    def seconds(self, documents: Sequence[TextDocument]) -> float:
+    def seconds(self, documents: Texts) -> float:
         """Estimate the training time on such documents, on one core."""
         ...
 
@@ -312,13 +313,7 @@ class HasModels(Protocol):
         ...
 
     def models(
-        self,
-        trained: Sequence[TextDocument],
-        others: Sequence[TextDocument],
-        place: Path,
-        *,
-        entropy: int,
-        observer: Observer,
+        self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         """Make models of ``trained`` and of ``others`` (the reference), kept in ``place``.
 
@@ -372,20 +367,14 @@ class LocalCheckpoint(HasModels):
                 check_model_folder(folder)
         libraries("A Hugging Face model")
 
-    def seconds(self, documents: Sequence[TextDocument]) -> float:
+    def seconds(self, documents: Texts) -> float:
         return 0.0
 
     def words(self) -> str:
         return f"the model in {self._folder.name}"
 
     def models(
-        self,
-        trained: Sequence[TextDocument],
-        others: Sequence[TextDocument],
-        place: Path,
-        *,
-        entropy: int,
-        observer: Observer,
+        self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         def read(folder: Path) -> HuggingFaceGenerator:
             return HuggingFaceGenerator(folder, device=self._device, batch=self._batch)
@@ -418,22 +407,16 @@ class TrainedCharacterNgram(HasModels):
     def __post_init__(self) -> None:
         integer("order", self.order, low=1)
 
-    def seconds(self, documents: Sequence[TextDocument]) -> float:
+    def seconds(self, documents: Texts) -> float:
         return 1e-6 * self.order * sum(one.copies * len(one.text) for one in documents)
 
     def words(self) -> str:
         return f"an n-gram model of characters of order {self.order}"
 
     def models(
-        self,
-        trained: Sequence[TextDocument],
-        others: Sequence[TextDocument],
-        place: Path,
-        *,
-        entropy: int,
-        observer: Observer,
+        self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
-        def count(documents: Sequence[TextDocument]) -> CharacterNgram:
+        def count(documents: Texts) -> CharacterNgram:
             texts = [one.text for one in documents for _ in range(one.copies)]
             return CharacterNgram(texts, order=self.order)
 
@@ -458,7 +441,7 @@ class TransformerTraining(HasModels):
     epochs
         Passes over each copy of a document.
     batch
-        Documents of a step.
+        Texts of a step.
     learning_rate
         Of Adam, at its highest; it falls to a tenth along a cosine.
     device
@@ -494,13 +477,7 @@ class TransformerTraining(HasModels):
         )
 
     def models(
-        self,
-        trained: Sequence[TextDocument],
-        others: Sequence[TextDocument],
-        place: Path,
-        *,
-        entropy: int,
-        observer: Observer,
+        self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         folders = place / "model", place / "reference"
         for number, (folder, documents) in enumerate(zip(folders, (trained, others), strict=True)):
@@ -517,13 +494,13 @@ class TransformerTraining(HasModels):
         block = 12 * self.width**2 + 13 * self.width
         return (TOKENS + self.context + 3) * self.width + self.layers * block
 
-    def seconds(self, documents: Sequence[TextDocument]) -> float:
+    def seconds(self, documents: Texts) -> float:
         size = sum(one.copies * (len(one.text.encode()) + 2) for one in documents)
         return _SECONDS * self.parameters * size * self.epochs
 
     def train(
         self,
-        documents: Sequence[TextDocument],
+        documents: Texts,
         folder: Path | str,
         *,
         rng: RandomSource = None,
@@ -564,7 +541,7 @@ class TransformerTraining(HasModels):
         (folder / "training.json").write_text(json.dumps(asdict(self), indent=1) + "\n")
         return HuggingFaceGenerator(folder, device=device)
 
-    def _sequences(self, documents: Sequence[TextDocument]) -> list[list[int]]:
+    def _sequences(self, documents: Texts) -> list[list[int]]:
         """Return the tokens of every copy of every document, between two starts, in pieces."""
         start, found = TOKENS - 1, list[list[int]]()
         for one in documents:
@@ -651,7 +628,7 @@ def write_tokenizer(folder: Path, context: int) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
-def _digest(documents: Sequence[TextDocument]) -> str:
+def _digest(documents: Texts) -> str:
     text = json.dumps([[one.text, one.copies] for one in documents])
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -12,14 +12,14 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import LARGEST, file_size, open_text
+from narcissus._files import LARGEST, WESTERN, file_size, open_text
 from narcissus._optional import optional
 from narcissus._pandas import is_frame, pd
 from narcissus._parquet import read_parquet
@@ -41,10 +41,10 @@ def text_parts(
     """Yield the kept columns of a delimited text file, many rows at a time.
 
     ``choose`` maps the names of all columns to the positions to keep, or raises. A file that ends
-    in .gz is unpacked; ``largest`` limits its unpacked bytes. An `InputError` names the line at
-    fault.
+    in .gz is unpacked; ``largest`` limits its unpacked bytes. Bytes that are no UTF-8 are those of
+    Windows-1252. An `InputError` names the line at fault.
     """
-    with _readable(path), open_text(path, largest=largest) as stream:
+    with _readable(path), open_text(path, largest=largest, errors=WESTERN) as stream:
         yield from _parse(str(path), stream, choose)
 
 
@@ -52,10 +52,6 @@ def text_parts(
 def _readable(path: Path) -> Generator[None]:
     try:
         yield
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x}): save it as UTF-8"
-        ) from error
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise InputError(f"{path} is not a complete gzip file: {error}") from error
     except OSError as error:
@@ -75,7 +71,7 @@ def _parse(
     lines = _quoted_well(name, chain(blank, [first], stream), delimiter)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     rows = _well_formed(name, reader)
-    names = [cell.strip() for cell in next((row for row in rows if row), [""])]
+    names = _numbered_names(cell.strip() for cell in next((row for row in rows if row), [""]))
     kept = choose(names)
     is_empty = True
     for chunk in _chunks(name, reader, len(names)):
@@ -84,6 +80,17 @@ def _parse(
         yield [_numbered(names[j], cells[j]) for j in kept]
     if is_empty:
         raise InputError(f"{name} holds a header and no rows")
+
+
+def _numbered_names(names: Iterable[str]) -> list[str]:
+    """Tell columns of one name apart: the second ``x`` is ``x (2)``."""
+    found: list[str] = []
+    for name in names:
+        again = (f"{name} ({number})" for number in count(2))
+        found.append(
+            name if not name or name not in found else next(n for n in again if n not in found)
+        )
+    return found
 
 
 def _until_text(lines: Iterator[str]) -> Iterator[str]:
