@@ -27,7 +27,7 @@ audit: $(RUN_STAMP)   ## audit the example study (or STUDY=...) and leave a repo
 # one half of the tests and then takes of the other's, so that what files share is made once.
 TESTS := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
 test: $(DEV_STAMP)    ## run the tests: of the longest a small size, few cases of what has many
-	$(TESTS)
+	$(if $(SLOW),NARCISSUS_SLOW=1) $(TESTS) $(if $(SLOW),--durations=0 -vv)
 
 torch: $(TORCH_STAMP)  ## install PyTorch and transformers, for CPUs
 
@@ -83,7 +83,7 @@ define tried
 	$(BIN)/uv pip install -q -p build/versions/$(1) --resolution $(1) -e '.[$(TRIED)]' -e packages/narcissus-papers
 	$(BIN)/uv pip freeze -q -p build/versions/$(1) --exclude-editable > build/versions/$(1).txt
 	$(BIN)/uv pip install -q -p build/versions/$(1) -c build/versions/$(1).txt --group test -r requirements/build.in
-	PYTHONDONTWRITEBYTECODE= build/versions/$(1)/bin/python -m pytest -n 2 $(3)
+	NARCISSUS_SLOW=1 PYTHONDONTWRITEBYTECODE= build/versions/$(1)/bin/python -m pytest -n 2 $(3)
 endef
 
 versions: $(DEV_STAMP) ## run the tests with the lowest and with the newest versions of every dependency and extra

@@ -63,11 +63,16 @@ def pytest_generate_tests(metafunc):
 
 @pytest.hookimpl(tryfirst=True)  # before what is left out is told by its mark
 def pytest_collection_modifyitems(items):
-    """Leave to the nightly target all but one in n cases of a test that `one_in(n)` marks.
+    """Leave to the nightly target what `night.txt` lists, and cases of what `one_in(n)` marks.
 
-    Those that stay lie along the diagonals of what the test is parametrised by, so that they have
-    every value of each parameter of at least n values.
+    Of the latter one in n stays, along the diagonals of what the test is parametrised by: every
+    value of each parameter of at least n values is among them.
     """
+    if not os.environ.get("NARCISSUS_SLOW"):
+        listed = {*(Path(__file__).parent / "tests" / "night.txt").read_text("utf-8").splitlines()}
+        for item in items:
+            if item.nodeid in listed:
+                item.add_marker("nightly")
     families = defaultdict(list)
     for item in items:
         if item.get_closest_marker("one_in") and hasattr(item, "callspec"):

@@ -383,3 +383,16 @@ def shrink() -> None:
 
 if __name__ == "__main__":
     shrink()
+
+
+def test_what_is_left_to_the_night_is_there():
+    """By file and function: cases are named by what they are parametrised by."""
+    names = (ROOT / "tests" / "night.txt").read_text("utf-8").splitlines()
+    gone = [
+        name
+        for name in names
+        for file, *_, function in [name.partition("[")[0].split("::")]
+        if not re.search(rf"def {function}\b", (ROOT / file).read_text("utf-8"))
+    ]
+    assert gone == []
+    assert len(names) == len({*names})

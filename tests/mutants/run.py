@@ -267,7 +267,7 @@ def main() -> int:
     asked = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(SOURCE))
-    os.environ["PYTHONPATH"] = str(SOURCE)
+    os.environ |= {"PYTHONPATH": str(SOURCE), "NARCISSUS_SLOW": "1"}
     KEPT.mkdir(exist_ok=True)
     warm()
     rooms = [asked.room] if asked.room else ROOMS
