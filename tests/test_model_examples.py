@@ -13,9 +13,9 @@ import narcissus
 from narcissus.cli.main import main
 from narcissus.errors import InputError
 from narcissus.extraction.images import read_images
-from narcissus.kinds.memorization import image as image_model
-from narcissus.kinds.memorization import language as language_model
+from narcissus.kinds.memorization.image import kind as image_model
 from narcissus.kinds.memorization.image.layout import LAYOUT as IMAGE_LAYOUT
+from narcissus.kinds.memorization.language import kind as language_model
 from narcissus.kinds.memorization.language.layout import LAYOUT as LANGUAGE_LAYOUT
 from narcissus.study import read_record
 

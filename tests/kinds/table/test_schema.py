@@ -267,9 +267,8 @@ HEAD = "sex,age,ill\n"
             ["missing", "1 in `age` (row 2)", "1 in `ill` (row 3)", "'drop'"],
         ),
         (HEAD + "m,1,yes\nf,2\n", ["line 3"]),
-        ("sex,sex,ill\nm,1,yes\nf,2,no\n", ["sex"]),
     ],
-    ids=["empty", "header only", "one value", "missing values", "short row", "names twice"],
+    ids=["empty", "header only", "one value", "missing values", "short row"],
 )
 def test_a_table_that_will_not_do(study, narcissus, text, says):
     path = study()
