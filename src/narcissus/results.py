@@ -171,6 +171,13 @@ class Estimate(Result):
         """Always 'sampled'."""
         return "sampled"
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both limits, of an estimate that has both."""
+        assert self.low is not None
+        assert self.high is not None
+        return self.low, self.high
+
     def __str__(self) -> str:
         low = "none" if self.low is None else lower(self.low)
         high = "none" if self.high is None else upper(self.high)

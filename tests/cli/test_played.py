@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from narcissus.cli.playing import _binned
 from narcissus.study.record import digest_of
+from narcissus.tables import Bins
 
 
 @pytest.mark.parametrize(
@@ -361,6 +363,22 @@ def test_options_reach_the_study(synth):
     assert (study["threshold"]["at_most"], study["run"]["confidence"]) == (0.9, 0.9)
 
 
+@pytest.mark.parametrize(
+    ("said", "way", "value"),
+    [
+        ("AGEP=.5", "width", 0.5),
+        ("AGEP=edges=18,65", "edges", [18, 65]),
+        ("AGEP=quantiles=5", "quantiles", 5),
+        ("AGEP=above=-1e2", "above", -100),
+        ("RELP=common=20", "common", 20),
+    ],
+)
+def test_every_way_to_bin_is_an_option(said, way, value):
+    [(name, found)] = _binned(None, None, (said,)).items()
+    assert (name, found) == (said.partition("=")[0], {way: value})
+    assert Bins(**found)
+
+
 def test_a_policy_decides(synth, tmp_path):
     (tmp_path / "policy.toml").write_text("[threshold]\nat_most = 0.98\n", encoding="utf-8")
     assert synth("real", "--unknown", "ESR", "--policy", tmp_path / "policy.toml")[0] == 3
@@ -373,6 +391,7 @@ def test_a_policy_decides(synth, tmp_path):
         (["--unknown", "ESR,,SEX"], "single commas"),
         (["--unknown", "ESR", "--bins", "AGEP"], "COLUMN=WIDTH"),
         (["--unknown", "ESR", "--bins", "AGEP=ten"], "COLUMN=WIDTH"),
+        (["--unknown", "ESR", "--bins", "AGEP=common=2.5"], "COLUMN=WIDTH"),
         (["--unknown", "ESR", "--bins", "AGE=10"], "did you mean `AGEP`"),
         (["--unknown", "ESR", "--read-as", "AGEP"], "COLUMN=WAY"),
         (["--unknown", "ESR", "--read-as", "AGEP=words"], "data.read_as.AGEP"),

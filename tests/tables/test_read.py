@@ -167,7 +167,11 @@ MANY = "id,x,s\n" + "".join(f"p{i},{i},{i % 2}\n" for i in range(300))
         (GOOD, {"bins": {"age": Bins(width=0.1)}}, "331 bins, more than `max_values` = 200"),
         (GOOD, {"max_rows": 3}, "more rows; at most 3 are read"),
         (GOOD, {"max_rows": 0}, "`max_rows` must be at least 1"),
-        (MANY, {"drop": ["id"]}, r"`x` has 300 different numbers.*width = 50.*quantiles"),
+        (
+            MANY,
+            {"drop": ["id"]},
+            r"`x` has 300 different numbers.*--bins x=50 or --bins x=quantiles=5",
+        ),
         (MANY, {"drop": ["x"]}, "`id` has another text in each of 300 rows: it identifies"),
         (
             MANY.replace("p299", "p298").replace("p", ""),

@@ -264,3 +264,16 @@ def test_a_sign_and_thousands_change_no_number(numbers, form):
     """However a table writes whole numbers; below a thousand alone nothing is set apart."""
     written = [form.format(f"{number:,}") for number in numbers]
     assert spelled("x", written).values == numbers
+
+
+@pytest.mark.parametrize(
+    ("like", "found", "numbers"),
+    [
+        (["45,123", "950"], ["12,345", "33,333"], [12345, 33333]),
+        (["1,5", "2,75"], ["1,234", "2,345"], [1.234, 2.345]),
+        (["45123", "950"], ["12,345"], [12345]),
+    ],
+)
+def test_another_file_is_read_so_that_it_lies_among_the_first_ones_numbers(like, found, numbers):
+    """Salaries of other people: none is the same, and all are of that size."""
+    assert spelled("x", found, like=spelled("x", like)).values == numbers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import tempfile
@@ -258,17 +259,27 @@ def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[
     return found
 
 
-def _widths(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    """Parse ``COLUMN=WIDTH``, one for each --bins."""
+_NUMBER = r"-?\d*\.?\d+(?:e-?\d+)?"
+_BINNED = re.compile(
+    rf"(.+?)=(?:edges=({_NUMBER}(?:,{_NUMBER})*)|(quantiles|common)=(\d+)|(above=)?({_NUMBER}))"
+)
+
+
+def _binned(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """Parse ``COLUMN=WIDTH`` and the other ways, one for each --bins."""
     found: dict[str, Any] = {}
     for text in given:
-        name, _equals, width = text.rpartition("=")
-        try:
-            found[name] = {"width": float(width)}
-        except ValueError:
-            name = ""
-        if not name:
-            raise click.BadParameter(f"write COLUMN=WIDTH, got {text!r}", param=option)
+        match = _BINNED.fullmatch(text)
+        if match is None:
+            ways = "COLUMN=WIDTH, or COLUMN=common=20 (quantiles=5, above=0, edges=18,65)"
+            raise click.BadParameter(f"write {ways}, got {text!r}", param=option)
+        name, cuts, count, many, above, one = match.groups()
+        if count:
+            found[name] = {count: int(many)}
+        elif cuts:
+            found[name] = {"edges": [float(cut) for cut in cuts.split(",")]}
+        else:
+            found[name] = {"above" if above else "width": float(one)}
     return found
 
 
@@ -286,7 +297,7 @@ class SynthOptions:
     unknown: Annotated[str, Opt(check=_names)]
     groups: Annotated[str | None, Opt(check=_names)] = None
     drop: Annotated[str | None, Opt(check=_names)] = None
-    bins: Annotated[tuple[str, ...], Opt(check=_widths)] = ()
+    bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
     read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
     at_most: float | None = None

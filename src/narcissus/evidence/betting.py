@@ -295,14 +295,8 @@ def difference_limits(
     found = mean_limits(
         (first - second + 1) / 2, confidence=confidence, people=people, quantity=quantity
     )
-    assert found.low is not None
-    assert found.high is not None
-    return replace(
-        found,
-        value=float((first - second).mean()),
-        low=2 * found.low - 1,
-        high=2 * found.high - 1,
-    )
+    low, high = found.ends
+    return replace(found, value=float((first - second).mean()), low=2 * low - 1, high=2 * high - 1)
 
 
 def advantage_limits(

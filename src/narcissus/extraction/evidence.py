@@ -130,8 +130,7 @@ def judge(found: Found) -> Ruling:
 def _against(found: Found, rate: str, both: str) -> Ruling | None:
     """Return the evidence that this is no extraction, if any."""
     success, quality, shadow = found.success, found.quality, found.on_shadow
-    assert success.high is not None
-    if success.high < NEEDED:
+    if success.ends[1] < NEEDED:
         return Ruling("no extraction", (f"{rate}, and needs two in three",), "sampled")
     # A compressor's program prints the output every time: that is no matter of chance.
     counted: Grade = "sampled" if any(r.name == found.method for r in found.rivals) else "proved"
@@ -150,11 +149,10 @@ def _against(found: Found, rate: str, both: str) -> Ruling | None:
 def _left_open(found: Found, rate: str, both: str) -> Ruling | None:
     """Return what more runs or shadows may change; None if the evidence supports extraction."""
     success, shadow = found.success, found.on_shadow
-    assert success.low is not None
-    assert success.high is not None
-    if success.low < NEEDED:
+    low, high = success.ends
+    if low < NEEDED:
         few = (
-            f"{rate}, limits {lower(success.low, places=2)} to {upper(success.high, places=2)}, "
+            f"{rate}, limits {lower(low, places=2)} to {upper(high, places=2)}, "
             "which leave it open whether it reaches two in three"
         )
         return Ruling("inconclusive", (few,), "sampled", _runs(success))

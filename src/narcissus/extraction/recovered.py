@@ -303,9 +303,7 @@ class RecoveredDocuments:
         """Excess of this share over that of fresh documents: value, low, high."""
         if self.fresh is None:
             return None
-        assert self.fresh.low is not None
-        assert self.fresh.high is not None
-        value, low, high = self.fresh.value, self.fresh.low, self.fresh.high
+        value, (low, high) = self.fresh.value, self.fresh.ends
         return self.share - value, self.share - high, self.share - low
 
 

@@ -226,12 +226,11 @@ def gap_limits(
     gain = scores.success - factor * scores.baseline
     scaled = np.clip((gain + factor) / (1 + factor), 0.0, 1.0)
     limits = (anytime_limits if stopped else mean_limits)(scaled, confidence=confidence)
-    assert limits.low is not None
-    assert limits.high is not None
+    low, high = limits.ends
     return Estimate(
         float(gain.mean()),
-        limits.low * (1 + factor) - factor,
-        limits.high * (1 + factor) - factor,
+        low * (1 + factor) - factor,
+        high * (1 + factor) - factor,
         confidence,
         len(gain),
         quantity=f"success less e^{epsilon:g} times the own baseline",

@@ -21,6 +21,7 @@ from narcissus.tables.parts import column_names
 from narcissus.tables.read import MissingPolicy, checked_bins, held
 from narcissus.tables.sources import has_index, open_source
 from narcissus.tables.spelling import (
+    HOW_MISSING,
     LABELS,
     ColumnReading,
     ReadAs,
@@ -132,9 +133,7 @@ def read_files(
         gaps = [column.name for column in raw.values() if column.gaps.any()]
         if missing == "refuse" and gaps:
             raise InputError(
-                f"the {name} file has missing values in {_listed(gaps)}: leave those rows out with "
-                "missing = 'drop', make them a value of their own with missing = 'category', or "
-                "drop the column"
+                f"the {name} file has missing values in {_listed(gaps)}: {HOW_MISSING}"
             )
     read = [_together(name, raws, reading) for name in raws["real"]]
     as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS))

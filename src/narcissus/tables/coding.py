@@ -18,6 +18,7 @@ from narcissus.tables.spelling import (
     ReadAs,
     Spelled,
     Value,
+    how_to_bin,
     number_in,
     respelt,
     spelled,
@@ -68,7 +69,7 @@ def coding_of(
         raise InputError(
             f"column `{tally.name}` has one value only ({cell(labels[coded.codes[0]])}), so there "
             "is nothing to learn from it or about it: drop it "
-            f'(drop = ["{tally.name}"])'
+            f'(--drop {tally.name}; drop = ["{tally.name}"])'
         )
     if len(labels) > max_values:
         raise InputError(
@@ -229,9 +230,8 @@ def _coded_text(tally: ValueTally, max_values: int) -> Coding:
             hint = f" (most are numbers, but not all{_culprits(tally)})"
         raise InputError(
             f"column `{tally.name}` has {len(found):,} different texts, more than "
-            f"`max_values` = {max_values}{hint}: keep the most common ones (bins with "
-            "common = 20; all others become one value), group them into fewer, drop the column, or "
-            "raise `max_values`"
+            f"`max_values` = {max_values}{hint}: {how_to_bin(tally.name, 'common=20')}; `common` "
+            "keeps the most common ones, all others become one value"
         )
     codes = np.array([place[value] for value in tally.values], dtype=np.int32)
     return Coding(tuple(map(label_of, found)), codes, None)
@@ -251,7 +251,7 @@ def _require_repeated(tally: ValueTally, texts: int) -> None:
         raise InputError(
             f"column `{tally.name}` has another text in each of {texts:,} rows: it "
             "identifies people and has no distribution to learn; drop it "
-            f'(drop = ["{tally.name}"])'
+            f'(--drop {tally.name}; drop = ["{tally.name}"])'
         )
 
 
@@ -271,9 +271,8 @@ def _coded_numbers(
     if len(found) > max_values:
         raise InputError(
             f"column `{tally.name}` has {len(values):,} different numbers, more than "
-            f"`max_values` = {max_values}: bin it, by equal widths (width = "
-            f"{number_label(round_width(values))}), at chosen edges (edges = [...]), into groups "
-            "of equal size (quantiles = 5) or in two (above = ...); or drop it"
+            f"`max_values` = {max_values}: "
+            + how_to_bin(tally.name, f"width={number_label(round_width(values))}", "quantiles=5")
         )
     place = {value: code for code, value in enumerate(found)}
     codes = np.array([place[value] for value in numbers], dtype=np.int32)

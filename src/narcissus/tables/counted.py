@@ -21,7 +21,7 @@ from narcissus.observer import Observer
 from narcissus.tables.bins import Bins
 from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
 from narcissus.tables.parts import Parts
-from narcissus.tables.spelling import LABELS, ColumnReading, ReadAs
+from narcissus.tables.spelling import HOW_MISSING, LABELS, ColumnReading, ReadAs
 from narcissus.tables.table import Heads, Table, unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
@@ -372,7 +372,6 @@ def _refuse_missing(name: str, tallies: Sequence[ValueTally]) -> None:
     if found:
         shown = "; ".join(found[:5]) + (f"; and {len(found) - 5} more columns" * (len(found) > 5))
         raise InputError(
-            f"{name} has missing values: {shown} (rows counted from 1 below the header). "
-            "Leave those rows out with missing = 'drop', make them a value of their own with "
-            "missing = 'category', or drop the column"
+            f"{name} has missing values: {shown} (rows counted from 1 below the header): "
+            f"{HOW_MISSING}"
         )

@@ -253,11 +253,12 @@ def _settled(
 ) -> list[Value]:
     """Choose between two ways to read the same, by the values of the first file."""
     differ = [place for place, pair in enumerate(zip(*ways, strict=True)) if pair[0] != pair[1]]
-    hits = [sum(way[place] in reference for place in differ) for way in ways]
-    if not differ or hits[0] > hits[1]:
-        return ways[0]
-    if hits[1] > hits[0]:
-        return ways[1]
+    known = [value for value in reference if not isinstance(value, str)]
+    low, high = min(known, default=math.inf), max(known, default=-math.inf)
+    for fits in (reference.__contains__, lambda v: not isinstance(v, str) and low <= v <= high):
+        hits = [sum(map(fits, (way[place] for place in differ))) for way in ways]
+        if not differ or hits[0] != hits[1]:
+            return ways[int(hits[1] > hits[0])]
     place = differ[0]
     meant = " or ".join(_shown(way[place]) for way in ways) if values_shown() else "either"
     raise InputError(
@@ -273,6 +274,22 @@ def remedy(name: str, *ways: str) -> str:
     return (
         f"say how to read it ({commands}; in a study, under [data], {keys}), or leave it out "
         f'(--drop {name}; drop = ["{name}"])'
+    )
+
+
+HOW_MISSING = (
+    "leave those rows out (--missing drop; in a study, missing = 'drop'), make them a value of "
+    "their own (--missing category; missing = 'category'), or leave the column out (--drop)"
+)
+
+
+def how_to_bin(name: str, *ways: str) -> str:
+    """Name the options and the key that bin a column, each way as ``width=5``, and --drop."""
+    commands = " or ".join(f"--bins {name}={way.removeprefix('width=')}" for way in ways)
+    keys = " or ".join(way.replace("=", " = ") for way in ways)
+    return (
+        f'bin it ({commands}; in a study, under [data.bins], "{name}" = {{ {keys} }}), or leave '
+        f'it out (--drop {name}; drop = ["{name}"])'
     )
 
 

@@ -100,7 +100,7 @@ class ValueTally:
                 f"column `{self.name}` has {len(self.values):,} different values of "
                 f"{self._letters:,} letters in the first {self.rows:,} rows; at most "
                 f"{MOST_VALUES:,} of {MOST_TEXT:,} letters are counted: drop it "
-                f'(drop = ["{self.name}"]), or write it rounded or grouped'
+                f'(--drop {self.name}; drop = ["{self.name}"]), or write it rounded or grouped'
             )
 
     def places(self, part: RawColumn) -> NDArray[np.int64]:

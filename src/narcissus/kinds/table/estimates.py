@@ -205,7 +205,7 @@ class AttackScores:
         error = 1 - level
         gain = self.gain(1 - (1 - OF_BASELINE) * error)
         base = self.baseline(1 - OF_BASELINE * error)
-        (low, high), (least, most) = ends_of(gain), ends_of(base)
+        (low, high), (least, most) = gain.ends, base.ends
         value = _part(gain.value, 1 - base.value)
         return replace(
             gain,
@@ -230,7 +230,7 @@ class AttackScores:
     def _one_exact(self, allowed: float, level: float) -> Estimate:
         """Limit the gain minus what is allowed, where one side of the difference is a number."""
         share, fresh = self.share(level), self.baseline(level)
-        (low, high), (least, most) = ends_of(share), ends_of(fresh)
+        (low, high), (least, most) = share.ends, fresh.ends
         value = share.value - fresh.value - allowed
         return replace(share, value=value, low=low - most - allowed, high=high - least - allowed)
 
@@ -386,15 +386,9 @@ def within(values: Floats, ends: tuple[float, float], level: float, people: int)
     low, width = ends[0], ends[1] - ends[0]
     scaled = np.clip((values - low) / width, 0.0, 1.0)
     found = mean_limits(scaled, confidence=level, people=people)
-    least, most = ends_of(found)
+    least, most = found.ends
     value = low + width * found.value
     return replace(found, value=value, low=low + width * least, high=low + width * most)
-
-
-def ends_of(found: Estimate) -> tuple[float, float]:
-    assert found.low is not None
-    assert found.high is not None
-    return found.low, found.high
 
 
 @dataclass(frozen=True)
@@ -481,7 +475,7 @@ def guess_of_group(
         return mean_limits(shares, confidence=level, people=experiment.targets)
     if counted:
         found = clopper_pearson(round(guessed.sum()), int(members.sum()), confidence=level)
-        low, high = ends_of(found)
+        low, high = found.ends
         return replace(found, value=value, low=min(value, low), high=max(value, high))
     people = PeopleSums(guessed, _sums(trials, "group_guess_squares", group), members)
     if around is not None:

@@ -33,7 +33,6 @@ from narcissus.kinds.table.estimates import (
     Mean,
     criteria,
     enclosure_of_group,
-    ends_of,
     group_scores,
     scores_of,
     within,
@@ -116,7 +115,7 @@ def trials_to_tell(
     found: Estimate, values: Floats, room: float, *, confidence: float, people: int
 ) -> int | None:
     """Plan the trials that decide the sign of a mean; None if it is decided, or none would."""
-    value, (low, high) = found.value, ends_of(found)
+    value, (low, high) = found.value, found.ends
     if value == 0 or low > 0 or high <= 0:
         return None
     variance = float(values.var(ddof=1)) if values.size > 1 else 0.25 / people
@@ -194,7 +193,7 @@ def apart(
     most = Envelope(np.full(len(trials), 1.0 - allowed))
     low = Envelope(trial, people)
     found = enclosed_limits(values, low, most, confidence=confidence, people=n)
-    return max(-1.0, ends_of(found)[0])
+    return max(-1.0, found.ends[0])
 
 
 def _of_bound(

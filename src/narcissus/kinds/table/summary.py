@@ -30,7 +30,6 @@ from narcissus.kinds.table.estimates import (
     GroupScores,
     counted,
     enclosure_of_group,
-    ends_of,
     exactly,
     group_scores,
     guess_of_group,
@@ -69,7 +68,7 @@ Found = dict[str, Any]
 
 
 def as_mean(found: Estimate) -> Found:
-    low, high = ends_of(found)
+    low, high = found.ends
     return {"share": found.value, "low": low, "high": high}
 
 
@@ -103,7 +102,7 @@ def prior_test(
     if people is not None and not experiment.everybody:
         low, high = people.lower((1 - level) / 2), people.upper((1 - level) / 2)
         off = replace(off, low=min(off.value, low), high=max(off.value, high))
-    low, high = ends_of(off)
+    low, high = off.ends
     return {
         "by_the_prior": float(said.mean()),
         "confidence": level,
@@ -323,7 +322,7 @@ def _of_group(own: GroupScores, joint: float, by_chance: Found | None) -> Found:
     return {
         **as_mean(own.scores.share(joint)),
         "over_guess": over.value,
-        "over_guess_low": ends_of(over)[0],
+        "over_guess_low": over.ends[0],
         "baseline": float(own.scores.fresh.mean()),
         "people": own.people,
         "by_chance": by_chance,
@@ -346,7 +345,7 @@ def _by_chance(
         shares[:, 0], shares[:, 1], confidence=joint, people=experiment.targets
     )
     share = float(shares[:, 1].mean())
-    return {"share": share, "gain": over.value, "gain_low": ends_of(over)[0]}
+    return {"share": share, "gain": over.value, "gain_low": over.ends[0]}
 
 
 def summarise(
