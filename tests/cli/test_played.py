@@ -391,7 +391,7 @@ def test_a_policy_decides(synth, tmp_path):
         (["--unknown", "ESR,,SEX"], "single commas"),
         (["--unknown", "ESR", "--bins", "AGEP"], "COLUMN=WIDTH"),
         (["--unknown", "ESR", "--bins", "AGEP=ten"], "COLUMN=WIDTH"),
-        (["--unknown", "ESR", "--bins", "AGEP=common=2.5"], "COLUMN=WIDTH"),
+        (["--unknown", "ESR", "--bins", "AGEP=common=2.5"], "did you mean `AGEP`"),
         (["--unknown", "ESR", "--bins", "AGE=10"], "did you mean `AGEP`"),
         (["--unknown", "ESR", "--read-as", "AGEP"], "COLUMN=WAY"),
         (["--unknown", "ESR", "--read-as", "AGEP=words"], "data.read_as.AGEP"),
