@@ -40,7 +40,7 @@ TESTS = (
     "tests/study/test_record.py",
     "tests/study/test_upgrade.py",
     "packages/narcissus-papers/tests/test_kept.py",
-    "tests/channels/test_kept_runs.py",
+    "tests/channels/test_programs.py",
     "tests/bounds/test_threat.py",
     "tests/guarantees/test_curves.py",
     "tests/profiles",

@@ -66,3 +66,9 @@ def test_instructions_that_are_still_taken_are_a_failure(run, monkeypatch):
     assert run.took_effect(told)
     told["OPENBLAS_CORETYPE"] = "SkylakeX"
     assert not run.took_effect(told)
+
+
+def test_what_is_played_is_there(run):
+    """A test that was moved would end every setting with an error."""
+    gone = [name for name in (*run.STUDIES, *run.TESTS) if not (run.ROOT / name).exists()]
+    assert gone == []
