@@ -176,11 +176,14 @@ class _Watched(io.RawIOBase):
         super().close()
 
 
+_LETTERS = [bytes([b]).decode("cp1252", "ignore") or chr(b) for b in range(256)]
+"""What each byte is in Windows-1252; its five gaps as in Latin-1."""
+
+
 def _western(error: UnicodeError) -> tuple[str, int]:
-    """Decode bytes that are no UTF-8 as Windows-1252, its five gaps as Latin-1."""
     assert isinstance(error, UnicodeDecodeError)
     wrong = error.object[error.start : error.end]
-    return "".join(bytes([b]).decode("cp1252", "ignore") or chr(b) for b in wrong), error.end
+    return "".join(_LETTERS[b] for b in wrong), error.end
 
 
 WESTERN = "narcissus-western"

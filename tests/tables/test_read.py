@@ -256,3 +256,9 @@ def test_columns_of_one_name_are_told_apart(write):
     table = read_table(write("a,b,a,a (2),a\n1,2,3,4,5\n2,3,4,5,6\n"))
     assert table.names == ("a", "b", "a (2)", "a (2) (2)", "a (3)")
     assert read_table(write("a,b,a\n1,2,3\n2,3,4\n"), drop=["a"]).names == ("b", "a (2)")
+
+
+def test_a_header_of_one_name_a_hundred_thousand_times_is_refused_at_once(write):
+    content = ",".join(["x", "x (2)"] * 50_000) + "\n" + ",".join("1" * 100_000) + "\n"
+    with pytest.raises(InputError, match="100,000 columns; at most 10,000"):
+        read_table(write(content))

@@ -277,3 +277,10 @@ def test_a_sign_and_thousands_change_no_number(numbers, form):
 def test_another_file_is_read_so_that_it_lies_among_the_first_ones_numbers(like, found, numbers):
     """Salaries of other people: none is the same, and all are of that size."""
     assert spelled("x", found, like=spelled("x", like)).values == numbers
+
+
+@pytest.mark.parametrize("text", ["a{}b", "${}5x", "({}5", "5{}x{}", "${}"])
+def test_a_cell_of_a_million_blanks_is_read_at_once(text):
+    """A stranger's cell: a pattern that tries each blank with each other would not end."""
+    long = text.replace("{}", " " * 10**6)
+    assert spelled("x", [long, "12%", "b"]).values[0] in (long, long.strip())

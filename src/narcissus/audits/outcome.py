@@ -47,7 +47,11 @@ class Audit:
         return tuple(figures_of(self.record))
 
     def __repr__(self) -> str:
-        return f"Audit({_headline(self.record)})"
+        """Name kind, status, grade and the headline numbers, on one or two lines."""
+        from narcissus.report.about import shown
+
+        (layout, case), of = shown(self.record), self.record
+        return f"Audit({of.kind}: {of.status}, {of.grade}; {', '.join(layout.headline(case))})"
 
     def __str__(self) -> str:
         from narcissus.report import render_text
@@ -167,12 +171,3 @@ def _flat(row: StudyRow, more: Mapping[str, Any]) -> dict[str, Any]:
     numbers = {"value": found.value, "low": found.low, "high": found.high}
     trials = {} if found.trials is None else {"trials": found.trials}
     return {**own, **numbers, "confidence": found.confidence, **row.at, **more, **trials}
-
-
-def _headline(record: Record) -> str:
-    """Return kind, status, grade and the headline numbers of a record, on one or two lines."""
-    from narcissus.report.about import shown
-
-    layout, case = shown(record)
-    said = f"{record.kind}: {record.status}, {record.grade}"
-    return f"{said}; {', '.join(layout.headline(case))}"

@@ -42,11 +42,9 @@ def read_table(
     ----------
     source
         A text file (.csv, .tsv, .txt, each also with .gz; UTF-8, other bytes as Windows-1252;
-        first line the names, the second ``x`` is ``x (2)``; cells separated by commas, or by what
-        the header has instead: semicolons, tabs), a Parquet file
-        (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such as
-        ``"statsmodels:fair"`` (extra ``examples``), a data frame, or a `Table`, which has its bins
-        already.
+        first line the names, the second ``x`` is ``x (2)``; commas, semicolons or tabs separate),
+        a Parquet file (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such
+        as ``"statsmodels:fair"`` (extra ``examples``), a data frame, or a `Table`, which is binned.
     columns
         The columns to keep, in this order; None keeps all.
     drop

@@ -83,14 +83,16 @@ def _parse(
 
 
 def _numbered_names(names: Iterable[str]) -> list[str]:
-    """Tell columns of one name apart: the second ``x`` is ``x (2)``."""
-    found: list[str] = []
+    """Name each column differently: the second ``x`` is ``x (2)``."""
+    found: dict[str, Iterator[int]] = {}  # with the numbers that a name has left
+    each: list[str] = []
     for name in names:
-        again = (f"{name} ({number})" for number in count(2))
-        found.append(
-            name if not name or name not in found else next(n for n in again if n not in found)
-        )
-    return found
+        own = name
+        while own and own in found:
+            own = f"{name} ({next(found[name])})"
+        found.setdefault(own, count(2))
+        each.append(own)
+    return each
 
 
 def _until_text(lines: Iterator[str]) -> Iterator[str]:

@@ -287,7 +287,7 @@ class MemorizationKind(Kind[StudyT, WorkT]):
         return with_gains(rows, self.counted, alone_may_be_gain=self.alone_may_be_gain)
 
     def deciding(self, criteria: Criteria, rows: Sequence[StudyRow], detail: Any) -> Criteria:
-        """Say which criteria decide."""
+        """Choose the criteria that decide."""
         return criteria
 
     def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:

@@ -131,7 +131,7 @@ class MemorizationLayout(Layout):
         return Facts([*rows, *(accepted if most is not None else []), *why])
 
     def accepted(self, most: float | None, status: str) -> str:
-        """Say what gain is accepted, and what is shown of it."""
+        """Describe the accepted gain, and what is shown of it."""
         if most is None or status not in _WOULD_TELL:
             return ""
         told = _WOULD_TELL[status].format(unit=self.unit, tried=self.tried)
@@ -142,7 +142,7 @@ class MemorizationLayout(Layout):
         return max(self.groups(case).items(), key=lambda one: one[1][0].gain.value)
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        """Say what was released, and which copies are given away most."""
+        """Describe the release, and the copies that are given away most."""
         detail, unit, groups = case.detail, self.unit, self.best(case)[1]
         worst, said = worst_of(groups), ""
         if worst is not groups[0] and worst.shown_gain > 0:
