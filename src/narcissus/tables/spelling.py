@@ -279,8 +279,8 @@ def remedy(name: str, *ways: str) -> str:
 
 
 HOW_MISSING = (
-    "leave those rows out (--missing drop; in a study, missing = 'drop'), make them a value of "
-    "their own (--missing category; missing = 'category'), or leave the column out (--drop)"
+    "leave those rows out (in a study, missing = 'drop'; for `synth`, --missing drop), make them a "
+    "value of their own (missing = 'category'; --missing category), or drop the column"
 )
 
 
@@ -289,8 +289,8 @@ def how_to_bin(name: str, *ways: str) -> str:
     commands = " or ".join(f"--bins {name}={way.removeprefix('width=')}" for way in ways)
     keys = " or ".join(way.replace("=", " = ") for way in ways)
     return (
-        f'bin it ({commands}; in a study, under [data.bins], "{name}" = {{ {keys} }}), or leave '
-        f'it out (--drop {name}; drop = ["{name}"])'
+        f'bin it (in a study, under [data.bins], "{name}" = {{ {keys} }}; for `synth`, {commands}), '
+        f'or leave it out (drop = ["{name}"]; --drop {name})'
     )
 
 
