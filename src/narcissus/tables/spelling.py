@@ -289,8 +289,8 @@ def how_to_bin(name: str, *ways: str) -> str:
     commands = " or ".join(f"--bins {name}={way.removeprefix('width=')}" for way in ways)
     keys = " or ".join(way.replace("=", " = ") for way in ways)
     return (
-        f'bin it (in a study, under [data.bins], "{name}" = {{ {keys} }}; for `synth`, {commands}), '
-        f'or leave it out (drop = ["{name}"]; --drop {name})'
+        f'bin it (in a study, under [data.bins], "{name}" = {{ {keys} }}; for `synth`, {commands}),'
+        f' or leave it out (drop = ["{name}"]; --drop {name})'
     )
 
 
