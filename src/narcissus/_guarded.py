@@ -82,24 +82,15 @@ def run_guarded(
 ) -> GuardedRun:
     """Run a program once.
 
-    Parameters
-    ----------
-    config
-        Settings for `_guard.py` and the file ``jail``: ``jail``, a file whose ``enter(config)``
+    config: Settings for `_guard.py` and the file ``jail``: ``jail``, a file whose ``enter(config)``
         returns what the new process is to run; ``method``; ``folder``, removed in the end;
         ``stdin``, the file to read from; ``watch_folder``; and whatever the jail needs.
-    fill
-        Puts what is needed into the folder, after the guard has started.
-    seconds
-        Limit on wall clock.
-    output
-        Limit on printed bytes.
-    environment
-        Environment variables of the guard, and so of the program.
-    collect
-        Inspects what the program has left behind, before the folder is removed.
-    stop
-        Switch that ends the run from another thread.
+    fill: Puts what is needed into the folder, after the guard has started.
+    seconds: Limit on wall clock.
+    output: Limit on printed bytes.
+    environment: Environment variables of the guard, and so of the program.
+    collect: Inspects what the program has left behind, before the folder is removed.
+    stop: Switch that ends the run from another thread.
     """
     if not hasattr(os, "fork"):
         raise InputError(

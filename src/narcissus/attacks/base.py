@@ -70,13 +70,9 @@ class Transcript:
 class Conversation:
     """The attacker's side of an interactive mechanism.
 
-    Parameters
-    ----------
-    talk
-        The mechanism's side: it gives a greeting (None for none), then an answer for each question
-        that it is sent, and returns where it answers no more.
-    limit
-        Most questions that are answered; None leaves that to the mechanism.
+    talk: The mechanism's side: it gives a greeting (None for none), then an answer for each
+        question that it is sent, and returns where it answers no more.
+    limit: Most questions that are answered; None leaves that to the mechanism.
 
     Attributes
     ----------
@@ -228,13 +224,10 @@ def one_by_one(
 class OwnAttack:
     """An attack given by a Python function, called once a trial.
 
-    Parameters
-    ----------
-    function
-        ``function(release)``, ``function(release, known)`` or ``function(release, known, rng)``;
-        gives an attempt, or None for no attempt. Where the mechanism is talked with, it gets the
-        `Conversation` in place of a release. If it raises, the trial counts as a failure of
-        the attack, is reported with its seed, and the run goes on.
+    function: ``function(release)``, ``function(release, known)`` or ``function(release, known,
+        rng)``; gives an attempt, or None for no attempt. Where the mechanism is talked with, it
+        gets the `Conversation` in place of a release. If it raises, the trial counts as a failure
+        of the attack, is reported with its seed, and the run goes on.
     """
 
     function: Callable[..., Any]

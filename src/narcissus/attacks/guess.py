@@ -26,10 +26,7 @@ from narcissus.worlds.products import Bits
 class FixedGuess:
     """Always the same attempt, such as the Mona Lisa.
 
-    Parameters
-    ----------
-    guess
-        The attempt: a number, a row, or an array that the relation understands.
+    guess: The attempt: a number, a row, or an array that the relation understands.
     """
 
     guess: float | Sequence[Any]
@@ -43,10 +40,7 @@ class FixedGuess:
 class ReleasedRow:
     """Name a row that was released: the first one, or the release itself.
 
-    Parameters
-    ----------
-    row
-        Which row of the release, from 0; "all" for the whole release, as a list of guesses.
+    row: Which row of the release, from 0; "all" for the whole release, as a list of guesses.
     """
 
     row: int | Literal["all"] = 0
@@ -70,10 +64,7 @@ class RareRow:
 class ReleasedPlaces:
     """Pin the first ``k`` places as a release of all entries shows them.
 
-    Parameters
-    ----------
-    k
-        Places to name.
+    k: Places to name.
     """
 
     k: int = 1
@@ -99,12 +90,8 @@ class Posterior:
     one with the larger ``posterior - e^epsilon prior``, none if both are negative. For an exact
     counting query on bits that are alike this is the best attack there is.
 
-    Parameters
-    ----------
-    epsilon
-        The ``epsilon`` of the statement that is attacked.
-    rate
-        Prior probability of a one; taken from the world where not given.
+    epsilon: The ``epsilon`` of the statement that is attacked.
+    rate: Prior probability of a one; taken from the world where not given.
     """
 
     epsilon: float = 0.0

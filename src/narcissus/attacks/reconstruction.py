@@ -46,12 +46,9 @@ def _bits_of(game: Any, attack: str, option: str = "", asked: int = 0) -> int:
 class LinearReconstruction:
     """Ask for the counts of random subsets, and name the bits that fit all answers best.
 
-    Parameters
-    ----------
-    questions
-        How many subsets; as many as are answered where not given, but no more than 16 for each bit.
-    method
-        ``"least-squares"`` (of the answers, rounded) or ``"linear-program"`` (the least sum of
+    questions: How many subsets; as many as are answered where not given, but no more than 16 for
+        each bit.
+    method: ``"least-squares"`` (of the answers, rounded) or ``"linear-program"`` (the least sum of
         deviations, of bits between 0 and 1, rounded), which single wrong answers hardly move.
     """
 
@@ -140,10 +137,7 @@ class ExhaustiveReconstruction:
 class AskEach:
     """Ask of each place whether there is a one, and whether there is a zero; believe the larger.
 
-    Parameters
-    ----------
-    repeat
-        How often each is asked; as often as is answered where not given, 100 times at most.
+    repeat: How often each is asked; as often as is answered where not given, 100 times at most.
     """
 
     repeat: int | None = None

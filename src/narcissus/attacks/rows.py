@@ -64,14 +64,10 @@ class Fingerprint:
     A stranger's bit of column ``j`` is one with probability about ``y_j``. Members score higher
     by ``sum_j y_j (1 - y_j) / n``.
 
-    Parameters
-    ----------
-    false_positives
-        Share of strangers who are called "in", by the normal approximation of their scores.
-    rows
-        Rows of the average; taken from the world where not given.
-    noise
-        Variance of the noise on each attribute; taken from the mechanism where not given.
+    false_positives: Share of strangers who are called "in", by the normal approximation of their
+        scores.
+    rows: Rows of the average; taken from the world where not given.
+    noise: Variance of the noise on each attribute; taken from the mechanism where not given.
     """
 
     false_positives: float = 0.05
@@ -227,10 +223,7 @@ class SupersetMatching:
 
     Kaplan et al. 2025, Examples 1.4 and 1.5.
 
-    Parameters
-    ----------
-    every
-        Name all that fit, as a list of guesses, rather than the first.
+    every: Name all that fit, as a list of guesses, rather than the first.
     """
 
     every: bool = False
@@ -287,12 +280,8 @@ class BucketHashing:
     with chance about ``1 / e``. Against k-anonymity, ``k`` buckets inside a group's range isolate
     about as often, at a weight that is astronomically smaller (Cohen and Nissim 2020).
 
-    Parameters
-    ----------
-    buckets
-        Number of buckets; ``k`` of the mechanism, or the number of rows, where not given.
-    levels
-        Values of an attribute; the game fills it in from its world.
+    buckets: Number of buckets; ``k`` of the mechanism, or the number of rows, where not given.
+    levels: Values of an attribute; the game fills it in from its world.
     """
 
     buckets: int | None = None

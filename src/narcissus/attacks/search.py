@@ -43,10 +43,7 @@ def different_strings(count: int, bits: int, rng: np.random.Generator) -> NDArra
 class KeySearch:
     """Try keys until one decrypts the ciphertext to one of the two messages; else toss a coin.
 
-    Parameters
-    ----------
-    budget
-        Keys to try: all of them where there are no more, random different ones otherwise.
+    budget: Keys to try: all of them where there are no more, random different ones otherwise.
     """
 
     budget: int = 4096
@@ -85,10 +82,7 @@ class Reencryption:
     With a public key it encrypts itself; with none it asks for the encryption of the first of the
     two. Wins against every deterministic encryption.
 
-    Parameters
-    ----------
-    messages
-        The two messages that are chosen: texts, or numbers for a scheme that takes numbers.
+    messages: The two messages that are chosen: texts, or numbers for a scheme that takes numbers.
     """
 
     messages: Sequence[str] | Sequence[int] = ("attack at dawn", "attack at dusk")
@@ -127,11 +121,8 @@ class Reencryption:
 class TryInputs:
     """Compute the function at random inputs until one has the released image.
 
-    Parameters
-    ----------
-    budget
-        Inputs to try. They are drawn once, by a seed of their own, and serve for every release: a
-        table of images is as good as new. So trials are independent, which they would not be if
+    budget: Inputs to try. They are drawn once, by a seed of their own, and serve for every release:
+        a table of images is as good as new. So trials are independent, which they would not be if
         the inputs were drawn anew for some of them together.
     """
 
@@ -178,10 +169,7 @@ class Inversion:
 class SeedSearch:
     """Answer "stretched" where one of the seeds tried gives the string, else "random".
 
-    Parameters
-    ----------
-    budget
-        Seeds to try: all of them where there are no more, random different ones otherwise.
+    budget: Seeds to try: all of them where there are no more, random different ones otherwise.
     """
 
     budget: int = 1024

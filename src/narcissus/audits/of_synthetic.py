@@ -50,26 +50,18 @@ def audit_synthetic(
     scored on people that the file was made from and on people of the control. The verdict is
     "exceeded" or "not shown", never "met"; without a control it is "not assessed".
 
-    Parameters
-    ----------
-    real, synthetic
-        The people that the file was made from; the file.
-    unknown
-        Columns to guess, one by one and together; all others are known.
-    control
-        People of the same population, set aside at random, who are not in the data.
-    linked, people
-        Two sets of columns to link (None tries random divisions of all columns); most people of
-        each file that are tried.
-    columns, drop, bins, missing, read_as
-        How all files are read, as for `narcissus.audit`.
-    groups, at_most
-        Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if left out.
-    threshold, policy
-        Instead: ``{"inference": 0.05, "worst_group": 0.1, "reason": "..."}`` and the like; or a
-        file with one.
-    confidence, title, rng, observer, hours
-        Level of all claims together; a name for the report; the others as in `run`.
+    real, synthetic: The people that the file was made from; the file.
+    unknown: Columns to guess, one by one and together; all others are known.
+    control: People of the same population, set aside at random, who are not in the data.
+    linked, people: Two sets of columns to link (None tries random divisions of all columns); most
+        people of each file that are tried.
+    columns, drop, bins, missing, read_as: How all files are read, as for `narcissus.audit`.
+    groups, at_most: Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if
+        left out.
+    threshold, policy: Instead: ``{"inference": 0.05, "worst_group": 0.1, "reason": "..."}`` and the
+        like; or a file with one.
+    confidence, title, rng, observer, hours: Level of all claims together; a name for the report;
+        the others as in `run`.
 
     Raises
     ------

@@ -171,24 +171,18 @@ def audit(
     numbers as a file that says the same, with the same seed. What is left out is as in a file that
     leaves it out. Relative paths start in the current folder.
 
-    Parameters
-    ----------
-    data
-        The people: a data frame, a `Table`, a file (CSV or Parquet), or a packaged table such as
+    data: The people: a data frame, a `Table`, a file (CSV or Parquet), or a packaged table such as
         ``"statsmodels:fair"``.
-    rng
-        The seed; None draws fresh entropy.
-    allow_code
-        Whether ``module:attribute`` in an argument may run code; objects need no permission.
-    observer, folder, restart, internal, hours, engine
-        As in `run`.
-    **arguments
-        Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or ``known``,
-        ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``), how the table is
-        read (``columns``, ``drop``, ``bins``, ``missing``, ``read_as``, ``max_rows``), what is
-        released (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``, with ``k``,
-        ``noise``, ``delta``; ``release``), what is tried and asked (``prior``, ``attacks``,
-        ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
+    rng: The seed; None draws fresh entropy.
+    allow_code: Whether ``module:attribute`` in an argument may run code; objects need no
+        permission.
+    observer, folder, restart, internal, hours, engine: As in `run`.
+    **arguments: Those of `narcissus.audits.Arguments`: whom the attacker is after (``unknown`` or
+        ``known``, ``targets``, ``people``, ``within``, ``at_least``, ``share_of_columns``), how the
+        table is read (``columns``, ``drop``, ``bins``, ``missing``, ``read_as``, ``max_rows``),
+        what is released (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``,
+        with ``k``, ``noise``, ``delta``; ``release``), what is tried and asked (``prior``,
+        ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
         ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.
 
     Raises

@@ -96,12 +96,8 @@ class Audit:
     def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw a figure of the report with matplotlib.
 
-        Parameters
-        ----------
-        name
-            One of `figures`; None draws the first.
-        ax
-            Where to draw; None makes a figure of its own, as pyplot does.
+        name: One of `figures`; None draws the first.
+        ax: Where to draw; None makes a figure of its own, as pyplot does.
 
         Returns
         -------

@@ -37,32 +37,20 @@ def run(
 ) -> Audit:
     """Play a study.
 
-    Parameters
-    ----------
-    study
-        From `load_study`.
-    rng
-        The seed; None takes the study's own (``run.seed``), or fresh entropy where it has none.
-    observer
-        Hears of progress; silent by default.
-    folder
-        Where finished trials are kept, so that an interrupted run continues, and the key of the
+    study: From `load_study`.
+    rng: The seed; None takes the study's own (``run.seed``), or fresh entropy where it has none.
+    observer: Hears of progress; silent by default.
+    folder: Where finished trials are kept, so that an interrupted run continues, and the key of the
         digests of data (`narcissus.study.keyed`); None keeps nothing, and withholds the digests.
-    workers
-        Worker processes; None as the study says. The numbers do not depend on it.
-    restart
-        Throw away what an earlier run left in ``folder``.
-    policy
-        A file of thresholds that belongs to whoever approves the release; its hash stands in the
-        record. None: the study's own threshold.
-    internal
-        Where to write what is about single records, which the record never holds; None writes
+    workers: Worker processes; None as the study says. The numbers do not depend on it.
+    restart: Throw away what an earlier run left in ``folder``.
+    policy: A file of thresholds that belongs to whoever approves the release; its hash stands in
+        the record. None: the study's own threshold.
+    internal: Where to write what is about single records, which the record never holds; None writes
         nothing of the kind.
-    hours
-        Refuse work that is estimated to take longer (`LongWorkError`); None plays any.
-    engine
-        Who plays: "serial" (this process), "processes", "dask" (a cluster on this machine, or the
-        one that Dask's configuration names), or an executor of yours, such as
+    hours: Refuse work that is estimated to take longer (`LongWorkError`); None plays any.
+    engine: Who plays: "serial" (this process), "processes", "dask" (a cluster on this machine, or
+        the one that Dask's configuration names), or an executor of yours, such as
         ``narcissus.study.engines.Dask("tls://10.0.0.5:8786")``. None: as the study says, else
         processes. The numbers do not depend on it.
     """

@@ -184,17 +184,12 @@ def domination(
 
     Source: Narcissus theory 4.4. Under pure DP it is the exact optimum.
 
-    Parameters
-    ----------
-    priors
-        One distribution per row, shape (m, V), for ``repeats`` targets each; zeros pad.
-    success
-        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
+    priors: One distribution per row, shape (m, V), for ``repeats`` targets each; zeros pad.
+    success: None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
         value ``x``, the same for all targets. Costs one linear program per distinct prior.
-    epsilons
-        Points of the profile; default the guarantee's tangents. Exact match uses the best single
-        one in closed form; the linear program shares the work among several (at most 8, for up to 6
-        values and 20 distinct priors) if that is smaller.
+    epsilons: Points of the profile; default the guarantee's tangents. Exact match uses the best
+        single one in closed form; the linear program shares the work among several (at most 8, for
+        up to 6 values and 20 distinct priors) if that is smaller.
 
     Examples
     --------

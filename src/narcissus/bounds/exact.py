@@ -70,19 +70,12 @@ def exact_optimum(
     Source: Narcissus theory 4.5: variables ``P_x(z)`` for every data set ``x`` and vector of
     guesses ``z``; one output per vector suffices.
 
-    Parameters
-    ----------
-    priors
-        One distribution per target, shape (n, V) or (V,); zeros pad.
-    success
-        None for exact match, else a 0/1 matrix of shape (V, Z), the same for all targets.
-    guesses
-        Number of targets guessed, which the attacker chooses; default all.
-    shared
-        One guess for all targets, not one per target.
-    epsilons
-        Points of the profile to impose; default the guarantee's tangents. Finitely many can only
-        raise the optimum.
+    priors: One distribution per target, shape (n, V) or (V,); zeros pad.
+    success: None for exact match, else a 0/1 matrix of shape (V, Z), the same for all targets.
+    guesses: Number of targets guessed, which the attacker chooses; default all.
+    shared: One guess for all targets, not one per target.
+    epsilons: Points of the profile to impose; default the guarantee's tangents. Finitely many can
+        only raise the optimum.
 
     Raises
     ------

@@ -478,13 +478,9 @@ def interpolation(
     Source: Narcissus theory 4.10, with the proof. At the same point it never exceeds
     `narcissus.bounds.domination`.
 
-    Parameters
-    ----------
-    priors, success, repeats
-        As of `narcissus.bounds.domination`.
-    epsilons
-        Points of the profile; default the guarantee's tangents, and larger ones if it has only one.
-        After the best common point each target may use its own.
+    priors, success, repeats: As of `narcissus.bounds.domination`.
+    epsilons: Points of the profile; default the guarantee's tangents, and larger ones if it has
+        only one. After the best common point each target may use its own.
 
     Examples
     --------

@@ -91,12 +91,8 @@ def optimum_by_listing(
     exactly as long as the next value exceeds ``e^-eps`` times it, so values below ``e^-eps`` times
     the current maximum need not be listed.
 
-    Parameters
-    ----------
-    most
-        Largest number of values listed per target; if reached, the bound holds but is looser.
-    tolerance
-        Largest ``left_open`` at which listing stops; 0 under pure DP.
+    most: Largest number of values listed per target; if reached, the bound holds but is looser.
+    tolerance: Largest ``left_open`` at which listing stops; 0 under pure DP.
     """
     bound = integer("most", most, low=1)
     pure = isinstance(guarantee, PureDP)

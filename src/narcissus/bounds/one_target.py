@@ -155,16 +155,11 @@ def optimum(
 
     The result has shape (m,), each entry in [best prior guess, 1].
 
-    Parameters
-    ----------
-    priors
-        The target's distribution, one per row, shape (m, V) or (V,); zeros pad shorter rows.
-    success
-        None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
+    priors: The target's distribution, one per row, shape (m, V) or (V,); zeros pad shorter rows.
+    success: None for exact match; else a 0/1 matrix, shape (V, Z): whether guess ``z`` is right for
         value ``x``. Costs small linear programs, many priors in one.
-    counts
-        For exact match: number of values with each probability, shaped as ``priors``, default one;
-        need not be whole, see `narcissus.bounds.listed`.
+    counts: For exact match: number of values with each probability, shaped as ``priors``, default
+        one; need not be whole, see `narcissus.bounds.listed`.
 
     Notes
     -----

@@ -310,17 +310,12 @@ def follow_attempts(
 
     Source: Narcissus theory 4.4, "a simpler bound"; it implies Swanberg et al. 2025, Corollary 3.4.
 
-    Parameters
-    ----------
-    prior_success
-        Prior success of each attempt on each target, shape (attempts, n): one row per run of the
-        attack, or (with ``worst``) per joint attempt available to it.
-    least
-        ``p_i^min``, the smallest prior success available to the attack on target ``i``; 0 is always
-        valid, as for ``inseparable``, ``kappa_i``. Both broadcast to (n,).
-    worst
-        Use the largest tail over the rows, not their mean. A mean over finitely many runs is only
-        an estimate; the maximum over all attempts is not.
+    prior_success: Prior success of each attempt on each target, shape (attempts, n): one row per
+        run of the attack, or (with ``worst``) per joint attempt available to it.
+    least: ``p_i^min``, the smallest prior success available to the attack on target ``i``; 0 is
+        always valid, as for ``inseparable``, ``kappa_i``. Both broadcast to (n,).
+    worst: Use the largest tail over the rows, not their mean. A mean over finitely many runs is
+        only an estimate; the maximum over all attempts is not.
     """
     rows = np.atleast_2d(probabilities("prior_success", prior_success))
     if rows.ndim != 2 or rows.size == 0:

@@ -43,15 +43,11 @@ def swap_tail(
 
     Source: Narcissus theory 4.3.
 
-    Parameters
-    ----------
-    prior
-        Upper bound on the prior success of every possible attempt.
-    guesses
-        Number of guesses ``r``, fixed before the release is seen; the rest abstain. Default ``n``.
-    inseparable
-        ``kappa``: probability that no guess separates two independent draws of a target (at least
-        the collision probability); 0 is always valid.
+    prior: Upper bound on the prior success of every possible attempt.
+    guesses: Number of guesses ``r``, fixed before the release is seen; the rest abstain. Default
+        ``n``.
+    inseparable: ``kappa``: probability that no guess separates two independent draws of a target
+        (at least the collision probability); 0 is always valid.
 
     Examples
     --------

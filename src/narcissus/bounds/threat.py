@@ -280,24 +280,17 @@ def threat(
 ) -> Threat:
     """Describe a threat.
 
-    Parameters
-    ----------
-    prior
-        Upper bound on the prior success of every attempt on one target; or ``values``. An attempt
-        may cover several values, unless ``exact_match``.
-    values
-        The distribution of each target's value, shape (V,), in the order of the values.
-    success
-        With ``values``: 0/1 matrix, shape (V, Z); None for exact match.
-    within
-        With ``values``: largest distance in places of a right guess from the value.
-    targets, guesses, inseparable
-        See `Threat`; ``inseparable`` is computed from ``values`` or for exact match, else 0.
-    exact_match
-        With ``prior``: success means naming the exact value, as in membership. The success is
-        convex in each target's prior, so largest at a corner of those without a value above ``p``:
-        as many values of mass ``p`` as fit, and one with the rest. A bound for that prior holds for
-        all.
+    prior: Upper bound on the prior success of every attempt on one target; or ``values``. An
+        attempt may cover several values, unless ``exact_match``.
+    values: The distribution of each target's value, shape (V,), in the order of the values.
+    success: With ``values``: 0/1 matrix, shape (V, Z); None for exact match.
+    within: With ``values``: largest distance in places of a right guess from the value.
+    targets, guesses, inseparable: See `Threat`; ``inseparable`` is computed from ``values`` or for
+        exact match, else 0.
+    exact_match: With ``prior``: success means naming the exact value, as in membership. The success
+        is convex in each target's prior, so largest at a corner of those without a value above
+        ``p``: as many values of mass ``p`` as fit, and one with the rest. A bound for that prior
+        holds for all.
 
     Examples
     --------

@@ -130,12 +130,8 @@ class KaryRandomizedResponse(SymmetricForm):
 
     Source: Chatzikokolakis et al. 2023, Equation 7: ``beta* = n / (e^epsilon + n - 1)``.
 
-    Parameters
-    ----------
-    values
-        Number of secrets.
-    epsilon
-        Privacy level.
+    values: Number of secrets.
+    epsilon: Privacy level.
 
     Examples
     --------
@@ -298,12 +294,8 @@ class Geometric(ClosedForm):
     The noise is ``z`` with probability ``(1 - a) / (1 + a) a^|z|``, ``a = e^-rate``; clamping
     changes neither ``beta*`` nor the capacity of the ends.
 
-    Parameters
-    ----------
-    values
-        Number of secrets.
-    rate
-        Privacy level of neighbouring secrets, above 0.
+    values: Number of secrets.
+    rate: Privacy level of neighbouring secrets, above 0.
     """
 
     values: int

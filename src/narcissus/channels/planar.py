@@ -183,16 +183,10 @@ class PlanarLaplace(_Grid):
 
     Source: Andrés et al. 2013.
 
-    Parameters
-    ----------
-    width
-        Points from left to right.
-    height
-        Points from bottom to top.
-    epsilon
-        Privacy level for a distance of 1.
-    step
-        Distance of neighbouring points.
+    width: Points from left to right.
+    height: Points from bottom to top.
+    epsilon: Privacy level for a distance of 1.
+    step: Distance of neighbouring points.
 
     Examples
     --------
@@ -235,16 +229,10 @@ class PlanarGeometric(_Grid):
 
     Source: Chatzikokolakis et al. 2017 (planar geometric).
 
-    Parameters
-    ----------
-    width
-        Points from left to right.
-    height
-        Points from bottom to top.
-    epsilon
-        Privacy level for a distance of 1; times ``step`` at least 0.001.
-    step
-        Distance of neighbouring points.
+    width: Points from left to right.
+    height: Points from bottom to top.
+    epsilon: Privacy level for a distance of 1; times ``step`` at least 0.001.
+    step: Distance of neighbouring points.
 
     Examples
     --------

@@ -244,15 +244,11 @@ def mean_limits(
     The number of trials, the confidence and ``people`` must be fixed before the first trial is
     seen: the stakes depend on them. For a run that may stop early see `anytime_limits`.
 
-    Parameters
-    ----------
-    values
-        One value per trial, shape (trials,), each in [0, 1]; trials independent and alike, in the
-        order of play (the stakes of a trial depend on the ones before it).
-    confidence
-        Level in (0, 1) of both limits together.
-    people
-        Number of independent targets averaged per trial. Any is valid; the right one is sharpest.
+    values: One value per trial, shape (trials,), each in [0, 1]; trials independent and alike, in
+        the order of play (the stakes of a trial depend on the ones before it).
+    confidence: Level in (0, 1) of both limits together.
+    people: Number of independent targets averaged per trial. Any is valid; the right one is
+        sharpest.
 
     Examples
     --------

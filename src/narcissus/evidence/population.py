@@ -49,16 +49,11 @@ def population_mean_upper(
     Source: Waudby-Smith and Ramdas 2023, Theorem 2; one stake for all people of a trial, and trials
     without replacement, are ours.
 
-    Parameters
-    ----------
-    sums, squares
-        Sum over the people of each trial of their numbers, and of the squares, shape (trials,),
-        trials in the order of play.
-    counts
-        Number of people: one whole number, or one per trial (members of a group), possibly 0. Given
-        the counts, the people must be drawn as described above.
-    confidence
-        Level in (0, 1) of the upper limit, the only one; like the number of trials fixed
+    sums, squares: Sum over the people of each trial of their numbers, and of the squares, shape
+        (trials,), trials in the order of play.
+    counts: Number of people: one whole number, or one per trial (members of a group), possibly 0.
+        Given the counts, the people must be drawn as described above.
+    confidence: Level in (0, 1) of the upper limit, the only one; like the number of trials fixed
         beforehand.
 
     Examples
@@ -301,19 +296,13 @@ def upper_priors(hits: ArrayLike, samples: ArrayLike, *, error: float, attempts:
     ``error / (n attempts)`` each. An attacker who picks the attempt that is rarest in the same
     sample breaks limits for a single attempt.
 
-    Parameters
-    ----------
-    hits
-        Number of samples for which each target's attempt would have been right, shape (n,).
-    samples
-        Number of independent draws from the target's prior; broadcasts to (n,).
-    error
-        Probability, over the samples, that any limit fails; in (0, 1).
-    attempts
-        Number of attempts available on each target after seeing anything that depends on these
-        samples: for a guessed value, the number of values. 1 only if the attempt was fixed without
-        them. There is no default: with 1, if the attacker names the value seen least of ten equal
-        ones in 30 samples, limits at error .05 fail in .37 of cases.
+    hits: Number of samples for which each target's attempt would have been right, shape (n,).
+    samples: Number of independent draws from the target's prior; broadcasts to (n,).
+    error: Probability, over the samples, that any limit fails; in (0, 1).
+    attempts: Number of attempts available on each target after seeing anything that depends on
+        these samples: for a guessed value, the number of values. 1 only if the attempt was fixed
+        without them. There is no default: with 1, if the attacker names the value seen least of ten
+        equal ones in 30 samples, limits at error .05 fail in .37 of cases.
     """
     alpha = between("error", error, 0, 1, open_low=True, open_high=True)
     right = np.atleast_1d(np.asarray(hits, dtype=np.float64))

@@ -220,18 +220,14 @@ def refute(
     argument from (epsilon, delta) alone refutes more. For comparison: Steinke, Nasr and Jagielski
     2023 and Mahloujifar, Melis and Chaudhuri 2024.
 
-    Parameters
-    ----------
-    canaries
-        Number of records with a secret value, drawn uniformly and independently; for membership, in
-        or out by a fair coin: then `Refutation.asked` of the result is the refutation.
-    values
-        Number of values of a secret; 2 for membership, and for pairs of which one is in.
-    claimed
-        The epsilon of the p-values; default 0, "the release reveals nothing".
-    guesses_chosen
-        ``"before"`` if the number of guesses was fixed before the release was seen. ``"after"``
-        tests at half the level if ``delta`` is above 0, and mu always; see `level_factor`.
+    canaries: Number of records with a secret value, drawn uniformly and independently; for
+        membership, in or out by a fair coin: then `Refutation.asked` of the result is the
+        refutation.
+    values: Number of values of a secret; 2 for membership, and for pairs of which one is in.
+    claimed: The epsilon of the p-values; default 0, "the release reveals nothing".
+    guesses_chosen: ``"before"`` if the number of guesses was fixed before the release was seen.
+        ``"after"`` tests at half the level if ``delta`` is above 0, and mu always; see
+        `level_factor`.
 
     Examples
     --------

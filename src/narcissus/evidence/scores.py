@@ -74,20 +74,13 @@ def refute_scores(
     lowest scores guessed out are chosen; the others are guessed accordingly, and only they are
     counted.
 
-    Parameters
-    ----------
-    scores
-        One score per canary, larger means more likely in, shape (m,).
-    members
-        Whether each canary was in, 0 or 1, by an independent fair coin each, shape (m,).
-    pairs
-        If exactly one of each pair of records was in, by a fair coin per pair: the label of each
+    scores: One score per canary, larger means more likely in, shape (m,).
+    members: Whether each canary was in, 0 or 1, by an independent fair coin each, shape (m,).
+    pairs: If exactly one of each pair of records was in, by a fair coin per pair: the label of each
         record's pair, shape (m,), each label twice. A pair is then one canary, its value which of
         the two was in, and its score the difference of the two scores.
-    delta, confidence, claimed
-        As in `narcissus.evidence.refute`.
-    rng
-        For the shuffle, which selects the third and breaks ties, and for which record of a pair is
+    delta, confidence, claimed: As in `narcissus.evidence.refute`.
+    rng: For the shuffle, which selects the third and breaks ties, and for which record of a pair is
         its first: the order of the file does not matter.
 
     Raises
@@ -345,16 +338,11 @@ def refute_guesses(
 
     A right guess of an unlikely value is stronger evidence than one of a likely value.
 
-    Parameters
-    ----------
-    chances
-        The prior chance of each guess made, shape (r,). Which canaries are guessed, and their
+    chances: The prior chance of each guess made, shape (r,). Which canaries are guessed, and their
         guessed values, may be chosen after the release was seen.
-    differ
-        For all canaries, guessed or not, the chance that two independent draws of the value differ,
-        ``1 - sum_x D(x)^2``, shape (m,); used if ``delta`` is above 0.
-    best
-        Upper bound on the prior chance of every possible guess; default 1.
+    differ: For all canaries, guessed or not, the chance that two independent draws of the value
+        differ, ``1 - sum_x D(x)^2``, shape (m,); used if ``delta`` is above 0.
+    best: Upper bound on the prior chance of every possible guess; default 1.
 
     Notes
     -----

@@ -467,14 +467,9 @@ def train_classifier(
 class TrainedClassifier:
     """The mechanism that releases a classifier of the labelled rows of a data set.
 
-    Parameters
-    ----------
-    width
-        Neurons.
-    steps
-        Steps of gradient descent.
-    noise
-        Standard deviation of the noise on the summed gradient of a step; 0 adds none.
+    width: Neurons.
+    steps: Steps of gradient descent.
+    noise: Standard deviation of the noise on the summed gradient of a step; 0 adds none.
     """
 
     width: int = 400

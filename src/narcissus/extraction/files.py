@@ -373,15 +373,10 @@ class Pool:
     A fresh data set is another draw from the same pool, so an attack is compared with its success
     on data that the release has not seen.
 
-    Parameters
-    ----------
-    records
-        Lines of text, or rows of numbers, shape (n, columns).
-    size
-        Records of a data set.
-    labels
-        The class of each row, -1 or 1, shape (n,); each data set then has equal numbers of both, up
-        to rounding. None: no classes.
+    records: Lines of text, or rows of numbers, shape (n, columns).
+    size: Records of a data set.
+    labels: The class of each row, -1 or 1, shape (n,); each data set then has equal numbers of
+        both, up to rounding. None: no classes.
     """
 
     records: Sequence[str] | Sequence[Sequence[float]] | NDArray[np.float64]

@@ -181,10 +181,7 @@ def densest_samples(
 class TrainedDiffusion:
     """The mechanism that releases a diffusion model of the rows of a data set.
 
-    Parameters
-    ----------
-    components
-        Gaussians of the model's mixture.
+    components: Gaussians of the model's mixture.
     """
 
     components: int = 30
@@ -197,12 +194,8 @@ class TrainedDiffusion:
 class DensestAttack:
     """Print the outputs that a generator repeats, for the relation `Near`.
 
-    Parameters
-    ----------
-    radius
-        Distance within which samples count as the same.
-    samples
-        Rows drawn from the generator.
+    radius: Distance within which samples count as the same.
+    samples: Rows drawn from the generator.
     """
 
     radius: float
@@ -278,10 +271,7 @@ class MixtureTraining(HasImageModels):
 
     It takes no captions, and is fitted here to a part of the images.
 
-    Parameters
-    ----------
-    components
-        Gaussians of the model's mixture, at most one for each image.
+    components: Gaussians of the model's mixture, at most one for each image.
     """
 
     components: int = 30
@@ -474,18 +464,12 @@ def _libraries() -> tuple[Any, Any, Any]:
 class LocalDiffusion(HasImageModels):
     """A diffusion model in a local folder, however it was trained (extra `images`).
 
-    Parameters
-    ----------
-    model
-        Folder with `model_index.json` and parts in safetensors, as `save_pretrained` of a pipeline
-        of diffusers leaves it. Nothing is downloaded, pickled weights are refused, and no code of
-        the folder is run.
-    steps
-        Steps from noise to an image.
-    device
-        "cpu", "cuda", ...; by default a GPU if there is one.
-    batch
-        Images at a time.
+    model: Folder with `model_index.json` and parts in safetensors, as `save_pretrained` of a
+        pipeline of diffusers leaves it. Nothing is downloaded, pickled weights are refused, and no
+        code of the folder is run.
+    steps: Steps from noise to an image.
+    device: "cpu", "cuda", ...; by default a GPU if there is one.
+    batch: Images at a time.
     """
 
     trains: ClassVar[bool] = False

@@ -329,16 +329,10 @@ def kkt_reconstruct(
 class KktAttack:
     """Print the points that explain the weights of a classifier, for the relation `Close`.
 
-    Parameters
-    ----------
-    box
-        Largest absolute value of an entry of a row.
-    points
-        Rows to search for.
-    starts
-        0: only the points from pairs of neurons; 1: improved from there; more: from noise.
-    steps
-        Steps of each search.
+    box: Largest absolute value of an entry of a row.
+    points: Rows to search for.
+    starts: 0: only the points from pairs of neurons; 1: improved from there; more: from noise.
+    steps: Steps of each search.
     """
 
     box: float

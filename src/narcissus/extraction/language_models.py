@@ -325,20 +325,13 @@ class HasModels(Protocol):
 class LocalCheckpoint(HasModels):
     """A causal language model in a local folder, however it was trained (extra `language`).
 
-    Parameters
-    ----------
-    model
-        Folder with `config.json`, `*.safetensors` and a tokenizer. Nothing is downloaded, pickled
-        weights are refused, and no code of the folder is run.
-    reference
-        Folder with another model, trained without the documents; none: no such comparison.
-    shadows
-        Folders with models trained like this one, but without the documents and independently of
-        one another; each is attacked like the model.
-    device
-        "cpu", "cuda", ...; by default a GPU if there is one.
-    batch
-        Texts at a time.
+    model: Folder with `config.json`, `*.safetensors` and a tokenizer. Nothing is downloaded,
+        pickled weights are refused, and no code of the folder is run.
+    reference: Folder with another model, trained without the documents; none: no such comparison.
+    shadows: Folders with models trained like this one, but without the documents and independently
+        of one another; each is attacked like the model.
+    device: "cpu", "cuda", ...; by default a GPU if there is one.
+    batch: Texts at a time.
     """
 
     trains: ClassVar[bool] = False
@@ -395,10 +388,7 @@ class LocalCheckpoint(HasModels):
 class TrainedCharacterNgram(HasModels):
     """An n-gram model of characters, trained here on a third of the documents; needs no extra.
 
-    Parameters
-    ----------
-    order
-        Length of the n-grams: the predicted character and its context.
+    order: Length of the n-grams: the predicted character and its context.
     """
 
     in_memory: ClassVar[bool] = True
@@ -428,24 +418,14 @@ class TrainedCharacterNgram(HasModels):
 class TransformerTraining(HasModels):
     """A small transformer of bytes, trained here on some of the documents (extra `language`).
 
-    Parameters
-    ----------
-    layers
-        Blocks of attention, one after another.
-    width
-        Numbers that represent a byte; a multiple of `heads`.
-    heads
-        Of attention, in each layer.
-    context
-        Length of the context in bytes; longer documents are cut into pieces.
-    epochs
-        Passes over each copy of a document.
-    batch
-        Texts of a step.
-    learning_rate
-        Of Adam, at its highest; it falls to a tenth along a cosine.
-    device
-        "cpu", "cuda", ...; by default a GPU if there is one.
+    layers: Blocks of attention, one after another.
+    width: Numbers that represent a byte; a multiple of `heads`.
+    heads: Of attention, in each layer.
+    context: Length of the context in bytes; longer documents are cut into pieces.
+    epochs: Passes over each copy of a document.
+    batch: Texts of a step.
+    learning_rate: Of Adam, at its highest; it falls to a tenth along a cosine.
+    device: "cpu", "cuda", ...; by default a GPU if there is one.
     """
 
     layers: int = 2
@@ -643,20 +623,13 @@ def language_model_secret(
 ) -> SecretPrior:
     """Build the prior of a language model for candidates in a given text (extra `language`).
 
-    Parameters
-    ----------
-    model
-        Folder with `config.json`, `*.safetensors` and a tokenizer; nothing is downloaded, and
+    model: Folder with `config.json`, `*.safetensors` and a tokenizer; nothing is downloaded, and
         pickled weights are refused.
-    candidates
-        File with a value a line.
-    text
-        Text around the secret; `{}` is its place.
-    weight
-        `likelihood`: the probability of the whole text, which the model implies; `perplexity`: its
-        reciprocal perplexity, as published, which is flatter.
-    n
-        Keep only this many of the likeliest, scaled up to 1; all if left out.
+    candidates: File with a value a line.
+    text: Text around the secret; `{}` is its place.
+    weight: `likelihood`: the probability of the whole text, which the model implies; `perplexity`:
+        its reciprocal perplexity, as published, which is flatter.
+    n: Keep only this many of the likeliest, scaled up to 1; all if left out.
     """
     place = Path(folder)
     known = list(dict.fromkeys(value for value, _ in read_values(place / candidates)))

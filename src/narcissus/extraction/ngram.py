@@ -251,10 +251,7 @@ class CharacterNgram:
 class TrainedNgram:
     """The mechanism that releases an n-gram model of the records of a data set.
 
-    Parameters
-    ----------
-    order
-        Length of the n-grams: the predicted character and its context.
+    order: Length of the n-grams: the predicted character and its context.
     """
 
     order: int = 6
@@ -409,18 +406,11 @@ def ranking_attack(
 ) -> RankingAttack:
     """Sample a model, rank the texts by excess likelihood, and print the best.
 
-    Parameters
-    ----------
-    samples
-        Texts to draw.
-    length
-        The most tokens in each.
-    top
-        Texts to print for each score.
-    reference
-        Public lines for the attacker's comparison model; none: no such score.
-    order
-        Length of that model's n-grams: the predicted character and its context.
+    samples: Texts to draw.
+    length: The most tokens in each.
+    top: Texts to print for each score.
+    reference: Public lines for the attacker's comparison model; none: no such score.
+    order: Length of that model's n-grams: the predicted character and its context.
     """
     other = CharacterNgram(reference, order=order) if reference else None
     return RankingAttack(other, samples, length, top)
@@ -430,14 +420,9 @@ def ranking_attack(
 class Memorises:
     """Enough stretches of the printed lines occur in the data, as `memorised` finds them.
 
-    Parameters
-    ----------
-    at_least
-        Lines that must have one, each a different stretch.
-    window
-        Characters of a stretch, which must agree.
-    k
-        Most records in which a stretch may occur.
+    at_least: Lines that must have one, each a different stretch.
+    window: Characters of a stretch, which must agree.
+    k: Most records in which a stretch may occur.
     """
 
     at_least: int = 1

@@ -104,16 +104,10 @@ class Strings(OutputRelation):
 
     Source: Cohen et al. 2024, D.2 and D.3.
 
-    Parameters
-    ----------
-    at_least
-        Different lines that must count.
-    k
-        Most records of the data in which a line may occur.
-    bytes_each
-        Least length of a line under zlib, in bytes.
-    bytes_total
-        Least length of all of them under zlib, in bytes.
+    at_least: Different lines that must count.
+    k: Most records of the data in which a line may occur.
+    bytes_each: Least length of a line under zlib, in bytes.
+    bytes_total: Least length of all of them under zlib, in bytes.
     """
 
     at_least: int = 1
@@ -173,12 +167,8 @@ class HammingBall(OutputRelation):
     ``share * d`` places: Examples D.4 (one record, share 1/2), D.5 (one record, share 1/4) and
     D.6 (many records).
 
-    Parameters
-    ----------
-    share
-        Largest share of places that differ, in [0, 1).
-    lines
-        Most lines of an output.
+    share: Largest share of places that differ, in [0, 1).
+    lines: Most lines of an output.
 
     Notes
     -----
@@ -322,14 +312,9 @@ class Near(OutputRelation):
 
     Source: Cohen et al. 2024, D.3.
 
-    Parameters
-    ----------
-    radius
-        Largest L2 distance to the item.
-    isolation
-        Least distance of the item to all others.
-    merge_copies
-        Count copies of one row as one item.
+    radius: Largest L2 distance to the item.
+    isolation: Least distance of the item to all others.
+    merge_copies: Count copies of one row as one item.
     """
 
     radius: float
@@ -388,14 +373,9 @@ class Close(OutputRelation):
 
     Source: Cohen et al. 2024, D.3.
 
-    Parameters
-    ----------
-    at_least
-        Items that must have a reconstruction.
-    radius
-        Largest L2 distance.
-    correlation
-        Or least normalised cross-correlation, in (0, 1].
+    at_least: Items that must have a reconstruction.
+    radius: Largest L2 distance.
+    correlation: Or least normalised cross-correlation, in (0, 1].
     """
 
     at_least: int

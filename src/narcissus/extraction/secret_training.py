@@ -201,18 +201,11 @@ def trained_on_secret(
 ) -> TrainedOnSecret:
     """Release the logits of a model trained on a secret character with DP-SGD.
 
-    Parameters
-    ----------
-    values
-        Number of characters.
-    noise
-        Standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
-    clip
-        Largest L2 norm of the gradient.
-    steps
-        Steps of training, each on the whole data.
-    learning_rate
-        Step size.
+    values: Number of characters.
+    noise: Standard deviation of the noise of a step, as a multiple of ``clip``; 0 adds none.
+    clip: Largest L2 norm of the gradient.
+    steps: Steps of training, each on the whole data.
+    learning_rate: Step size.
 
     Examples
     --------
@@ -230,23 +223,15 @@ MadeT = TypeVar("MadeT", bound=TrainsOnSecrets)
 class AskedTraining:
     """DP-SGD specified by its epsilon.
 
-    Parameters
-    ----------
-    epsilon
-        Target of the noise, with `delta` and `neighbours`; a list asks for each. Infinite: no
+    epsilon: Target of the noise, with `delta` and `neighbours`; a list asks for each. Infinite: no
         noise.
-    delta
-        In (0, 1).
-    steps
-        Steps, each on the whole data.
-    clip
-        Largest L2 norm of a gradient.
-    learning_rate
-        Step size; by default the one of a grid with the least mean loss on simulated canaries, as
-        published.
-    neighbours
-        Meaning of `epsilon`: another canary (`replace-one`) or one more (`add-remove`). Bounds
-        always use the guarantee for another canary.
+    delta: In (0, 1).
+    steps: Steps, each on the whole data.
+    clip: Largest L2 norm of a gradient.
+    learning_rate: Step size; by default the one of a grid with the least mean loss on simulated
+        canaries, as published.
+    neighbours: Meaning of `epsilon`: another canary (`replace-one`) or one more (`add-remove`).
+        Bounds always use the guarantee for another canary.
     """
 
     epsilon: Level
@@ -411,12 +396,8 @@ def clipped_sums(
 class FineTune(AskedTraining):
     """A small network with a hidden layer, fine-tuned with DP-SGD on documents and a secret.
 
-    Parameters
-    ----------
-    documents
-        Training documents, including the secret's; the others are known.
-    hidden
-        Units of the hidden layer, and inputs.
+    documents: Training documents, including the secret's; the others are known.
+    hidden: Units of the hidden layer, and inputs.
     """
 
     documents: int = 10
@@ -449,16 +430,11 @@ class FineTune(AskedTraining):
 class NgramDpSgd(AskedTraining):
     """A character n-gram model, trained on a canary with DP-SGD; only its last character is secret.
 
-    Parameters
-    ----------
-    start
-        Initial logits: `prior`, the logarithm of the prior, as after pretraining on unlimited
+    start: Initial logits: `prior`, the logarithm of the prior, as after pretraining on unlimited
         public text; `public`, counts of `public` canaries; `zero`, nothing.
-    sensitivity
-        Basis of the noise: `clip`, all that clipping allows, as libraries account it; `softmax`,
-        the largest difference of two softmax gradients.
-    public
-        Public canaries, drawn from the prior, that the start `public` counts.
+    sensitivity: Basis of the noise: `clip`, all that clipping allows, as libraries account it;
+        `softmax`, the largest difference of two softmax gradients.
+    public: Public canaries, drawn from the prior, that the start `public` counts.
     """
 
     start: Literal["prior", "zero", "public"] = "prior"

@@ -181,12 +181,8 @@ class PosteriorGuess:
     Source: Narcissus theory 10 (Swanberg et al. 2025 name the missing prior as their attack's
     weakness, section 5.3).
 
-    Parameters
-    ----------
-    shadow_models
-        Models that the attacker trains.
-    seed
-        Seed of their noise.
+    shadow_models: Models that the attacker trains.
+    seed: Seed of their noise.
     """
 
     shadow_models: int = 4000

@@ -257,20 +257,12 @@ def vocabulary(captions: Iterable[str]) -> list[str]:
 class UNetTraining(HasImageModels):
     """A diffusion model with a small U-Net, trained here on a part of the images (extra `images`).
 
-    Parameters
-    ----------
-    width
-        Channels of its first layer, a multiple of 4.
-    epochs
-        Passes over each copy of an image.
-    batch
-        Images of a step.
-    learning_rate
-        Of Adam, at its highest; it falls to a tenth along a cosine.
-    steps
-        Steps from noise to an image.
-    device
-        "cpu", "cuda", ...; by default a GPU if there is one.
+    width: Channels of its first layer, a multiple of 4.
+    epochs: Passes over each copy of an image.
+    batch: Images of a step.
+    learning_rate: Of Adam, at its highest; it falls to a tenth along a cosine.
+    steps: Steps from noise to an image.
+    device: "cpu", "cuda", ...; by default a GPU if there is one.
     """
 
     width: int = 16

@@ -121,12 +121,8 @@ class CompressionVerifier:
 
     Random strings are called short with probability at most ``level``, by counting.
 
-    Parameters
-    ----------
-    methods
-        Some of zlib, bz2, lzma, zstd, brotli, ppm; the last three need the extra ``compress``.
-    level
-        Largest probability of an error about a random string.
+    methods: Some of zlib, bz2, lzma, zstd, brotli, ppm; the last three need the extra ``compress``.
+    level: Largest probability of an error about a random string.
     """
 
     methods: Sequence[str] = ("zlib", "bz2", "lzma")
@@ -154,13 +150,9 @@ class StatisticalVerifier:
     Every p-value is exact and their number corrected for (Bonferroni): random strings are called
     short with probability at most ``level``.
 
-    Parameters
-    ----------
-    tests
-        Some of frequency, runs, serial, autocorrelation, block-frequency, longest-run, birthdays,
-        linear-complexity.
-    level
-        Largest probability of an error about a random string.
+    tests: Some of frequency, runs, serial, autocorrelation, block-frequency, longest-run,
+        birthdays, linear-complexity.
+    level: Largest probability of an error about a random string.
     """
 
     tests: Sequence[str] = tuple(TESTS)
@@ -224,12 +216,8 @@ def fit_logistic(table: Floats, labels: NDArray[np.float64], penalty: float) -> 
 class LearnedVerifier:
     """Distinguish the two kinds of strings by logistic regression.
 
-    Parameters
-    ----------
-    training
-        Strings of both kinds to train on, drawn once from the game by a separate seed.
-    penalty
-        Of the squared weights; features have variance 1 for random strings.
+    training: Strings of both kinds to train on, drawn once from the game by a separate seed.
+    penalty: Of the squared weights; features have variance 1 for random strings.
     """
 
     training: int = 2000

@@ -80,14 +80,9 @@ def play_ind_bay(
 
     Source: Chatzikokolakis et al. 2023, Game 1.
 
-    Parameters
-    ----------
-    matrix, prior
-        The channel, and the prior (None: uniform).
-    attacker
-        Maps the number of an output to the number of a secret; None plays the Bayes attacker.
-    trials, confidence, rng
-        Rounds, level of the limits, randomness.
+    matrix, prior: The channel, and the prior (None: uniform).
+    attacker: Maps the number of an output to the number of a secret; None plays the Bayes attacker.
+    trials, confidence, rng: Rounds, level of the limits, randomness.
     """
     return _through_channel(
         "IND-BAY", matrix, prior, attacker, trials=trials, confidence=confidence, rng=rng

@@ -410,30 +410,19 @@ def play(
 ) -> Play:
     """Play a game and weigh the evidence against a statement.
 
-    Parameters
-    ----------
-    game
-        Each member of a family is played and judged by itself, with attackers prepared for it; the
-        level is shared among the members, and the result names one of them.
-    attacks
-        One attacker, or several by name: their capital is averaged, which pays for trying several.
-    statement
-        The statement to test; by default resilience at epsilon 0 and delta 0.
-    trials
-        Most trials to play, shared evenly among the members of a family.
-    fresh
-        Fresh data sets for each attempt, where the baseline has no formula.
-    confidence
-        Level of "violates", and of all limits together.
-    stop
-        End the run once the statement is refuted. The evidence is valid either way.
-    rng
-        Seed; with it a run is repeated exactly.
-    observer
-        Receives the progress.
-    through
-        Plays blocks by their keys and yields them in the order of the keys: in worker processes,
-        or out of a store. The numbers do not depend on it.
+    game: Each member of a family is played and judged by itself, with attackers prepared for it;
+        the level is shared among the members, and the result names one of them.
+    attacks: One attacker, or several by name: their capital is averaged, which pays for trying
+        several.
+    statement: The statement to test; by default resilience at epsilon 0 and delta 0.
+    trials: Most trials to play, shared evenly among the members of a family.
+    fresh: Fresh data sets for each attempt, where the baseline has no formula.
+    confidence: Level of "violates", and of all limits together.
+    stop: End the run once the statement is refuted. The evidence is valid either way.
+    rng: Seed; with it a run is repeated exactly.
+    observer: Receives the progress.
+    through: Plays blocks by their keys and yields them in the order of the keys: in worker
+        processes, or out of a store. The numbers do not depend on it.
     """
     integer("trials", trials, low=1)
     integer("fresh", fresh, low=1)

@@ -30,24 +30,16 @@ def is_own(part: Any) -> bool:
 class Game:
     """The world, the release, the criterion of success, and the attacker's side information.
 
-    Parameters
-    ----------
-    world
-        A `narcissus.worlds.World`, or any object with its methods; or a family of them
-        (with ``members``), each of which is played and judged by itself.
-    mechanism
-        A `narcissus.mechanisms.Mechanism`; with ``interactive = True`` the attacker converses with
-        it (`narcissus.mechanisms.base.Interactive`).
-    relation
-        When an attempt counts.
-    side
-        Side information; None tells nothing.
-    looser
-        The relation for fresh data sets, where it differs (two criteria).
-    surprisal
-        The share ``xi`` of its surprisal that a recovered row must keep once ``K`` is known, or a
-        `narcissus.success.KeptSurprisal`, which can require more; None requires none. Needs side
-        information and a relation with ``matches`` (a targeted one).
+    world: A `narcissus.worlds.World`, or any object with its methods; or a family of them (with
+        ``members``), each of which is played and judged by itself.
+    mechanism: A `narcissus.mechanisms.Mechanism`; with ``interactive = True`` the attacker
+        converses with it (`narcissus.mechanisms.base.Interactive`).
+    relation: When an attempt counts.
+    side: Side information; None tells nothing.
+    looser: The relation for fresh data sets, where it differs (two criteria).
+    surprisal: The share ``xi`` of its surprisal that a recovered row must keep once ``K`` is known,
+        or a `narcissus.success.KeptSurprisal`, which can require more; None requires none. Needs
+        side information and a relation with ``matches`` (a targeted one).
     """
 
     world: Any

@@ -47,12 +47,8 @@ class ProfileCurve(ProfileGuarantee):
 
     Source: Narcissus theory 3; Dong, Roth and Su 2022, Proposition 2.12 for the duality.
 
-    Parameters
-    ----------
-    points
-        Epsilons, at least 0 and finite, shape (k,).
-    deltas
-        The delta of each point, shape (k,), in [0, 1].
+    points: Epsilons, at least 0 and finite, shape (k,).
+    deltas: The delta of each point, shape (k,), in [0, 1].
     """
 
     points: tuple[float, ...] = field(repr=False)
@@ -201,16 +197,10 @@ def from_orders(
 ) -> ProfileCurve:
     """Combine the profiles of adding and of removing a record.
 
-    Parameters
-    ----------
-    points
-        Epsilons, at least 0 and finite, shape (k,).
-    add
-        Delta of "without the record" against "with it" at each point, shape (k,).
-    remove
-        Delta of "with the record" against "without it", shape (k,).
-    secret
-        ``"value"``: for a replaced record. ``"membership"``: the worse of both orders.
+    points: Epsilons, at least 0 and finite, shape (k,).
+    add: Delta of "without the record" against "with it" at each point, shape (k,).
+    remove: Delta of "with the record" against "without it", shape (k,).
+    secret: ``"value"``: for a replaced record. ``"membership"``: the worse of both orders.
 
     Notes
     -----
@@ -281,20 +271,13 @@ def from_losses(
     becomes ``-l`` with probability ``mass exp(-l)``; the missing mass lies where only ``Q`` has
     any.
 
-    Parameters
-    ----------
-    losses
-        ``ln P(o) / Q(o)``, shape (k,), in any order; infinite ones are allowed.
-    masses
-        Their probabilities under ``P``, shape (k,), which sum to 1 with ``at_infinity``.
-    adjacency
-        The neighbours of the distribution; add-remove is *not* converted here.
-    at_infinity
-        Probability of an infinite loss.
-    reverse
-        Probabilities of the losses ``ln Q(o) / P(o)`` under ``Q``, if known separately, shape (k,);
-        the same as ``masses`` if ``P`` and ``Q`` are interchangeable. Accountants round the losses
-        of both orders up; an order derived from the other is pessimistic by as much.
+    losses: ``ln P(o) / Q(o)``, shape (k,), in any order; infinite ones are allowed.
+    masses: Their probabilities under ``P``, shape (k,), which sum to 1 with ``at_infinity``.
+    adjacency: The neighbours of the distribution; add-remove is *not* converted here.
+    at_infinity: Probability of an infinite loss.
+    reverse: Probabilities of the losses ``ln Q(o) / P(o)`` under ``Q``, if known separately, shape
+        (k,); the same as ``masses`` if ``P`` and ``Q`` are interchangeable. Accountants round the
+        losses of both orders up; an order derived from the other is pessimistic by as much.
 
     Raises
     ------
@@ -475,16 +458,11 @@ def read_profile(
     point its delta does. Points above the chord of others are redundant but harmless; see
     `ProfileCurve.implied`.
 
-    Parameters
-    ----------
-    path
-        CSV, or JSON by its name; see `narcissus.guarantees` in the documentation. Columns
+    path: CSV, or JSON by its name; see `narcissus.guarantees` in the documentation. Columns
         ``epsilon`` and ``delta``; or ``epsilon``, ``delta_add`` and ``delta_remove``, the two
         orders of an added or removed record, which are converted to a replaced one.
-    adjacency
-        The neighbours of a single ``delta``, in both orders.
-    secret
-        For a value the two orders are converted to a replaced record; for membership the worse
+    adjacency: The neighbours of a single ``delta``, in both orders.
+    secret: For a value the two orders are converted to a replaced record; for membership the worse
         holds.
 
     Raises
@@ -522,18 +500,13 @@ def read_losses(
 ) -> ProfileCurve:
     """Read a privacy loss distribution: losses and their probabilities as rows.
 
-    Parameters
-    ----------
-    path
-        CSV, or JSON by its name. Columns ``loss`` (``ln P/Q``; ``inf`` where only ``P`` has mass)
+    path: CSV, or JSON by its name. Columns ``loss`` (``ln P/Q``; ``inf`` where only ``P`` has mass)
         and ``probability`` (under ``P``), which imply the other order; optionally
         ``probability_reversed`` (of ``ln Q/P`` under ``Q``; see `from_losses`). Or ``loss``,
         ``probability_add`` (``P`` without the record) and ``probability_remove`` (``P`` with it),
         which are converted to a replaced record.
-    adjacency
-        The neighbours of ``probability``.
-    secret
-        See `read_profile`.
+    adjacency: The neighbours of ``probability``.
+    secret: See `read_profile`.
 
     Raises
     ------
@@ -605,16 +578,11 @@ def from_privacy_loss(
 ) -> ProfileCurve:
     """Read the profile off a privacy loss distribution of dp-accounting.
 
-    Parameters
-    ----------
-    distribution
-        Any object with ``get_delta_for_epsilon`` that accepts a sorted list and is pessimistic, as
-        dp-accounting's are by default. It does not record its ``adjacency``.
-    points
-        Number of points of the profile to read; chords between them are valid bounds.
-    rounding
-        Largest rounding loss of a delta, at least 0; added to each. The default exceeds the loss of
-        FFTs over a thousand steps of DP-SGD; 0 for deltas computed without a transform.
+    distribution: Any object with ``get_delta_for_epsilon`` that accepts a sorted list and is
+        pessimistic, as dp-accounting's are by default. It does not record its ``adjacency``.
+    points: Number of points of the profile to read; chords between them are valid bounds.
+    rounding: Largest rounding loss of a delta, at least 0; added to each. The default exceeds the
+        loss of FFTs over a thousand steps of DP-SGD; 0 for deltas computed without a transform.
     """
     lost = non_negative("rounding", rounding)
 
@@ -734,19 +702,12 @@ def dp_sgd(
     worse of both orders at each epsilon, and `power` follows ``min(f, f^-1)``, made convex (Dong,
     Roth and Su 2022, Theorem 4.2).
 
-    Parameters
-    ----------
-    noise
-        Noise multiplier, standard deviation over clipping norm; above 0. A replaced record moves a
-        step by up to two clipping norms, an added or removed one by up to one.
-    rate
-        Sampling rate in [0, 1].
-    steps
-        Number of steps, at least 1.
-    adjacency
-        ``"replace-one"`` (default for a value) or ``"add-remove"`` (default for membership).
-    interval
-        See `from_event`.
+    noise: Noise multiplier, standard deviation over clipping norm; above 0. A replaced record moves
+        a step by up to two clipping norms, an added or removed one by up to one.
+    rate: Sampling rate in [0, 1].
+    steps: Number of steps, at least 1.
+    adjacency: ``"replace-one"`` (default for a value) or ``"add-remove"`` (default for membership).
+    interval: See `from_event`.
     """
     events = optional("dp_accounting", extra="accounting", purpose=_PURPOSE).dp_event
     sigma = positive("noise", noise)

@@ -146,11 +146,8 @@ class BayesSecurity(Guarantee, beta_star=probability):
 
     Source: Chatzikokolakis et al., Proposition 2.
 
-    Parameters
-    ----------
-    beta_star
-        In [0, 1]; 1 reveals nothing. A value computed over whole data sets implies it; the converse
-        is only ``beta_star >= 1 - n delta``.
+    beta_star: In [0, 1]; 1 reveals nothing. A value computed over whole data sets implies it; the
+        converse is only ``beta_star >= 1 - n delta``.
     """
 
     beta_star: float
@@ -193,10 +190,7 @@ class GaussianDP(Guarantee, mu=non_negative):
 
     Source: Dong, Roth and Su 2022, Definition 2.6 and Corollary 2.13.
 
-    Parameters
-    ----------
-    mu
-        At least 0 and finite. A Gaussian mechanism with L2 sensitivity ``D`` and noise ``sigma``
+    mu: At least 0 and finite. A Gaussian mechanism with L2 sensitivity ``D`` and noise ``sigma``
         has ``mu = D / sigma``.
 
     Examples
@@ -376,12 +370,8 @@ class RenyiDP(Guarantee, alpha=lambda _, value: order(value), gamma=non_negative
     the trade-off function is the whole region of two-point distributions within the divergence
     (Narcissus theory 4.6).
 
-    Parameters
-    ----------
-    alpha
-        The order, above 1 and finite.
-    gamma
-        Upper bound on the Renyi divergence, at least 0.
+    alpha: The order, above 1 and finite.
+    gamma: Upper bound on the Renyi divergence, at least 0.
     """
 
     alpha: float

@@ -188,10 +188,7 @@ class Rates(_OfTardos):
 class KnownRows:
     """The attacker knows the first ``rows`` rows of the data set (Observation 4.2: all but one).
 
-    Parameters
-    ----------
-    rows
-        Known rows.
+    rows: Known rows.
     """
 
     rows: int
@@ -257,10 +254,7 @@ def _ours(method: Any) -> bool:
 class Hiding:
     """The rows of the data set hidden among random others (Kaplan et al. 2025, Example 1.4).
 
-    Parameters
-    ----------
-    size
-        Rows of the list, the ones of the data set included.
+    size: Rows of the list, the ones of the data set included.
     """
 
     size: int
@@ -408,15 +402,11 @@ class OwnSideInformation:
     from ``Nature`` given ``K``, exactly, but it takes ``1 / Pr[K]`` draws: where ``tries`` draws
     do not find one, the game is refused rather than played with something else.
 
-    Parameters
-    ----------
-    function
-        ``function(data)``, ``function(data, rng)`` with coins, or ``function(data, rng, nature)``
-        that looks at ``Nature`` as well (of ``tardos`` the population, shape (N, d), of
+    function: ``function(data)``, ``function(data, rng)`` with coins, or ``function(data, rng,
+        nature)`` that looks at ``Nature`` as well (of ``tardos`` the population, shape (N, d), of
         ``superset`` the list, of ``finite`` a number). What it gives is compared by value, so it
         must be discrete.
-    tries
-        Fresh data sets to draw for each trial, at most.
+    tries: Fresh data sets to draw for each trial, at most.
     """
 
     function: Callable[..., Any]

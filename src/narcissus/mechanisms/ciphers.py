@@ -56,14 +56,11 @@ class Cipher:
     The data set ``(b, m)`` is a bit and a message, as in Cohen et al. 2024, Theorem B.8: the
     attacker sees the ciphertext of ``m`` and guesses ``b``.
 
-    Parameters
-    ----------
-    scheme
-        ``"aes"``: AES-128 in counter mode under a random key and nonce. ``"one-time-pad"``: a
+    scheme: ``"aes"``: AES-128 in counter mode under a random key and nonce. ``"one-time-pad"``: a
         random key as long as the message. ``"repeating-xor"``: a key of ``key_bits`` bits,
         repeated; broken.
-    key_bits
-        Length of the repeated key; 12 where not given. The other schemes have keys of their own.
+    key_bits: Length of the repeated key; 12 where not given. The other schemes have keys of their
+        own.
     """
 
     scheme: Literal["aes", "one-time-pad", "repeating-xor"] = "aes"
@@ -170,15 +167,13 @@ class PublicKey:
     encryption of the one that the bit names (Cohen et al. 2024, Theorem B.12). It is an encryption
     scheme as well, for `chosen-plaintext`.
 
-    Parameters
-    ----------
-    scheme
-        ``"x25519"``: a one-time X25519 key agreement, HKDF-SHA-256, AES-GCM. ``"deterministic"``:
-        the same with the sender's one-time key fixed by the public key, so that encrypting twice
-        gives the same; broken, since the attacker can encrypt as well. ``"few-coins"``: the same
-        with the one-time key fixed by the public key and ``coin_bits`` random bits.
-    coin_bits
-        Random bits of the scheme ``few-coins``; 8 where not given. The others have none to choose.
+    scheme: ``"x25519"``: a one-time X25519 key agreement, HKDF-SHA-256, AES-GCM.
+        ``"deterministic"``: the same with the sender's one-time key fixed by the public key, so
+        that encrypting twice gives the same; broken, since the attacker can encrypt as well.
+        ``"few-coins"``: the same with the one-time key fixed by the public key and ``coin_bits``
+        random bits.
+    coin_bits: Random bits of the scheme ``few-coins``; 8 where not given. The others have none to
+        choose.
     """
 
     scheme: Literal["x25519", "deterministic", "few-coins"] = "x25519"
@@ -233,14 +228,10 @@ class ChosenPlaintext:
     The data set is one bit. The attacker sees the public key, if there is one, asks for encryptions
     of messages, then names two messages of one length: the one that the bit names is encrypted.
 
-    Parameters
-    ----------
-    scheme
-        The encryption scheme: one with a public key, which the attacker can use itself, or with a
-        secret key only.
-    encryptions
-        Messages that are encrypted for the attacker before the pair, 0 to 10,000; with a public
-        key it needs none.
+    scheme: The encryption scheme: one with a public key, which the attacker can use itself, or with
+        a secret key only.
+    encryptions: Messages that are encrypted for the attacker before the pair, 0 to 10,000; with a
+        public key it needs none.
     """
 
     scheme: Annotated[Any, OfRoom("encryption-scheme")]
@@ -272,14 +263,9 @@ class TextbookRsa:
     A message ``m`` becomes ``(m * coins + c)^exponent mod modulus``, ``c`` one of ``coins`` random
     values. With one coin nothing is random, and who encrypts both messages tells them apart.
 
-    Parameters
-    ----------
-    modulus
-        A product of two primes.
-    exponent
-        The public exponent, at least 2.
-    coins
-        How many random values; messages are below ``modulus // coins``.
+    modulus: A product of two primes.
+    exponent: The public exponent, at least 2.
+    coins: How many random values; messages are below ``modulus // coins``.
     """
 
     modulus: int
@@ -317,12 +303,8 @@ class StreamCipher:
 
     The stream is SHA-256 of key, nonce and block number.
 
-    Parameters
-    ----------
-    key_bits
-        Length of the key, 1 to 256.
-    nonce
-        Whether every message gets random bytes of its own, sent before it; without, the same
+    key_bits: Length of the key, 1 to 256.
+    nonce: Whether every message gets random bytes of its own, sent before it; without, the same
         message is encrypted alike each time.
     """
 

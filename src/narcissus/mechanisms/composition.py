@@ -24,10 +24,7 @@ Weights = NDArray[np.float64]
 class Parallel:
     """Release what each part releases, each with coins of its own, as a tuple for each trial.
 
-    Parameters
-    ----------
-    parts
-        The mechanisms, at least one.
+    parts: The mechanisms, at least one.
     """
 
     parts: Sequence[Annotated[Any, OfRoom("mechanism")]]
@@ -84,12 +81,8 @@ class AdaptiveComposition:
 
     The attacker sees a release before it asks for the next.
 
-    Parameters
-    ----------
-    parts
-        The mechanisms, at least one; the question is the number of one, from 0.
-    questions
-        How many releases there are in all.
+    parts: The mechanisms, at least one; the question is the number of one, from 0.
+    questions: How many releases there are in all.
 
     Notes
     -----

@@ -70,18 +70,12 @@ class CountQueries:
     where nothing is; of ones only, it is a subset. At most one kind of noise is given; without, the
     counts are exact.
 
-    Parameters
-    ----------
-    questions
-        How many are answered.
-    error
-        A whole number E: noise of -E to E, each alike. No privacy, but the noise that Dinur and
+    questions: How many are answered.
+    error: A whole number E: noise of -E to E, each alike. No privacy, but the noise that Dinur and
         Nissim allow.
-    epsilon
-        Privacy of the whole conversation: two-sided geometric noise of scale
-        ``questions / epsilon``, the answer cut to what the count can be, which loses nothing.
-    mu
-        Gaussian privacy of the whole conversation: Gaussian noise of standard deviation
+    epsilon: Privacy of the whole conversation: two-sided geometric noise of scale ``questions /
+        epsilon``, the answer cut to what the count can be, which loses nothing.
+    mu: Gaussian privacy of the whole conversation: Gaussian noise of standard deviation
         ``sqrt(questions) / mu``.
 
     Notes
@@ -196,18 +190,11 @@ class SparseVector:
     A question is a list with a number for each bit: 1 where a one is counted, -1 where a zero is, 0
     where nothing is. The answer is 1 if the noisy count reaches the noisy threshold, else 0.
 
-    Parameters
-    ----------
-    epsilon
-        What the algorithm says of its privacy.
-    threshold
-        The count that is asked for, a whole number.
-    questions
-        How many are answered at most.
-    positives
-        Positive answers after which it ends: ``c``. Two algorithms never end.
-    algorithm
-        ``"standard"`` and ``"dwork-roth"`` are as private as they say; ``"lee-clifton"`` is
+    epsilon: What the algorithm says of its privacy.
+    threshold: The count that is asked for, a whole number.
+    questions: How many are answered at most.
+    positives: Positive answers after which it ends: ``c``. Two algorithms never end.
+    algorithm: ``"standard"`` and ``"dwork-roth"`` are as private as they say; ``"lee-clifton"`` is
         ``(1 + 6c)/4`` times less so; ``"roth"`` (answers with the noisy count), ``"stoddard"`` (no
         noise on counts) and ``"chen"`` (no end) are not private at all.
     """

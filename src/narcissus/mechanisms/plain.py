@@ -72,10 +72,7 @@ class Constant(WithoutCoins):
 class Subsample:
     """Release ``rows`` rows of the data set, drawn without repetition, in random order.
 
-    Parameters
-    ----------
-    rows
-        Released rows.
+    rows: Released rows.
     """
 
     rows: int
@@ -121,10 +118,7 @@ class ExactAverage(WithoutCoins):
 class NoisyAverage:
     """Release the mean of rows in [0, 1], plus Laplace noise on each attribute.
 
-    Parameters
-    ----------
-    epsilon
-        Privacy of one attribute: the noise has scale ``1 / (epsilon n)``. The whole release is
+    epsilon: Privacy of one attribute: the noise has scale ``1 / (epsilon n)``. The whole release is
         ``(epsilon d, 0)``-differentially private (Kaplan et al. 2025, Theorem 4.7).
     """
 
@@ -154,10 +148,7 @@ def _entries(data: Array) -> int:
 class CountingQuery(WithoutCoins):
     """Release the exact share of ones; nothing (NaN) if it is below ``tau`` or above ``1 - tau``.
 
-    Parameters
-    ----------
-    tau
-        The cut, in [0, 1/2]; 0 always answers.
+    tau: The cut, in [0, 1/2]; 0 always answers.
 
     Notes
     -----
@@ -187,12 +178,8 @@ def published_cut(epsilon: float, delta: float, n: int) -> tuple[float, float]:
     With them it is (epsilon, delta)-Narcissus-resilient for every prior of independent and alike
     records. `narcissus.smallest` finds far smaller cuts that suffice.
 
-    Parameters
-    ----------
-    epsilon, delta
-        Target; ``epsilon > 0``, ``0 < delta < 1``.
-    n
-        Records.
+    epsilon, delta: Target; ``epsilon > 0``, ``0 < delta < 1``.
+    n: Records.
 
     Raises
     ------
@@ -235,10 +222,7 @@ class KAnonymity(WithoutCoins):
     dimensions the ranges still cover so little that a predicate inside one of them singles a
     person out (Cohen and Nissim 2020; `narcissus.attacks.BucketHashing`).
 
-    Parameters
-    ----------
-    k
-        Rows of a group; the last group takes what is left over as well.
+    k: Rows of a group; the last group takes what is left over as well.
     """
 
     k: int
@@ -287,10 +271,7 @@ class XorHalf(WithoutCoins):
 
     Cohen et al. 2024, Example C.1: neither says anything about ``x``, both together say all.
 
-    Parameters
-    ----------
-    part
-        ``"second"`` for ``y``, ``"xor"`` for ``x xor y``.
+    part: ``"second"`` for ``y``, ``"xor"`` for ``x xor y``.
     """
 
     part: Literal["second", "xor"]
@@ -311,12 +292,8 @@ class XorHalf(WithoutCoins):
 class RandomizedResponse:
     """Keep each record with probability ``e^eps / (e^eps + k - 1)``, else give another value.
 
-    Parameters
-    ----------
-    epsilon
-        Privacy of one record; the whole release is (epsilon, 0)-differentially private.
-    values
-        Number ``k`` of values ``0 .. k - 1`` of a record.
+    epsilon: Privacy of one record; the whole release is (epsilon, 0)-differentially private.
+    values: Number ``k`` of values ``0 .. k - 1`` of a record.
     """
 
     epsilon: float
@@ -367,10 +344,7 @@ class RandomizedResponse:
 class ThroughChannel:
     """Release the number of an output of a channel, for a data set that is one secret's number.
 
-    Parameters
-    ----------
-    matrix
-        The channel, made by `narcissus.channels.channel`.
+    matrix: The channel, made by `narcissus.channels.channel`.
     """
 
     matrix: Channel
@@ -399,10 +373,7 @@ class ThroughChannel:
 def through_channel(matrix: Sequence[Sequence[float]]) -> ThroughChannel:
     """Release an output of a channel for a secret, by the row of the secret.
 
-    Parameters
-    ----------
-    matrix
-        Chances of the outputs: a row for each secret, which sums to 1.
+    matrix: Chances of the outputs: a row for each secret, which sums to 1.
 
     Examples
     --------

@@ -35,12 +35,8 @@ BLOCK = 1 << 14  # people who are counted at a time: their columns stay in the c
 class Grouping:
     """A coarser version of a column: its values in groups.
 
-    Parameters
-    ----------
-    of
-        Position of the column.
-    groups
-        The group of each value of the column, numbered from 0.
+    of: Position of the column.
+    groups: The group of each value of the column, numbered from 0.
     """
 
     of: int
@@ -333,14 +329,9 @@ class MarginalQueries(TableQueries):
 
     World and notation of Narcissus theory 9 (Swanberg et al. 2025, section 6).
 
-    Parameters
-    ----------
-    sizes
-        How many values each column has.
-    unknown
-        Indices of the columns that the attacker does not know.
-    k
-        Columns in each table, ``1 <= k <= len(sizes)``.
+    sizes: How many values each column has.
+    unknown: Indices of the columns that the attacker does not know.
+    k: Columns in each table, ``1 <= k <= len(sizes)``.
 
     Raises
     ------
@@ -409,14 +400,9 @@ def _symmetric(sizes: Sequence[int], k: int) -> int:
 class ChosenQueries(TableQueries):
     """A list of tables; one that is listed twice is released twice.
 
-    Parameters
-    ----------
-    sizes, unknown
-        As in `TableQueries`.
-    sets
-        The columns of each table; from ``len(sizes)`` on, those of ``coarse``.
-    coarse
-        Coarser versions of columns.
+    sizes, unknown: As in `TableQueries`.
+    sets: The columns of each table; from ``len(sizes)`` on, those of ``coarse``.
+    coarse: Coarser versions of columns.
 
     Examples
     --------

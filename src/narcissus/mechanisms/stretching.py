@@ -41,10 +41,7 @@ _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407
 class Sha256(WithoutCoins):
     """The first ``bits`` bits of SHA-256 of a string of bits.
 
-    Parameters
-    ----------
-    bits
-        Bits kept, 1 to 256. With few of them, trying inputs finds a preimage; with many it does
+    bits: Bits kept, 1 to 256. With few of them, trying inputs finds a preimage; with many it does
         not.
     """
 
@@ -166,10 +163,7 @@ def shift_register(seeds: Bits, length: int) -> Bits:
 def primitive(degree: int) -> int:
     """Return the smallest primitive polynomial of a degree over two elements; bit i stands for x^i.
 
-    Parameters
-    ----------
-    degree
-        At least 1; beyond some 40 the factors of ``2^degree - 1`` take long to find.
+    degree: At least 1; beyond some 40 the factors of ``2^degree - 1`` take long to find.
 
     Examples
     --------
@@ -247,17 +241,12 @@ class Stretched:
     verifier of Lemma D.11 sees, release and program, is part of the string. With a seed of a few
     bits, trying seeds tells the two apart, and with many it does not.
 
-    Parameters
-    ----------
-    seed_bits
-        Length of the seed, 1 to 256: the security parameter. At most 64 of a "congruential"
+    seed_bits: Length of the seed, 1 to 256: the security parameter. At most 64 of a "congruential"
         generator; 2 to 32 of a "shift-register".
-    length
-        Bits of the string, more than the seed has.
-    generator
-        "shake-256" as in `prg_example`, "sha-256" (of seed and counter) and "chacha20" (the seed is
-        the key) are believed to be pseudo-random; "congruential" (linear, the whole state printed)
-        and "shift-register" (linear feedback, of the longest period) are broken.
+    length: Bits of the string, more than the seed has.
+    generator: "shake-256" as in `prg_example`, "sha-256" (of seed and counter) and "chacha20" (the
+        seed is the key) are believed to be pseudo-random; "congruential" (linear, the whole state
+        printed) and "shift-register" (linear feedback, of the longest period) are broken.
     """
 
     seed_bits: int = 128

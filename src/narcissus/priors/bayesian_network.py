@@ -524,17 +524,11 @@ def fit_bayesian_network(
     18 columns and 100,000 possible families, fewer in very long tables), otherwise the best that
     hill climbing meets. Both are deterministic.
 
-    Parameters
-    ----------
-    table
-        The people.
-    parents
-        Most parents of a column, at least 0.
-    smoothing
-        Dirichlet pseudo-count added to every cell of every conditional table, above 0, so that no
-        record is impossible.
-    score
-        "bic" (the Bayesian information criterion) or "bdeu" (the Bayesian Dirichlet score with a
+    table: The people.
+    parents: Most parents of a column, at least 0.
+    smoothing: Dirichlet pseudo-count added to every cell of every conditional table, above 0, so
+        that no record is impossible.
+    score: "bic" (the Bayesian information criterion) or "bdeu" (the Bayesian Dirichlet score with a
         uniform prior of equivalent sample size 1).
 
     Raises

@@ -119,26 +119,16 @@ def cover(
 
     Source: Narcissus theory 2.2; for Cohen et al. 2024, Definition 1.6 ("for all D in F").
 
-    Parameters
-    ----------
-    exact
-        The game written out, at any rate.
-    low, high
-        The interval, within [0, 1].
-    epsilon
-        Where the profile is taken, at least 0.
-    points
-        Rates to begin with, in addition to both ends.
-    tolerance
-        Largest distance of the bound from the delta needed, at least 0.
-    budget
-        Most intervals to examine.
-    target
-        A delta: also stop once it is known whether it is enough for every rate.
-    agreed
-        Called with the most seconds that the search takes, before it starts; raises to prevent it.
-    observer
-        Receives the progress.
+    exact: The game written out, at any rate.
+    low, high: The interval, within [0, 1].
+    epsilon: Where the profile is taken, at least 0.
+    points: Rates to begin with, in addition to both ends.
+    tolerance: Largest distance of the bound from the delta needed, at least 0.
+    budget: Most intervals to examine.
+    target: A delta: also stop once it is known whether it is enough for every rate.
+    agreed: Called with the most seconds that the search takes, before it starts; raises to prevent
+        it.
+    observer: Receives the progress.
 
     Examples
     --------

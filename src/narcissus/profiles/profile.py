@@ -51,12 +51,8 @@ from narcissus.worlds.finite import Finite
 class Bayes:
     """The best attacker of a world that can be written out.
 
-    Parameters
-    ----------
-    epsilon
-        The ``epsilon`` of the statement under attack.
-    limit
-        Largest number of (data set, release) pairs to write out.
+    epsilon: The ``epsilon`` of the statement under attack.
+    limit: Largest number of (data set, release) pairs to write out.
     """
 
     epsilon: float = 0.0
@@ -233,17 +229,11 @@ def profile(
 
     Source: Narcissus theory 2. Of a family of distributions, delta is the largest over them.
 
-    Parameters
-    ----------
-    game
-        A `Game`, or a study of the kind "game" from `narcissus.load_study`. One that is too large
+    game: A `Game`, or a study of the kind "game" from `narcissus.load_study`. One that is too large
         is refused; `sampled_profile` estimates it instead.
-    epsilon
-        Where to compute ``delta``; at least 0.
-    limit
-        Largest number of (data set, release) pairs to write out.
-    abstain
-        Whether an attacker may make no attempt; by default as the study says, otherwise true.
+    epsilon: Where to compute ``delta``; at least 0.
+    limit: Largest number of (data set, release) pairs to write out.
+    abstain: Whether an attacker may make no attempt; by default as the study says, otherwise true.
 
     Examples
     --------
@@ -320,18 +310,11 @@ def smallest(
     Source: Narcissus theory 2. `Cohen et al. 2025, Appendix A` publishes a cut that suffices for
     the counting query; the smallest one is far smaller.
 
-    Parameters
-    ----------
-    games
-        Maps a value to its game, or to several that must all be resilient (one for each prior).
-    values
-        Values to try, in order.
-    epsilon, delta
-        Target.
-    limit
-        Largest number of (data set, release) pairs of a game.
-    executor
-        Writes the games out, where that takes long; None is this process.
+    games: Maps a value to its game, or to several that must all be resilient (one for each prior).
+    values: Values to try, in order.
+    epsilon, delta: Target.
+    limit: Largest number of (data set, release) pairs of a game.
+    executor: Writes the games out, where that takes long; None is this process.
     """
     non_negative("epsilon", epsilon)
     probability("delta", delta)
@@ -461,19 +444,12 @@ def sampled_profile(
     fresh ones. Its gain, ``success - e^epsilon baseline``, is at most ``delta(epsilon)``, so the
     lower limits hold for the profile. A better attacker may exist: ``high`` is None.
 
-    Parameters
-    ----------
-    game
-        Mechanism and relation can be written out for the sampled data sets; families and side
+    game: Mechanism and relation can be written out for the sampled data sets; families and side
         information are not sampled.
-    trials
-        Trials for each epsilon.
-    confidence
-        Level of each lower limit.
-    limit
-        Largest number of (data set, release) pairs to learn from.
-    executor
-        Plays the games, where that takes long; None is this process.
+    trials: Trials for each epsilon.
+    confidence: Level of each lower limit.
+    limit: Largest number of (data set, release) pairs to learn from.
+    executor: Plays the games, where that takes long; None is this process.
     """
     game = game_of(game).single("a profile by sampling")
     if game.side is not None:

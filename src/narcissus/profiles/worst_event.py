@@ -61,13 +61,9 @@ class WorstEvent(Result):
     def study(self, *, uniform: bool = False, names: tuple[str, str] | None = None) -> str:
         """Write the game as a study file, whose statement is the theorem's.
 
-        Parameters
-        ----------
-        uniform
-            Whether the data set is one of the two by a fair coin (Theorem E.1), and drawn anew for
-            the baseline, instead of the other one of the pair (Theorem A.4).
-        names
-            Of the two data sets; None: their numbers.
+        uniform: Whether the data set is one of the two by a fair coin (Theorem E.1), and drawn anew
+            for the baseline, instead of the other one of the pair (Theorem A.4).
+        names: Of the two data sets; None: their numbers.
         """
         zero, one = names or (f"data set {self.pair[0]}", f"data set {self.pair[1]}")
         theorem = "E.1 (2)" if uniform else "A.4 (2)"
@@ -111,14 +107,9 @@ def worst_event(
 ) -> WorstEvent:
     """Find the neighbouring data sets and the event that are the best evidence against privacy.
 
-    Parameters
-    ----------
-    matrix
-        The mechanism as a channel: a row for each data set, a column for each release.
-    epsilon
-        Of the privacy, at least 0.
-    neighbours
-        Pairs of row numbers that are neighbours, in any order; None: all pairs are.
+    matrix: The mechanism as a channel: a row for each data set, a column for each release.
+    epsilon: Of the privacy, at least 0.
+    neighbours: Pairs of row numbers that are neighbours, in any order; None: all pairs are.
 
     Examples
     --------
@@ -233,12 +224,8 @@ def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> Worst
 
     Source: Cohen et al. 2024, Theorems A.4 (2) and E.1 (2).
 
-    Parameters
-    ----------
-    epsilon
-        Of the privacy, at least 0.
-    limit
-        Largest number of (data set, release) pairs to write out.
+    epsilon: Of the privacy, at least 0.
+    limit: Largest number of (data set, release) pairs to write out.
 
     Examples
     --------

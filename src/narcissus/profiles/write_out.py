@@ -447,16 +447,10 @@ def write_out(
 ) -> WrittenOut:
     """Write a small game out.
 
-    Parameters
-    ----------
-    game
-        World, mechanism and relation can be written out, and the world is one distribution.
-    limit
-        Largest number of (data set, release) pairs.
-    work
-        Largest number of (data set, release, guess) triples.
-    abstain
-        Whether an attacker may make no attempt.
+    game: World, mechanism and relation can be written out, and the world is one distribution.
+    limit: Largest number of (data set, release) pairs.
+    work: Largest number of (data set, release, guess) triples.
+    abstain: Whether an attacker may make no attempt.
 
     """
     exact = written(game.single("an exact answer"), limit=limit, work=work, abstain=abstain)

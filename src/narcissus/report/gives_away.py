@@ -27,10 +27,7 @@ VERDICT = ("verdict", "status", "grade", "assumptions", "contradictions", "not_a
 def figures_of(record: Record) -> list[RealFigure]:
     """List the figures of a record, and so of its pages, that real records decide.
 
-    Parameters
-    ----------
-    record
-        As it was made, or without what is left out of what is shown
+    record: As it was made, or without what is left out of what is shown
         (`narcissus.study.shareable`): what is withheld is said to be.
     """
     layout, case = shown(record)

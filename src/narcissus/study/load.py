@@ -52,18 +52,13 @@ def load_study(
 ) -> Study:
     """Read a study and check everything that can be checked before any work.
 
-    Parameters
-    ----------
-    study
-        A study file, or a dictionary that is nested as the file is. A dictionary may hold a data
+    study: A study file, or a dictionary that is nested as the file is. A dictionary may hold a data
         frame or a `Table`, ``{"data": {"frame": frame, ...}, ...}``, and own parts as objects
         wherever a file would name a ``module:attribute`` (`narcissus.study.given`).
-    folder
-        Where relative paths in the study start; None: the folder of the file, for a dictionary
+    folder: Where relative paths in the study start; None: the folder of the file, for a dictionary
         the current one.
-    allow_code
-        Whether it may run code of its own, ``module:attribute``: modules beside the file, or
-        installed ones that declare the part. Such code can do whatever you can. Objects in a
+    allow_code: Whether it may run code of its own, ``module:attribute``: modules beside the file,
+        or installed ones that declare the part. Such code can do whatever you can. Objects in a
         dictionary need no permission.
 
     Raises

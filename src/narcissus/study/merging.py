@@ -113,10 +113,7 @@ def by_copies(
 def least_difference(table: Counts) -> float:
     """Fewest people whose numbers follow from groups by two columns, by adding and subtracting.
 
-    Parameters
-    ----------
-    table
-        People by the groups of one column and of another, shape (groups, groups).
+    table: People by the groups of one column and of another, shape (groups, groups).
 
     Returns
     -------

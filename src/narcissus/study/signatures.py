@@ -132,7 +132,7 @@ _SECTION = re.compile(
 )
 
 
-_SHORT = re.compile(r"^(\w+(?:, \w+)*): (\S.*(?:\n +\S.*)*)", re.M)
+_SHORT = re.compile(r"^\**(\w+(?:, \w+)*): (\S.*(?:\n +\S.*)*)", re.M)
 
 
 def _entries(text: str) -> Iterator[tuple[list[str], str]]:

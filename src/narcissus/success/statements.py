@@ -101,12 +101,8 @@ class Resilience(Claim):
 
     The papers' definitions that are this inequality differ in world, relation and side information.
 
-    Parameters
-    ----------
-    epsilon
-        At least 0, at most 100.
-    delta
-        In [0, 1].
+    epsilon: At least 0, at most 100.
+    delta: In [0, 1].
     """
 
     epsilon: float = 0.0
@@ -132,15 +128,10 @@ class FixedBaseline(Claim):
 
     Source: Cohen et al. 2024, Definition 1.4 (reconstruction robustness).
 
-    Parameters
-    ----------
-    epsilon
-        At least 0, at most 100.
-    delta
-        In [0, 1].
-    best
-        Chance of the best guess made without the release, or an upper limit of it.
-        None: as `prepare` finds it, otherwise 1, which nothing can violate.
+    epsilon: At least 0, at most 100.
+    delta: In [0, 1].
+    best: Chance of the best guess made without the release, or an upper limit of it. None: as
+        `prepare` finds it, otherwise 1, which nothing can violate.
     """
 
     epsilon: float = 0.0
@@ -182,12 +173,8 @@ class Threshold(Claim):
     counts as small only if its upper confidence limit at 0.1% is, and 0.1% is added to
     ``epsilon``: "violates" stays valid.
 
-    Parameters
-    ----------
-    epsilon
-        In [0, 1].
-    tau
-        Baseline up to which an attempt is not trivial, in [0, 1].
+    epsilon: In [0, 1].
+    tau: Baseline up to which an attempt is not trivial, in [0, 1].
     """
 
     epsilon: float
@@ -221,12 +208,8 @@ class NotMemorizing(Claim):
 
     Source: Kaplan et al. 2025, Definition 1.2 (Attias et al. 2024).
 
-    Parameters
-    ----------
-    m, n
-        Memorized rows, rows of a data set.
-    xi
-        False positive rate, in (0, 1).
+    m, n: Memorized rows, rows of a data set.
+    xi: False positive rate, in (0, 1).
     """
 
     m: int
@@ -259,14 +242,9 @@ class KeptSurprisal:
 
     Source: Kaplan et al. 2025, Definition 4.4 and Remark 4.5.
 
-    Parameters
-    ----------
-    share
-        Share of ``h(z | others)``, in [0, 1].
-    bits
-        Bits that must be left in addition, whatever the row had before, at least 0.
-    fresh_share
-        The same share for rows of fresh data, which count for the baseline only where they
+    share: Share of ``h(z | others)``, in [0, 1].
+    bits: Bits that must be left in addition, whatever the row had before, at least 0.
+    fresh_share: The same share for rows of fresh data, which count for the baseline only where they
         keep it; None sets no condition.
     """
 
@@ -364,15 +342,10 @@ class SurprisalResilience(Resilience):
 
     Source: Kaplan et al. 2025, Definitions 4.4 and 4.11; Remark 4.5 (``bits``, ``fresh_share``).
 
-    Parameters
-    ----------
-    share
-        xi: share of its surprisal that a row keeps, in [0, 1].
-    bits
-        Bits of surprisal that a row must keep in addition, whatever it had, at least 0.
-    fresh_share
-        Share that recovered rows of fresh data must keep to count for the baseline; by default all
-        of them count.
+    share: xi: share of its surprisal that a row keeps, in [0, 1].
+    bits: Bits of surprisal that a row must keep in addition, whatever it had, at least 0.
+    fresh_share: Share that recovered rows of fresh data must keep to count for the baseline; by
+        default all of them count.
     """
 
     share: float = field(kw_only=True)
@@ -465,24 +438,16 @@ class SinglingOut(Claim):
     of D with weight at most ``w``, that is over ``n w' (1 - w')^(n - 1)`` for weights ``w'`` that
     a predicate can have.
 
-    Parameters
-    ----------
-    epsilon
-        At least 0, at most 100.
-    delta
-        In [0, 1].
-    n
-        Rows of a data set, drawn independently from one distribution D.
-    w_max
-        Largest weight that counts as light, in (0, 1].
-    points
-        Most weights at which the curve is evaluated. The curve changes only at weights of some
-        predicate; where these are more, or unknown, the points are spread evenly on a
-        logarithmic scale from ``1e-9 * w_max`` to ``w_max``.
-    possible
-        Weights of the predicates on a record of D, rising from 0. None: unknown; then every
-        weight is taken to be possible, which allows the mechanism more than the definition does.
-        A violation of the statement stays valid, satisfaction may not.
+    epsilon: At least 0, at most 100.
+    delta: In [0, 1].
+    n: Rows of a data set, drawn independently from one distribution D.
+    w_max: Largest weight that counts as light, in (0, 1].
+    points: Most weights at which the curve is evaluated. The curve changes only at weights of some
+        predicate; where these are more, or unknown, the points are spread evenly on a logarithmic
+        scale from ``1e-9 * w_max`` to ``w_max``.
+    possible: Weights of the predicates on a record of D, rising from 0. None: unknown; then every
+        weight is taken to be possible, which allows the mechanism more than the definition does. A
+        violation of the statement stays valid, satisfaction may not.
     """
 
     n: Annotated[int, FilledIn()]

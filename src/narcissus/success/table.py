@@ -83,18 +83,12 @@ class ColumnsRight:
     between listed values covers more than a listed one, both numberings are the same;
     `guess_of` returns the guess that names a joint value.
 
-    Parameters
-    ----------
-    shape
-        Sizes of the unknown columns.
-    within
-        For each column, the largest distance of a right guess; 0 is an exact match. None: 0
+    shape: Sizes of the unknown columns.
+    within: For each column, the largest distance of a right guess; 0 is an exact match. None: 0
         everywhere.
-    at_least
-        Number of columns that must be right; None: all.
-    positions
-        For each column, the ascending numbers between which distances are measured; None, or None
-        for a column: the places 0, 1, 2, ... of its values.
+    at_least: Number of columns that must be right; None: all.
+    positions: For each column, the ascending numbers between which distances are measured; None, or
+        None for a column: the places 0, 1, 2, ... of its values.
     """
 
     shape: tuple[int, ...]

@@ -38,39 +38,27 @@ def read_table(
 ) -> Table:
     """Read a table of people.
 
-    Parameters
-    ----------
-    source
-        A text file (.csv, .tsv, .txt, each also with .gz; UTF-8, other bytes as Windows-1252;
-        first line the names, the second ``x`` is ``x (2)``; commas, semicolons or tabs separate),
-        a Parquet file (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such
-        as ``"statsmodels:fair"`` (extra ``examples``), a data frame, or a `Table`, which is binned.
-    columns
-        The columns to keep, in this order; None keeps all.
-    drop
-        Columns to leave out; ``""`` names those without a name.
-    bins
-        How to bin columns of many values, by name.
-    missing
-        What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
+    source: A text file (.csv, .tsv, .txt, each also with .gz; UTF-8, other bytes as Windows-1252;
+        first line the names, the second ``x`` is ``x (2)``; commas, semicolons or tabs separate), a
+        Parquet file (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such as
+        ``"statsmodels:fair"`` (extra ``examples``), a data frame, or a `Table`, which is binned.
+    columns: The columns to keep, in this order; None keeps all.
+    drop: Columns to leave out; ``""`` names those without a name.
+    bins: How to bin columns of many values, by name.
+    missing: What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
         "refuse" the table, "drop" the rows, or make them a value of their own, the "category"
         "(missing)"; a column with that value is no longer ordered.
-    read_as
-        How to read columns, by name, where their values do not settle it: "text" as they stand,
-        "numbers" (a point is the decimal mark), "decimal-comma", dates "day-first" or
+    read_as: How to read columns, by name, where their values do not settle it: "text" as they
+        stand, "numbers" (a point is the decimal mark), "decimal-comma", dates "day-first" or
         "month-first". Other columns are read by the rules of `narcissus.tables.spelling`.
-    max_rows
-        Refuse tables with more rows, or with more than 20 times as many cells: Parquet files
+    max_rows: Refuse tables with more rows, or with more than 20 times as many cells: Parquet files
         before they are read.
-    max_values
-        Refuse columns with more different values, after binning: each value is a cell of every
-        marginal, and every one needs people in it.
-    count_above
-        Tables of more rows (or 250 million cells, or 1 GiB of file) are not held row by row: they
-        are read in parts, twice, and become a `CountedTable` of their distinct records. Labels,
-        codes and refusals are the same.
-    observer
-        Receives the number of rows read in parts.
+    max_values: Refuse columns with more different values, after binning: each value is a cell of
+        every marginal, and every one needs people in it.
+    count_above: Tables of more rows (or 250 million cells, or 1 GiB of file) are not held row by
+        row: they are read in parts, twice, and become a `CountedTable` of their distinct records.
+        Labels, codes and refusals are the same.
+    observer: Receives the number of rows read in parts.
 
     Returns
     -------

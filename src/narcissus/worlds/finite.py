@@ -44,15 +44,10 @@ def data_sets(name: str, data: Sequence[Any]) -> Array:
 class Finite:
     """A list of data sets with their probabilities, or a meta-prior over such lists.
 
-    Parameters
-    ----------
-    data
-        The data sets, each a list of records (all of one shape).
-    probabilities
-        Probability of each data set; or, for a meta-prior, one such list for each ``Nature``.
-        Empty: all alike.
-    natures
-        Probability of each ``Nature``; empty: all alike.
+    data: The data sets, each a list of records (all of one shape).
+    probabilities: Probability of each data set; or, for a meta-prior, one such list for each
+        ``Nature``. Empty: all alike.
+    natures: Probability of each ``Nature``; empty: all alike.
     """
 
     data: Sequence[Any]
@@ -125,10 +120,7 @@ class Finite:
 class Secret(WithoutNature):
     """One of the numbers ``0 .. k - 1``; a data set is the number itself.
 
-    Parameters
-    ----------
-    prior
-        Probability of each number, shape (k,).
+    prior: Probability of each number, shape (k,).
     """
 
     prior: Sequence[float] | NDArray[np.float64]
@@ -164,12 +156,8 @@ class Pairs:
 
     Source: Cohen et al. 2024, Definitions A.2 and A.3.
 
-    Parameters
-    ----------
-    pairs
-        The pairs, each of two data sets of one shape.
-    probabilities
-        Probability of each pair, where they are drawn; empty: each by itself.
+    pairs: The pairs, each of two data sets of one shape.
+    probabilities: Probability of each pair, where they are drawn; empty: each by itself.
     """
 
     pairs: Sequence[Any]
@@ -260,12 +248,8 @@ def _shown(data: Array) -> str:
 class _AllNeighbours:
     """All pairs of data sets of ``n`` records that differ in one record.
 
-    Parameters
-    ----------
-    n
-        Records of a data set.
-    values
-        A record has the values ``0 .. values - 1``.
+    n: Records of a data set.
+    values: A record has the values ``0 .. values - 1``.
     """
 
     n: int
@@ -338,12 +322,8 @@ class RandomNeighbours(_AllNeighbours):
 class NamedFamily:
     """Several worlds by name, each a distribution of its own: a `Family` that was made, not listed.
 
-    Parameters
-    ----------
-    names
-        Their names, all different.
-    parts
-        The worlds, as many, at least one.
+    names: Their names, all different.
+    parts: The worlds, as many, at least one.
     """
 
     names: Sequence[str]
@@ -368,10 +348,7 @@ class Family:
 
     Source: Cohen et al. 2024, Definition 1.6 ("for all D in F").
 
-    Parameters
-    ----------
-    parts
-        The worlds, at least one; a part that is a family itself adds its members.
+    parts: The worlds, at least one; a part that is a family itself adds its members.
 
     Examples
     --------

@@ -100,12 +100,8 @@ class HasRate(Protocol):
 class Bits(Independent):
     """Data sets of ``n`` independent bits.
 
-    Parameters
-    ----------
-    n
-        Number of bits.
-    rate
-        Probability of a one; one number, or one for each bit (independent, not alike).
+    n: Number of bits.
+    rate: Probability of a one; one number, or one for each bit (independent, not alike).
     """
 
     n: int
@@ -179,15 +175,10 @@ class Bits(Independent):
 class Records(Independent):
     """Data sets of ``n`` independent records, each one of a list of values.
 
-    Parameters
-    ----------
-    n
-        Number of records.
-    probabilities
-        Probability of each value, for all records alike, or one such list for each record.
-        Empty: all values alike.
-    values
-        The values: numbers, or vectors of one length. Empty: ``0, 1, 2, ...``.
+    n: Number of records.
+    probabilities: Probability of each value, for all records alike, or one such list for each
+        record. Empty: all values alike.
+    values: The values: numbers, or vectors of one length. Empty: ``0, 1, 2, ...``.
     """
 
     n: int
@@ -262,14 +253,9 @@ class Uniform(Independent):
 
     With two levels, the uniform bit matrices of Kaplan et al. 2025, Example 1.3.
 
-    Parameters
-    ----------
-    n
-        Rows of a data set.
-    d
-        Entries of a row.
-    levels
-        Values of an entry.
+    n: Rows of a data set.
+    d: Entries of a row.
+    levels: Values of an entry.
     """
 
     n: int
@@ -313,14 +299,9 @@ class MonaLisa(Independent):
     The Mona Lisa is the row of zeros, a citizen a uniform row of ``d`` bits (Cohen et al. 2024,
     section 1.1).
 
-    Parameters
-    ----------
-    n
-        Rows of a data set.
-    d
-        Bits of a row.
-    rate
-        Probability that a row is the Mona Lisa.
+    n: Rows of a data set.
+    d: Bits of a row.
+    rate: Probability that a row is the Mona Lisa.
     """
 
     n: int

@@ -86,14 +86,9 @@ class Tardos:
     A fresh data set is ``n`` rows of the *same* population: it shares
     ``Hypergeometric(N, n, n)`` rows with the released one.
 
-    Parameters
-    ----------
-    N
-        Rows of the population.
-    d
-        Attributes.
-    n
-        Rows of a data set, at most ``N``.
+    N: Rows of the population.
+    d: Attributes.
+    n: Rows of a data set, at most ``N``.
     """
 
     N: int
@@ -183,12 +178,8 @@ class Tardos:
     ) -> Bits:
         """Look up distinct places of a trial's population, shape (places, d).
 
-        Parameters
-        ----------
-        keep
-            Whether the population remembers what was looked at for the first time.
-        unlike
-            A row that no new row may equal.
+        keep: Whether the population remembers what was looked at for the first time.
+        unlike: A row that no new row may equal.
         """
         known = len(population.seen)
         rows = np.empty((len(places), self.d), dtype=np.uint8)
@@ -256,18 +247,11 @@ class Superset:
     with that probability, and from the list otherwise. The paper's list has ``n ** 10`` rows;
     its size is free here.
 
-    Parameters
-    ----------
-    n
-        Rows of a data set.
-    d
-        Bits of a row.
-    size
-        Rows of the list.
-    trivial
-        Probability of the row of zeros.
-    distinct
-        Whether the rows of the list all differ: a set, as in the paper.
+    n: Rows of a data set.
+    d: Bits of a row.
+    size: Rows of the list.
+    trivial: Probability of the row of zeros.
+    distinct: Whether the rows of the list all differ: a set, as in the paper.
     """
 
     n: int

@@ -193,12 +193,8 @@ class PriorGuess(ReleaseByRelease):
 class OwnTableAttack(ReleaseByRelease):
     """A user's class, whose errors name it and whose guesses are checked.
 
-    Parameters
-    ----------
-    name
-        As in the study.
-    own
-        An instance of the class.
+    name: As in the study.
+    own: An instance of the class.
     """
 
     name: str

@@ -43,17 +43,11 @@ class DeclaredRows(TableMechanism):
 
     A subclass gives ``name`` and ``maker``.
 
-    Parameters
-    ----------
-    epsilon
-        Privacy level that the generator is declared to keep; nothing is declared if left out.
-    delta
-        Of the declared level; 0 if left out.
-    adjacency
-        Which neighbours the declared level is about; converted to a replaced record.
-    deterministic
-        Whether it is meant to give the same rows for the same people; otherwise two equal releases
-        are taken for a fixed seed, and refused.
+    epsilon: Privacy level that the generator is declared to keep; nothing is declared if left out.
+    delta: Of the declared level; 0 if left out.
+    adjacency: Which neighbours the declared level is about; converted to a replaced record.
+    deterministic: Whether it is meant to give the same rows for the same people; otherwise two
+        equal releases are taken for a fixed seed, and refused.
     """
 
     epsilon: float | None = None
@@ -119,14 +113,10 @@ class DeclaredRows(TableMechanism):
 class OwnSynthesizer(DeclaredRows):
     """Rows that a function of your own makes of the people.
 
-    Parameters
-    ----------
-    function
-        ``function(frame)`` or ``function(frame, rng)``: a data frame of the people, a categorical
-        column of texts each, to a data frame of rows in the same columns, with values that are in
-        the data. Its coins must come from ``rng``, or the run cannot be repeated.
-    epsilon
-        Privacy level that the function is declared to keep; nothing is declared if left out.
+    function: ``function(frame)`` or ``function(frame, rng)``: a data frame of the people, a
+        categorical column of texts each, to a data frame of rows in the same columns, with values
+        that are in the data. Its coins must come from ``rng``, or the run cannot be repeated.
+    epsilon: Privacy level that the function is declared to keep; nothing is declared if left out.
     """
 
     function: Callable[..., Any]
@@ -165,18 +155,14 @@ def rows_of(frame: pd.DataFrame, columns: Columns, *, of: str) -> Codes:
 class Command(DeclaredRows):
     """Rows that a program of your own makes: it reads a CSV of the people and writes one of rows.
 
-    Parameters
-    ----------
-    command
-        The program and its arguments, without a shell, such as `["python", "synth.py", "{input}",
-        "{output}", "{seed}"]`. In any argument `{input}` and `{output}` become the paths of the
-        two files, `{seed}` a whole number below 2^31, `{epsilon}` and `{delta}` the declared
+    command: The program and its arguments, without a shell, such as `["python", "synth.py",
+        "{input}", "{output}", "{seed}"]`. In any argument `{input}` and `{output}` become the paths
+        of the two files, `{seed}` a whole number below 2^31, `{epsilon}` and `{delta}` the declared
         level. An argument that is a file beside the study means that file; the program runs in an
         empty folder.
-    time_limit
-        Seconds that one release may take; then the program is ended with all that it has started.
-    epsilon
-        Privacy level that the program is declared to keep; nothing is declared if left out.
+    time_limit: Seconds that one release may take; then the program is ended with all that it has
+        started.
+    epsilon: Privacy level that the program is declared to keep; nothing is declared if left out.
     """
 
     command: Annotated[Sequence[str], RunsProgram()]

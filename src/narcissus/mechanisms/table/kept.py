@@ -36,10 +36,7 @@ BROUGHT = 2**26
 class ReleaseCache:
     """Releases by name, as bytes.
 
-    Parameters
-    ----------
-    folder
-        Where they are, a file each; made when it is needed.
+    folder: Where they are, a file each; made when it is needed.
 
     Notes
     -----

@@ -142,19 +142,12 @@ class NoiseLevel(PlannedCounts):
 
     Give exactly one of ``epsilon``, ``mu`` and ``scale``; a list of them is a sweep.
 
-    Parameters
-    ----------
-    noise
-        Distribution of the noise, independent on each cell.
-    epsilon
-        Privacy level of the whole release; `inf` is no noise.
-    delta
-        Of Gaussian noise, in (0, 1); 1e-5 if left out. With `epsilon` it sets the noise, with `mu`
-        and `scale` the point (epsilon, delta) of the bounds for comparison.
-    mu
-        Gaussian DP level instead of epsilon; `inf` is no noise.
-    scale
-        Noise scale in counts instead of a level; 0 is no noise.
+    noise: Distribution of the noise, independent on each cell.
+    epsilon: Privacy level of the whole release; `inf` is no noise.
+    delta: Of Gaussian noise, in (0, 1); 1e-5 if left out. With `epsilon` it sets the noise, with
+        `mu` and `scale` the point (epsilon, delta) of the bounds for comparison.
+    mu: Gaussian DP level instead of epsilon; `inf` is no noise.
+    scale: Noise scale in counts instead of a level; 0 is no noise.
     """
 
     noise: Literal["gaussian", "laplace"] = "gaussian"
@@ -230,10 +223,7 @@ class Marginals(NoiseLevel):
 
     Give exactly one of ``epsilon``, ``mu`` and ``scale``; a list of them is a sweep.
 
-    Parameters
-    ----------
-    k
-        Columns in each table, at least 1.
+    k: Columns in each table, at least 1.
     """
 
     k: int = 3
@@ -252,12 +242,8 @@ class Tables(NoiseLevel):
     tables together, those of known columns alone included. Give exactly one of ``epsilon``, ``mu``
     and ``scale``; a list of them is a sweep.
 
-    Parameters
-    ----------
-    sets
-        Columns of each table, such as `[["age", "sex"], ["sex"]]`.
-    coarser
-        Coarser versions of columns, which tables can name: `{region = {of = "canton", groups =
+    sets: Columns of each table, such as `[["age", "sex"], ["sex"]]`.
+    coarser: Coarser versions of columns, which tables can name: `{region = {of = "canton", groups =
         {west = ["GE", "VD"], east = ["SG"]}}}`.
     """
 

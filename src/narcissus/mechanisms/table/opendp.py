@@ -66,26 +66,18 @@ class MadeBy:
 class OpenDPMeasurement(TableMechanism):
     """Whatever a measurement of OpenDP releases; its privacy map is the guarantee.
 
-    Parameters
-    ----------
-    measurement
-        A function of yours, `{ name = "module:function" }`, that is given the columns of the table
-        (and ``epsilon=``, where the study has it) and gives a Measurement, or a query of a Context
-        that is not released yet. It takes the people as a polars LazyFrame of texts where its
-        domain is one, and their cells as a list of numbers where its distance is L1 or L2; for any
-        other domain the function gives a pair, the measurement and a function from a data frame to
-        what it takes.
-    epsilon
-        Handed to the function, to set its level; nothing else is done with it.
-    reads
-        How the release may be read: `rows` in the columns of the table, `counts` of all k-way
+    measurement: A function of yours, `{ name = "module:function" }`, that is given the columns of
+        the table (and ``epsilon=``, where the study has it) and gives a Measurement, or a query of
+        a Context that is not released yet. It takes the people as a polars LazyFrame of texts where
+        its domain is one, and their cells as a list of numbers where its distance is L1 or L2; for
+        any other domain the function gives a pair, the measurement and a function from a data frame
+        to what it takes.
+    epsilon: Handed to the function, to set its level; nothing else is done with it.
+    reads: How the release may be read: `rows` in the columns of the table, `counts` of all k-way
         tables with noise on each cell, or an `object` that only attacks of your own can read.
-    k
-        Columns in each table, where it takes or gives cells.
-    noise
-        Distribution of the noise on each cell, as attacks are told.
-    scale
-        Of that noise, in counts; needed to read `counts`.
+    k: Columns in each table, where it takes or gives cells.
+    noise: Distribution of the noise on each cell, as attacks are told.
+    scale: Of that noise, in counts; needed to read `counts`.
     """
 
     measurement: Annotated[Any, OfRoom("opendp-measurement")]
@@ -342,16 +334,10 @@ class OpenDPSynthesizer(TableMechanism):
     A cell that it leaves empty (it always allows for unknown values) is filled with a released
     value of the same column, which costs no privacy. Give exactly one of ``epsilon`` and ``rho``.
 
-    Parameters
-    ----------
-    algorithm
-        Which synthesizer: `MST`, `AIM`, or `Fixed`, which measures the tables in `sets`.
-    epsilon
-        Privacy level of the release, pure DP for a replaced record.
-    rho
-        Level of zero-concentrated DP instead; needs less noise.
-    sets
-        Columns of each table that `Fixed` measures, by name.
+    algorithm: Which synthesizer: `MST`, `AIM`, or `Fixed`, which measures the tables in `sets`.
+    epsilon: Privacy level of the release, pure DP for a replaced record.
+    rho: Level of zero-concentrated DP instead; needs less noise.
+    sets: Columns of each table that `Fixed` measures, by name.
     """
 
     algorithm: Literal["MST", "AIM", "Fixed"] = "MST"

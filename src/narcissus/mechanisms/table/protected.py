@@ -55,15 +55,10 @@ class PreparedCells:
 class ProtectedTables(Named):
     """Tables whose cells are changed by a rule; a subclass gives the rule.
 
-    Parameters
-    ----------
-    k
-        All tables of so many columns that touch an unknown one; 3 if neither `k` nor `sets` is
+    k: All tables of so many columns that touch an unknown one; 3 if neither `k` nor `sets` is
         given.
-    sets
-        Columns of each table instead, such as `[["age", "sex"], ["sex"]]`.
-    coarser
-        Coarser versions of columns, which `sets` can name: `{region = {of = "canton", groups =
+    sets: Columns of each table instead, such as `[["age", "sex"], ["sex"]]`.
+    coarser: Coarser versions of columns, which `sets` can name: `{region = {of = "canton", groups =
         {west = ["GE", "VD"], east = ["SG"]}}}`.
     """
 
@@ -117,10 +112,7 @@ class Rounding(ProtectedTables):
 
     Nothing is drawn at random, and nothing is guaranteed.
 
-    Parameters
-    ----------
-    base
-        What cells are multiples of, a whole number of at least 1; 1 leaves them as they are. A
+    base: What cells are multiples of, a whole number of at least 1; 1 leaves them as they are. A
         list is a sweep.
     """
 
@@ -222,15 +214,10 @@ class Suppression(ProtectedTables):
     together, nor across tables of different width. Nothing is drawn at random, and nothing is
     guaranteed.
 
-    Parameters
-    ----------
-    threshold
-        The least count above 0 that is published, a whole number of at least 1; 1 withholds
+    threshold: The least count above 0 that is published, a whole number of at least 1; 1 withholds
         nothing unless zeros are. A list is a sweep.
-    secondary
-        Whether further cells are withheld, so that small ones cannot be computed.
-    zeros
-        Whether empty cells are published.
+    secondary: Whether further cells are withheld, so that small ones cannot be computed.
+    zeros: Whether empty cells are published.
     """
 
     threshold: Level

@@ -113,14 +113,9 @@ class Swapping(Named):
     their pair; a pair may have the same values. Fewer are swapped where too few agree. Rows are
     released in random order. Nothing is guaranteed: most people's rows are released as they are.
 
-    Parameters
-    ----------
-    rate
-        Share of the people who are swapped, in [0, 1]; rounded to whole pairs. A list is a sweep.
-    columns
-        Whose values are exchanged; the unknown columns if left out.
-    match
-        Columns on which the two people of a pair agree.
+    rate: Share of the people who are swapped, in [0, 1]; rounded to whole pairs. A list is a sweep.
+    columns: Whose values are exchanged; the unknown columns if left out.
+    match: Columns on which the two people of a pair agree.
     """
 
     rate: Level
@@ -259,12 +254,8 @@ def _root(scores: Floats) -> Floats:
 class TreeSynthesizer(TableMechanism):
     """Synthetic rows of a tree of columns that was measured with noise, as MST does.
 
-    Parameters
-    ----------
-    epsilon
-        Privacy level of the whole release; `inf` is no noise and no guarantee.
-    delta
-        Of the level, in (0, 1).
+    epsilon: Privacy level of the whole release; `inf` is no noise and no guarantee.
+    delta: Of the level, in (0, 1).
     """
 
     epsilon: Level

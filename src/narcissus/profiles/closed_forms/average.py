@@ -342,14 +342,9 @@ def log2_delta(
     itself, which wins where ``xi`` is small: ``n (Pr[h < t] + 2^(-u t) Z_(xi-u))``; and of
     ``n 2^(-bits) Z_0``.
 
-    Parameters
-    ----------
-    share
-        xi, in [0, 1].
-    places
-        Number of the ``d`` bits that may differ, ``floor(gamma d)``.
-    bits
-        Bits of surprisal that a row must keep in addition, whatever it had.
+    share: the ``xi``, in [0, 1].
+    places: Number of the ``d`` bits that may differ, ``floor(gamma d)``.
+    bits: Bits of surprisal that a row must keep in addition, whatever it had.
 
     Examples
     --------

@@ -49,14 +49,9 @@ def candidates_success(
     Right to about ten digits: without noise by the discrete Fourier transform of the law on the
     half integers, with noise by the inversion of Gil-Pelaez (1951).
 
-    Parameters
-    ----------
-    n, d
-        Rows and attributes.
-    epsilon
-        Privacy of one attribute; infinite for the exact average.
-    attack
-        ``raw`` is ``<k, y>``, as in the paper, ``centred`` ``<k - 1/2, y - 1/2>``.
+    n, d: Rows and attributes.
+    epsilon: Privacy of one attribute; infinite for the exact average.
+    attack: ``raw`` is ``<k, y>``, as in the paper, ``centred`` ``<k - 1/2, y - 1/2>``.
 
     Examples
     --------

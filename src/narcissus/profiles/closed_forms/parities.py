@@ -18,10 +18,7 @@ from narcissus.errors import InputError
 class ParityRelease:
     """The release of the exclusive or of each pair of bits, for ``n`` uniform rows of ``d`` bits.
 
-    Parameters
-    ----------
-    n, d
-        Rows and bits of a row, an even number.
+    n, d: Rows and bits of a row, an even number.
 
     Examples
     --------

@@ -80,14 +80,10 @@ def configured_scheduler() -> str | None:
 class Dask:
     """Executor that plays keys on a Dask cluster.
 
-    Parameters
-    ----------
-    scheduler
-        Address of a scheduler, such as ``"tcp://10.0.0.5:8786"`` or ``"tls://..."`` (with the
-        certificates of Dask's configuration), or a Dask cluster object. None starts a cluster of
-        processes on this machine, which ends with `close`.
-    workers
-        Processes of a cluster on this machine; None is one for each core.
+    scheduler: Address of a scheduler, such as ``"tcp://10.0.0.5:8786"`` or ``"tls://..."`` (with
+        the certificates of Dask's configuration), or a Dask cluster object. None starts a cluster
+        of processes on this machine, which ends with `close`.
+    workers: Processes of a cluster on this machine; None is one for each core.
     """
 
     def __init__(self, scheduler: Any = None, *, workers: int | None = None) -> None:

@@ -116,12 +116,8 @@ def needs_rows(name: str, data: Any) -> Array:
 class Own:
     """A relation given by a Python function ``function(data, attempt) -> bool``.
 
-    Parameters
-    ----------
-    function
-        Takes one data set and one attempt.
-    attempts
-        All attempts worth making, for an exact profile; empty if the game is only played.
+    function: Takes one data set and one attempt.
+    attempts: All attempts worth making, for an exact profile; empty if the game is only played.
     """
 
     function: Callable[[Any, Any], Any]

@@ -78,10 +78,7 @@ class Hamming:
     Source: Kaplan et al. 2025, Definition 3.4. For data sets that are one string of bits, the
     string is the only row.
 
-    Parameters
-    ----------
-    gamma
-        Share of the places, in [0, 1].
+    gamma: Share of the places, in [0, 1].
     """
 
     gamma: float
@@ -133,12 +130,8 @@ class CloseAndUnique:
 
     Source: Cohen et al. 2024, appendix D.3 (the criterion for diffusion models).
 
-    Parameters
-    ----------
-    close
-        Largest Euclidean distance of the row to the attempt.
-    unique
-        The row's Euclidean distance to all other rows must be above this.
+    close: Largest Euclidean distance of the row to the attempt.
+    unique: The row's Euclidean distance to all other rows must be above this.
     """
 
     close: float
@@ -164,12 +157,8 @@ class AtLeast:
 
     Source: Cohen et al. 2024, appendix D.3 (the criterion for classifiers).
 
-    Parameters
-    ----------
-    count
-        Rows that must be found.
-    close
-        Largest Euclidean distance; 0 requires the rows themselves.
+    count: Rows that must be found.
+    close: Largest Euclidean distance; 0 requires the rows themselves.
     """
 
     count: int
@@ -198,12 +187,8 @@ class AtLeast:
 class AnyOf:
     """The attempt is a list of guesses, of which at least ``count`` satisfy another relation.
 
-    Parameters
-    ----------
-    relation
-        The relation for one guess.
-    count
-        Guesses of the list that must satisfy it.
+    relation: The relation for one guess.
+    count: Guesses of the list that must satisfy it.
     """
 
     relation: Annotated[Any, OfRoom("relation")]
@@ -235,10 +220,7 @@ class Prefix:
 
     With half the length this is the relation ``z = x`` of Cohen et al. 2024, Example C.1.
 
-    Parameters
-    ----------
-    length
-        Entries to name.
+    length: Entries to name.
     """
 
     length: int | None = None
@@ -278,10 +260,7 @@ class Pinned:
     Cohen et al. 2024, Example 1.8; with ``k = 1``, the relation of the counting query of 000,
     Appendix A. An attempt is an array of two rows, places and entries.
 
-    Parameters
-    ----------
-    k
-        Places to name.
+    k: Places to name.
     """
 
     k: int = 1
@@ -346,10 +325,7 @@ class SameImage:
 
     Cohen et al. 2024, Theorem B.5: resilience for this relation is one-wayness.
 
-    Parameters
-    ----------
-    function
-        A mechanism that is a function, such as `narcissus.mechanisms.Sha256`.
+    function: A mechanism that is a function, such as `narcissus.mechanisms.Sha256`.
     """
 
     function: Annotated[Any, OfRoom("mechanism")]
@@ -387,12 +363,8 @@ class OneOfPair:
     They distinguish two data sets, here by their first entry: ``zero`` for ``S_0``, otherwise
     ``S_1``. An attempt is 0 or 1 (the paper's ``z_1`` and ``z_2``).
 
-    Parameters
-    ----------
-    number
-        Which relation, 1 to 5.
-    zero
-        First entry of ``S_0``.
+    number: Which relation, 1 to 5.
+    zero: First entry of ``S_0``.
     """
 
     number: int
@@ -421,10 +393,7 @@ class OneOfPair:
 class NamesSecret:
     """The attempt is the number of the secret.
 
-    Parameters
-    ----------
-    secrets
-        Number of secrets; an attempt outside ``0 .. secrets - 1`` is an error.
+    secrets: Number of secrets; an attempt outside ``0 .. secrets - 1`` is an error.
     """
 
     secrets: int
