@@ -93,6 +93,83 @@ def test_what_cannot_be_is_refused():
     refused("fewer answers", ch.least_loss, np.ones((200, 200)), error=TooLargeError)
 
 
+def _case(seed):
+    rng = np.random.default_rng(seed)
+    n, m, guesses = rng.integers(2, 7, 3)
+    loss, prior = rng.random((n, m)), rng.dirichlet(np.ones(n))
+    cheap = float(prior @ loss.min(axis=1))
+    limit = cheap + 0.3 * rng.random() * (ch.loss_of_nothing(loss, prior) - cheap)
+    return loss, prior, float(limit), rng.random((guesses, n))
+
+
+@pytest.mark.states("Narcissus theory", "6.5")
+@pytest.mark.parametrize("seed", range(8))
+def test_the_least_vulnerable_is_that_of_another_program(qif, seed):
+    loss, prior, limit, gain = _case(seed)
+    m = loss.shape[1]
+    found = ch.least_vulnerable(loss, limit, gain=gain, prior=prior)
+    theirs = qif.mechanism.g_vuln.min_vuln_given_max_loss(
+        prior, m, len(gain), limit,
+        lambda w, x: float(gain[w, x]), lambda x, y: float(loss[x, y]),
+    )  # fmt: skip
+    made = ch.channel(np.clip(np.asarray(theirs), 0, 1))
+    assert found.leakage == pytest.approx(ch.g_vulnerability(made, gain, prior), abs=1e-7)
+    assert found.limit <= found.leakage <= found.limit + 1e-6
+    assert found.loss <= limit + 1e-9
+    lower = ch.least_vulnerable(loss, limit, gain=gain - 2, prior=prior)
+    assert lower.leakage == pytest.approx(found.leakage - 2, abs=1e-7)
+    back = ch.least_loss(loss, vulnerability=found.leakage, gain=gain, prior=prior)
+    assert back.loss <= found.loss + 1e-7
+    most = float(np.quantile(loss.min(axis=1), 1.0)) + 0.1
+    hard = ch.least_vulnerable(loss, gain=gain, prior=prior, most_at_once=most)
+    assert not hard.channel.dense[loss > most].any()
+    theirs = qif.mechanism.g_vuln.min_vuln_given_max_loss(
+        prior, m, len(gain), float(loss.max()),
+        lambda w, x: float(gain[w, x]), lambda x, y: float(loss[x, y]), most,
+    )  # fmt: skip
+    made = ch.channel(np.clip(np.asarray(theirs), 0, 1))
+    assert hard.leakage == pytest.approx(ch.g_vulnerability(made, gain, prior), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_mechanism_at_the_loss_tells_fewer_bits(seed):
+    loss, prior, limit, _ = _case(seed)
+    found = ch.least_informative(loss, limit, prior=prior)
+    assert found.loss <= limit + 1e-9
+    assert found.limit <= found.leakage + 1e-9
+    assert found.leakage <= found.limit + 1e-6
+    rng, cheap = np.random.default_rng(seed), np.eye(loss.shape[1])[loss.argmin(axis=1)]
+
+    def cost(made):
+        return float(prior @ (made * loss).sum(axis=1))
+
+    for size in np.geomspace(1e-4, 1, 100):
+        other = rng.dirichlet(np.full(loss.shape[1], 0.3), len(loss))
+        share = min(1.0, (limit - cost(cheap)) / max(cost(other) - cost(cheap), 1e-12))
+        mixed = (1 - size) * found.channel.dense + size * (share * other + (1 - share) * cheap)
+        assert cost(mixed) <= limit + 1e-9
+        assert ch.shannon_leakage(mixed, prior) >= found.limit - 1e-8
+
+
+@pytest.mark.parametrize("error", [0.0625, 0.25, 0.4])
+def test_the_fewest_bits_in_closed_form(error):
+    """Hamming loss and equal secrets: ``log n - h(d) - d log(n - 1)`` (Shannon 1959)."""
+    n = 5
+    h = -error * np.log2(error) - (1 - error) * np.log2(1 - error)
+    bits = np.log2(n) - h - error * np.log2(n - 1)
+    assert ch.least_informative(1 - np.eye(n), error).leakage == pytest.approx(bits, abs=1e-6)
+
+
+def test_what_a_measure_cannot_have_is_refused():
+    refused("below 0.2", ch.least_loss, LINE, vulnerability=0.1)
+    refused("exclude", ch.least_loss, LINE, 0.5, vulnerability=0.5)
+    refused("give both", ch.least_loss, LINE, gain=np.eye(5))
+    refused("no answer is left", ch.least_vulnerable, LINE + 1, most_at_once=0.5)
+    refused("no mechanism has a loss below", ch.least_informative, LINE + 1, 0.5)
+    refused("column per secret", ch.least_vulnerable, LINE, gain=np.eye(3))
+    assert ch.least_informative(LINE, 10.0).leakage == 0
+
+
 @pytest.mark.states("Narcissus theory", "6.6")
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_the_best_of_all_answers(seed):

@@ -1,10 +1,12 @@
-"""Mechanisms of most Bayes security at a given loss, best answers, and losses that it limits.
+"""Least leaky mechanisms at a given loss, best answers, and losses that Bayes security limits.
 
-Mechanisms are designed by linear programs over all that say one of the answers for each secret,
-with a local epsilon or a metric's distances kept if wished. The risk of a loss with the output is
-at least a share of the risk without it: the sum of the smallest entry of each column for every loss
-and prior, ``beta*`` itself for the families here.
-Source: Narcissus theory 6.5, 6.6, 6.13; Chatzikokolakis et al. 2017 (optimal remapping).
+Leakage is Bayes security, the vulnerability of a gain, or information in bits. Mechanisms are
+designed by linear programs over all that say one of the answers for each secret, with a local
+epsilon or a metric's distances kept if wished; those of least information by iteration. The risk of
+a loss with the output is at least a share of the risk without it: the sum of the smallest entry of
+each column for every loss and prior, ``beta*`` itself for the families here.
+Source: Narcissus theory 6.5, 6.6, 6.13; Chatzikokolakis et al. 2017 (optimal remapping); Blahut
+1972 and Berger 1971 (least information, and its lower limit).
 """
 
 from __future__ import annotations
@@ -24,7 +26,14 @@ from narcissus._validation import between, integer, non_negative
 from narcissus.channels.bayes_security import beta_star
 from narcissus.channels.channel import Channel, Matrix, ProvedResult, channel, prior_for
 from narcissus.channels.from_guarantees import SecurityBound
-from narcissus.channels.measures import guess_table, l_risk, least_cost
+from narcissus.channels.measures import (
+    MOST_STEPS,
+    g_vulnerability,
+    guess_table,
+    l_risk,
+    least_cost,
+    shannon_leakage,
+)
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 
 Floats = NDArray[np.float64]
@@ -35,6 +44,15 @@ WITHIN = 1e-6
 """How far the certified limit may lie from the mechanism's own value, else the program failed."""
 
 
+Measure = Literal["beta_star", "vulnerability", "information", "loss"]
+NAMES: dict[Measure, str] = {
+    "beta_star": "Bayes security",
+    "vulnerability": "vulnerability",
+    "information": "information in bits",
+    "loss": "loss",
+}
+
+
 @dataclass(frozen=True)
 class Design(ProvedResult):
     """A mechanism, with what it guarantees and what it costs."""
@@ -43,18 +61,27 @@ class Design(ProvedResult):
     beta_star: float  # Its Bayes security, computed from it
     loss: float
     # What was asked for: of largest Bayes security, what no mechanism at that loss exceeds; of
-    # least loss, what none with that Bayes security falls below. By the program's multipliers,
-    # whatever the solver's tolerance.
+    # the others, what no mechanism falls below that meets the limits. By the program's
+    # multipliers, whatever the solver's tolerance.
     limit: float
-    wanted: str  # "beta_star" or "loss": which of the two was optimised
+    wanted: Measure  # What was optimised
+    # The measure that was optimised or limited beside the loss, of this mechanism, if it is
+    # neither of the two above; None otherwise
+    leakage: float | None = None
 
     def __str__(self) -> str:
         most = "at most" if self.wanted == "beta_star" else "at least"
-        name = "Bayes security" if self.wanted == "beta_star" else "loss"
+        name = NAMES[self.wanted]
+        leaks = "" if self.leakage is None else f", {self.measured} {self.leakage:.6g}"
         return (
-            f"A mechanism with Bayes security {self.beta_star:.6g} and expected loss "
+            f"A mechanism with Bayes security {self.beta_star:.6g}{leaks} and expected loss "
             f"{self.loss:.6g}\n  no other does better: {name} {most} {self.limit:.6g}"
         )
+
+    @property
+    def measured(self) -> str:
+        """The name of what `leakage` is, in words."""
+        return NAMES["information" if self.wanted == "information" else "vulnerability"]
 
 
 def most_secure(
@@ -66,12 +93,14 @@ def most_secure(
     distance: ArrayLike | None = None,
     secrets: Sequence[str] | None = None,
     answers: Sequence[str] | None = None,
+    most_at_once: float = math.inf,
 ) -> Design:
     """Find the mechanism with the largest ``beta*`` whose expected loss is at most ``most_loss``.
 
     loss: Of each answer for each secret, at least 0, shape (secrets, answers).
     epsilon: No answer becomes likelier by more than ``e^(epsilon distance)`` from secret to secret.
     distance: Of secrets, for that, shape (secrets, secrets); all 1 if left out (local DP).
+    most_at_once: No answer is ever given for a secret at a larger loss than this.
 
     Without an epsilon the optimum's is usually infinite. Source: Narcissus theory 6.5.
 
@@ -79,29 +108,28 @@ def most_secure(
     >>> round(found.beta_star, 6)
     0.6
     """
-    program = _Mechanisms(loss, prior, epsilon, distance, secrets, answers)
-    least = program.least_loss(0.0)
-    limit = non_negative("most_loss", most_loss)
-    if limit < least.limit:
-        raise InputError(
-            f"`most_loss` is {limit:g}, and no mechanism has a loss below {least.limit:.6g}"
-        )
-    return program.most_secure(limit)
+    program = _Mechanisms(loss, prior, epsilon, distance, secrets, answers, most_at_once)
+    return program.within(non_negative("most_loss", most_loss))
 
 
 def least_loss(
     loss: ArrayLike,
     beta_star: float = 0.0,
     *,
+    vulnerability: float | None = None,
+    gain: ArrayLike | None = None,
     prior: Any = None,
     epsilon: float | None = None,
     distance: ArrayLike | None = None,
     secrets: Sequence[str] | None = None,
     answers: Sequence[str] | None = None,
+    most_at_once: float = math.inf,
 ) -> Design:
-    """Find the mechanism with the least expected loss whose ``beta*`` is at least so much.
+    """Find the mechanism with the least expected loss whose ``beta*`` is at least ``beta_star``.
 
-    Parameters are those of `most_secure`.
+    vulnerability: Of the gain, at most; in place of ``beta_star``.
+
+    Other parameters are those of `most_secure` and `least_vulnerable`.
 
     Source: Narcissus theory 6.5.
 
@@ -109,7 +137,86 @@ def least_loss(
     0.4
     """
     wanted = between("beta_star", beta_star, 0, 1)
-    return _Mechanisms(loss, prior, epsilon, distance, secrets, answers).least_loss(wanted)
+    how = (prior, epsilon, distance, secrets, answers, most_at_once)
+    if vulnerability is None:
+        if gain is not None:
+            raise InputError("`gain` is that of a `vulnerability`: give both, or neither")
+        return _Mechanisms(loss, *how).least_loss(-wanted)
+    if wanted:
+        raise InputError("`vulnerability` and `beta_star` exclude each other; give one")
+    program = _Mechanisms(loss, *how, gain=_gain(gain, loss))
+    least = program.least_leaky(program.dearest)
+    if vulnerability < least.limit:
+        raise InputError(
+            f"`vulnerability` is {vulnerability:g}, and that of no mechanism is below "
+            f"{least.limit:.6g}"
+        )
+    return program.least_loss(vulnerability)
+
+
+def least_vulnerable(
+    loss: ArrayLike,
+    most_loss: float = math.inf,
+    *,
+    gain: ArrayLike | None = None,
+    prior: Any = None,
+    epsilon: float | None = None,
+    distance: ArrayLike | None = None,
+    secrets: Sequence[str] | None = None,
+    answers: Sequence[str] | None = None,
+    most_at_once: float = math.inf,
+) -> Design:
+    """Find the mechanism of the least vulnerability whose expected loss is at most ``most_loss``.
+
+    gain: Of the attacker's guesses, finite, shape (guesses, secrets); by default 1 for the secret
+        itself (Bayes vulnerability, one minus the Bayes risk). For an attacker's loss, its
+        negative: the largest risk.
+
+    Other parameters are those of `most_secure`. Source: Narcissus theory 6.5.
+
+    >>> found = least_vulnerable(1 - np.eye(3), 0.4)
+    >>> round(found.leakage, 6)
+    0.6
+    """
+    how = (prior, epsilon, distance, secrets, answers, most_at_once)
+    program = _Mechanisms(loss, *how, gain=_gain(gain, loss))
+    return program.within(non_negative("most_loss", most_loss, allow_infinite=True))
+
+
+def least_informative(
+    loss: ArrayLike,
+    most_loss: float,
+    *,
+    prior: Any = None,
+    secrets: Sequence[str] | None = None,
+    answers: Sequence[str] | None = None,
+) -> Design:
+    """Find the mechanism that tells the fewest bits at an expected loss of at most ``most_loss``.
+
+    Parameters are those of `most_secure`. It is the rate-distortion problem: Blahut's iteration
+    gives the mechanism, Berger's theorem a lower limit for all others; `NarcissusError` where the
+    two are apart by more than a millionth of a bit.
+
+    >>> found = least_informative(1 - np.eye(2), 0.25)
+    >>> round(found.leakage, 6)  # 1 - h(1/4)
+    0.188722
+    """
+    values = _losses(loss)
+    shell = _shell(values, secrets, answers)
+    weights = prior_for(shell, prior)
+    wanted = non_negative("most_loss", most_loss)
+    least = float(weights @ values.min(axis=1))
+    if wanted < least:
+        raise InputError(
+            f"`most_loss` is {wanted:g}, and no mechanism has a loss below {least:.6g}"
+        )
+    made, limit = _least_information(values, weights, wanted)
+    found = channel(made, secrets=shell.secrets, outputs=shell.outputs)
+    told = shannon_leakage(found, weights)
+    if told - limit > WITHIN:
+        raise NarcissusError("the iteration did not reach its tolerance; take a larger loss")
+    cost = float(weights @ (made * values).sum(axis=1))
+    return Design(found, beta_star(found).value, cost, limit, "information", told)
 
 
 def trade_off(
@@ -124,10 +231,10 @@ def trade_off(
     """
     program = _Mechanisms(loss, prior, epsilon)
     count = integer("points", points, low=2)
-    least = program.least_loss(0.0).loss
+    least = program.least_loss().loss
     losses = np.linspace(least, max(least, loss_of_nothing(loss, prior)), count)
     # the least loss itself is met within the solver's tolerance only
-    found = [program.most_secure(max(float(one), least + WITHIN)) for one in losses]
+    found = [program.least_leaky(max(float(one), least + WITHIN)) for one in losses]
     return losses, np.array([one.beta_star for one in found])
 
 
@@ -158,8 +265,16 @@ def _shell(
     return channel(np.full((n, m), 1 / m), secrets=secrets, outputs=answers)
 
 
+def _gain(gain: ArrayLike | None, loss: ArrayLike) -> Floats:
+    secrets = len(_losses(loss))
+    return np.eye(secrets) if gain is None else guess_table("gain", gain, secrets)
+
+
 class _Mechanisms:
-    """Variables: the channel's entries, row by row; ``u`` for pairs and answers; ``t``."""
+    """Variables: the channel's entries, row by row, and those of the measure of leakage.
+
+    These are ``u`` for pairs and answers and ``t`` of Bayes security, or the gain of each answer.
+    """
 
     def __init__(
         self,
@@ -169,6 +284,9 @@ class _Mechanisms:
         distance: ArrayLike | None = None,
         secrets: Sequence[str] | None = None,
         answers: Sequence[str] | None = None,
+        most_at_once: float = math.inf,
+        *,
+        gain: Floats | None = None,
     ) -> None:
         values = _losses(loss)
         n, m = values.shape
@@ -177,36 +295,66 @@ class _Mechanisms:
                 f"{n} secrets and {m} answers make a program of {n * n * m // 2:,} variables, at "
                 f"most {MOST_VARIABLES:,} are solved; take fewer answers, or coarser secrets"
             )
-        self.shell = _shell(values, secrets, answers)
-        self.weight: Floats = (prior_for(self.shell, prior)[:, None] * values).ravel()
+        self.shell, self.gain = _shell(values, secrets, answers), gain
+        self.prior = prior_for(self.shell, prior)
+        self.weight: Floats = (self.prior[:, None] * values).ravel()
         first, second = np.triu_indices(n, 1)
-        parts = [_overlaps(first, second, n, m)]
+        added = first.size * m + 1 if gain is None else m
+        size = n * m + added
+        self.leak = np.zeros(size)  # what is least where least leaks, as a row over all variables
+        self.scale, self.most_leak = 1.0, 0.0
+        low = np.zeros(size)
+        if gain is None:
+            self.leak[-1] = -1.0
+            parts = [_overlaps(first, second, n, m)]
+        else:
+            self.scale = max(float(np.abs(gain).max()), 1e-300)
+            self.leak[n * m :] = self.most_leak = self.scale
+            low[n * m :] = -1.0
+            parts = [_gains(self.prior * gain / self.scale, m)]
         if epsilon is not None:
-            parts.append(_near(non_negative("epsilon", epsilon), _distances(distance, n), n, m))
+            far = _distances(distance, n)
+            parts.append(_near(non_negative("epsilon", epsilon), far, (n, m), size))
         elif distance is not None:
             raise InputError("`distance` is that of an `epsilon`: give both, or neither")
         self.upper = sparse.vstack(parts, format="csr")
-        size = n * m + first.size * m + 1
+        allowed = values <= non_negative("most_at_once", most_at_once, allow_infinite=True)
+        if not allowed.any(axis=1).all():
+            name = self.shell.secrets[int(allowed.any(axis=1).argmin())]
+            raise InputError(f"`most_at_once` is {most_at_once:g}: no answer is left for {name!r}")
+        high = np.concatenate([allowed.ravel().astype(np.float64), np.ones(added)])
+        self.bounds = np.column_stack([low, high])
         self.sums = sparse.csr_array(
             (np.ones(n * m), (np.repeat(np.arange(n), m), np.arange(n * m))), shape=(n, size)
         )
-        # The loss and ``t``, as rows over all variables.
-        self.loss = np.concatenate([self.weight, np.zeros(size - self.weight.size)])
-        self.security = np.append(np.zeros(size - 1), 1.0)
+        self.loss = np.concatenate([self.weight, np.zeros(added)])
+        self.dearest = float(values.max())
 
-    def most_secure(self, most_loss: float) -> Design:
-        """Maximise ``t`` within a loss."""
-        made, limit = self._solve(-self.security, self.loss, most_loss)
-        return self._design(made, -limit, "beta_star")
+    def within(self, most_loss: float) -> Design:
+        """Return the least leaky one within a loss; refuse a loss that none has."""
+        least = self.least_loss()
+        if most_loss < least.limit:
+            raise InputError(
+                f"`most_loss` is {most_loss:g}, and no mechanism has a loss below {least.limit:.6g}"
+            )
+        return self.least_leaky(min(most_loss, self.dearest))
 
-    def least_loss(self, security: float) -> Design:
-        """Minimise the loss with ``t`` at least so much."""
-        made, limit = self._solve(self.loss, -self.security, -security)
+    def least_leaky(self, most_loss: float) -> Design:
+        """Minimise what leaks within a loss."""
+        made, limit = self._solve(self.leak, self.loss, most_loss)
+        wanted: Measure = "beta_star" if self.gain is None else "vulnerability"
+        return self._design(made, -limit if self.gain is None else limit, wanted)
+
+    def least_loss(self, most_leak: float | None = None) -> Design:
+        """Minimise the loss with at most so much leakage, minus ``t`` or the vulnerability."""
+        most = self.most_leak if most_leak is None else most_leak
+        made, limit = self._solve(self.loss, self.leak, most)
         return self._design(made, limit, "loss")
 
-    def _design(self, made: Channel, limit: float, wanted: str) -> Design:
+    def _design(self, made: Channel, limit: float, wanted: Measure) -> Design:
         loss = float(self.weight @ made.dense.ravel())
-        return Design(made, beta_star(made).value, loss, limit, wanted)
+        leaks = None if self.gain is None else g_vulnerability(made, self.gain, self.prior)
+        return Design(made, beta_star(made).value, loss, limit, wanted, leaks)
 
     def _solve(self, cost: Floats, row: Floats, limit: float) -> tuple[Channel, float]:
         """Return the mechanism, and what no feasible point falls below (weak duality)."""
@@ -215,17 +363,82 @@ class _Mechanisms:
         most[-1] = limit
         n, m = self.shell.shape
         found = least_cost(
-            cost, A_ub=upper, b_ub=most, A_eq=self.sums, b_eq=np.ones(n), bounds=(0, 1)
+            cost, A_ub=upper, b_ub=most, A_eq=self.sums, b_eq=np.ones(n), bounds=self.bounds
         )
         prices = np.minimum(np.asarray(found.ineqlin.marginals), 0.0)
         sums = np.asarray(found.eqlin.marginals)
         left = cost - upper.T @ prices - self.sums.T @ sums
-        bound = float(prices @ most + sums.sum() + np.minimum(left, 0.0).sum())
-        if found.fun - bound > WITHIN:
+        bound = float(prices @ most + sums.sum() + (left[:, None] * self.bounds).min(axis=1).sum())
+        if found.fun - bound > WITHIN * max(1.0, self.scale):
             raise NarcissusError("the linear program was not solved to its tolerance")
         entries = np.maximum(found.x[: n * m].reshape(n, m), 0.0)
         entries /= entries.sum(axis=1, keepdims=True)
         return channel(entries, secrets=self.shell.secrets, outputs=self.shell.outputs), bound
+
+
+def _gains(weighted: Floats, m: int) -> Any:
+    """Return the rows ``sum_s pi_s g_ws C_so <= v_o``; ``weighted`` is ``pi_s g_ws``."""
+    guesses = len(weighted)
+    over = sparse.kron(sparse.csr_array(weighted), sparse.eye_array(m))
+    taken = sparse.kron(np.ones((guesses, 1)), sparse.eye_array(m))
+    return sparse.hstack([over, -taken], format="csr")
+
+
+def _least_information(values: Floats, prior: Floats, most: float) -> tuple[Floats, float]:
+    """Return the channel that tells least at a loss, and a lower limit of that in bits.
+
+    Each price of the loss has a channel; those of the prices around the loss are mixed.
+    """
+
+    def cost(made: Floats) -> float:
+        return float(prior @ (made * values).sum(axis=1))
+
+    above, price, best = np.zeros(values.shape), 1.0 / float(values.max()), 0.0
+    above[:, int((prior @ values).argmin())] = 1.0  # says nothing
+    if cost(above) <= most:
+        return above, 0.0
+    below, low, high = above, 0.0, math.inf
+    law = np.full(values.shape[1], 1 / values.shape[1])
+    while True:
+        made, law, limit = _at_price(values, prior, price, most, law)
+        best = max(best, limit)
+        if cost(made) > most:
+            above, low = made, price
+        else:
+            below, high = made, price
+        share = (cost(above) - most) / max(cost(above) - cost(below), 1e-300)
+        mixed = min(1.0, share) * below + (1 - min(1.0, share)) * above
+        told = 0.0 if math.isinf(high) else shannon_leakage(mixed, prior)
+        if low >= (1 - 1e-13) * high or price * values.max() > 1e7 or 0 < told < best + WITHIN / 2:
+            return mixed, best
+        price = 2 * low if math.isinf(high) else (low + high) / 2
+
+
+def _at_price(
+    values: Floats, prior: Floats, price: float, most: float, law: Floats
+) -> tuple[Floats, Floats, float]:
+    """Return the channel of least ``bits + price loss``, its law of answers, and Berger's limit.
+
+    law: To start from, of all answers.
+    """
+    least = values.min(axis=1)
+    kernel = np.exp(-price * (values - least[:, None]))
+    law, step = 0.999 * law + 0.001 / law.size, 1.0
+    spent, known = price * (most - float(prior @ least)), -math.inf
+    for _ in range(MOST_STEPS):
+        likely = kernel @ law
+        grow = (prior / likely) @ kernel
+        told = float(prior @ np.log(likely))
+        step = min(step * 1.2, 50.0) if told > known else 1.0
+        known, excess = told, math.log(float(grow.max()))
+        if excess <= WITHIN / 5:
+            break
+        law = law * grow**step
+        law /= law.sum()
+    likely = kernel @ law
+    excess = math.log(float(((prior / likely) @ kernel).max()))
+    limit = (-float(prior @ np.log(likely)) - spent - excess) / math.log(2)
+    return law * kernel / likely[:, None], law, limit
 
 
 def _overlaps(first: NDArray[np.intp], second: NDArray[np.intp], n: int, m: int) -> Any:
@@ -256,8 +469,9 @@ def _distances(distance: ArrayLike | None, n: int) -> Floats:
     return values
 
 
-def _near(epsilon: float, distance: Floats, n: int, m: int) -> Any:
+def _near(epsilon: float, distance: Floats, shape: tuple[int, int], size: int) -> Any:
     """``C_ao <= e^(epsilon d_ab) C_bo`` for all ordered pairs and answers."""
+    n, m = shape
     a, b = np.nonzero(~np.eye(n, dtype=bool))
     each, answers = np.arange(a.size * m), np.tile(np.arange(m), a.size)
     grow = np.exp(np.minimum(epsilon * distance[a, b], 700.0))
@@ -265,7 +479,6 @@ def _near(epsilon: float, distance: Floats, n: int, m: int) -> Any:
     columns = np.concatenate([np.repeat(a, m) * m + answers, np.repeat(b, m) * m + answers])
     scale = np.repeat(1 / grow, m)  # divided by the factor: entries of at most 1
     entries = np.concatenate([scale, -np.ones(each.size)])
-    size = n * m + n * (n - 1) // 2 * m + 1
     return sparse.csr_array((entries, (rows, columns)), shape=(each.size, size))
 
 

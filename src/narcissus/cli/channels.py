@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import click
 
@@ -411,6 +411,12 @@ def _write_witness(
 class DesignOptions:
     most_loss: float | None = None
     beta_star: float | None = None
+    vulnerability: float | None = None
+    wanted: Annotated[str, Opt(click.Choice(["beta-star", "vulnerability", "information"]))] = (
+        "beta-star"
+    )
+    gain: InFile = None
+    most_at_once: float | None = None
     epsilon: float | None = None
     prior: Path | None = None
     out: Path | None = None
@@ -421,20 +427,12 @@ class DesignOptions:
 
 @command
 def design(loss: Path, *, of: DesignOptions) -> None:
-    drawn = of.curve or of.report
-    if (of.most_loss is None) == (of.beta_star is None) and (
-        drawn is None or of.most_loss is not None
-    ):
-        raise click.UsageError(
-            "give one of --most-loss and --beta-star, or --curve or --report alone"
-        )
+    _check_design(of)
     costs, secrets, answers = channels.read_losses(loss)
     given = None if of.prior is None else channels.read_prior(of.prior)
-    points: tuple[Any, Any] | None = None
-    if drawn is not None:
-        fine = 11 if of.curve is None else 21
-        points = channels.trade_off(costs, fine, prior=given, epsilon=of.epsilon)
-    if of.curve is not None and points is not None:
+    found = _designed(costs, of, {"prior": given, "secrets": secrets, "answers": answers})
+    if of.curve is not None:
+        points = channels.trade_off(costs, prior=given, epsilon=of.epsilon)
 
         def draw(axes: Axes) -> None:
             axes.plot(*points)
@@ -444,26 +442,55 @@ def design(loss: Path, *, of: DesignOptions) -> None:
             axes.grid(visible=True)
 
         save_figure("--curve", of.curve, draw)
-    how: dict[str, Any] = {"prior": given, "epsilon": of.epsilon}
-    how |= {"secrets": secrets, "answers": answers}
-    found = None
-    if of.most_loss is not None:
-        found = channels.most_secure(costs, of.most_loss, **how)
-    elif of.beta_star is not None:
-        found = channels.least_loss(costs, of.beta_star, **how)
     if found is not None:
         if of.out is not None:
             channels.write_channel(of.out, found.channel)
         click.echo(json.dumps(_of_design(found)) if of.as_json else str(found))
-    if of.report is not None and points is not None:
+    if of.report is not None:
+        curve = channels.trade_off(costs, 11, prior=given, epsilon=of.epsilon)
         nothing = channels.loss_of_nothing(costs, given)
-        where = asked({"the losses": loss, "the prior": of.prior})
-        page = leakage.design_page(found, points, nothing, where)
+        where = asked({"the losses": loss, "the prior": of.prior, "the gain": of.gain})
+        page = leakage.design_page(found, curve, nothing, where)
         write_page(of.report, page, silent=of.as_json)
+
+
+def _check_design(of: DesignOptions) -> None:
+    limits = [of.most_loss, of.beta_star, of.vulnerability]
+    asked_for = sum(limit is not None for limit in limits)
+    if asked_for != 1 and (asked_for or (of.curve or of.report) is None):
+        raise click.UsageError(
+            "give one of --most-loss, --beta-star and --vulnerability, or --curve or --report alone"
+        )
+    if of.vulnerability is None and of.wanted != "vulnerability":
+        _refuse({"--gain": of.gain}, "--beta-star or --wanted, unless that is vulnerability")
+    if of.wanted != "beta-star" and of.most_loss is None:
+        raise InputError(f"`--wanted {of.wanted}` needs `--most-loss`, the largest expected loss")
+    if of.wanted == "information":
+        needless = {"--epsilon": of.epsilon, "--most-at-once": of.most_at_once}
+        _refuse(needless, "--wanted information")
+
+
+def _designed(costs: Any, of: DesignOptions, how: dict[str, Any]) -> channels.Design | None:
+    if of.gain is not None:
+        how["gain"] = gain_from(of.gain).reindex(columns=how["secrets"])
+    if of.wanted == "information":
+        return channels.least_informative(costs, cast("float", of.most_loss), **how)
+    how["epsilon"] = of.epsilon
+    if of.most_at_once is not None:
+        how["most_at_once"] = of.most_at_once
+    if of.most_loss is not None:
+        is_security = of.wanted == "beta-star"
+        make: Any = channels.most_secure if is_security else channels.least_vulnerable
+        return make(costs, of.most_loss, **how)
+    if of.vulnerability is None and of.beta_star is None:
+        return None
+    limits = {"beta_star": of.beta_star or 0.0, "vulnerability": of.vulnerability}
+    return channels.least_loss(costs, **limits, **how)
 
 
 def _of_design(found: channels.Design) -> dict[str, Any]:
     numbers = {key: getattr(found, key) for key in ("beta_star", "loss", "limit", "wanted")}
+    numbers |= {} if found.leakage is None else {found.measured.split()[0]: found.leakage}
     c = found.channel
     names = {"secrets": list(c.secrets), "answers": list(c.outputs)}
     return {**numbers, **names, "channel": c.dense.tolist()}

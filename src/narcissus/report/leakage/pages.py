@@ -134,18 +134,16 @@ def design_page(found: Design | None, curve: tuple[Any, Any], nothing: float, as
         "security is drawn below."
     )
     if found is not None:
-        most = "at most" if found.wanted == "beta_star" else "at least"
-        name = "Bayes security" if found.wanted == "beta_star" else "loss"
-        words = (
-            f"A mechanism with Bayes security {found.beta_star:.4g} at an expected loss of "
-            f"{found.loss:.4g}; no other does better: {name} {most} {found.limit:.6g}."
-        )
+        words = f"{found}.".replace("\n  no", "; no")
         apart = percent(1 - found.beta_star / 2)
         numbers = [
             ("Worst two secrets told apart", apart, "50% by guessing", "proved"),
             ("Bayes security", f"{found.beta_star:.4g}", "of this mechanism", "proved"),
             ("Expected loss", f"{found.loss:.4g}", f"saying nothing: {nothing:.4g}", "proved"),
         ]
+        if found.leakage is not None:
+            said = (found.measured.capitalize(), f"{found.leakage:.4g}", "of this mechanism")
+            numbers.append((*said, "proved"))
         title = "The mechanism: what it says for each secret"
         blocks.append(pictures.rows_of(found.channel, title, ("secret", "answer"), "mechanism"))
     how = (
