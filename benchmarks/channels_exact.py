@@ -63,6 +63,18 @@ def main() -> None:
         own, found = clock(lambda: ch.beta_star(part))
         theirs, value = clock(lambda: 1 / measure.bayes_risk.mult_capacity(part)[0], 1)
         print(f"  qif, {size:,} {theirs / own:6.1f} times slower, by {value - found.value:.1e}")
+        for secrets, outputs in ((10, 10), (100, 100), (1_000, 100)):
+            c = ch.channel(rng.dirichlet(np.ones(outputs), secrets))
+            prior, rows = np.full(secrets, 1 / secrets), np.asarray(c.matrix)
+            own, bits = clock(lambda c=c, p=prior: ch.shannon_leakage(c, p), 20)
+            theirs, value = clock(lambda p=prior, r=rows: measure.shannon.add_leakage(p, r), 20)
+            most, found = clock(lambda c=c: ch.shannon_capacity(c), 1)
+            slow, high = clock(lambda r=rows: measure.shannon.add_capacity(r)[0], 1)
+            print(
+                f"  Shannon, {secrets} x {outputs}: qif takes {theirs / own:.2f} of our time for "
+                f"the leakage (by {value - bits:.1e}), {slow / most:.2f} for the capacity "
+                f"(by {high - found.low:.1e})"
+            )
 
     many = ch.channel(rng.dirichlet(np.ones(12), 100_000))
     ours, _ = clock(lambda: ch.beta_star(many))
