@@ -53,7 +53,7 @@ def read_parquet(
             _refuse_large(f"{path}", size, largest)
         # Texts stay in their dictionary: written out, one long text in a million rows would not
         # fit into memory, whatever the file says about its size.
-        with _believed(path, size), _opened(path, read_dictionary=texts) as file:
+        with believed(path, size), _opened(path, read_dictionary=texts) as file:
             frame = file.read(columns=None if wanted is None else kept).to_pandas()
     _require_rows(path, len(frame), rows)
     return frame
@@ -96,7 +96,7 @@ def parquet_parts(
                 held = max(size, width * min(rows, file.metadata.row_group(number).num_rows))
                 batches = file.iter_batches(rows, row_groups=[number], columns=list(columns))
                 while True:
-                    with _believed(path, held):
+                    with believed(path, held):
                         batch = next(batches, None)
                         frame = None if batch is None else batch.to_pandas()
                     if frame is None:
@@ -108,7 +108,7 @@ def parquet_parts(
 
 
 @contextmanager
-def _believed(path: Path, size: int) -> Generator[None]:
+def believed(path: Path, size: int) -> Generator[None]:
     """Limit the memory of reading to a multiple of the declared size: pages may hold more.
 
     A page declares its own size, and the library allocates it before we can check.
@@ -186,7 +186,7 @@ def _unpacked(path: Path, file: Any, kept: Sequence[str]) -> list[int]:
     with _opened(path, buffer_size=_BUFFER, pre_buffer=False) as tried:
         for number in groups:
             size = tried.metadata.row_group(number).total_byte_size
-            with _believed(path, min(max(0, size), LARGEST)):
+            with believed(path, min(max(0, size), LARGEST)):
                 next(tried.iter_batches(1, row_groups=[number], columns=list(kept)), None)
     return [
         sum(max(0, group.column(place).total_uncompressed_size) for place in places)

@@ -176,6 +176,7 @@ class CountedTable(Table):
         values: tuple[NDArray[np.float64] | None, ...] = (),
         notes: Mapping[str, str] | None = None,
         readings: Mapping[str, ColumnReading] | None = None,
+        remarks: tuple[str, ...] = (),
     ) -> None:
         for name, value in (
             ("names", names),
@@ -184,6 +185,7 @@ class CountedTable(Table):
             ("values", values),
             ("notes", dict(notes or {})),
             ("readings", dict(readings or {})),
+            ("remarks", remarks),
         ):
             object.__setattr__(self, name, value)
         given, times = np.asarray(records), np.asarray(counts)
@@ -250,7 +252,7 @@ class CountedTable(Table):
             [self._records[:, j] for j in keep], [self.sizes[j] for j in keep], self._counts
         )
         heads = self._heads(keep)
-        return CountedTable(*heads[:3], records, counts, *heads[3:])
+        return CountedTable(*heads[:3], records, counts, *heads[3:], self.remarks)
 
     def __repr__(self) -> str:
         return (
@@ -340,7 +342,7 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
     records, counts = distinct.records()
     observer.note(f"{parts.name}: {distinct.rows:,} rows, {len(records):,} distinct records")
     heads = reading.heads(tallies, codings)
-    return CountedTable(*heads[:3], records, counts, *heads[3:])
+    return CountedTable(*heads[:3], records, counts, *heads[3:], tuple(parts.remarks))
 
 
 def _told(

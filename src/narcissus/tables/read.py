@@ -10,12 +10,12 @@ import numpy as np
 
 from narcissus._pandas import pd
 from narcissus._validation import integer, one_of
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
 from narcissus.tables.counted import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
-from narcissus.tables.sources import kept_columns, open_source
+from narcissus.tables.sources import kept_columns
 from narcissus.tables.spelling import ReadAs
 from narcissus.tables.table import Table
 from narcissus.tables.tally import RawColumn, ValueTally
@@ -43,7 +43,7 @@ def read_table(
         Parquet file (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such as
         ``"statsmodels:fair"`` (extra ``examples``), a data frame, or a `Table`, which is binned.
     columns: The columns to keep, in this order; None keeps all.
-    drop: Columns to leave out; ``""`` names those without a name.
+    drop: Columns to leave out; ``""`` names those without a name, if any.
     bins: How to bin columns of many values, by name.
     missing: What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
         "refuse" the table, "drop" the rows, or make them a value of their own, the "category"
@@ -83,14 +83,16 @@ def read_table(
     if isinstance(source, Table):
         return _selected(source, chosen, dropped, {**binning, **(read_as or {})})
     reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
-    try:
-        name, raw = open_source(source, chosen, dropped, min(limit, above))
-    except TooLargeError:  # to be held; what is too large to be counted is refused here
-        return count_records(open_parts(source, chosen, dropped, limit), reading, observer)
-    return held(name, raw, reading)
+    parts = open_parts(source, chosen, dropped, limit)
+    raw = parts.whole(above)
+    if raw is None:
+        return count_records(parts, reading, observer)
+    return held(parts.name, raw, reading, parts.remarks)
 
 
-def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
+def held(
+    name: str, raw: list[RawColumn], reading: Reading, remarks: Sequence[str] = ()
+) -> Table:
     """Build the table of columns that are in memory as a whole."""
     reading.check([column.name for column in raw])
     if reading.missing == "drop":
@@ -99,10 +101,11 @@ def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
     for tally, column in zip(tallies, raw, strict=True):
         tally.add(column)
     codings = reading.codings(name, tallies)
-    coded = zip(codings, tallies, raw, strict=True)
-    codes = np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded])
+    codes = np.empty((len(raw[0].codes), len(raw)), dtype=np.int32, order="F")
+    for j, (coding, tally, column) in enumerate(zip(codings, tallies, raw, strict=True)):
+        np.take(coding.codes[tally.places(column)], column.codes, out=codes[:, j], mode="clip")
     heads = reading.heads(tallies, codings)
-    return Table(*heads[:3], codes, *heads[3:])
+    return Table(*heads[:3], codes, *heads[3:], tuple(remarks))
 
 
 def _selected(
