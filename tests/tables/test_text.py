@@ -120,7 +120,7 @@ def test_a_person_with_one_value_is_no_note(write):
     assert len(rows_of(write(csv_of([NAMES, *rows])))[1]) == 6
 
 
-CELL = st.text(st.sampled_from('a1., ;\t"\'\n\réß\x01'), max_size=4)
+CELL = st.text(st.sampled_from("a1., ;\t\"'\n\réß\x01"), max_size=4)
 
 
 @given(

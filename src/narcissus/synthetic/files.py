@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._pandas import is_frame, pd
+from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.tables import Bins, Table

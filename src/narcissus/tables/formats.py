@@ -206,6 +206,7 @@ def _sheet_text(path: Path, sheet: Any, largest: int) -> bytes:
     """Return the rows of a sheet as CSV, all as wide as the widest from the first of two cells."""
     lines: list[tuple[bytes, int]] = []
     length, first = 0, None
+    sheet.reset_dimensions()  # a wrong one would end the table early
     for number, cells in enumerate(sheet.iter_rows(values_only=True)):
         texts = [_cell_text(cell) for cell in cells]
         while texts and not texts[-1]:

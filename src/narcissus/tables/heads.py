@@ -5,8 +5,8 @@ than most lines below it, or a single one among blanks: then lines above the fir
 as most are titles, and left out. Two lines name the columns where the first has blanks between its
 names, the second has only texts, and numbers are below: ``2019,,`` over ``n,mean`` is ``2019 n``,
 ``2019 mean``. A header with one cell less than the lines below is that of R, whose first column has
-no name: texts that are all different, or 1, 2, 3 and so on. A last column without name and values is left out. ``sep=;`` in the first line is a hint of
-Excel.
+no name: texts that are all different, or 1, 2, 3 and so on. A last column without name and values
+is left out. ``sep=;`` in the first line is a hint of Excel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, takewhile
 
 from narcissus.errors import InputError
 from narcissus.tables.spelling import number_in
@@ -50,48 +50,42 @@ def find_head(name: str, lines: Sequence[str], marks: str) -> Head:
     InputError: there is no text.
     """
     first = next((line for line in lines if line.strip()), "")
-    if not first:
-        raise InputError(f"{name} is empty")
-    remarks: list[str] = []
     skipped = 0
     if hint := _HINT.fullmatch(first):
         marks, skipped = hint[1], lines.index(first) + 1
-    delimiter = next((mark for mark in marks if mark in first), marks[0])
-    rows = _rows(lines, delimiter, skipped)
-    is_regular = bool(rows) and _is_regular(rows)
-    at = 0 if is_regular else -1
-    if at < 0:
-        found = max((_body(_rows(lines, m, skipped), m) for m in marks), key=lambda f: f[0])
-        if found[0]:
-            delimiter, rows, at = found[1:]
+    usual = next((mark for mark in marks if mark in first), marks[0])
+    rows = _rows(lines, usual, skipped)
     if not rows:
         raise InputError(f"{name} is empty")
-    at = max(at, 0)
+    delimiter, at, is_regular = usual, 0, _is_regular(rows)
+    if not is_regular:
+        each = [_body(_rows(lines, mark, skipped), mark) for mark in marks]
+        delimiter, rows, at = max([(0, usual, rows, 0), *each], key=lambda found: found[0])[1:]
     start = rows[at - 1][1] if at else skipped
-    if at:
-        remarks.append(f"{_lines(1, start)} above the header left out")
+    remarks = [f"{_lines(1, start)} above the header left out"] if at else []
     header, end = rows[at]
-    width = _usual(rows[at + 1 :]) if rows[at + 1 :] else 0
+    width = _usual(rows[at + 1 :])
     below = [cells for cells, _ in rows[at + 1 :] if len(cells) == width]
     if names := _of_two(header, below):
-        header, end = names, rows[at + 1][1]
+        header, end, below = names, rows[at + 1][1], below[1:]
         remarks.append(f"The names of columns are those of {_lines(start + 1, end).lower()}")
-        below = below[1:]
-    empty = 0
     if not is_regular and width == len(header) + 1 and _names_rows(header, below):
-        if all(not cells[-1] for cells in below):
-            header = [*header, ""]
-        else:
-            header = ["", *header]
+        is_last = not any(cells[-1] for cells in below)
+        header = [*header, ""] if is_last else ["", *header]
+        if not is_last:
             remarks.append("The first column has no name: it is taken for the names of rows")
-    while len(header) > empty + 1 and not header[-1 - empty]:
-        if not below or any(cells[-1 - empty] for cells in below):
-            break
-        empty += 1
+    empty = _empty(header, below)
     if empty:
         header = header[:-empty]
         remarks.append(f"{empty} empty column{'s' * (empty > 1)} at the end left out")
     return Head(delimiter, _numbered(header), empty, start, end, remarks)
+
+
+def _empty(header: list[str], below: list[list[str]]) -> int:
+    """Return how many of the last columns have no name and no value."""
+    columns = zip(*map(reversed, [header, *below]), strict=False)
+    empty = len(list(takewhile(lambda cells: not any(cells), columns))) if below else 0
+    return min(empty, len(header) - 1)
 
 
 def _lines(first: int, last: int) -> str:
@@ -115,8 +109,10 @@ def _rows(lines: Sequence[str], mark: str, skipped: int) -> Rows:
 
 
 def _usual(rows: Rows) -> int:
-    """Return the number of cells that most rows have; of equals that of the first."""
-    return Counter(len(cells) for cells, _ in rows).most_common(1)[0][0]
+    """Return the number of cells that most rows have, of equals that of the first; 0 for none."""
+    return max(
+        widths := Counter(len(cells) for cells, _ in rows), key=widths.__getitem__, default=0
+    )
 
 
 def _is_regular(rows: Rows) -> bool:

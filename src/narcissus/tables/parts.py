@@ -20,6 +20,7 @@ from narcissus.observer import SILENT, Observer
 from narcissus.tables.sources import (
     MAX_BYTES,
     MOST_CELLS,
+    TableSource,
     chooser,
     factorized,
     frame_columns,
@@ -72,8 +73,9 @@ class Parts:
         at = 0
         source = self._source = self._source or self._read()
         while True:
-            if self._kept is not None and at < len(self._kept):
-                part = self._kept[at]
+            kept = self._kept or []  # it may be given up meanwhile
+            if at < len(kept):
+                part = kept[at]
             elif (part := next(source, None)) is None:
                 return
             else:
@@ -282,7 +284,7 @@ class TableSketch:
 
 
 def sketch_table(
-    source: Path | str | pd.DataFrame,
+    source: TableSource,
     *,
     drop: Sequence[str] = (),
     rows: int = ROWS,

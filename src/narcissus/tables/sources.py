@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,6 +31,8 @@ from narcissus.tables.formats import (
 from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn
 
+TableSource: TypeAlias = "Path | str | pd.DataFrame | Mapping[Any, Any] | Any"
+"""A file, "statsmodels:NAME", "-", a data frame of any library, or a dictionary of columns."""
 MAX_BYTES = LARGEST
 """Most bytes of a table that is held whole, unpacked."""
 MOST_COLUMNS = 10_000
@@ -65,25 +66,16 @@ def _standard_input() -> Path:
     """Write standard input to a file of this process: it is read more than once."""
     kept = tempfile.TemporaryDirectory(prefix="narcissus-")
     _HELD.append(kept)  # until the process ends
-    begun = sys.stdin.buffer.read(8)
-    suffix = next((s for mark, s in _MAGIC.items() if begun.startswith(mark)), ".csv")
+    data, left = sys.stdin.buffer.read(8), LARGEST
+    suffix = next((s for mark, s in _MAGIC.items() if data.startswith(mark)), ".csv")
     path = Path(kept.name) / f"standard-input{suffix}"
     with path.open("wb") as file:
-        file.write(begun)
-        shutil.copyfileobj(_Limited(sys.stdin.buffer), file)
+        while data:
+            left -= file.write(data)
+            if left < 0:
+                raise TooLargeError(f"standard input has more than {LARGEST:,} bytes: name a file")
+            data = sys.stdin.buffer.read(2**20)
     return path
-
-
-class _Limited:
-    def __init__(self, source: Any) -> None:
-        self._source, self._left = source, LARGEST
-
-    def read(self, size: int) -> bytes:
-        data = self._source.read(size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise TooLargeError(f"standard input has more than {LARGEST:,} bytes: name a file")
-        return data
 
 
 _HELD: list[Any] = []

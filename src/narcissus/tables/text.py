@@ -23,7 +23,7 @@ from narcissus._pandas import pd
 from narcissus._visible import cell
 from narcissus.errors import InputError
 from narcissus.tables.formats import is_sheet, sheet_as_text
-from narcissus.tables.heads import SAMPLE, Head, find_head, left_out_below
+from narcissus.tables.heads import SAMPLE, find_head, left_out_below
 from narcissus.tables.tally import RawColumn, first_rows
 
 MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
@@ -177,7 +177,7 @@ class _Text:
             if len(row[0]) != width:  # at once: rows may be much wider than the header
                 wide = len(row[0]) > width + 100
                 held += [] if wide else islice(rows, _TAIL + 1)
-                if wide or len(held) > _TAIL and held[-_TAIL - 1] is row:
+                if wide or (len(held) > _TAIL and held[-_TAIL - 1] is row):
                     raise self._wrong(held, held.index(row))
                 break
             if len(held) == most + _TAIL:
@@ -200,14 +200,12 @@ class _Text:
         """Leave out the notes below the last row; refuse rows that are no notes and too short."""
         width = self._head.width
         last = max((i for i, (c, _, _) in enumerate(rows) if _is_data(c, width)), default=-1)
-        for start in range(last + 1, len(rows)):
-            cells, line, after_blank = rows[start]
-            if _is_note(cells, width, after_blank):
-                while start > last + 1 and not any(map(str.strip, rows[start - 1][0])):
-                    start -= 1  # the blank row between
-                _remark(self._remarks, left_out_below(rows[start][1], rows[-1][1]))
-                rows = rows[:start]
-                break
+        notes = (i for i in range(last + 1, len(rows)) if _is_note(*rows[i], width))
+        if (start := next(notes, None)) is not None:
+            while start > last + 1 and not any(map(str.strip, rows[start - 1][0])):
+                start -= 1  # the blank row between
+            _remark(self._remarks, left_out_below(rows[start][1], rows[-1][1]))
+            rows = rows[:start]
         for place, (cells, _, _) in enumerate(rows):
             if len(cells) != width:
                 raise self._wrong(rows, place)
@@ -225,7 +223,7 @@ def _is_data(cells: list[str], width: int) -> bool:
     return len(cells) == width and (width < 3 or sum(1 for c in cells if c.strip()) > 1)
 
 
-def _is_note(cells: list[str], width: int, after_blank: bool) -> bool:
+def _is_note(cells: list[str], _: int, after_blank: bool, width: int) -> bool:
     """Check whether a row with too few cells, or with one filled, can be the first note."""
     said = cells[0].strip()
     is_one = not any(c.strip() for c in cells[1:])
@@ -258,7 +256,9 @@ def _plain_rows(data: bytes, mark: str, width: int) -> int:
     All rows have ``width`` cells and end with a line feed; a quote begins or ends a cell, or is
     doubled.
     """
-    if width < 2 or _NEVER in data or data.count(b"\r") != data.count(b"\r\n") or ord(mark) > 127:
+    if width < 2 or _NEVER in data or ord(mark) > 127:
+        return 0
+    if data[-1:] != b"\n" or data.count(b"\r") != data.count(b"\r\n"):
         return 0
     letters = np.frombuffer(data, np.uint8)
     ends = (letters == 10) | (letters == ord(mark))
@@ -277,7 +277,7 @@ def _plain_rows(data: bytes, mark: str, width: int) -> int:
         ends &= ~inside
     found = letters[ends]
     rows, left = divmod(len(found), width)
-    if left or data[-1:] != b"\n":
+    if left:
         return 0
     is_end = found == 10
     return rows if is_end[width - 1 :: width].all() and np.count_nonzero(is_end) == rows else 0
@@ -302,7 +302,7 @@ def _parsed(
         low_memory=False,
     )
     found: dict[int, tuple[list[str], NDArray[np.integer]]] = {}
-    for column in frame.columns:
+    for column in sorted(set(wanted)):
         values = frame[column].cat
         codes, texts = values.codes.to_numpy(), values.categories.tolist()
         order = np.argsort(first_rows(codes, len(texts)))  # as they appear, that row first
