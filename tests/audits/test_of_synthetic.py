@@ -55,7 +55,7 @@ def test_arguments_mean_what_a_study_file_says(halves, tmp_path):
 
 def test_mistakes_are_refused(halves):
     real, control, synthetic = halves
-    with pytest.raises(InputError, match="no column `il`|`il`.*did you mean `ill`"):
+    with pytest.raises(InputError, match="`il`"):
         narcissus.audit_synthetic(real, synthetic, control=control, unknown="il")
     with pytest.raises(InputError, match="not both"):
         narcissus.audit_synthetic(

@@ -261,3 +261,29 @@ def test_a_header_of_one_name_a_hundred_thousand_times_is_refused_at_once(write)
     content = ",".join(["x", "x (2)"] * 50_000) + "\n" + ",".join("1" * 100_000) + "\n"
     with pytest.raises(InputError, match="100,000 columns; at most 10,000"):
         read_table(write(content))
+
+
+def test_all_problems_are_told_at_once(write):
+    lines = "".join(f"{i},p{i},x,{'' if i % 9 else i},{i % 2}\n" for i in range(300))
+    with pytest.raises(InputError) as error:
+        read_table(write("age,who,one,pay,sex\n" + lines))
+    said = str(error.value).split("\n")
+    assert said[0] == "4 problems:"
+    for line, (column, remedy) in zip(
+        said[1:],
+        [
+            ("`pay` (row 2, 3, 4, ...)", "--missing category"),
+            ("`age` has 300 different numbers", "--bins age=50"),
+            ("`who` has another text in each", "--drop who"),
+            ("`one` has one value only", "--drop one"),
+        ],
+        strict=True,
+    ):
+        assert column in line
+        assert remedy in line
+    for how in ({"drop": ["x", "y"]}, {"bins": {"x": Bins(width=1), "y": Bins(width=1)}}):
+        with pytest.raises(InputError, match=r"2 problems:\n\* .*`x`.*\n\* .*`y`"):
+            read_table(write(GOOD), **how)
+    wide = ",".join(f"c{i}" for i in range(50)) + "\n" + ("1," * 49 + "1\n") * 3
+    with pytest.raises(InputError, match=r"50 problems:(\n.*){20}\n\* and 30 more problems"):
+        read_table(write(wide))

@@ -28,7 +28,7 @@ from narcissus.tables.formats import (
     is_frame_file,
     read_frame,
 )
-from narcissus.tables.table import unknown_column
+from narcissus.tables.table import refuse, unknown_column
 from narcissus.tables.tally import RawColumn
 
 TableSource: TypeAlias = "Path | str | pd.DataFrame | Mapping[Any, Any] | Any"
@@ -138,9 +138,8 @@ def kept_columns(
 ) -> list[int]:
     """Return the positions of the columns to keep, after checking all names."""
     known = set(names)
-    for name in (*(choose or ()), *filter(None, drop)):  # those without a name, if any
-        if name not in known:
-            raise InputError(unknown_column(name, names))
+    asked = (*(choose or ()), *filter(None, drop))  # those without a name, if any
+    refuse([InputError(unknown_column(name, names)) for name in asked if name not in known])
     kept = [n for n in (names if choose is None else choose) if n not in drop]
     if not kept:
         raise InputError("no column is left: `drop` takes all of them away")
