@@ -54,7 +54,9 @@ def located(source: Any) -> tuple[str, pd.DataFrame | Path, list[str]]:
             "`source` must be a path, 'statsmodels:NAME' or a data frame (of pandas, polars, "
             f"pyarrow, DuckDB, or a dictionary of columns), got {type(source).__name__}"
         )
-    path = _standard_input() if str(source) == "-" else Path(source)
+    path = Path(source)
+    if path.name == "-" and not path.exists():  # a study puts its folder before it
+        path = _standard_input()
     _check_file(path)
     remarks: list[str] = []
     found = read_frame(path, remarks) if is_frame_file(path) else path
