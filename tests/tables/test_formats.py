@@ -142,6 +142,7 @@ def test_a_sheet_with_a_title_notes_and_formats(tmp_path):
         [date(2020, 3, 31), True, 2, None],
         [date(2020, 4, 1), False, 2.5, None],
         [date(2020, 4, 1), None, 2, None],
+        [date(2020, 4, 1), "a\nb", 2, None],
         [],
         ["Source: a survey"],
     ]
@@ -150,7 +151,7 @@ def test_a_sheet_with_a_title_notes_and_formats(tmp_path):
     assert decoded(table)[2] == ("2020-04-01", "(missing)", "2")
     assert table.remarks == (
         "Line 1 above the header left out",
-        "Line 8 below the last row left out",
+        "Line 10 below the last row left out",
     )
     book = openpyxl.load_workbook(path)
     book.create_sheet("more").append([1])

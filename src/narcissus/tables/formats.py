@@ -230,8 +230,8 @@ def _sheet_text(path: Path, sheet: Any, largest: int) -> bytes:
 
 def _csv_line(texts: Iterable[str]) -> bytes:
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(texts)
-    return line.getvalue().encode()
+    csv.writer(line).writerow(texts)  # quotes what holds a letter of its end of line
+    return line.getvalue().removesuffix("\r\n").encode()
 
 
 def _cell_text(value: Any) -> str:

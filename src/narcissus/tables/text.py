@@ -29,7 +29,7 @@ from narcissus.tables.tally import RawColumn, first_rows
 MISSING = frozenset({"", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"})
 """Texts that stand for a missing value in a text file."""
 
-_BLOCK = 2**22  # bytes that are parsed at a time
+_BLOCK = 2**21  # bytes that are parsed at a time
 _CHUNK = 2**20  # cells that are held as text at a time
 _NEVER = b"\x01"
 _TAIL = 64  # lines at the end among which notes below the table are looked for
@@ -261,20 +261,18 @@ def _plain_rows(data: bytes, mark: str, width: int) -> int:
     if data[-1:] != b"\n" or data.count(b"\r") != data.count(b"\r\n"):
         return 0
     letters = np.frombuffer(data, np.uint8)
-    ends = (letters == 10) | (letters == ord(mark))
+    ends = np.flatnonzero((letters == 10) | (letters == ord(mark)))
     if b'"' in data:
         quotes = letters == 34
         inside = np.logical_xor.accumulate(quotes)
         at = np.flatnonzero(quotes)
-        opens, closes = at[inside[at]], at[~inside[at]]
-        around = np.zeros(256, dtype=np.bool_)
-        around[[10, 34, ord(mark)]] = True
-        if inside[-1] or not around[letters[opens[opens > 0] - 1]].all():
+        before, after = letters[at[::2] - 1], letters[at[1::2] + 1]  # the last is a line feed
+        before[at[::2] == 0] = 10
+        is_well = (before == 10) | (before == 34) | (before == ord(mark))
+        is_closed = (after == 10) | (after == 13) | (after == 34) | (after == ord(mark))
+        if inside[-1] or not is_well.all() or not is_closed.all():
             return 0
-        around[13] = True
-        if not around[letters[closes + 1]].all():  # the last letter is a line feed
-            return 0
-        ends &= ~inside
+        ends = ends[~inside[ends]]
     found = letters[ends]
     rows, left = divmod(len(found), width)
     if left:
