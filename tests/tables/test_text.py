@@ -69,6 +69,8 @@ TABLE = csv_of([NAMES, *BODY])
             csv_of([NAMES, *with_index(BODY)]),
             ["The first column has no name: it is taken for the names of rows"],
         ),
+        ("Pay, by, sex\n2019,and,later\n\n" + TABLE, [TITLES]),
+        (TABLE + "Source: us, them, all\n", [BELOW]),
         (TABLE.encode("utf-16"), []),
     ],
 )
@@ -113,6 +115,13 @@ def test_names_of_two_lines(write, head, names):
 def test_what_is_no_title_and_no_note_is_refused(write, content, says):
     with pytest.raises(InputError, match=says):
         rows_of(write(content))
+
+
+def test_a_blank_line_below_the_header_ends_no_title(write):
+    found = rows_of(write(csv_of([NAMES]) + "\n" + csv_of(BODY)))
+    assert found == (NAMES, BODY, [])
+    texts = "who,sex\n\nAnn,f\nBob,m\n"
+    assert rows_of(write(texts)) == (("who", "sex"), [("Ann", "f"), ("Bob", "m")], [])
 
 
 def test_a_person_with_one_value_is_no_note(write):

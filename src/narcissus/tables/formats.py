@@ -193,7 +193,7 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
             try:
                 found = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
                 for sheet in found:
-                    if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART)):
+                    if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):
                         if len(found) > 1:
                             remarks.append(f"Sheet `{sheet.title}` read, of {len(found)}")
                         return io.BytesIO(text)
@@ -202,7 +202,7 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
     raise InputError(f"{path} is empty")
 
 
-def _sheet_text(path: Path, sheet: Any, largest: int) -> bytes:
+def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> bytes:
     """Return the rows of a sheet as CSV, all as wide as the widest from the first of two cells."""
     lines: list[tuple[bytes, int]] = []
     length, first = 0, None
@@ -222,6 +222,8 @@ def _sheet_text(path: Path, sheet: Any, largest: int) -> bytes:
         raise TooLargeError(f"{path} has a sheet of {length:,} bytes: write it as CSV or Parquet")
     if width == 0:
         return b""
+    if blank := sum(not count for _, count in lines[first or 0 :]):
+        remarks.append(f"{blank} blank row{'s' * (blank > 1)} of the sheet left out")
     return b"".join(
         line + b"," * (width - count if count and number >= (first or 0) else 0) + b"\n"
         for number, (line, count) in enumerate(lines)

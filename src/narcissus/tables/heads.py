@@ -2,11 +2,12 @@
 
 The first line that is not blank names the columns. It does not where it has another number of cells
 than most lines below it, or a single one among blanks: then lines above the first that is as wide
-as most are titles, and left out. Two lines name the columns where the first has blanks between its
-names, the second has only texts, and numbers are below: ``2019,,`` over ``n,mean`` is ``2019 n``,
-``2019 mean``. A header with one cell less than the lines below is that of R, whose first column has
-no name: texts that are all different, or 1, 2, 3 and so on. A last column without name and values
-is left out. ``sep=;`` in the first line is a hint of Excel.
+as most are titles, and left out, as are those above a blank line and a row of names. Two lines name
+the columns where the first has blanks between its names, the second has only texts, and numbers are
+below: ``2019,,`` over ``n,mean`` is ``2019 n``, ``2019 mean``. A header with one cell less than the
+lines below is that of R, whose first column has no name: texts that are all different, or 1, 2, 3
+and so on. A last column without name and values is left out. ``sep=;`` in the first line is a hint
+of Excel.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def find_head(name: str, lines: Sequence[str], marks: str) -> Head:
     if not rows:
         raise InputError(f"{name} is empty")
     delimiter, at, is_regular = usual, 0, _is_regular(rows)
-    if not is_regular:
+    if is_regular:
+        at = _below_title(rows, lines)
+    else:
         each = [_body(_rows(lines, mark, skipped), mark) for mark in marks]
         delimiter, rows, at = max([(0, usual, rows, 0), *each], key=lambda found: found[0])[1:]
     start = rows[at - 1][1] if at else skipped
@@ -120,6 +123,16 @@ def _is_regular(rows: Rows) -> bool:
     return len(cells) == _usual(rows) and not _is_title(rows, 0)
 
 
+def _below_title(rows: Rows, lines: Sequence[str]) -> int:
+    """Return the place of a row of names below a blank line, above which all is a title; else 0."""
+    width = len(rows[0][0])
+    for at in range(1, min(len(rows), 10)):
+        below = [cells for cells, _ in rows[at + 1 :] if len(cells) == width]
+        if not lines[rows[at - 1][1]].strip():
+            return at if len(rows[at][0]) == width and _are_names(rows[at][0], below) else 0
+    return 0
+
+
 def _is_title(rows: Rows, at: int) -> bool:
     """Check whether a row of three cells or more has one text among blanks, and the next more."""
     filled = [sum(map(bool, cells)) for cells, _ in rows[at : at + 2]]
@@ -162,17 +175,22 @@ def _is_number(text: str) -> bool:
     return number_in(text) is not None or number_in(text, ",") is not None
 
 
+def _are_names(cells: list[str], below: list[list[str]]) -> bool:
+    """Check that a row has texts only, and a name above a column of numbers."""
+    columns = [[row[j] for row in below if row[j]] for j in range(len(cells))]
+    return not any(map(_is_number, cells)) and any(
+        name and column and all(map(_is_number, column))
+        for name, column in zip(cells, columns, strict=True)
+    )
+
+
 def _of_two(header: list[str], below: list[list[str]]) -> list[str] | None:
     """Return names from two lines, or None where one line names the columns."""
     inner = header[next((i for i, cell in enumerate(header) if cell), 0) :]
     if all(inner) or len(below) < 2 or len(below[0]) != len(header):
         return None
-    second, rest = below[0], below[1:]
-    columns = [[cells[j] for cells in rest if cells[j]] for j in range(len(header))]
-    if any(map(_is_number, second)) or not any(
-        name and cells and all(map(_is_number, cells))
-        for name, cells in zip(second, columns, strict=True)
-    ):
+    second = below[0]
+    if not _are_names(second, below[1:]):
         return None
     names: list[str] = []
     group = ""

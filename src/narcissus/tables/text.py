@@ -34,6 +34,7 @@ _CHUNK = 2**20  # cells that are held as text at a time
 _NEVER = b"\x01"
 _TAIL = 64  # lines at the end among which notes below the table are looked for
 _NOTE = re.compile(r"\s*([*†‡§]|(sources?|notes?|quelle|anmerkung(en)?|hinweis)\b)", re.IGNORECASE)
+_HEADING = re.compile(r"\s*(sources?|notes?|quelle|anmerkung(en)?)\s*:", re.IGNORECASE)
 
 Row = tuple[list[str], int, bool]
 """Cells, the line where they end, and whether a blank line is above."""
@@ -220,6 +221,8 @@ class _Text:
 
 
 def _is_data(cells: list[str], width: int) -> bool:
+    if _HEADING.match(cells[0]):
+        return False
     return len(cells) == width and (width < 3 or sum(1 for c in cells if c.strip()) > 1)
 
 
@@ -227,6 +230,8 @@ def _is_note(cells: list[str], _: int, after_blank: bool, width: int) -> bool:
     """Check whether a row with too few cells, or with one filled, can be the first note."""
     said = cells[0].strip()
     is_one = not any(c.strip() for c in cells[1:])
+    if _HEADING.match(said):
+        return True
     if not said or (len(cells) == width and not is_one):
         return False
     if _NOTE.match(said):
