@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import errno
 import gzip
@@ -212,10 +211,7 @@ def open_bytes(path: Path, *, largest: int = LARGEST) -> io.BufferedReader:
     source = _unpacked(path)  # closed with the stream that is returned
     with unpacking(path):
         mark = source.read(2)
-    if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        source = _Recoded(source, "utf-16-le" if mark == codecs.BOM_UTF16_LE else "utf-16-be")
-        mark = b""
-    return watched(_After(mark, source), path, largest)
+    return watched(_Begun(mark, source), path, largest)
 
 
 def watched(source: Any, path: Path, largest: int) -> io.BufferedReader:
@@ -223,28 +219,19 @@ def watched(source: Any, path: Path, largest: int) -> io.BufferedReader:
     return io.BufferedReader(_Watched(source, path, largest), 2**16)
 
 
-class _After:
-    """A stream of which the first bytes were read."""
+class _Begun:
+    """A stream of which two bytes were read; UTF-16 with a byte order mark becomes UTF-8."""
 
     def __init__(self, begun: bytes, source: Any) -> None:
-        self._begun, self._source = begun, source
+        kind = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}.get(begun)
+        self._decoder = None if kind is None else codecs.getincrementaldecoder(kind)()
+        self._begun, self._source = b"" if kind else begun, source
+        self.close = source.close
 
     def read(self, size: int) -> bytes:
         data, self._begun = self._begun, b""
-        return data or self._source.read(size)
-
-    def close(self) -> None:
-        self._source.close()
-
-
-class _Recoded(_After):
-    """A stream of UTF-16, after its byte order mark, as UTF-8."""
-
-    def __init__(self, source: Any, encoding: str) -> None:
-        super().__init__(b"", source)
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-
-    def read(self, size: int) -> bytes:
+        if self._decoder is None:
+            return data or self._source.read(size)
         while True:  # three bytes at most are made of two
             data = self._source.read(max(2, size // 2))
             text = self._decoder.decode(data, final=not data)
@@ -252,7 +239,7 @@ class _Recoded(_After):
                 return text.encode("utf-8")
 
 
-PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+PACKED = (".gz", ".xz", ".zst", ".zip")
 """How the name of a packed text ends; a zip archive must hold one file only."""
 
 
@@ -295,8 +282,6 @@ def _unpacked(path: Path) -> Any:
         match path.suffix.lower():
             case ".gz":
                 return gzip.open(path, "rb")
-            case ".bz2":
-                return bz2.open(path, "rb")
             case ".xz":
                 return lzma.open(path, "rb")
             case ".zst":

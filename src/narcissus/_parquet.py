@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,17 +20,9 @@ SPARE = 2**31
 """Bytes of address space that a reader takes in any case, for what a footer says is small."""
 _SMALLER = ": write the file again with smaller row groups, such as a million rows"
 
-Choose = Callable[[list[str], int], Sequence[str] | None]
 
-
-def read_parquet(
-    path: Path, choose: Choose = lambda names, rows: None, *, largest: int = LARGEST
-) -> pd.DataFrame:
-    """Read columns of a Parquet file; columns of text are categorical.
-
-    ``choose`` receives the names of all columns and the number of rows before any is read. It
-    returns the columns to read (None: all), or raises. ``largest`` limits the unpacked bytes of the
-    columns.
+def read_parquet(path: Path, *, largest: int = LARGEST) -> pd.DataFrame:
+    """Read a Parquet file of at most ``largest`` unpacked bytes; columns of text are categorical.
 
     Raises
     ------
@@ -46,15 +38,13 @@ def read_parquet(
         with _opened(path) as file:
             names: list[str] = list(file.schema_arrow.names)
             rows = int(file.metadata.num_rows)
-            wanted = choose(names, rows)
-            kept = names if wanted is None else list(wanted)
-            texts, width = _plain(path, file, kept)
-            size = max(width * rows, sum(_unpacked(path, file, kept)))
+            texts, width = _plain(path, file, names)
+            size = max(width * rows, sum(_unpacked(path, file, names)))
             _refuse_large(f"{path}", size, largest)
         # Texts stay in their dictionary: written out, one long text in a million rows would not
         # fit into memory, whatever the file says about its size.
         with believed(path, size), _opened(path, read_dictionary=texts) as file:
-            frame = file.read(columns=None if wanted is None else kept).to_pandas()
+            frame = file.read().to_pandas()
     _require_rows(path, len(frame), rows)
     return frame
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
 import gzip
 import io
@@ -200,7 +199,6 @@ def zipped(data, *names, folder=False):
 
 PACKINGS = {
     "gz": gzip.compress,
-    "bz2": bz2.compress,
     "xz": lzma.compress,
     "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
     "zip": lambda data: zipped(data, "t.csv", folder=True),

@@ -62,10 +62,10 @@ def text_parts(
         stream = open_bytes(path, largest=largest)
         marks = "\t" if unpacked_name(path).endswith(".tsv") else ",;\t"
     with stream:
-        yield from _Text(str(path), _Blocks(stream, said), marks, said).parts(choose)
+        yield from _Text(str(path), _Lines(stream, said), marks, said).parts(choose)
 
 
-class _Blocks:
+class _Lines:
     """The bytes of a text as UTF-8, some whole lines at a time."""
 
     def __init__(self, stream: io.BufferedReader, remarks: list[str]) -> None:
@@ -98,7 +98,7 @@ def _remark(remarks: list[str], text: str) -> None:
 
 
 class _Text:
-    def __init__(self, name: str, blocks: _Blocks, marks: str, remarks: list[str]) -> None:
+    def __init__(self, name: str, blocks: _Lines, marks: str, remarks: list[str]) -> None:
         self._name, self._blocks, self._remarks = name, blocks, remarks
         self._line = 0  # lines and rows parsed so far
         self._rows = 0
