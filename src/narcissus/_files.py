@@ -7,15 +7,17 @@ import errno
 import gzip
 import hashlib
 import io
+import lzma
 import os
 import stat
 import sys
-import zlib
+import zipfile
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from narcissus._optional import optional
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 
 LARGEST = 2**30
@@ -142,9 +144,8 @@ class _Watched(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._source.read(len(buffer))
-        if self._count == 0 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise InputError(f"{self._path} is not UTF-8 text but UTF-16: save it as UTF-8")
+        with unpacking(self._path):
+            data = self._source.read(len(buffer))
         if (place := data.find(b"\0")) >= 0:
             raise InputError(
                 f"{self._path} is not a text table: it holds binary data "
@@ -192,32 +193,129 @@ codecs.register_error(WESTERN, _western)
 
 
 def open_text(path: Path, *, largest: int = LARGEST, errors: str = "strict") -> io.TextIOWrapper:
-    """Open a text table (UTF-8; unpacked if its name ends in .gz) with limits while reading.
+    """Open a text table as `open_bytes` does, and decode it; a byte order mark is left out."""
+    watched = open_bytes(path, largest=largest)
+    return io.TextIOWrapper(watched, encoding="utf-8-sig", errors=errors, newline="")
 
-    Reading stops with an error after ``largest`` unpacked bytes, at a line of more than
-    `LONGEST_LINE`, or at a zero byte. A packed file is refused first if it unpacks to over `WORTH`
-    times its size.
+
+def open_bytes(path: Path, *, largest: int = LARGEST) -> io.BufferedReader:
+    """Open a text table, unpacked if its name ends in one of `PACKED`, with limits while reading.
+
+    UTF-16 with a byte order mark becomes UTF-8; other bytes stay as they are. Reading stops with an
+    error after ``largest`` unpacked bytes, at a line of more than `LONGEST_LINE`, or at a zero
+    byte. A packed file is refused first if it unpacks to over `WORTH` times its size.
     """
     size = file_size(path, largest=largest)
-    is_packed = path.name.lower().endswith(".gz")
-    if is_packed:
+    if is_packed(path):
         _require_worth(path, min(largest, max(SMALL, WORTH * size)))
+    source = _unpacked(path)  # closed with the stream that is returned
+    with unpacking(path):
+        mark = source.read(2)
+    return watched(_Begun(mark, source), path, largest)
+
+
+def watched(source: Any, path: Path, largest: int) -> io.BufferedReader:
+    """Return a stream of the bytes of a text, with the limits of `open_bytes`."""
+    return io.BufferedReader(_Watched(source, path, largest), 2**16)
+
+
+class _Begun:
+    """A stream of which two bytes were read; UTF-16 with a byte order mark becomes UTF-8."""
+
+    def __init__(self, begun: bytes, source: Any) -> None:
+        kind = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}.get(begun)
+        self._decoder = None if kind is None else codecs.getincrementaldecoder(kind)()
+        self._begun, self._source = b"" if kind else begun, source
+        self.close = source.close
+
+    def read(self, size: int) -> bytes:
+        data, self._begun = self._begun, b""
+        if self._decoder is None:
+            return data or self._source.read(size)
+        while True:  # three bytes at most are made of two
+            data = self._source.read(max(2, size // 2))
+            text = self._decoder.decode(data, final=not data)
+            if text or not data:
+                return text.encode("utf-8")
+
+
+PACKED = (".gz", ".xz", ".zst", ".zip")
+"""How the name of a packed text ends; a zip archive must hold one file only."""
+
+
+def is_packed(path: Path) -> bool:
+    return path.name.lower().endswith(PACKED)
+
+
+def unpacked_name(path: Path) -> str:
+    """Return the name of what is in a packed file, in lower case; else the file's own."""
+    if path.suffix.lower() == ".zip":
+        with unpacking(path), zipfile.ZipFile(path) as archive:
+            return Path(_only_member(path, archive).filename).name.lower()
+    return (path.with_suffix("") if is_packed(path) else path).name.lower()
+
+
+@contextmanager
+def unpacking(path: Path) -> Generator[None]:
+    """Turn whatever an unpacking library raises into an `InputError` that names the file."""
     try:
-        # Closed with the stream that is given back.
-        source: Any = gzip.open(path, "rb") if is_packed else path.open("rb")  # noqa: SIM115
+        yield
+    except NarcissusError:
+        raise
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    watched = io.BufferedReader(_Watched(source, path, largest), 2**16)
-    return io.TextIOWrapper(watched, encoding="utf-8-sig", errors=errors, newline="")
+        if error.errno is not None or not is_packed(path):
+            raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+        raise InputError(_incomplete(path, error)) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} begins as UTF-16 and is none: save it as UTF-8") from error
+    except Exception as error:
+        raise InputError(_incomplete(path, error)) from error
+
+
+def _incomplete(path: Path, error: Exception) -> str:
+    kind = {".gz": "gzip", ".zst": "zstd"}.get(suffix := path.suffix.lower(), suffix[1:])
+    return f"{path} is not a complete {kind} file: {_in_a_line(error)}"
+
+
+def _unpacked(path: Path) -> Any:
+    with unpacking(path):
+        match path.suffix.lower():
+            case ".gz":
+                return gzip.open(path, "rb")
+            case ".xz":
+                return lzma.open(path, "rb")
+            case ".zst":
+                arrow: Any = optional("pyarrow", extra="formats", purpose="Reading zstd")
+                return arrow.input_stream(str(path), compression="zstd")
+            case ".zip":
+                archive = zipfile.ZipFile(path)
+                return archive.open(_only_member(path, archive))
+            case _:
+                return path.open("rb")
+
+
+def _only_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    found = [
+        member
+        for member in archive.infolist()
+        if not member.is_dir() and not member.filename.startswith("__MACOSX/")
+    ]
+    if len(found) != 1:
+        raise InputError(
+            f"{path} holds {len(found):,} files: unpack it, and name the one that is the table"
+        )
+    if found[0].flag_bits & 1:
+        raise InputError(f"{path} is protected by a password: unpack it first")
+    return found[0]
 
 
 def _require_worth(path: Path, largest: int) -> None:
     """Unpack a file once without parsing it, since parsing is slow.
 
-    An incomplete gzip file is left to the reader to report.
+    An incomplete file is left to the reader to report.
     """
     left = largest
-    with suppress(OSError, EOFError, zlib.error), gzip.open(path, "rb") as file:
+    with suppress(Exception), closing(_unpacked(path)) as file:
         while left >= 0 and (data := file.read(2**20)):
             left -= len(data)
     if left < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,17 +20,9 @@ SPARE = 2**31
 """Bytes of address space that a reader takes in any case, for what a footer says is small."""
 _SMALLER = ": write the file again with smaller row groups, such as a million rows"
 
-Choose = Callable[[list[str], int], Sequence[str] | None]
 
-
-def read_parquet(
-    path: Path, choose: Choose = lambda names, rows: None, *, largest: int = LARGEST
-) -> pd.DataFrame:
-    """Read columns of a Parquet file; columns of text are categorical.
-
-    ``choose`` receives the names of all columns and the number of rows before any is read. It
-    returns the columns to read (None: all), or raises. ``largest`` limits the unpacked bytes of the
-    columns.
+def read_parquet(path: Path, *, largest: int = LARGEST) -> pd.DataFrame:
+    """Read a Parquet file of at most ``largest`` unpacked bytes; columns of text are categorical.
 
     Raises
     ------
@@ -46,15 +38,13 @@ def read_parquet(
         with _opened(path) as file:
             names: list[str] = list(file.schema_arrow.names)
             rows = int(file.metadata.num_rows)
-            wanted = choose(names, rows)
-            kept = names if wanted is None else list(wanted)
-            texts, width = _plain(path, file, kept)
-            size = max(width * rows, sum(_unpacked(path, file, kept)))
+            texts, width = _plain(path, file, names)
+            size = max(width * rows, sum(_unpacked(path, file, names)))
             _refuse_large(f"{path}", size, largest)
         # Texts stay in their dictionary: written out, one long text in a million rows would not
         # fit into memory, whatever the file says about its size.
-        with _believed(path, size), _opened(path, read_dictionary=texts) as file:
-            frame = file.read(columns=None if wanted is None else kept).to_pandas()
+        with believed(path, size), _opened(path, read_dictionary=texts) as file:
+            frame = file.read().to_pandas()
     _require_rows(path, len(frame), rows)
     return frame
 
@@ -96,7 +86,7 @@ def parquet_parts(
                 held = max(size, width * min(rows, file.metadata.row_group(number).num_rows))
                 batches = file.iter_batches(rows, row_groups=[number], columns=list(columns))
                 while True:
-                    with _believed(path, held):
+                    with believed(path, held):
                         batch = next(batches, None)
                         frame = None if batch is None else batch.to_pandas()
                     if frame is None:
@@ -108,7 +98,7 @@ def parquet_parts(
 
 
 @contextmanager
-def _believed(path: Path, size: int) -> Generator[None]:
+def believed(path: Path, size: int) -> Generator[None]:
     """Limit the memory of reading to a multiple of the declared size: pages may hold more.
 
     A page declares its own size, and the library allocates it before we can check.
@@ -186,7 +176,7 @@ def _unpacked(path: Path, file: Any, kept: Sequence[str]) -> list[int]:
     with _opened(path, buffer_size=_BUFFER, pre_buffer=False) as tried:
         for number in groups:
             size = tried.metadata.row_group(number).total_byte_size
-            with _believed(path, min(max(0, size), LARGEST)):
+            with believed(path, min(max(0, size), LARGEST)):
                 next(tried.iter_batches(1, row_groups=[number], columns=list(kept)), None)
     return [
         sum(max(0, group.column(place).total_uncompressed_size) for place in places)

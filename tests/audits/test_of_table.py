@@ -171,11 +171,12 @@ def test_own_objects_are_played_by_worker_processes(quick):
         ({"sweeps": 3}, r"option of `gibbs`: write attacks=\{'gibbs': \{'sweeps': ...\}\}"),
         ({"seed": 3}, "the seed is `rng`"),
         ({"unknown": ["il"]}, "no column `il`; did you mean `ill`"),
-        ({"unknown": "ill"}, "`threat.unknown`: Input should be a valid list, got 'ill'"),
+        ({"unknown": "il"}, "no column `il`; did you mean `ill`"),
+        ({"unknown": b"ill"}, "`unknown` must be a list of names, got b'ill'"),
         ({"targets": -1}, "`threat.targets`: Input should be greater than 0, got -1"),
         ({"targets": True}, "`threat.targets`: Input should be a valid integer, got True"),
-        ({"groups": "job"}, r"`groups` must be a list: write \[\"job\"\]"),
-        ({"groups": 3}, "`groups` must be a list or a dictionary, got 3"),
+        ({"groups": "jo"}, "no column `jo`"),
+        ({"groups": object()}, "`groups` must be a list of names"),
         ({"attacks": ["posterio"]}, "posterio.*did you mean `posterior`"),
         ({"prior": {"kind": "empirical", "parents": 3}}, "`(prior.)?parents`.*empirical"),
         ({"k": None, "epsilon": None, "mechanism": [{"name": "rounding", "base": 5}]},
@@ -191,8 +192,8 @@ def test_a_mistake_is_answered_with_the_argument(quick, arguments, message):
 
 
 def test_data_that_is_none_is_refused():
-    with pytest.raises(InputError, match=r"`data` must be a pandas data frame.*got dict"):
-        audit({"ill": [1, 2]}, unknown=["ill"], epsilon=1.0)
+    with pytest.raises(InputError, match=r"`data` must be a data frame.*got list"):
+        audit([1, 2], unknown=["ill"], epsilon=1.0)
     with pytest.raises(StudyError, match="give exactly one of `unknown` and `known`"):
         audit(pd.DataFrame({"ill": [1, 2]}), epsilon=1.0)
 

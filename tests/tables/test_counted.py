@@ -16,7 +16,7 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import Bins, CountedTable, Table, read_table
 from narcissus.tables import counted as module
 from narcissus.tables.counted import Distinct, Packing, tallied, tallied_columns
-from narcissus.tables.sources import text_parts
+from narcissus.tables.text import text_parts
 
 LABELS = (("a", "b"), ("1", "2", "4"))
 RECORDS = np.array([[0, 0], [0, 2], [1, 1]])
@@ -106,7 +106,9 @@ def test_parts_that_do_not_fit_together(changes, says):
 def small_parts():
     """Read a few rows at a time, so that small tables have many parts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("narcissus.tables.sources._CHUNK", 7)
+        patch.setattr("narcissus.tables.text._CHUNK", 7)
+        patch.setattr("narcissus.tables.text._TAIL", 1)
+        patch.setattr("narcissus.tables.text._BLOCK", 16)
         patch.setattr("narcissus.tables.parts._CHUNK", 7)
         patch.setattr("narcissus.tables.counted._WAITING", 5)
         yield
@@ -199,12 +201,12 @@ def test_columns_are_refused_alike(tmp_path, write):
     for source, how in [
         (frame, {}),
         (tmp_path / "t.parquet", {}),
-        (write("a,a\n1,2\n"), {}),
-        (write("a,b\n"), {}),
-        (write("a,b\n1,2\n2,1\n"), {"bins": {"c": Bins(width=1)}}),
-        (write("a,b\n1,2\n2,1\n"), {"bins": {"b": Bins(width=1)}, "drop": ["b"]}),
-        (write("a,b\n,2\n2,\n"), {"missing": "drop"}),
-        (write("a,b\n1,2\n2\n"), {}),
+        (write("a,a\n1,2\n", "1.csv"), {}),
+        (write("a,b\n", "2.csv"), {}),
+        (write("a,b\n1,2\n2,1\n", "3.csv"), {"bins": {"c": Bins(width=1)}}),
+        (write("a,b\n1,2\n2,1\n", "4.csv"), {"bins": {"b": Bins(width=1)}, "drop": ["b"]}),
+        (write("a,b\n,2\n2,\n", "5.csv"), {"missing": "drop"}),
+        (write("a,b\n1,2\n2\n", "6.csv"), {}),
         (pd.DataFrame({"a": []}), {}),
         (pd.DataFrame({"a": [[1], [2]]}), {}),
     ]:
@@ -218,9 +220,9 @@ def test_a_table_that_cannot_be_held_is_counted(write, tmp_path, monkeypatch):
     frame = pd.read_csv(path)
     frame.to_parquet(tmp_path / "t.parquet")
     assert type(read_table(path)) is Table
-    for limit, value in (("MOST_CELLS", 100), ("MAX_BYTES", 100)):
+    for limit, value in (("MOST_CELLS", 100), ("_is_small", lambda path: False)):
         with monkeypatch.context() as patch:
-            patch.setattr(f"narcissus.tables.sources.{limit}", value)
+            patch.setattr(f"narcissus.tables.parts.{limit}", value)
             assert isinstance(read_table(path), CountedTable)
             if limit == "MOST_CELLS":
                 assert isinstance(read_table(frame), CountedTable)
@@ -260,6 +262,7 @@ def test_the_rows_are_told(write, tmp_path):
 
 @pytest.mark.parametrize("after", ["a,b\n1,2\n3,1\n", "a,b\n1,2\n2,1\n2,1\n"])
 def test_a_file_that_changes_between_the_two_readings(monkeypatch, write, after):
+    monkeypatch.setattr("narcissus.tables.parts.KEPT", 0)  # else it is parsed once
     path = write("a,b\n1,2\n2,1\n")
     seen = []
 

@@ -8,8 +8,10 @@ import pytest
 
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import read_table
-from narcissus.tables import sources as module
-from narcissus.tables.sources import has_index, open_source, text_parts
+from narcissus.tables import text as module
+from narcissus.tables.parts import open_source
+from narcissus.tables.sources import has_index
+from narcissus.tables.text import text_parts
 
 from .conftest import GOOD
 
@@ -26,7 +28,7 @@ def test_missing_file_names_the_nearest(write, tmp_path):
 
 def test_files_that_are_something_else(write):
     with pytest.raises(InputError, match=r"must end in \.csv"):
-        read_table(write(GOOD, "people.xlsx"))
+        read_table(write(GOOD, "people.xls"))
     path = write(GOOD, "people.csv.gz")
     path.write_bytes(path.read_bytes()[:-12])
     with pytest.raises(InputError, match="not a complete gzip file"):
@@ -42,11 +44,11 @@ def test_files_that_are_something_else(write):
 
 def test_what_is_too_large_to_be_held_is_told(write, monkeypatch):
     path = write(GOOD)
-    assert len(open_source(path, None, (), 4)[1]) == 3
+    assert len(open_source(path, None, (), 4).columns) == 3
     with pytest.raises(TooLargeError, match="more rows; at most 3"):
         open_source(path, None, (), 3)
-    monkeypatch.setattr("narcissus.tables.sources.MAX_BYTES", 10)
-    with pytest.raises(TooLargeError, match="at most 10"):
+    monkeypatch.setattr("narcissus.tables.parts.MAX_BYTES", 10)
+    with pytest.raises(TooLargeError, match="or than 10 bytes"):
         open_source(path, None, (), 4)
 
 
@@ -62,11 +64,11 @@ def test_too_many_columns_or_cells(write, monkeypatch):
     wide = ",".join(f"c{i}" for i in range(10_001))
     with pytest.raises(TooLargeError, match="10,001 columns; at most 10,000"):
         read_table(write(f"{wide}\n{wide}\n"))
-    monkeypatch.setattr("narcissus.tables.sources.MOST_CELLS", 11)
+    monkeypatch.setattr("narcissus.tables.parts.MOST_CELLS", 11)
     for source in (write(GOOD), pd.read_csv(write(GOOD))):
-        with pytest.raises(TooLargeError, match=r"12 cells .* at most 11"):
+        with pytest.raises(TooLargeError, match="more than 11 cells"):
             open_source(source, None, (), 100)
-        assert len(open_source(source, None, ["town"], 100)[1]) == 2
+        assert len(open_source(source, None, ["town"], 100).columns) == 2
 
 
 def test_frames_that_cannot_be_used():
@@ -96,6 +98,8 @@ def test_a_first_column_without_a_name_is_an_index():
 
 def test_parts_have_the_next_rows_of_the_chosen_columns(write, monkeypatch):
     monkeypatch.setattr(module, "_CHUNK", 6)
+    monkeypatch.setattr(module, "_TAIL", 1)
+    monkeypatch.setattr(module, "_plain_rows", lambda *_: 0)  # all by the standard library
     seen = []
 
     def choose(names):

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from narcissus._pandas import pd
 from narcissus._random import RandomSource
+from narcissus.audits.of_table import Names, with_names
 from narcissus.audits.outcome import Audit
 from narcissus.audits.play import run
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.load import load_study
 from narcissus.tables import Bins, Table
-from narcissus.tables.read import MissingPolicy
+from narcissus.tables.read import MissingPolicy, names_of
+from narcissus.tables.sources import TableSource
 from narcissus.tables.spelling import ReadAs
 
-People: TypeAlias = "pd.DataFrame | Table | Path | str"
-"""A data frame, a `Table`, a file (CSV or Parquet), or "statsmodels:NAME"."""
+People: TypeAlias = "TableSource | Table"
+"""Whatever `narcissus.read_table` reads."""
 
 
 def audit_synthetic(
     real: People,
     synthetic: People,
     *,
-    unknown: Sequence[str],
+    unknown: Names,
     control: People | None = None,
-    linked: tuple[Sequence[str], Sequence[str]] | None = None,
+    linked: tuple[Names, Names] | None = None,
     people: int | None = None,
-    columns: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
+    columns: Names | None = None,
+    drop: Names | None = None,
     bins: Mapping[str, Bins | Mapping[str, Any]] | None = None,
     missing: MissingPolicy | None = None,
     read_as: Mapping[str, ReadAs] | None = None,
-    groups: Sequence[str] | None = None,
+    groups: Names | None = None,
     at_most: float | None = None,
     threshold: Mapping[str, Any] | None = None,
     policy: Path | str | None = None,
@@ -80,15 +81,18 @@ def audit_synthetic(
     """
     data = {"real": real, "synthetic": synthetic, "control": control, "columns": columns}
     data |= {"drop": drop, "bins": bins, "missing": missing, "read_as": read_as}
-    _require_lists(unknown=unknown, groups=groups, columns=columns, drop=drop)
     study = {
         "kind": "synthetic",
         "title": title,
-        "data": data,
-        "threat": {"unknown": unknown, "linked": linked, "people": people},
+        "data": with_names(data),
+        "threat": {
+            "unknown": names_of("unknown", unknown),
+            "linked": linked and [names_of("linked", side) for side in linked],
+            "people": people,
+        },
         "threshold": _accepted(at_most, threshold),
         "policy": policy,
-        "groups": {"columns": groups},
+        "groups": {"columns": None if groups is None else names_of("groups", groups)},
         "run": {"confidence": confidence},
     }
     return run(load_study(study), rng=rng, observer=observer, hours=hours)
@@ -101,10 +105,3 @@ def _accepted(at_most: float | None, threshold: Mapping[str, Any] | None) -> obj
     if threshold is not None:
         raise InputError("give `at_most` or `threshold`, not both: put it into `threshold`")
     return {"at_most": at_most}
-
-
-def _require_lists(**lists: Sequence[str] | None) -> None:
-    """Refuse a lone name: it is a mistake, not a list of letters."""
-    for name, given in lists.items():
-        if isinstance(given, str):
-            raise InputError(f'`{name}` must be a list: write ["{given}"]')

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import BaseModel
 
-from narcissus._pandas import is_frame, pd
+from narcissus._pandas import is_frame
 from narcissus._random import RandomSource
 from narcissus._validation import did_you_mean
 from narcissus.audits.outcome import Audit
@@ -21,9 +21,13 @@ from narcissus.study.kinds import study_kind
 from narcissus.study.load import load_study
 from narcissus.study.part_section import listed
 from narcissus.tables import Bins, Table
-from narcissus.tables.read import MissingPolicy
+from narcissus.tables.formats import as_frame
+from narcissus.tables.read import MissingPolicy, names_of
+from narcissus.tables.sources import TableSource
 from narcissus.tables.spelling import ReadAs
 
+Names = Sequence[str | int] | str | int
+"""Names of columns: a list, or one alone."""
 Levels = float | Sequence[float]
 """A level of privacy or noise, or several: a sweep."""
 
@@ -117,15 +121,15 @@ class Arguments(TypedDict, total=False):
         A name for the report.
     """
 
-    unknown: Sequence[str] | None
-    known: Sequence[str] | None
+    unknown: Names | None
+    known: Names | None
     targets: int | None
     people: Literal["prior", "rows", "all"] | None
     within: Mapping[str, float] | None
     at_least: int | None
     share_of_columns: bool | None
-    columns: Sequence[str] | None
-    drop: Sequence[str] | None
+    columns: Names | None
+    drop: Names | None
     bins: Mapping[str, Bins | Mapping[str, Any]] | None
     missing: MissingPolicy | None
     read_as: Mapping[str, ReadAs] | None
@@ -143,7 +147,7 @@ class Arguments(TypedDict, total=False):
     bounds: Levels | Mapping[str, Any] | None
     threshold: Mapping[str, Any] | None
     policy: Path | str | None
-    groups: Sequence[str] | Mapping[str, Any] | None
+    groups: Names | Mapping[str, Any] | None
     trials: int | None
     precision: float | None
     training: int | None
@@ -153,7 +157,7 @@ class Arguments(TypedDict, total=False):
 
 
 def audit(
-    data: pd.DataFrame | Table | Path | str,
+    data: TableSource | Table,
     *,
     rng: RandomSource = None,
     allow_code: bool = False,
@@ -171,8 +175,7 @@ def audit(
     numbers as a file that says the same, with the same seed. What is left out is as in a file that
     leaves it out. Relative paths start in the current folder.
 
-    data: The people: a data frame, a `Table`, a file (CSV or Parquet), or a packaged table such as
-        ``"statsmodels:fair"``.
+    data: The people: whatever `narcissus.read_table` reads.
     rng: The seed; None draws fresh entropy.
     allow_code: Whether ``module:attribute`` in an argument may run code; objects need no
         permission.
@@ -237,7 +240,9 @@ def _study(data: object, arguments: Arguments) -> dict[str, Any]:
     study: dict[str, Any] = {
         section: {key: given.pop(key) for key in keys} for section, keys in SECTIONS.items()
     }
-    study["data"] |= _source(data)
+    for section in ("data", "threat"):
+        study[section] = with_names(study[section])
+    study["data"] |= _source(as_frame(data))
     if (mechanism := given.pop("mechanism")) is not None:
         twice = [key for key, value in study["mechanism"].items() if value is not None]
         if twice:
@@ -248,11 +253,11 @@ def _study(data: object, arguments: Arguments) -> dict[str, Any]:
     if isinstance(given["prior"], str):
         given["prior"] = {"name": given["prior"]}
     if not isinstance(given["attacks"], Mapping | None):
-        given["attacks"] = {name: {} for name in _listed("attacks", given["attacks"])}
+        given["attacks"] = {name: {} for name in names_of("attacks", given["attacks"])}
     if not isinstance(given["bounds"], Mapping | None):
         given["bounds"] = {"confidence": given["bounds"]}
     if not isinstance(given["groups"], Mapping | None):
-        given["groups"] = {"columns": _listed("groups", given["groups"])}
+        given["groups"] = {"columns": names_of("groups", given["groups"])}
     return study | given
 
 
@@ -266,6 +271,19 @@ def _one_mechanism(mechanism: object) -> object:
     return {"name": mechanism} if isinstance(mechanism, str) else mechanism
 
 
+def with_names(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a section with the names of columns as texts: lists of them, one alone, and keys."""
+    lists = ("columns", "drop", "unknown", "known")
+    return {
+        key: names_of(key, value)
+        if key in lists and value is not None
+        else {str(name): way for name, way in value.items()}
+        if key in ("bins", "read_as", "within") and isinstance(value, Mapping)
+        else value
+        for key, value in section.items()
+    }
+
+
 def _source(data: object) -> dict[str, object]:
     """Return the key of the section [data] that says where the table is."""
     if is_frame(data) or isinstance(data, Table):
@@ -275,18 +293,10 @@ def _source(data: object) -> dict[str, object]:
     if isinstance(data, str):
         return {"table": data}
     raise InputError(
-        "`data` must be a pandas data frame, a Table, a path or 'statsmodels:NAME', "
+        "`data` must be a data frame (of pandas, polars, pyarrow, DuckDB, or a dictionary of "
+        "columns), a Table, a path or 'statsmodels:NAME', "
         f"got {type(data).__name__}"
     )
-
-
-def _listed(argument: str, names: object) -> list[str]:
-    """Return names as a list; a lone string is a mistake, not a list of letters."""
-    if isinstance(names, str):
-        raise InputError(f'`{argument}` must be a list: write ["{names}"]')
-    if not isinstance(names, Sequence):
-        raise InputError(f"`{argument}` must be a list or a dictionary, got {names!r}")
-    return [str(name) for name in names]  # pyright: ignore[reportUnknownVariableType]  (any list)
 
 
 def _no_argument(name: str) -> str:

@@ -129,7 +129,7 @@ def _refuted(
 
 def _read_scores(path: Path, *, pairs: bool) -> dict[str, Any]:
     """Read the columns ``score`` and ``member``, and the pairs, from a CSV file."""
-    from narcissus.tables.sources import text_parts
+    from narcissus.tables.text import text_parts
 
     names: list[str] = []
 

@@ -25,6 +25,7 @@ from narcissus.errors import StudyError
 from narcissus.study.plugins import GIVEN, UNKNOWN
 from narcissus.study.toml import DEEPEST, LARGEST_NUMBER
 from narcissus.tables import Bins, Table
+from narcissus.tables.formats import as_frame
 
 FRAME = f"{GIVEN}frame"  # the name that stands for the table of people
 # Keys of the section [data] that may each hold a table, of an audit of a given file.
@@ -49,7 +50,8 @@ class _Objects:
 
     def table(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for name, entry in value.items():
+        for name, given in value.items():
+            entry = as_frame(given) if path == ("data",) and name in ("frame", *FILES) else given
             if not isinstance(name, str):
                 where = f"in `{'.'.join(path)}` " if path else ""
                 raise StudyError(f"{THE_STUDY}: keys {where}must be text, got {name!r}")

@@ -11,15 +11,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._pandas import is_frame, pd
+from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
-from narcissus.tables.parts import column_names
+from narcissus.tables.parts import column_names, open_source
 from narcissus.tables.read import MissingPolicy, checked_bins, held
-from narcissus.tables.sources import has_index, open_source
+from narcissus.tables.sources import has_index
 from narcissus.tables.spelling import (
     HOW_MISSING,
     LABELS,
@@ -168,7 +168,9 @@ def _opened(
         here = [column for column in drop if column in names[name]]
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
-        found[name] = {column.name: column for column in _raw(name, source, columns, here)}
+        raw, remarks = _raw(name, source, columns, here)
+        found[name] = {column.name: column for column in raw}
+        left_out += [f"Of the {name} file: {text}" for text in remarks]
     _same_columns(found)
     order = sorted(found["real"])
     return {name: {c: raw[c] for c in order} for name, raw in found.items()}, left_out
@@ -187,24 +189,23 @@ def _names(name: str, source: Source) -> list[str]:
     """Return the names of a file's columns; unreadable files are refused later."""
     if isinstance(source, Table):
         return list(source.names)
-    if not (is_frame(source) or isinstance(source, str | Path)):
-        return []
     with _named(name):
         return column_names(source)
 
 
 def _raw(
     name: str, source: Source, columns: Sequence[str] | None, drop: Sequence[str]
-) -> list[RawColumn]:
-    """Read a file unconverted."""
+) -> tuple[list[RawColumn], Sequence[str]]:
+    """Read a file unconverted; return its columns, and how it was read."""
     with _named(name):
         if not isinstance(source, Table):
-            return open_source(source, columns, drop, MOST_ROWS)[1]
+            opened = open_source(source, columns, drop, MOST_ROWS)
+            return opened.columns, opened.remarks
         kept = source.select(c for c in columns or source.names if c not in drop)
         return [
             RawColumn(n, list(labels), codes.astype(np.int64))
             for n, labels, codes in zip(kept.names, kept.labels, kept.codes.T, strict=True)
-        ]
+        ], source.remarks
 
 
 def _together(

@@ -22,7 +22,7 @@ from narcissus.tables.bins import Bins
 from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
 from narcissus.tables.parts import Parts
 from narcissus.tables.spelling import HOW_MISSING, LABELS, ColumnReading, ReadAs
-from narcissus.tables.table import Heads, Table, unknown_column
+from narcissus.tables.table import Heads, Table, refuse, unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
 MOST_BYTES = 2**30
@@ -176,6 +176,7 @@ class CountedTable(Table):
         values: tuple[NDArray[np.float64] | None, ...] = (),
         notes: Mapping[str, str] | None = None,
         readings: Mapping[str, ColumnReading] | None = None,
+        remarks: tuple[str, ...] = (),
     ) -> None:
         for name, value in (
             ("names", names),
@@ -184,6 +185,7 @@ class CountedTable(Table):
             ("values", values),
             ("notes", dict(notes or {})),
             ("readings", dict(readings or {})),
+            ("remarks", remarks),
         ):
             object.__setattr__(self, name, value)
         given, times = np.asarray(records), np.asarray(counts)
@@ -250,7 +252,7 @@ class CountedTable(Table):
             [self._records[:, j] for j in keep], [self.sizes[j] for j in keep], self._counts
         )
         heads = self._heads(keep)
-        return CountedTable(*heads[:3], records, counts, *heads[3:])
+        return CountedTable(*heads[:3], records, counts, *heads[3:], self.remarks)
 
     def __repr__(self) -> str:
         return (
@@ -272,23 +274,28 @@ class Reading:
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse bins, and declared ways of reading, of columns that do not exist."""
+        problems: list[InputError] = []
         for argument, named in (("bins", self.bins), ("read_as", self.read_as)):
             for column in [name for name in named if name not in names]:
                 is_dropped = column in self.dropped
                 reason = "it is dropped" if is_dropped else unknown_column(column, names)
-                raise InputError(f"`{argument}` names the column `{column}`: {reason}")
+                problems.append(InputError(f"`{argument}` names the column `{column}`: {reason}"))
+        refuse(problems)
 
     def codings(self, name: str, tallies: Sequence[ValueTally]) -> list[Coding]:
-        """Code each column's values; raise where the table cannot be used."""
-        if self.missing == "refuse":
-            _refuse_missing(name, tallies)
+        """Code each column's values; raise for all columns at once that cannot be used."""
+        problems = _missing(name, tallies) if self.missing == "refuse" else []
         if self.missing == "drop" and tallies[0].rows == 0:
             raise InputError(f"every row of {name} has a missing value: drop a column instead")
-        return [
-            coding_of(tally, self.bins.get(name), self.max_values, self.read_as.get(name))
-            for tally in tallies
-            for name in (tally.name,)
-        ]
+        codings: list[Coding] = []
+        for tally in tallies:
+            bins, read_as = self.bins.get(tally.name), self.read_as.get(tally.name)
+            try:
+                codings.append(coding_of(tally, bins, self.max_values, read_as))
+            except InputError as error:
+                problems.append(error)
+        refuse(problems)
+        return codings
 
     def heads(self, tallies: Sequence[ValueTally], codings: Sequence[Coding]) -> Heads:
         """Return what a table holds of its columns, warnings of mixed ones included."""
@@ -340,7 +347,7 @@ def count_records(parts: Parts, reading: Reading, observer: Observer) -> Counted
     records, counts = distinct.records()
     observer.note(f"{parts.name}: {distinct.rows:,} rows, {len(records):,} distinct records")
     heads = reading.heads(tallies, codings)
-    return CountedTable(*heads[:3], records, counts, *heads[3:])
+    return CountedTable(*heads[:3], records, counts, *heads[3:], tuple(parts.remarks))
 
 
 def _told(
@@ -362,16 +369,15 @@ def _changed(name: str) -> InputError:
     return InputError(f"{name} was changed while it was read: read it again")
 
 
-def _refuse_missing(name: str, tallies: Sequence[ValueTally]) -> None:
+def _missing(name: str, tallies: Sequence[ValueTally]) -> list[InputError]:
     found: list[str] = []
     for tally in tallies:
         if tally.missing:
             first = ", ".join(str(row + 1) for row in tally.gaps)
             first += ", ..." if tally.missing > len(tally.gaps) else ""
             found.append(f"{tally.missing:,} in `{tally.name}` (row {first})")
-    if found:
-        shown = "; ".join(found[:5]) + (f"; and {len(found) - 5} more columns" * (len(found) > 5))
-        raise InputError(
-            f"{name} has missing values: {shown} (rows counted from 1 below the header): "
-            f"{HOW_MISSING}"
-        )
+    if not found:
+        return []
+    shown = "; ".join(found[:5]) + (f"; and {len(found) - 5} more columns" * (len(found) > 5))
+    below = "rows counted from 1 below the header"
+    return [InputError(f"{name} has missing values: {shown} ({below}): {HOW_MISSING}")]

@@ -11,58 +11,154 @@ from typing import Any, cast
 
 import numpy as np
 
-from narcissus._files import WORTH, file_size
-from narcissus._pandas import is_frame, pd
+from narcissus._files import WORTH, file_size, is_packed
+from narcissus._pandas import pd
 from narcissus._parquet import parquet_parts, read_footer
 from narcissus._validation import integer
 from narcissus.errors import InputError, TooLargeError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.sources import (
     MAX_BYTES,
+    MOST_CELLS,
+    TableSource,
     chooser,
     factorized,
     frame_columns,
     is_parquet,
     located,
     parquet_columns,
-    text_parts,
     too_many_rows,
 )
-from narcissus.tables.tally import RawColumn, ValueTally
+from narcissus.tables.tally import RawColumn, ValueTally, joined
+from narcissus.tables.text import text_parts
 
 CELLS_A_ROW = 20
 """Most cells that are read, for each row that may be."""
+KEPT = 2**28
+"""Bytes of parsed columns up to which they are kept for a second reading."""
+_A_VALUE = 100  # bytes of memory of a text
 _CHUNK = 2**22  # cells of a data frame or a Parquet file that are looked at at a time
 
 
-@dataclass(frozen=True)
 class Parts:
-    """A table that can be read again and again, some rows at a time."""
+    """A table that can be read again and again, some rows at a time.
+
+    What was parsed is kept as long as it is small, so that it is parsed once.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rows: int | None,
+        read: Callable[[], Iterator[list[RawColumn]]],
+        remarks: list[str],
+        *,
+        is_held: bool = False,
+        may_be_held: bool = True,
+    ) -> None:
+        self.name = name  # for messages
+        self.rows = rows  # None where unknown before they are read
+        self.remarks = remarks  # how it was read, complete when it was
+        self._read = read
+        self._may_be_held = may_be_held
+        self._kept: list[list[RawColumn]] | None = None if is_held else []
+        self._size = 0
+        self._source: Iterator[list[RawColumn]] | None = None
+
+    def read(self) -> Iterator[list[RawColumn]]:
+        """Yield the kept columns, the next rows of each."""
+        if self._kept is None:
+            yield from self._read()
+            return
+        at = 0
+        source = self._source = self._source or self._read()
+        while True:
+            kept = self._kept or []  # it may be given up meanwhile
+            if at < len(kept):
+                part = kept[at]
+            elif (part := next(source, None)) is None:
+                return
+            else:
+                self._keep(part)
+            at += 1
+            yield part
+
+    def _keep(self, part: list[RawColumn]) -> None:
+        self._size += sum(c.codes.nbytes + _A_VALUE * len(c.distinct) for c in part)
+        if self._kept is not None and self._size <= KEPT:
+            self._kept.append(part)
+        else:
+            self._kept = self._source = None  # whoever reads has the source
+
+    def whole(self, most: int) -> list[RawColumn] | None:
+        """Return all rows of the kept columns; None if there are more than ``most``, or too large.
+
+        Too large to be held is what has more than `MOST_CELLS`, or 1 GiB of file.
+        """
+        if not self._may_be_held or max(self.rows or 0, 1) > most:
+            return None
+        parts: list[list[RawColumn]] = []
+        rows = 0
+        for part in self.read():
+            rows += len(part[0].codes)
+            if rows > most or rows * len(part) > MOST_CELLS:
+                return None
+            parts.append(part)
+        return [joined(columns) for columns in zip(*parts, strict=True)]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """All rows of a table's kept columns."""
 
     name: str  # for messages
-    rows: int | None  # None where unknown before they are read
-    read: Callable[[], Iterator[list[RawColumn]]]  # yields the kept columns, the next rows of each
+    columns: list[RawColumn]
+    remarks: list[str]  # how it was read
+
+
+def open_source(
+    source: Any, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
+) -> Opened:
+    """Read the kept columns of a source as a whole; TooLargeError beyond the limits."""
+    parts = open_parts(source, choose, drop, max_rows)
+    columns = parts.whole(max_rows)
+    if columns is None:
+        raise TooLargeError(
+            f"{parts.name} is too large to be held: it has more than {MOST_CELLS:,} cells in the "
+            f"columns that are kept, or than {MAX_BYTES:,} bytes: drop columns, or give a sample "
+            "of the rows"
+        )
+    return Opened(parts.name, columns, parts.remarks)
 
 
 def open_parts(
     source: Any, choose: Sequence[str] | None, drop: Sequence[str], max_rows: int
 ) -> Parts:
-    """Open a source that `open_source` found too large to be held."""
-    name, path = located(source)
+    """Open a source, to be read in parts or as a whole."""
+    name, path, remarks = located(source)
     if not isinstance(path, Path):
-        return _of_frame(name, path, choose, drop, max_rows)
+        return _of_frame(name, path, choose, drop, max_rows, remarks)
     if is_parquet(path):
         return _of_parquet(path, choose, drop, max_rows)
-    is_packed = path.name.lower().endswith(".gz")
+    read = partial(
+        text_parts, path, chooser(name, choose, drop), largest=_most_bytes(path), remarks=remarks
+    )
+    limited = partial(_limited, name, read, max_rows)
+    return Parts(name, None, limited, remarks, may_be_held=_is_small(path))
+
+
+def _is_small(path: Path) -> bool:
+    return file_size(path, largest=2**63) <= MAX_BYTES
+
+
+def _most_bytes(path: Path) -> int:
     size = file_size(path, largest=2**63)
-    largest = max(MAX_BYTES, WORTH * size) if is_packed else max(MAX_BYTES, size)
-    read = partial(text_parts, path, chooser(name, choose, drop), largest=largest)
-    return Parts(name, None, partial(_limited, name, read, max_rows))
+    return max(MAX_BYTES, WORTH * size if is_packed(path) else size)
 
 
 def column_names(source: Any) -> list[str]:
     """Return the names of all columns of a source of `read_table`, empty ones included."""
-    _, path = located(source)
+    _, path, _ = located(source)
     if not isinstance(path, Path):
         return [str(column) for column in path.columns]
     if is_parquet(path):
@@ -73,8 +169,7 @@ def column_names(source: Any) -> list[str]:
         found.extend(names)
         return ()
 
-    largest = max(MAX_BYTES, WORTH * file_size(path, largest=2**63))
-    with closing(text_parts(path, choose, largest=largest)) as parts:
+    with closing(text_parts(path, choose, largest=_most_bytes(path))) as parts:
         next(parts)
     return found
 
@@ -106,6 +201,7 @@ def _of_frame(
     choose: Sequence[str] | None,
     drop: Sequence[str],
     max_rows: int,
+    remarks: list[str],
 ) -> Parts:
     kept = frame_columns(name, frame, choose, drop)
     if len(frame) > max_rows:
@@ -116,7 +212,7 @@ def _of_frame(
         for start in range(0, len(frame), step):
             yield factorized(name, frame.iloc[start : start + step], kept)
 
-    return Parts(name, len(frame), read)
+    return Parts(name, len(frame), read, remarks, is_held=True)
 
 
 def _of_parquet(
@@ -136,7 +232,7 @@ def _of_parquet(
         for frame in parquet_parts(path, kept, step, largest=MAX_BYTES):
             yield factorized(name, frame, parquet_columns(name, frame, kept, choose))
 
-    return Parts(name, footer.rows, read)
+    return Parts(name, footer.rows, read, [], may_be_held=_is_small(path))
 
 
 ROWS = 1_000_000
@@ -176,6 +272,7 @@ class TableSketch:
     columns: tuple[ColumnSketch, ...]
     left_out: tuple[str, ...]  # columns skipped on request
     unnamed: int  # number of columns without a name
+    remarks: tuple[str, ...] = ()  # what was left out of the file, or read otherwise
 
     @property
     def is_whole(self) -> bool:
@@ -187,7 +284,7 @@ class TableSketch:
 
 
 def sketch_table(
-    source: Path | str | pd.DataFrame,
+    source: TableSource,
     *,
     drop: Sequence[str] = (),
     rows: int = ROWS,
@@ -215,9 +312,14 @@ def sketch_table(
                 column.add(found)
             seen += len(part[0].codes)
             observer.note(f"{seen:,} rows") if seen % 2**20 == 0 else None
-    name = "" if is_frame(source) else str(source)
     return TableSketch(
-        name, seen, seen if ended else parts.rows, tuple(columns), tuple(drop), unnamed
+        str(source) if isinstance(source, str | Path) else "",
+        seen,
+        seen if ended else parts.rows,
+        tuple(columns),
+        tuple(drop),
+        unnamed,
+        tuple(parts.remarks),
     )
 
 

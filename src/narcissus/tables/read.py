@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, cast
 
 import numpy as np
 
-from narcissus._pandas import pd
 from narcissus._validation import integer, one_of
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 from narcissus.tables.bins import Bins
 from narcissus.tables.counted import Reading, complete, count_records
 from narcissus.tables.parts import open_parts
-from narcissus.tables.sources import kept_columns, open_source
+from narcissus.tables.sources import TableSource, kept_columns
 from narcissus.tables.spelling import ReadAs
 from narcissus.tables.table import Table
 from narcissus.tables.tally import RawColumn, ValueTally
@@ -24,7 +22,7 @@ MissingPolicy = Literal["refuse", "drop", "category"]
 
 
 def read_table(
-    source: Path | str | pd.DataFrame | Table,
+    source: TableSource | Table,
     *,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
@@ -38,12 +36,17 @@ def read_table(
 ) -> Table:
     """Read a table of people.
 
-    source: A text file (.csv, .tsv, .txt, each also with .gz; UTF-8, other bytes as Windows-1252;
-        first line the names, the second ``x`` is ``x (2)``; commas, semicolons or tabs separate), a
-        Parquet file (.parquet, .pq; extra ``parquet``), a table that statsmodels carries, such as
-        ``"statsmodels:fair"`` (extra ``examples``), a data frame, or a `Table`, which is binned.
+    source: A text file (.csv, .tsv, .txt; UTF-8, UTF-16 with a byte order mark, other bytes as
+        Windows-1252; commas, semicolons or tabs separate; the second ``x`` is ``x (2)``; what is
+        above and below the table by the rules of `narcissus.tables.heads`), JSON lines (.jsonl,
+        .ndjson), both also packed (.gz, .xz, .zst, .zip); Parquet (.parquet, .pq; extra
+        ``parquet``); a sheet of Excel (.xlsx), Arrow (.feather, .arrow), Stata (.dta), SPSS (.sav,
+        .zsav, .por) or SAS (.sas7bdat, .xpt), all with the extra ``formats``; ``"-"``, standard
+        input; a table that statsmodels carries, such as ``"statsmodels:fair"`` (extra
+        ``examples``); a data frame of pandas, polars, pyarrow or DuckDB, or whatever Arrow can
+        read; a dictionary of columns; or a `Table`, which is binned.
     columns: The columns to keep, in this order; None keeps all.
-    drop: Columns to leave out; ``""`` names those without a name.
+    drop: Columns to leave out; ``""`` names those without a name, if any.
     bins: How to bin columns of many values, by name.
     missing: What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
         "refuse" the table, "drop" the rows, or make them a value of their own, the "category"
@@ -56,8 +59,8 @@ def read_table(
     max_values: Refuse columns with more different values, after binning: each value is a cell of
         every marginal, and every one needs people in it.
     count_above: Tables of more rows (or 250 million cells, or 1 GiB of file) are not held row by
-        row: they are read in parts, twice, and become a `CountedTable` of their distinct records.
-        Labels, codes and refusals are the same.
+        row: they are read in parts, twice if they are large, and become a `CountedTable` of their
+        distinct records. Labels, codes and refusals are the same.
     observer: Receives the number of rows read in parts.
 
     Returns
@@ -74,7 +77,7 @@ def read_table(
         The package that reads this source is not installed.
     """
     chosen = _chosen(columns)
-    dropped = _names("drop", drop)
+    dropped = names_of("drop", drop)
     limit = integer("max_rows", max_rows, low=1)
     most = integer("max_values", max_values, low=2)
     above = integer("count_above", count_above, low=0)
@@ -83,14 +86,14 @@ def read_table(
     if isinstance(source, Table):
         return _selected(source, chosen, dropped, {**binning, **(read_as or {})})
     reading = Reading(binning, missing, most, dropped, dict(read_as or {}))
-    try:
-        name, raw = open_source(source, chosen, dropped, min(limit, above))
-    except TooLargeError:  # to be held; what is too large to be counted is refused here
-        return count_records(open_parts(source, chosen, dropped, limit), reading, observer)
-    return held(name, raw, reading)
+    parts = open_parts(source, chosen, dropped, limit)
+    raw = parts.whole(above)
+    if raw is None:
+        return count_records(parts, reading, observer)
+    return held(parts.name, raw, reading, parts.remarks)
 
 
-def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
+def held(name: str, raw: list[RawColumn], reading: Reading, remarks: Sequence[str] = ()) -> Table:
     """Build the table of columns that are in memory as a whole."""
     reading.check([column.name for column in raw])
     if reading.missing == "drop":
@@ -99,10 +102,11 @@ def held(name: str, raw: list[RawColumn], reading: Reading) -> Table:
     for tally, column in zip(tallies, raw, strict=True):
         tally.add(column)
     codings = reading.codings(name, tallies)
-    coded = zip(codings, tallies, raw, strict=True)
-    codes = np.column_stack([c.codes[t.places(column)][column.codes] for c, t, column in coded])
+    codes = np.empty((len(raw[0].codes), len(raw)), dtype=np.int32, order="F")
+    for j, (coding, tally, column) in enumerate(zip(codings, tallies, raw, strict=True)):
+        np.take(coding.codes[tally.places(column)], column.codes, out=codes[:, j], mode="clip")
     heads = reading.heads(tallies, codings)
-    return Table(*heads[:3], codes, *heads[3:])
+    return Table(*heads[:3], codes, *heads[3:], tuple(remarks))
 
 
 def _selected(
@@ -116,7 +120,7 @@ def _selected(
 
 
 def _chosen(columns: Sequence[str] | None) -> list[str] | None:
-    chosen = None if columns is None else _names("columns", columns)
+    chosen = None if columns is None else names_of("columns", columns)
     if chosen is not None:
         if not chosen:
             raise InputError("`columns` must name at least one column; leave it out to keep all")
@@ -125,11 +129,13 @@ def _chosen(columns: Sequence[str] | None) -> list[str] | None:
     return chosen
 
 
-def _names(argument: str, names: Sequence[str]) -> list[str]:
-    """Return names as a list; a lone string is a mistake, not a list of letters."""
-    if isinstance(names, str):
-        raise InputError(f'`{argument}` must be a list of column names: write ["{names}"]')
-    return [str(name) for name in names]
+def names_of(argument: str, names: object) -> list[str]:
+    """Return names of columns as texts: a list of them, or one alone, which may be a number."""
+    if isinstance(names, str | int | float):
+        return [str(names)]
+    if not isinstance(names, Iterable) or isinstance(names, bytes | Mapping):
+        raise InputError(f"`{argument}` must be a list of names, got {names!r}")
+    return [str(name) for name in cast("Iterable[object]", names)]
 
 
 def checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:

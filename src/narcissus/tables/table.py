@@ -50,6 +50,8 @@ class Table:
         By column, remarks on how it was read; not part of the digest.
     readings
         By column, how it was read; not part of the digest.
+    remarks
+        What was left out of the file or read otherwise, a line each; not part of the digest.
 
     Raises
     ------
@@ -64,6 +66,7 @@ class Table:
     values: tuple[NDArray[np.float64] | None, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     readings: Mapping[str, ColumnReading] = field(default_factory=dict[str, ColumnReading])
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         given = np.asarray(self.codes)
@@ -163,7 +166,7 @@ class Table:
         if not keep:
             raise InputError("`columns` must name at least one column")
         heads = self._heads(keep)
-        return Table(*heads[:3], self.codes[:, keep], *heads[3:])
+        return Table(*heads[:3], self.codes[:, keep], *heads[3:], self.remarks)
 
     def _heads(self, columns: Sequence[int]) -> Heads:
         names = tuple(self.names[j] for j in columns)
@@ -184,6 +187,21 @@ def unknown_column(name: object, names: Iterable[str]) -> str:
     known = list(names)
     hint = did_you_mean(str(name), known) or f"; the columns are {', '.join(known)}"
     return f"there is no column `{name}`{hint}"
+
+
+def refuse(problems: Sequence[InputError]) -> None:
+    """Raise one error for all problems, each in a line of its own; nothing for none."""
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        shown = [f"* {problem}" for problem in problems[:SHOWN]]
+        more = len(problems) - len(shown)
+        shown += [f"* and {more:,} more problems of this kind"] if more else []
+        raise InputError("\n".join([f"{len(problems):,} problems:", *shown]))
+
+
+SHOWN = 20
+"""Problems of a table that are told at once."""
 
 
 def _numbers(labels: tuple[str, ...]) -> NDArray[np.float64]:

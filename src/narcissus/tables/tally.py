@@ -25,7 +25,7 @@ class RawColumn:
     # different values: strings from a text file, Python objects from a data frame, None where
     # missing
     distinct: list[Any]
-    codes: NDArray[np.int64]  # position of each row's value in ``distinct``, shape (rows,)
+    codes: NDArray[np.integer]  # position of each row's value in ``distinct``, shape (rows,)
 
     @property
     def gaps(self) -> NDArray[np.bool_]:
@@ -64,7 +64,7 @@ class ValueTally:
             elif (place := self._place.setdefault(value, len(self.values))) < len(self.values):
                 self.counts[place] += times
             else:
-                first = _first_rows(part) if first is None else first
+                first = first_rows(part.codes, len(part.distinct)) if first is None else first
                 self.values.append(value)
                 self.counts.append(times)
                 self.first.append(int(first[number]) + self.rows)
@@ -115,7 +115,24 @@ class ValueTally:
         return np.array(places, dtype=np.int64)
 
 
-def _first_rows(part: RawColumn) -> NDArray[np.int64]:
-    first = np.zeros(len(part.distinct), dtype=np.int64)
-    first[part.codes[::-1]] = np.arange(len(part.codes) - 1, -1, -1)  # the last that is written
+def first_rows(codes: NDArray[np.integer], size: int) -> NDArray[np.int64]:
+    """Return the first row with each of ``size`` codes, shape (size,); -1 where there is none."""
+    first = np.full(size, -1, dtype=np.int64)
+    for most in (4096, len(codes)):  # few values are found soon
+        some = codes[:most]
+        first[some[::-1]] = np.arange(len(some) - 1, -1, -1)  # the last that is written
+        if (first >= 0).all():
+            break
     return first
+
+
+def joined(columns: Sequence[RawColumn]) -> RawColumn:
+    """Join parts of one column, in their order."""
+    if len(columns) == 1:
+        return columns[0]
+    place: dict[Any, int] = {}
+    codes: list[NDArray[np.integer]] = []
+    for column in columns:
+        new = np.array([place.setdefault(value, len(place)) for value in column.distinct])
+        codes.append(new.astype(np.min_scalar_type(-len(place)))[column.codes])
+    return RawColumn(columns[0].name, list(place), np.concatenate(codes))

@@ -407,8 +407,8 @@ def reading_lines(table: Table) -> list[str]:
     said = respellings(table.readings)
     kinds = {reading.kind for reading in table.readings.values()}
     if not said and kinds <= {"numbers", "texts"}:
-        return []
-    lines = [f"Columns read as {described(table.readings)}"]
+        return [*table.remarks]
+    lines = [*table.remarks, f"Columns read as {described(table.readings)}"]
     return [*lines, f"In the table {said}"] if said else lines
 
 

@@ -381,6 +381,8 @@ def draft(proposal: Proposal, path: str) -> str:
     if not sketch.is_whole:
         there = "" if sketch.all_rows is None else f" of {sketch.all_rows:,}"
         rows = f"the first {sketch.rows:,} rows{there}, and not the rest"
+    if sketch.remarks:
+        rows += f" ({'; '.join(sketch.remarks)})"
     gaps = [column for column in columns if column.missing]
     cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in gaps[:_SHOWN])
     more = f" and {len(gaps) - _SHOWN} more columns" if len(gaps) > _SHOWN else ""
@@ -438,7 +440,8 @@ def _comment(text: str, indent: str = "") -> str:
 def summary(proposal: Proposal) -> list[str]:
     """Summarise the proposal for the command line, a line each."""
     binned: Sequence[str] = [column.name for column in proposal.columns if column.bins]
-    lines = [f"unknown: {named(proposal.unknown)} ({proposal.unknown_reason})"]
+    lines = [f"read: {text}" for text in proposal.sketch.remarks]
+    lines.append(f"unknown: {named(proposal.unknown)} ({proposal.unknown_reason})")
     for what, names in (
         ("left out", list(proposal.drop)),
         ("binned", binned),

@@ -36,7 +36,7 @@ from narcissus.success.table import Scores
 from narcissus.tables import Table
 from narcissus.tables.coding import MISSING_LABEL, codes_by_labels
 from narcissus.tables.counted import complete
-from narcissus.tables.sources import open_source
+from narcissus.tables.parts import open_source
 from narcissus.tables.spelling import examples
 from narcissus.tables.tally import RawColumn
 from narcissus.worlds import RealRows
@@ -79,7 +79,7 @@ def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tup
 
 
 def _rows(study: TableStudy, table: Table, path: Path) -> Microdata:
-    _, raw = open_source(str(path), list(table.names), (), 200_000_000)
+    raw = open_source(str(path), list(table.names), (), 200_000_000).columns
     if study.data.missing == "drop":
         raw = complete(raw)
     columns = [_codes(raw[c], table, c, path, missing=True) for c in range(table.columns)]
@@ -94,7 +94,7 @@ def _cells(experiment: Experiment, path: Path) -> Floats:
     table, queries = experiment.table, experiment.queries
     if queries.coarse:
         raise InputError("`release`: files of tables with coarser columns cannot be read")
-    _, raw = open_source(str(path), None, (), 100 * queries.cells + 1)
+    raw = open_source(str(path), None, (), 100 * queries.cells + 1).columns
     by_name = {column.name: column for column in raw}
     if COUNT not in by_name:
         raise InputError(

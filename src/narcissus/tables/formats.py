@@ -1,0 +1,249 @@
+"""Tables of other programs, by kept readers: statistics packages, Excel, Arrow, JSON lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from narcissus._files import LARGEST, SMALL, WORTH, file_size, open_text, parsing, unpacked_name
+from narcissus._optional import optional
+from narcissus._pandas import pd
+from narcissus._parquet import believed
+from narcissus.errors import InputError, TooLargeError
+from narcissus.tables.bins import number_label
+
+STATISTICS = {
+    ".dta": ("Stata", "read_dta"),
+    ".sav": ("SPSS", "read_sav"),
+    ".zsav": ("SPSS", "read_sav"),
+    ".por": ("SPSS", "read_por"),
+    ".sas7bdat": ("SAS", "read_sas7bdat"),
+    ".xpt": ("SAS", "read_xport"),
+}
+ARROW = (".feather", ".arrow")
+JSON_LINES = (".jsonl", ".ndjson")
+SHEETS = (".xlsx", ".xlsm")
+MOST_CELLS = 2**26
+"""Most cells of a table that is held as its program's reader gives it."""
+_MOST_ROWS = 2**20  # of a sheet
+_LARGEST_PART = 2**28  # bytes of a sheet or of JSON lines
+_OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
+
+
+def is_sheet(path: Path) -> bool:
+    return path.name.lower().endswith(SHEETS)
+
+
+def is_frame_file(path: Path) -> bool:
+    """Whether `read_frame` reads the file, by its name."""
+    suffixes = (*STATISTICS, *ARROW)
+    return path.name.lower().endswith(suffixes) or unpacked_name(path).endswith(JSON_LINES)
+
+
+def read_frame(path: Path, remarks: list[str]) -> pd.DataFrame:
+    """Read a file of Stata, SPSS, SAS, Arrow or JSON lines.
+
+    Value labels stand for the codes that have one. Codes that the file declares to be missing are
+    missing values.
+
+    Raises
+    ------
+    InputError
+        It is not what its name says, is damaged, or a column holds lists or structures.
+    TooLargeError
+        It has more than 1 GiB, or more than `MOST_CELLS` cells.
+    MissingExtraError
+        The package that reads it is not installed.
+    """
+    size = file_size(path)
+    if size == 0:
+        raise InputError(f"{path} is empty")
+    suffix = path.suffix.lower()
+    if suffix in STATISTICS:
+        return _statistics(path, size, remarks)
+    if suffix not in ARROW:
+        return _json_lines(path)
+    arrow: Any = optional("pyarrow.feather", extra="formats", purpose="Reading Arrow files")
+    with parsing(path, "a readable Arrow file"), believed(path, size):
+        table = _arrow_stream(path) if _is_stream(path) else arrow.read_table(path)
+        table.validate(full=True)  # what a forged file says of its parts ends the process
+        return arrow_frame(str(path), table)
+
+
+def _is_stream(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) not in (b"ARRO", b"FEA1")
+
+
+def _arrow_stream(path: Path) -> Any:
+    ipc: Any = optional("pyarrow.ipc", extra="formats", purpose="Reading Arrow files")
+    with path.open("rb") as file:
+        return ipc.open_stream(file).read_all()
+
+
+def arrow_frame(name: str, table: Any) -> pd.DataFrame:
+    """Convert an Arrow table to a data frame without loss of digits."""
+    if table.num_rows * table.num_columns > MOST_CELLS:
+        raise _too_many_cells(name, table.num_rows * table.num_columns)
+    for field in table.schema:
+        if field.type.num_fields > 0 and not str(field.type).startswith("dictionary"):
+            raise InputError(f"{name}: column `{field.name}` holds lists or structures: drop it")
+    return table.to_pandas(integer_object_nulls=True)
+
+
+def as_frame(given: Any) -> Any:
+    """Return the data frame of a dictionary of columns or of what Arrow can read.
+
+    Arrow reads whatever has ``__arrow_c_stream__``: tables of pyarrow and polars, relations of
+    DuckDB. Anything else is returned as it is.
+    """
+    try:
+        if isinstance(given, Mapping):
+            return pd.DataFrame({str(name): list(column) for name, column in given.items()})
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a dictionary must hold columns, lists of one length: {error}") from error
+    if isinstance(given, str | Path | pd.DataFrame) or not hasattr(given, "__arrow_c_stream__"):
+        return given
+    arrow: Any = optional("pyarrow", extra="formats", purpose="A data frame of another library")
+    with parsing(f"the {type(given).__name__}", "a table that Arrow can read"):
+        return arrow_frame("the data frame", arrow.table(given))
+
+
+def _statistics(path: Path, size: int, remarks: list[str]) -> pd.DataFrame:
+    program, reader = STATISTICS[path.suffix.lower()]
+    library: Any = optional("pyreadstat", extra="formats", purpose=f"Reading a file of {program}")
+    read = getattr(library, reader)
+    with parsing(path, f"a readable file of {program}"):
+        _, said = read(str(path), metadataonly=True)
+        cells = max(said.number_rows or 0, 1) * max(said.number_columns, 1)
+        if cells > MOST_CELLS:
+            raise _too_many_cells(str(path), cells)
+        with believed(path, size + 8 * cells):
+            frame, said = read(str(path))
+    labelled = said.variable_value_labels
+    for name, labels in labelled.items():
+        frame[name] = frame[name].astype(object).map(_labels(labels), na_action="ignore")
+    if labelled:
+        remarks.append(f"Labels of the file read in place of codes: {', '.join(sorted(labelled))}")
+    return frame
+
+
+def _labels(labels: Mapping[Any, str]) -> Any:
+    """Return a function from codes to their labels; two codes stay two values."""
+    texts = [text.strip() for text in labels.values()]
+    known = {
+        code: text if text and texts.count(text) == 1 else f"{text} ({code})".strip()
+        for code, text in zip(labels, texts, strict=True)
+    }
+    return lambda code: known.get(code, code)
+
+
+def _json_lines(path: Path) -> pd.DataFrame:
+    columns: dict[str, list[Any]] = {}
+    rows = 0
+    with parsing(path, "a text of JSON lines"), open_text(path, largest=_LARGEST_PART) as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            with parsing(f"line {number} of {path}", "JSON"):
+                record = json.loads(line)
+            if not isinstance(record, dict):
+                raise InputError(f"line {number} of {path} must be an object, such as {{'age': 3}}")
+            for key, value in record.items():
+                column = columns.setdefault(key, [])
+                column += [None] * (rows - len(column))
+                column.append(value)
+            rows += 1
+            if rows * len(columns) > MOST_CELLS:
+                raise _too_many_cells(str(path), rows * len(columns))
+    return pd.DataFrame(
+        {
+            name: pd.Series(cells + [None] * (rows - len(cells)), dtype=object)
+            for name, cells in columns.items()
+        }
+    )
+
+
+def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
+    """Return the first sheet of an Excel file that is not empty, as the text of a CSV file.
+
+    Raises `InputError` for what is no such file or needs a password, `TooLargeError` beyond the
+    limits.
+    """
+    size = file_size(path)
+    with path.open("rb") as file:
+        if file.read(8) == _OLD_OFFICE:
+            raise InputError(
+                f"{path} is protected by a password, or an .xls file: save it as .xlsx without a "
+                "password, or as CSV"
+            )
+    library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
+    with parsing(path, "a readable Excel file"):
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+        if unpacked > min(LARGEST, max(16 * SMALL, WORTH * size)):
+            raise TooLargeError(f"{path} unpacks to {unpacked:,} bytes: write it as CSV or Parquet")
+        with believed(path, unpacked):
+            book = library.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+            try:
+                found = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+                for sheet in found:
+                    if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):
+                        if len(found) > 1:
+                            remarks.append(f"Sheet `{sheet.title}` read, of {len(found)}")
+                        return io.BytesIO(text)
+            finally:
+                book.close()
+    raise InputError(f"{path} is empty")
+
+
+def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> bytes:
+    """Return the rows of a sheet as CSV, all as wide as the widest from the first of two cells."""
+    lines: list[tuple[bytes, int]] = []
+    length, first = 0, None
+    sheet.reset_dimensions()  # a wrong one would end the table early
+    for number, cells in enumerate(sheet.iter_rows(values_only=True)):
+        texts = [_cell_text(cell) for cell in cells]
+        while texts and not texts[-1]:
+            texts.pop()
+        lines.append((_csv_line(texts), len(texts)))
+        length += len(lines[-1][0]) + 1
+        if number >= _MOST_ROWS or length > largest:
+            raise TooLargeError(f"{path} has a sheet of too many cells: write it as CSV or Parquet")
+        if first is None and sum(map(bool, texts)) > 1:
+            first = number
+    width = max((count for _, count in lines), default=0)
+    if (length := length + width * len(lines)) > largest:
+        raise TooLargeError(f"{path} has a sheet of {length:,} bytes: write it as CSV or Parquet")
+    if width == 0:
+        return b""
+    if blank := sum(not count for _, count in lines[first or 0 :]):
+        remarks.append(f"{blank} blank row{'s' * (blank > 1)} of the sheet left out")
+    return b"".join(
+        line + b"," * (width - count if count and number >= (first or 0) else 0) + b"\n"
+        for number, (line, count) in enumerate(lines)
+    )
+
+
+def _csv_line(texts: Iterable[str]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line).writerow(texts)  # quotes what holds a letter of its end of line
+    return line.getvalue().removesuffix("\r\n").encode()
+
+
+def _cell_text(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value)
+    return number_label(value) if isinstance(value, int | float) else str(value).strip()
+
+
+def _too_many_cells(name: str, cells: int) -> TooLargeError:
+    return TooLargeError(
+        f"{name} has {cells:,} cells; at most {MOST_CELLS:,} are read of such a source: write it "
+        "as CSV or Parquet, or give a sample of the rows"
+    )

@@ -1,0 +1,213 @@
+"""The head of a delimited text: which lines are titles, which name the columns.
+
+The first line that is not blank names the columns. It does not where it has another number of cells
+than most lines below it, or a single one among blanks: then lines above the first that is as wide
+as most are titles, and left out, as are those above a blank line and a row of names. Two lines name
+the columns where the first has blanks between its names, the second has only texts, and numbers are
+below: ``2019,,`` over ``n,mean`` is ``2019 n``, ``2019 mean``. A header with one cell less than the
+lines below is that of R, whose first column has no name: texts that are all different, or 1, 2, 3
+and so on. A last column without name and values is left out. ``sep=;`` in the first line is a hint
+of Excel.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count, takewhile
+
+from narcissus.errors import InputError
+from narcissus.tables.spelling import number_in
+
+SAMPLE = 64
+"""Lines at the beginning of a file that are looked at."""
+_HINT = re.compile(r'"?sep=(.)"?\s*')
+_YEAR = re.compile(r"(19|20)\d\d")
+
+Rows = list[tuple[list[str], int]]
+"""Cells without blanks around them, and the line that they end at."""
+
+
+@dataclass(frozen=True)
+class Head:
+    delimiter: str
+    names: list[str]  # all different, but for those without a name
+    empty: int  # number of columns after these, without a name and, as it seems, without values
+    first: int  # lines above the header
+    lines: int  # lines up to the end of the header
+    remarks: list[str]  # what was left out or put together
+
+    @property
+    def width(self) -> int:
+        return len(self.names) + self.empty
+
+
+def find_head(name: str, lines: Sequence[str], marks: str) -> Head:
+    """Find the head in the first lines of a text, whose cells one of the ``marks`` sets apart.
+
+    InputError: there is no text.
+    """
+    first = next((line for line in lines if line.strip()), "")
+    skipped = 0
+    if hint := _HINT.fullmatch(first):
+        marks, skipped = hint[1], lines.index(first) + 1
+    usual = next((mark for mark in marks if mark in first), marks[0])
+    rows = _rows(lines, usual, skipped)
+    if not rows:
+        raise InputError(f"{name} is empty")
+    delimiter, at, is_regular = usual, 0, _is_regular(rows)
+    if is_regular:
+        at = _below_title(rows, lines)
+    else:
+        each = [_body(_rows(lines, mark, skipped), mark) for mark in marks]
+        delimiter, rows, at = max([(0, usual, rows, 0), *each], key=lambda found: found[0])[1:]
+    start = rows[at - 1][1] if at else skipped
+    remarks = [f"{_lines(1, start)} above the header left out"] if at else []
+    header, end = rows[at]
+    width = _usual(rows[at + 1 :])
+    below = [cells for cells, _ in rows[at + 1 :] if len(cells) == width]
+    if names := _of_two(header, below):
+        header, end, below = names, rows[at + 1][1], below[1:]
+        remarks.append(f"The names of columns are those of {_lines(start + 1, end).lower()}")
+    if not is_regular and width == len(header) + 1 and _names_rows(header, below):
+        is_last = not any(cells[-1] for cells in below)
+        header = [*header, ""] if is_last else ["", *header]
+        if not is_last:
+            remarks.append("The first column has no name: it is taken for the names of rows")
+    empty = _empty(header, below)
+    if empty:
+        header = header[:-empty]
+        remarks.append(f"{empty} empty column{'s' * (empty > 1)} at the end left out")
+    return Head(delimiter, _numbered(header), empty, start, end, remarks)
+
+
+def _empty(header: list[str], below: list[list[str]]) -> int:
+    """Return how many of the last columns have no name and no value."""
+    columns = zip(*map(reversed, [header, *below]), strict=False)
+    empty = len(list(takewhile(lambda cells: not any(cells), columns))) if below else 0
+    return min(empty, len(header) - 1)
+
+
+def _lines(first: int, last: int) -> str:
+    return f"Line {last}" if first == last else f"Lines {first} to {last}"
+
+
+def left_out_below(first: int, last: int) -> str:
+    return f"{_lines(first, last)} below the last row left out"
+
+
+def _rows(lines: Sequence[str], mark: str, skipped: int) -> Rows:
+    found: Rows = []
+    reader = csv.reader(lines[skipped:], delimiter=mark)
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                found.append(([cell.strip() for cell in cells], skipped + reader.line_num))
+    except csv.Error:  # the reader of the whole file says where
+        pass
+    return found
+
+
+def _usual(rows: Rows) -> int:
+    """Return the number of cells that most rows have, of equals that of the first; 0 for none."""
+    return max(
+        widths := Counter(len(cells) for cells, _ in rows), key=widths.__getitem__, default=0
+    )
+
+
+def _is_regular(rows: Rows) -> bool:
+    cells = rows[0][0]
+    return len(cells) == _usual(rows) and not _is_title(rows, 0)
+
+
+def _below_title(rows: Rows, lines: Sequence[str]) -> int:
+    """Return the place of a row of names below a blank line, above which all is a title; else 0."""
+    width = len(rows[0][0])
+    for at in range(1, min(len(rows), 10)):
+        below = [cells for cells, _ in rows[at + 1 :] if len(cells) == width]
+        if not lines[rows[at - 1][1]].strip():
+            return at if len(rows[at][0]) == width and _are_names(rows[at][0], below) else 0
+    return 0
+
+
+def _is_title(rows: Rows, at: int) -> bool:
+    """Check whether a row of three cells or more has one text among blanks, and the next more."""
+    filled = [sum(map(bool, cells)) for cells, _ in rows[at : at + 2]]
+    return len(rows[at][0]) > 2 and len(filled) == 2 and filled[0] < 2 <= filled[1]
+
+
+def _body(rows: Rows, mark: str) -> tuple[int, str, Rows, int]:
+    """Return how many rows are as wide as most, the mark, the rows and the place of the header."""
+    widths = Counter(len(cells) for cells, _ in rows if len(cells) > 1)
+    width, times = widths.most_common(1)[0] if widths else (0, 0)
+    if times < 2 or 2 * times < len(rows):
+        return 0, mark, rows, -1
+    at = next(i for i, (cells, _) in enumerate(rows) if len(cells) == width)
+    if at and _names_rows(rows[at - 1][0], [c for c, _ in rows[at:] if len(c) == width]):
+        return times, mark, rows, at - 1
+    while at + 1 < len(rows) and _is_title(rows, at):
+        at += 1
+    if at and any(_is_number(cell) and not _YEAR.fullmatch(cell) for cell in rows[at][0]):
+        return 0, mark, rows, -1  # no names: a row that has more cells than the header
+    return times, mark, rows, at
+
+
+def _names_rows(header: list[str], below: list[list[str]]) -> bool:
+    """Check whether a header names all columns but the first, of row names, or an empty last one.
+
+    A comma as decimal mark in a file of commas makes rows longer, too: such numbers are no names.
+    """
+    is_data = any(map(_is_number, below[0]))  # else it may be the header, below a title
+    if len(header) != len(below[0]) - 1 or not all(header) or not is_data:
+        return False
+    first = [cells[0] for cells in below]
+    if not any(cells[-1] for cells in below):
+        return True
+    if any(map(_is_number, first)):
+        return first == [str(number) for number in range(1, len(first) + 1)]
+    return len(set(first)) == len(first)
+
+
+def _is_number(text: str) -> bool:
+    return number_in(text) is not None or number_in(text, ",") is not None
+
+
+def _are_names(cells: list[str], below: list[list[str]]) -> bool:
+    """Check that a row has texts only, and a name above a column of numbers."""
+    columns = [[row[j] for row in below if row[j]] for j in range(len(cells))]
+    return not any(map(_is_number, cells)) and any(
+        name and column and all(map(_is_number, column))
+        for name, column in zip(cells, columns, strict=True)
+    )
+
+
+def _of_two(header: list[str], below: list[list[str]]) -> list[str] | None:
+    """Return names from two lines, or None where one line names the columns."""
+    inner = header[next((i for i, cell in enumerate(header) if cell), 0) :]
+    if all(inner) or len(below) < 2 or len(below[0]) != len(header):
+        return None
+    second = below[0]
+    if not _are_names(second, below[1:]):
+        return None
+    names: list[str] = []
+    group = ""
+    for above, own in zip(header, second, strict=True):
+        group = above or group
+        names.append(f"{group} {own}".strip() if own and group != own else above or own)
+    return names if all(names) else None
+
+
+def _numbered(names: Iterable[str]) -> list[str]:
+    """Name each column differently: the second ``x`` is ``x (2)``."""
+    found: dict[str, Iterator[int]] = {}  # with the numbers that a name has left
+    each: list[str] = []
+    for name in names:
+        own = name
+        while own and own in found:
+            own = f"{name} ({next(found[name])})"
+        found.setdefault(own, count(2))
+        each.append(own)
+    return each

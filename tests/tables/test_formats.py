@@ -1,0 +1,261 @@
+"""Files of other programs mean what their programs mean, and bad ones end in one error."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import zipfile
+from datetime import date
+
+import duckdb
+import numpy as np
+import openpyxl
+import pandas as pd
+import polars
+import pyarrow as pa
+import pyarrow.feather
+import pyreadstat
+import pytest
+
+import narcissus
+from narcissus.errors import InputError, TooLargeError
+from narcissus.tables import formats, read_table
+from narcissus.tables.parts import open_source, sketch_table
+
+from .conftest import decoded
+
+FRAME = pd.DataFrame(
+    {
+        "age": [31, 42, 9, 31, 50],
+        "pay": [2.5, np.nan, 0.1, 1e6, 2.5],
+        "town": ["Köln", "Ulm", "Ulm", "Köln", "Bonn"],
+        "sex": [1.0, 2.0, 1.0, 2.0, 9.0],
+    }
+)
+LABELS = {"sex": {1.0: "woman", 2.0: "man", 9.0: "refused"}}
+ROWS = [
+    ("31", "2.5", "Köln", "woman"),
+    ("42", "(missing)", "Ulm", "man"),
+    ("9", "0.1", "Ulm", "woman"),
+    ("31", "1000000", "Köln", "man"),
+    ("50", "2.5", "Bonn", "refused"),
+]
+PLAIN = [(*row[:3], code) for row, code in zip(ROWS, "12129", strict=True)]
+
+
+def sheet(path, rows, *, hidden=False):
+    book = openpyxl.Workbook()
+    if hidden:
+        book.active.sheet_state = "hidden"
+    target = book.create_sheet("people")
+    for row in rows:
+        target.append(row)
+    book.save(path)
+
+
+def excel(path):
+    cells = FRAME.astype(object).where(FRAME.notna(), None)
+    sheet(path, [FRAME.columns.tolist(), *cells.to_numpy().tolist()])
+
+
+def json_lines(path):
+    lines = ({k: v for k, v in row.items() if v == v} for row in FRAME.to_dict("records"))
+    path.write_text("\n\n".join(map(json.dumps, lines)))
+
+
+def arrow_stream(path):
+    table = pa.Table.from_pandas(FRAME)
+    with pa.ipc.new_stream(path, table.schema) as stream:
+        stream.write_table(table)
+
+
+WRITERS = {
+    "t.dta": (lambda p: pyreadstat.write_dta(FRAME, p, variable_value_labels=LABELS), ROWS),
+    "t.sav": (lambda p: pyreadstat.write_sav(FRAME, p, variable_value_labels=LABELS), ROWS),
+    "t.zsav": (lambda p: pyreadstat.write_sav(FRAME, p, compress=True), PLAIN),
+    "t.por": (lambda p: pyreadstat.write_por(FRAME.replace("Köln", "Koln"), p), None),
+    "t.xpt": (lambda p: pyreadstat.write_xport(FRAME, p), PLAIN),
+    "t.xlsx": (excel, PLAIN),
+    "t.feather": (FRAME.to_feather, PLAIN),
+    "t.arrow": (arrow_stream, PLAIN),
+    "t.jsonl": (json_lines, PLAIN),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_each_format_holds_the_same_people(tmp_path, name):
+    write, rows = WRITERS[name]
+    write(tmp_path / name)
+    table = read_table(tmp_path / name, missing="category")
+    expected = [(*r[:2], r[2].replace("ö", "o"), r[3]) for r in PLAIN] if rows is None else rows
+    assert decoded(table) == expected
+    assert [name.lower() for name in table.names] == list(FRAME)
+    assert read_table(tmp_path / name, missing="category", count_above=0).rows == 5
+    assert sketch_table(tmp_path / name).rows == 5
+    if rows is ROWS:
+        assert table.remarks == ("Labels of the file read in place of codes: sex",)
+
+
+@pytest.mark.parametrize("name", [*WRITERS, "t.sas7bdat"])
+def test_damaged_files_end_in_one_error(tmp_path, name):
+    """Cut anywhere, with a byte changed, or of another kind: an error, or a table."""
+    path = tmp_path / name
+    whole = b"no such thing"
+    if name in WRITERS:
+        WRITERS[name][0](path)
+        whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    cut = [whole[: int(n)] for n in rng.integers(1, len(whole), 12)]
+    changed = [bytearray(whole) for _ in range(25)]
+    for data in changed:
+        data[rng.integers(len(data))] ^= int(rng.integers(1, 256))
+    refused = 0
+    for data in (b"", b"\0" * 200, b"age,sex\n1,2\n", whole[: len(whole) // 2], *cut, *changed):
+        path.write_bytes(data)
+        with contextlib.suppress(InputError):
+            open_source(path, None, (), 100)
+            refused -= 1
+        refused += 1
+    assert refused >= 4
+
+
+def test_codes_declared_missing_and_labels_that_repeat(tmp_path):
+    frame = pd.DataFrame({"q": [1.0, 2.0, 3.0, 99.0], "r": [1.0, 2.0, 2.0, 8.0]})
+    pyreadstat.write_sav(
+        frame,
+        tmp_path / "t.sav",
+        variable_value_labels={"q": {99.0: "refused", 1.0: "low"}, "r": {1.0: "yes", 2.0: "yes"}},
+        missing_ranges={"q": [99]},
+    )
+    table = read_table(tmp_path / "t.sav", missing="category")
+    assert [r[0] for r in decoded(table)] == ["low", "2", "3", "(missing)"]
+    assert [r[1] for r in decoded(table)] == ["yes (1.0)", "yes (2.0)", "yes (2.0)", "8"]
+
+
+def test_a_sheet_with_a_title_notes_and_formats(tmp_path):
+    path = tmp_path / "t.xlsx"
+    rows = [
+        ["Pay by age, 2019"],
+        [],
+        ["day", "ok", "pay", None],
+        [date(2020, 3, 31), True, 2, None],
+        [date(2020, 4, 1), False, 2.5, None],
+        [date(2020, 4, 1), None, 2, None],
+        [date(2020, 4, 1), "a\nb", 2, None],
+        [],
+        ["Source: a survey"],
+    ]
+    sheet(path, rows, hidden=True)
+    table = read_table(path, missing="category")
+    assert decoded(table)[2] == ("2020-04-01", "(missing)", "2")
+    assert table.remarks == (
+        "1 blank row of the sheet left out",
+        "Line 1 above the header left out",
+        "Line 10 below the last row left out",
+    )
+    book = openpyxl.load_workbook(path)
+    book.create_sheet("more").append([1])
+    book.save(path)
+    assert "Sheet `people` read, of 2" in read_table(path, missing="category").remarks
+    openpyxl.Workbook().save(path)
+    with pytest.raises(InputError, match=r"t\.xlsx is empty"):
+        read_table(path)
+
+
+def test_a_sheet_whose_size_is_wrong_is_read_whole(tmp_path):
+    path = tmp_path / "t.xlsx"
+    excel(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data.replace(b'ref="A1:D6"', b'ref="A1:B2"'))
+    assert decoded(read_table(path, missing="category")) == PLAIN
+
+
+def test_excel_files_that_are_traps(tmp_path):
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + b"\0" * 600)
+    with pytest.raises(InputError, match="protected by a password, or an"):
+        read_table(path)
+    excel(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    part = "xl/worksheets/sheet2.xml"
+    for old, new, says in [
+        (b'<row r="3"', b'<row r="999999999999"', "too many cells"),
+        (b"</sheetData>", b"</sheetData>" + b" " * (2**28 + 2**20), "unpacks to"),
+    ]:
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            for name, data in parts.items():
+                archive.writestr(name, data.replace(old, new) if name == part else data)
+        path.write_bytes(made.getvalue())
+        with pytest.raises(TooLargeError, match=says):
+            read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"a": 1}\n{"a": \n', r"line 2 of .* is not JSON"),
+        ('{"a": 1}\n[1]\n', "line 2 of .* must be an object"),
+        ('{"a": 1}\n{"a": [1]}\n', "column `a` holds values that are neither numbers nor text"),
+        ("[" * 100_000, "line 1 of .* nested too deeply"),
+        ("\n", "is empty"),
+    ],
+)
+def test_json_lines_that_cannot_be_read(tmp_path, text, says):
+    (tmp_path / "t.ndjson").write_text(text)
+    with pytest.raises(InputError, match=says):
+        read_table(tmp_path / "t.ndjson")
+
+
+def test_tables_too_large_for_their_reader(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "MOST_CELLS", 19)
+    for name in ("t.sav", "t.feather", "t.jsonl"):
+        WRITERS[name][0](tmp_path / name)
+        with pytest.raises(TooLargeError, match="20 cells; at most 19"):
+            read_table(tmp_path / name)
+
+
+def frames():
+    arrow = pa.Table.from_pandas(FRAME)
+    yield arrow
+    yield polars.from_arrow(arrow)
+    yield duckdb.sql("select * from arrow")
+    yield FRAME.to_dict("list")
+    yield arrow.to_reader()
+
+
+def test_data_frames_of_any_library():
+    for frame in frames():
+        assert decoded(read_table(frame, missing="category")) == PLAIN
+    big = polars.DataFrame({"n": [2**60 + 1, None, 2**60 + 1], "b": [True, None, False]})
+    assert read_table(big, missing="category").labels[0][0] == str(2**60 + 1)
+    with pytest.raises(InputError, match="lists of one length"):
+        read_table({"a": [1], "b": [1, 2]})
+    with pytest.raises(InputError, match="column `a` holds lists"):
+        read_table(pa.table({"a": [[1], [2]]}))
+
+
+def test_audits_of_other_frames_and_names_that_are_numbers():
+    draw = np.random.default_rng(1).integers(0, 3, (200, 3))
+    frame = pd.DataFrame(draw)
+    said = {"k": 2, "epsilon": 1.0, "targets": 10, "trials": 2, "workers": 1, "rng": 1}
+    found = narcissus.audit(frame, unknown=2, **said)
+    other = pl = polars.DataFrame({str(j): draw[:, j] for j in range(3)})
+    assert narcissus.audit(other, unknown="2", **said).to_frame().equals(found.to_frame())
+    named = narcissus.audit(draw_of(pl), unknown=["2"], bins={1: {"above": 0}}, **said)
+    assert named.status == found.status
+    real, synthetic, control = (polars.DataFrame(part) for part in np.split(draw[:198], 3))
+    names = {f"column_{j}": str(j) for j in range(3)}
+    files = [part.rename(names) for part in (real, synthetic, control)]
+    audit = narcissus.audit_synthetic(*files[:2], control=files[2], unknown=2, rng=1)
+    assert audit.status in ("not shown", "exceeded")
+
+
+def draw_of(frame):
+    """Return a dictionary of columns whose names are numbers."""
+    return {int(name): frame[name].to_list() for name in frame.columns}
