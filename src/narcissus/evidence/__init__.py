@@ -32,6 +32,7 @@ from narcissus.evidence.scores import (
     refute_guesses,
     refute_prior_scores,
     refute_priors,
+    refute_ranked,
     refute_scores,
 )
 
@@ -61,6 +62,7 @@ __all__ = [
     "refute_guesses",
     "refute_prior_scores",
     "refute_priors",
+    "refute_ranked",
     "refute_scores",
     "roc_band",
     "studentised_limits",
