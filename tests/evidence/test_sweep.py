@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, sparse, special, stats
 
 from narcissus.bounds import posterior, swap_tail
-from narcissus.evidence.sweep import Run, Sweep, few_ends, many_ends
+from narcissus.evidence.sweep import Ordered, SweepTest, few_ends, many_ends
 from narcissus.guarantees import GaussianDP
 
 SLACK = 2e-7  # the solver's tolerance
@@ -146,7 +146,7 @@ def reaches(ends, least):
 def test_no_mechanism_exceeds_the_bound_by_blocks(ends):
     m, used = ends[-1], []
     for least in product(*[range(1, k + 2) for k in ends]):
-        run = Run(np.zeros(m, bool), 0.5, np.array(ends))
+        run = Ordered(np.zeros(m, bool), 0.5, np.array(ends))
         for epsilon, delta in ((0.1, 0.05), (1.0, 0.01)):
             reached = most(m, orders(m), [(epsilon, delta)], reaches(ends, least))
             free, c = run.crossing(epsilon, np.array(least)), np.array(least)
@@ -162,7 +162,7 @@ def test_no_mechanism_exceeds_any_point_of_a_whole_profile(mu):
     points = np.array([0.0, 0.3, 0.8, 1.6, 3.0])
     deltas = GaussianDP(mu).profile(points)
     for least in ([1, 2], [2, 2], [3, 1]):
-        run = Run(np.zeros(2, bool), 0.5, np.array([1, 2]))
+        run = Ordered(np.zeros(2, bool), 0.5, np.array([1, 2]))
         reached = most(2, orders(2), list(zip(points, deltas, strict=True)), reaches([1, 2], least))
         for epsilon, delta in zip(points, deltas, strict=True):
             c = np.array(least)
@@ -229,14 +229,14 @@ def exact_lambda(sizes, least, odds: Fraction) -> Fraction:
 @pytest.mark.parametrize("odds", [Fraction(1), Fraction(2), Fraction(1, 3)])
 def test_lambda_is_at_least_the_recursions_and_near_it(sizes, least, odds):
     ends = np.cumsum(sizes)
-    run = Run(np.zeros(ends[-1], bool), 0.5, ends)
+    run = Ordered(np.zeros(ends[-1], bool), 0.5, ends)
     found = run.largest_lambda(float(np.log(float(odds))), np.array(least))
     exact = float(exact_lambda(sizes, least, odds))
     assert exact * (1 - 1e-9) <= found <= 1.6 * exact
 
 
 def test_one_block_is_the_swap_bound():
-    run = Run(np.zeros(40, bool), 0.5, np.array([40]))
+    run = Ordered(np.zeros(40, bool), 0.5, np.array([40]))
     for v, epsilon in ((25, 0.3), (33, 1.0), (39, 0.0)):
         found = run.crossing(epsilon, np.array([v]))
         found += 40 * 1e-3 * run.largest_lambda(epsilon, np.array([v]))
@@ -248,7 +248,7 @@ def test_one_block_is_the_swap_bound():
 def test_crossings_and_tails_are_those_of_enumeration(chances):
     rng = np.random.default_rng(1)
     each = rng.uniform(0.1, 0.9, 9) if chances == "unequal" else np.full(9, chances)
-    run = Run(np.ones(9, bool), each if chances == "unequal" else chances, np.array([2, 5, 9]))
+    run = Ordered(np.ones(9, bool), each if chances == "unequal" else chances, np.array([2, 5, 9]))
     for epsilon, least in ((0.0, [2, 4, 7]), (1.0, [3, 5, 9]), (0.5, [1, 5, 9])):
         p = posterior(each, epsilon)
         cube = list(product((0, 1), repeat=9))
@@ -268,7 +268,7 @@ def test_crossings_and_tails_are_those_of_enumeration(chances):
 def test_a_million_guesses_cross_as_often_as_by_simulation_of_normal_walks():
     ends = many_ends(10**6, 125_000, 2.0)
     assert ends.tolist() == [125_000, 250_000, 500_000, 10**6]
-    run = Run(np.zeros(10**6, bool), 0.5, ends)
+    run = Ordered(np.zeros(10**6, bool), 0.5, ends)
     c = (ends / 2 + stats.norm.isf(0.02) * np.sqrt(ends / 4)).astype(int)
     steps = np.random.default_rng(0).normal(size=(400_000, 4)) * np.sqrt(run.sizes / 4)
     walks = (steps.cumsum(axis=1) >= c - ends / 2 - 0.5).any(axis=1).mean()
@@ -291,8 +291,8 @@ def test_the_level_holds_for_every_sequence_of_guesses_and_every_claim_at_once(c
     truth, alpha, ends, wrong = 1.0, 0.3, np.array([2, 5, 8]), 0.0
     p = float(posterior(chance, truth))
     for right in product((0, 1), repeat=8):
-        run = Run(np.array(right, bool), chance, ends)
-        found = Sweep.of((run,), alpha)
+        run = Ordered(np.array(right, bool), chance, ends)
+        found = SweepTest.of((run,), alpha)
         assert all((run.found >= c).any() for run, c in zip(found.runs, found.least, strict=True))
         epsilon = found.largest_epsilon(0.0, alpha)
         wrong += product_chance([right], [p] * 8) * (epsilon > truth)

@@ -246,7 +246,7 @@ def refute(
         methods,
         mu,
         counts=(m, r, v, k),
-        assumptions=(UNIFORM, ABOUT_CHOICE, _said_of_guesses(asked.delta, late=late)),
+        assumptions=(UNIFORM, ABOUT_CHOICE, said_of_guesses(asked.delta, late=late)),
         chosen="after" if late else "before",
     )
 
@@ -297,7 +297,7 @@ def level_factor(delta: float, *, after: bool) -> int:
     return 2 if after and delta > 0 else 1
 
 
-def _said_of_guesses(delta: float, *, late: bool) -> str:
+def said_of_guesses(delta: float, *, late: bool) -> str:
     if not late:
         return (
             "the number of guesses was fixed before the release was seen (chosen after it, "

@@ -5,7 +5,7 @@ Scores put the canaries in an order, and every number of guesses is tried at onc
 the order of the file does not matter.
 
 Source: Narcissus theory 4.1, 4.3, 4.4, 4.10 and 5.1 (the bounds) and 5 (refutation); Swanberg et
-al. 2025, Theorem 3.2, for priors that differ from guess to guess.
+al. 2025, Theorem 3.2, for chances that differ from guess to guess.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from narcissus._validation import integer, probabilities
 from narcissus.bounds import (
     PoissonBinomial,
     domination,
-    follow_attempts,
     interpolation,
     swap_tail,
     threat,
@@ -29,7 +28,6 @@ from narcissus.bounds import (
 from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.interpolation import INTERPOLATION
-from narcissus.bounds.published import THEOREM_3_2
 from narcissus.bounds.swap import SWAP
 from narcissus.bounds.theorem import log_odds
 from narcissus.bounds.threat import prior_rows
@@ -44,8 +42,9 @@ from narcissus.evidence.refutation import (
     largest_refuted,
     refute,
     refuted_mu,
+    said_of_guesses,
 )
-from narcissus.evidence.sweep import FIRST, Run, Sweep, few_ends, many_ends
+from narcissus.evidence.sweep import FIRST, Ordered, SweepTest, few_ends, many_ends
 from narcissus.guarantees import GaussianDP
 
 FloatArray = NDArray[np.float64]
@@ -58,6 +57,7 @@ _SHARE = 0.5  # of the level for delta, where each release has chances of its ow
 _LARGEST_POINT, _LEAST_MU = 40.0, 1e-6
 _SWEEP = "sweep", "Narcissus theory 5.1, sweep theorem"
 _ONE_OF_PAIR = "exactly one record of each pair was in, by an independent fair coin for each pair"
+_HALF = "there was a coin for each canary, although exactly half are in"
 _EVERY = "nothing about the number of guesses: every one is tested at once"
 
 
@@ -110,7 +110,12 @@ def refute_scores(
         return _refute_order(((right, 0.5),), asked, guesses, (_ONE_OF_PAIR, ABOUT_CHOICE), 2)
     _check_coins(inside, coins=coins)
     order = _two_sided(score, inside, 0.5)
-    return _refute_order(order, asked, guesses, (UNIFORM, ABOUT_CHOICE), 2).asked("membership")
+    said = (
+        (UNIFORM, ABOUT_CHOICE)
+        if 2 * inside.sum() != inside.size
+        else (UNIFORM, ABOUT_CHOICE, _HALF)
+    )
+    return _refute_order(order, asked, guesses, said, 2).asked("membership")
 
 
 def refute_ranked(
@@ -169,7 +174,6 @@ def _refute_order(
     """Refute by guesses that all have one chance."""
     (right, chance), *sides = order
     m, alpha = right.size, asked.alpha
-    _check_number(m)
     if guesses is not None:
         r = integer("guesses", guesses, low=1, high=m)
         found = refute(
@@ -179,25 +183,25 @@ def _refute_order(
         return dataclasses.replace(found, assumptions=(*said, *found.assumptions[2:]))
     first = max(FIRST, round(_PER_DELTA * m * asked.delta / alpha))
     few = first > FIRST  # then delta is paid by the block
-    runs = [Run(right, chance, many_ends(m, first, 2.0) if few else many_ends(m))]
+    runs = [Ordered(right, chance, many_ends(m, first, 2.0) if few else many_ends(m))]
     for hits, _ in sides:
-        runs.append(Run(hits, chance, many_ends(hits.size, first * (4 if few else 1), 2.0)))
+        runs.append(Ordered(hits, chance, many_ends(hits.size, first * (4 if few else 1), 2.0)))
 
     def spent(epsilon: float) -> float:
         return m * float(special.expit(-log_odds(chance) - epsilon))
 
-    sweep = Sweep.of(tuple(runs), alpha, None if few else spent)
+    sweep = SweepTest.of(tuple(runs), alpha, None if few else spent)
     epsilon = sweep.largest_epsilon(asked.delta, alpha)
     # A claim is one about every larger epsilon as well.
     p_value = min(
         sweep.p_value(e, asked.delta) for e in {asked.claimed, max(asked.claimed, epsilon)}
     )
-    mu = Sweep.of((Run(right, chance, few_ends(m)),), alpha).largest_mu(alpha)
+    mu = SweepTest.of((Ordered(right, chance, few_ends(m)),), alpha).largest_mu(alpha)
     return _swept(sweep, epsilon, p_value, mu, asked, (*said, _EVERY), m, values)
 
 
 def _swept(
-    sweep: Sweep, epsilon: float, p_value: float, mu: float, asked: Claimed,
+    sweep: SweepTest, epsilon: float, p_value: float, mu: float, asked: Claimed,
     said: tuple[str, ...], m: int, values: int,
 ) -> Refutation:  # fmt: skip
     run, end = sweep.runs[sweep.best[0]], sweep.best[1]
@@ -210,11 +214,6 @@ def _swept(
     )
 
 
-def _check_number(m: int) -> None:
-    if m < _FEWEST_CANARIES:
-        raise InputError(f"`scores` must be of at least {_FEWEST_CANARIES} canaries, got {m}")
-
-
 def checked_scores(
     scores: ArrayLike, members: ArrayLike, name: str = "members"
 ) -> tuple[FloatArray, BoolArray]:
@@ -223,10 +222,14 @@ def checked_scores(
         inside = np.asarray(members, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"`scores` and `{name}` must be numbers") from error
-    if score.ndim != 1 or score.size == 0 or score.shape != inside.shape:
+    if score.ndim != 1 or score.shape != inside.shape:
         raise InputError(
             f"`scores` and `{name}` must be vectors of one length, "
             f"got shapes {score.shape} and {inside.shape}"
+        )
+    if score.size < _FEWEST_CANARIES:
+        raise InputError(
+            f"`scores` must be of at least {_FEWEST_CANARIES} canaries, got {score.size}"
         )
     if np.isnan(score).any():
         raise InputError(
@@ -301,9 +304,8 @@ OWN_PRIORS = (
     "of all else"
 )
 _ALL = "all canaries were guessed, whatever the release said"
-_ANY = "nothing about which canaries were guessed, nor when their number was chosen"
 _DEAR = 1e-3  # relative tolerance where each p-value is a search
-_CHEAP = 1e-6
+_CLOSE, _CHEAP = 1e-4, 1e-6
 _FAIR = 0.03  # largest gap between best guess and least collision for the swap bound
 
 
@@ -361,74 +363,6 @@ def refute_priors(
     )
 
 
-def refute_guesses(
-    chances: ArrayLike,
-    correct: int,
-    differ: ArrayLike,
-    *,
-    values: int = 2,
-    best: float | None = None,
-    delta: float = 0.0,
-    confidence: float = 0.95,
-    claimed: float = 0.0,
-) -> Refutation:
-    """Find the largest epsilon refuted by guesses, each weighted by its prior chance.
-
-    A right guess of an unlikely value is stronger evidence than one of a likely value.
-
-    chances: The prior chance of each guess made, shape (r,). Which canaries are guessed, and their
-        guessed values, may be chosen after the release was seen.
-    differ: For all canaries, guessed or not, the chance that two independent draws of the value
-        differ, ``1 - sum_x D(x)^2``, shape (m,); used if ``delta`` is above 0.
-    best: Upper bound on the prior chance of every possible guess; default 1.
-
-    Notes
-    -----
-    Source: Swanberg et al. 2025, Theorem 3.2: given the release, right guesses are at most a sum of
-    Bernoulli(beta(chance)), whatever was guessed. With a delta: the bound that follows the attempts
-    (Narcissus theory 4.4), which adds ``delta sum differ``; its proof has one count in question for
-    each release, so the p-value may follow them. The swap bound for all canaries as the best is
-    another test: both are then at half the level, the second at half of that for guesses whose
-    number was chosen late.
-    """
-    asked = Claimed.of(delta, confidence, claimed)
-    made, apart = probabilities("chances", chances), probabilities("differ", differ)
-    m, r, v = apart.size, made.size, integer("correct", correct, low=0)
-    if made.ndim != 1 or apart.ndim != 1 or not v <= r <= m:
-        raise InputError(
-            "`chances` must be a vector of guesses, at most as many as canaries in `differ`, and "
-            f"`correct` at most as many; got {r} guesses, {m} canaries, {v} right"
-        )
-    spent = float(apart.sum())
-
-    def own(epsilon: float, lost: float = asked.delta) -> float:
-        tail = follow_attempts(made, epsilon, 0.0, v).value if r else 1.0
-        return min(1.0, tail + lost * spent)
-
-    def swap(epsilon: float) -> float:
-        p, same = 1.0 if best is None else best, float(1.0 - apart.max())
-        return float(swap_tail(m, p, epsilon, asked.delta, v, guesses=r, inseparable=same))
-
-    theorem = DOMINATION.by("following the attempts") if asked.delta > 0 else THEOREM_3_2
-    shared = 2 if asked.delta > 0 else 1
-    methods = (asked.method(theorem, own, _CHEAP, shared),)
-    if asked.delta > 0:
-        methods = (*methods, asked.method(SWAP, swap, _CHEAP, 2 * shared))
-    point = asked.delta or asked.alpha / (2 * max(1.0, spent))
-
-    def mu_p_value(mu: float) -> float:
-        return own(GaussianDP(mu).epsilon_beyond(point), point)
-
-    mu = largest_refuted(mu_p_value, asked.alpha, _CHEAP, start=1e-9, largest=LARGEST_MU)
-    return asked.refutation(
-        methods,
-        mu if mu > 1e-9 else 0.0,
-        counts=(m, r, v, values),
-        assumptions=(OWN_PRIORS, ABOUT_CHOICE, _ANY),
-        chosen="after",
-    )
-
-
 def refute_prior_scores(
     scores: ArrayLike,
     members: ArrayLike,
@@ -462,54 +396,51 @@ def refute_prior_scores(
             f"{inside.size} are in where {law.mean:.6g} are expected; give all canaries, those "
             "that were left out as well"
         )
-    _check_number(score.size)
     order, sides = _two_sided(score, inside, coins), np.stack([coins, 1.0 - coins])
-    if guesses is not None:
-        r = integer("guesses", guesses, low=1, high=score.size)
-        right, chances = order[0]
-        found = refute_guesses(
-            np.broadcast_to(chances, right.shape)[:r],
-            int(right[:r].sum()),
-            2.0 * sides[0] * sides[1],
-            best=float(sides.max()),
-            delta=asked.delta,
-            confidence=asked.level,
-            claimed=asked.claimed,
-        )
-        return found.asked("membership")
-    sweep = Sweep.of(
-        tuple(Run(right, chances, many_ends(right.size, ratio=2.0)) for right, chances in order),
+    if guesses is None:
+        runs = [
+            Ordered(right, chances, many_ends(right.size, ratio=2.0)) for right, chances in order
+        ]
+    else:
+        runs = [Ordered(*order[0], np.array([integer("guesses", guesses, low=1, high=score.size)]))]
+    sweep = SweepTest.of(
+        tuple(runs),
         asked.alpha,
         lambda e: float((np.prod(sides, axis=0) / (1.0 + sides * math.expm1(e))).sum()),
     )
+    said = (
+        OWN_PRIORS,
+        ABOUT_CHOICE,
+        _EVERY if guesses is None else said_of_guesses(0.1, late=False),
+    )
+    found = _swept(sweep, *_followed(sweep, asked), asked, said, score.size, 2)
+    chosen = "every" if guesses is None else "before"
+    return dataclasses.replace(found, guesses_chosen=chosen).asked("membership")
+
+
+def _followed(sweep: SweepTest, asked: Claimed) -> tuple[float, float, float]:
+    """Return the epsilon refuted, the p-value of the claim and the mu, for events of each release.
+
+    What may be searched over then must rise with the claim: a claim pays for delta at the first
+    point where that costs at most its share of the level.
+    """
     points = np.arange(0.0, _LARGEST_POINT, 1 / 32)
     spent = np.array([sweep.spent(e) for e in points])
 
     def paid(deltas: ArrayLike) -> tuple[float, float]:
-        """Return the first point where delta costs at most half of the level, and the cost."""
         lost = spent * deltas
         at = int((lost > _SHARE * asked.alpha).sum())
-        return (points[at], float(lost[at])) if at < points.size else (math.inf, 1.0)
+        return (float(points[at]), float(lost[at])) if at < points.size else (math.inf, 1.0)
 
     start, lost = paid(asked.delta)
 
     def p_value(epsilon: float) -> float:
-        return 1.0 if start == math.inf else sweep.chance(max(epsilon, start)) + lost
+        return min(1.0, lost + (sweep.chance(max(epsilon, start)) if start < math.inf else 0.0))
 
     def mu_p_value(mu: float) -> float:
-        point, cost = paid(GaussianDP(mu).profile(points))
-        return 1.0 if point == math.inf else sweep.chance(point) + max(cost, _SHARE * asked.alpha)
+        point, _ = paid(GaussianDP(mu).profile(points))
+        return _SHARE * asked.alpha + (sweep.chance(point) if point < math.inf else 1.0)
 
-    epsilon = largest_refuted(p_value, asked.alpha, _DEAR)
-    mu = largest_refuted(mu_p_value, asked.alpha, _DEAR, start=_LEAST_MU, largest=LARGEST_MU)
-    found = _swept(
-        sweep,
-        epsilon,
-        min(1.0, p_value(asked.claimed)),
-        mu if mu > _LEAST_MU else 0.0,
-        asked,
-        (OWN_PRIORS, ABOUT_CHOICE, _EVERY),
-        score.size,
-        2,
-    )
-    return found.asked("membership")
+    epsilon = largest_refuted(p_value, asked.alpha, _CLOSE)
+    mu = largest_refuted(mu_p_value, asked.alpha, _CLOSE, start=_LEAST_MU, largest=LARGEST_MU)
+    return epsilon, p_value(asked.claimed), mu if mu > _LEAST_MU else 0.0

@@ -75,7 +75,7 @@ def few_ends(m: int) -> IntArray:
     return np.unique(np.maximum(1, np.rint(m * np.array(_LARGE)).astype(np.int64)))
 
 
-class Run:
+class Ordered:
     """Numbers of right guesses at some ends of one order, and their law under an epsilon.
 
     ``right``, shape (k,), says which guesses are right, in order; ``chances`` are their prior
@@ -205,21 +205,21 @@ def _joined(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SweepTest:
     """The event that was found, and what it may cost.
 
     ``runs`` have parts of the level; ``least`` are the counts of the event, ``spent`` the cost of a
     delta of 1 at an epsilon. ``best`` is the run and the end that found ``epsilon``, S itself.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[Ordered, ...]
     least: tuple[IntArray, ...]
     epsilon: float
     best: tuple[int, int]
     spent: Spent
 
     @classmethod
-    def of(cls, runs: tuple[Run, ...], alpha: float, spent: Spent | None = None) -> Sweep:
+    def of(cls, runs: tuple[Ordered, ...], alpha: float, spent: Spent | None = None) -> SweepTest:
         """Find S; without ``spent`` all guesses have one chance, and Lambda is the cost."""
         levels = [alpha / _SHAPE / (1.0 if i == 0 else _SIDES) for i in range(len(runs))]
         each = [
