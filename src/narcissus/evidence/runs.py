@@ -52,7 +52,7 @@ class RefutationByRuns(Result):
         return "\n".join([
             f"{'REFUTED' if self.mu > 0 else 'NOTHING REFUTED'} (sampled): {runs:,} runs with one "
             f"canary each; {100 * self.confidence:g}% confidence",
-            f"  refuted: every (epsilon, {self.delta:g})-DP with epsilon below {lower(self.epsilon)}",
+            f"  every (epsilon, {self.delta:g})-DP is refuted below epsilon {lower(self.epsilon)}",
             f"  if it is Gaussian DP: {shown}{more}",
             f"  at the threshold {self.threshold:g}: {self.true_positives}",
             f"  {self.false_positives}",
