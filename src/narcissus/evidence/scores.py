@@ -100,7 +100,7 @@ def refute_scores(
 
     Notes
     -----
-    Source: Narcissus theory 5.1. As ``m`` grows the result rises towards the epsilon of the profile
+    Source: Narcissus theory 5.1 and 5.2. As ``m`` grows the result rises towards the epsilon of the profile
     at ``delta / (1 - confidence)``, the most that one run can refute.
     """
     asked = Claimed.of(delta, confidence, claimed)

@@ -26,7 +26,7 @@ on no claim. If ``B(e, s)`` bounds ``Pr[S >= s]`` at every claim ``e`` that a me
 ``inf_e B(e, S) <= alpha`` has probability at most ``alpha``: it is ``S >= s*`` for one ``s*``. So
 every epsilon, mu and point of a profile may be searched, after the data are seen.
 
-Source: Narcissus theory 5.1 (the sweep theorem and its sharper form), 5.2 (nested events).
+Source: Narcissus theory 5.1 (the sweep theorem and its sharper form) and 5.2 (nested events).
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ IntArray = NDArray[np.int64]
 Spent = Callable[[float], float]
 Masses = list[tuple[int, FloatArray]]  # of each block: the first count, and chances from there on
 
-_SHAPE = 4.0  # the level of one number of guesses in S is the level over this
-_SIDES = 8.0  # one side alone has this part of it
+_SIDES = 8.0  # one side alone has this part of the level of a number of guesses in S
 FIRST, _RATIO = 8, math.sqrt(2.0)  # the least number of guesses, and how they grow
-_LARGE = (0.2, 0.5, 1.0)  # parts of the canaries where few blocks are wanted
+# Parts of the canaries at the ends of few large blocks, up to a number of them.
+_LARGE = ((3e3, (0.2, 0.5, 1.0)), (3e4, (0.1, 0.3, 1.0)), (math.inf, (0.03, 0.12, 0.35, 1.0)))
 _LOST = 52.0  # a window may lose exp(-52) of a block on each side (Bernstein)
 _DIRECT = 2**20  # multiplications up to which arrays are joined directly
 _POINTS = 24  # of the profile tried for mu
@@ -71,8 +71,9 @@ def many_ends(m: int, first: int = FIRST, ratio: float = _RATIO) -> IntArray:
 
 
 def few_ends(m: int) -> IntArray:
-    """Return at most three numbers of guesses of ``m`` whose blocks are large."""
-    return np.unique(np.maximum(1, np.rint(m * np.array(_LARGE)).astype(np.int64)))
+    """Return at most four numbers of guesses of ``m`` whose blocks are large."""
+    parts = next(parts for most, parts in _LARGE if m <= most)
+    return np.unique(np.maximum(1, np.rint(m * np.array(parts)).astype(np.int64)))
 
 
 class Ordered:
@@ -221,7 +222,7 @@ class SweepTest:
     @classmethod
     def of(cls, runs: tuple[Ordered, ...], alpha: float, spent: Spent | None = None) -> SweepTest:
         """Find S; without ``spent`` all guesses have one chance, and Lambda is the cost."""
-        levels = [alpha / _SHAPE / (1.0 if i == 0 else _SIDES) for i in range(len(runs))]
+        levels = [alpha / (1.0 if i == 0 else _SIDES) for i in range(len(runs))]
         each = [
             largest_refuted(
                 lambda e, r=run: float(r.tails(e, r.found).min()), level, 1e-9, start=_LOWEST
