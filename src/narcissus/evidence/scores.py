@@ -100,8 +100,8 @@ def refute_scores(
 
     Notes
     -----
-    Source: Narcissus theory 5.1 and 5.2. As ``m`` grows the result rises towards the epsilon of the profile
-    at ``delta / (1 - confidence)``, the most that one run can refute.
+    Source: Narcissus theory 5.1 and 5.2. As ``m`` grows the result rises towards the epsilon of the
+    profile at ``delta / (1 - confidence)``, the most that one run can refute.
     """
     asked = Claimed.of(delta, confidence, claimed)
     score, inside = checked_scores(scores, members)
@@ -183,9 +183,10 @@ def _refute_order(
         return dataclasses.replace(found, assumptions=(*said, *found.assumptions[2:]))
     first = max(FIRST, round(_PER_DELTA * m * asked.delta / alpha))
     few = first > FIRST  # then delta is paid by the block
-    runs = [Ordered(right, chance, many_ends(m, first, 2.0) if few else many_ends(m))]
-    for hits, _ in sides:
-        runs.append(Ordered(hits, chance, many_ends(hits.size, first * (4 if few else 1), 2.0)))
+    runs = [
+        Ordered(hits, chance, many_ends(hits.size, start, 2.0) if few else many_ends(hits.size))
+        for hits, start in ((right, first), *((hits, 4 * first) for hits, _ in sides))
+    ]
 
     def spent(epsilon: float) -> float:
         return m * float(special.expit(-log_odds(chance) - epsilon))
