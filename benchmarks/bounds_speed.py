@@ -181,8 +181,8 @@ def refutation() -> None:
     for m in (10**4, 10**5, 10**6):
         member = rng.integers(0, 2, m)
         score = rng.normal(size=m) + member
-        taken = seconds(lambda s=score, x=member: refute_scores(s, x, delta=1e-5), 1)
-        epsilon = refute_scores(score, member, delta=1e-5).epsilon
+        taken = seconds(lambda s=score, x=member: refute_scores(s, x, delta=1e-5, coins=True), 1)
+        epsilon = refute_scores(score, member, delta=1e-5, coins=True).epsilon
         show(f"  scores, m = {m:,}", taken, 1.0, f", epsilon {epsilon:.3f} of 4.38")
 
 

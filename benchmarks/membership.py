@@ -112,7 +112,7 @@ def compare_jax_privacy(auditing, canaries):
     )
     print(f"jax_privacy: largest difference of the published p-value {apart:.2e}")
     start = time.process_time()
-    ours = refute_scores(canaries.scores, canaries.members, delta=DELTA, rng=1)
+    ours = refute_scores(canaries.scores, canaries.members, delta=DELTA, coins=True)
     middle = time.process_time()
     one_run = theirs.epsilon_one_run(
         0.05, DELTA, threshold_strategy=auditing.Split(threshold_estimation_frac=1 / 3, seed=1)

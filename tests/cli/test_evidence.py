@@ -31,16 +31,31 @@ def test_refute_from_scores(answer, call, tmp_path):
     rows = "\n".join(f"{s},{m}" for s, m in zip(score, member, strict=True))
     path.write_text("score,member\n" + rows + "\n")
     found = answer("refute --delta 1e-5", "--scores", str(path))
-    assert found["chosen_on"] == 1000
     assert found["grade"] == "sampled"
-    assert found["guesses_chosen"] == "after"
-    again = answer("refute --delta 1e-5", "--scores", str(path), "--seed", str(found["seed"]))
-    assert again == found
-    assert answer("refute --delta 1e-5 --seed 1", "--scores", str(path))["epsilon"] > 2
+    assert found["guesses_chosen"] == "every"
+    assert found["epsilon"] > 2.5
+    line = "refute --delta 1e-5"
     order = np.argsort(member)
     rows = "\n".join(f"{s},{m}" for s, m in zip(score[order], member[order], strict=True))
     path.write_text("score,member\n" + rows + "\n")
-    assert answer("refute --delta 1e-5 --seed 1", "--scores", str(path))["epsilon"] > 2
+    assert answer(line, "--scores", str(path)) == found
+    code, out, err = call(line + " --seed 1", "--scores", str(path))
+    assert (code, "no effect" in err) == (0, True)
+    assert "Every number of guesses was tested at once" in out
+    fixed = answer(line + " --guesses 500", "--scores", str(path))
+    assert (fixed["guesses"], fixed["guesses_chosen"]) == (500, "before")
+    for names, arrays in (
+        ("in_canary_scores,out_canary_scores", (score[member == 1], score[member == 0])),
+        ("signal_values,true_labels", (-score, member)),
+        ("scores,members", (score, member)),
+    ):
+        other = tmp_path / "other.npz"
+        np.savez(other, **dict(zip(names.split(","), arrays, strict=True)))
+        assert answer(line, "--scores", str(other)) == found
+    inside, outside = score[member == 1], score[member == 0]
+    frame = {"in_canary_scores": pd.Series(inside), "out_canary_scores": pd.Series(outside)}
+    pd.DataFrame(frame).to_csv(path, index=False)
+    assert answer(line, "--scores", str(path)) == found
     path.write_text("points,member\n1,0\n")
     code, _, err = call("refute", "--scores", str(path))
     assert code == 2
@@ -59,10 +74,10 @@ def test_refute_from_pairs(answer, call, tmp_path):
         rows += [one, other] if rng.random() < 0.5 else [other, one]
     path = tmp_path / "pairs.csv"
     path.write_text("score,member,pair\n" + "\n".join(rows) + "\n")
-    line = "refute --delta 1e-5 --seed 1"
+    line = "refute --delta 1e-5"
     found = answer(line + " --pairs", "--scores", str(path))
     assert found["epsilon"] > 1
-    assert (found["canaries"], found["chosen_on"]) == (200, 100)
+    assert found["canaries"] == 300
     code, _, err = call(line, "--scores", str(path))
     assert code == 2
     assert "`--pairs`" in err
@@ -72,6 +87,35 @@ def test_refute_from_pairs(answer, call, tmp_path):
     code, _, err = call(line, "--scores", str(path))
     assert code == 2
     assert "give `--pairs`" in err
+
+
+def test_refute_from_guesses_of_values_and_from_runs(answer, call, tmp_path, one_error):
+    rng = np.random.default_rng(3)
+    sure = rng.random(999)
+    right = (rng.random(999) < 0.1 + 0.9 * sure).astype(int)
+    path = tmp_path / "guesses.csv"
+    pd.DataFrame({"score": sure, "right": right}).to_csv(path, index=False)
+    found = answer("refute --values 10", "--scores", str(path))
+    assert (found["values"], found["secret"]) == (10, "value")
+    assert found["epsilon"] > 3
+    one_error(f"refute --pairs --scores {path}", "--pairs")
+    member = (np.arange(999) % 2 == 0).astype(int)
+    pd.DataFrame({"score": sure + member, "member": member}).to_csv(path, index=False)
+    one_error(f"refute --values 10 --scores {path}", "--values")
+    one_error(f"refute --claim 1 --runs {path} --coins", "--coins")
+    runs = answer("refute --delta 1e-5", "--runs", str(path))
+    assert runs["epsilon"] > 0.5
+    assert runs["grade"] == "sampled"
+    code, out, _ = call("refute --delta 1e-5 --threshold 1", "--runs", str(path))
+    assert (code, "999 runs with one canary each" in out) == (0, True)
+
+
+def test_exactly_half_asks_for_coins(answer, tmp_path, one_error):
+    path = tmp_path / "half.csv"
+    member = np.random.default_rng(5).permutation(np.repeat([0, 1], 50))
+    pd.DataFrame({"score": member + 0.0, "member": member}).to_csv(path, index=False)
+    one_error(f"refute --scores {path}", "--coins")
+    assert answer("refute --coins", "--scores", str(path))["epsilon"] > 3
 
 
 def test_refute_says_when_the_guesses_were_chosen(answer, call):
@@ -99,6 +143,8 @@ def test_refute_says_when_the_guesses_were_chosen(answer, call):
         ("refute --canaries 10 --guesses 5 --correct 3 --guesses-chosen now", "--guesses-chosen"),
         ("refute --canaries 10 --guesses 5 --correct 3 --seed 1", "--seed"),
         ("refute --canaries 10 --guesses 5 --correct 3 --pairs", "--pairs"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --coins", "--coins"),
+        ("refute --canaries 10 --guesses 5 --correct 3 --threshold 1", "--threshold"),
     ],
 )
 def test_bad_input_gives_one_error_that_names_the_option(one_error, line, option):
@@ -115,7 +161,7 @@ def test_a_prior_for_each_canary(answer, call, tmp_path):
     assert "its own prior" in " ".join(found["assumptions"])
     for options, said in (
         ("refute", "`--correct` is missing"),
-        ("refute --correct 3 --guesses 5", "`--guesses` follows from `--priors`"),
+        ("refute --correct 3 --guesses 5", "`--guesses` does not go with `--priors`"),
     ):
         code, _, err = call(options, "--priors", str(path))
         assert code == 2
@@ -130,8 +176,8 @@ def test_scores_with_a_prior_for_each_canary(answer, call, tmp_path):
     path = tmp_path / "scores.csv"
     rows = "\n".join(f"{s},{m},{p}" for s, m, p in zip(score, member, prior, strict=True))
     path.write_text("score,member,prior\n" + rows + "\n")
-    found = answer("refute --seed 1", "--scores", str(path))
-    assert found["methods"][0]["id"] == "swanberg-3.2"
+    found = answer("refute", "--scores", str(path))
+    assert found["methods"][0]["id"] == "sweep"
     assert found["epsilon"] > 1
     code, _, err = call("refute --pairs", "--scores", str(path))
     assert code == 2
@@ -247,7 +293,7 @@ def test_canaries_are_read_by_refute(scores, answer, call):
     table = pd.read_csv("c.csv")
     assert list(table.columns) == ["score", "member"]
     assert len(table) == 3 * 120
-    assert answer("refute --scores c.csv --seed 1")["epsilon"] > 0.5
+    assert answer("refute --scores c.csv")["epsilon"] > 0.5
 
 
 def test_priors_go_with_the_canaries(scores, answer, call):
@@ -256,7 +302,7 @@ def test_priors_go_with_the_canaries(scores, answer, call):
     np.savez("p.npz", scores=chance, members=members, priors=np.full(120, 0.3))
     assert call("membership p.npz --seed 1 --canaries c.csv")[0] == 0
     assert (pd.read_csv("c.csv")["prior"] == 0.3).all()
-    assert "from its own prior" in answer("refute --scores c.csv --seed 1")["assumptions"][0]
+    assert "from its own prior" in answer("refute --scores c.csv")["assumptions"][0]
 
 
 def test_report(scores, call):

@@ -46,6 +46,9 @@ class RefuteOptions:
     secret: str | None = None
     scores: Existing = None
     pairs: bool = False
+    coins: bool = False
+    runs: Existing = None
+    threshold: float | None = None
     priors: Existing = None
     seed: SeedGiven = None
     guesses_chosen: str | None = None
@@ -57,53 +60,94 @@ class RefuteOptions:
 
 @command
 def refute(*, of: RefuteOptions) -> None:
-    counts = {"--canaries": of.canaries, "--guesses": of.guesses, "--correct": of.correct}
-    instead = {**counts, "--values": of.values, "--guesses-chosen": of.guesses_chosen}
-    used = [name for name, value in {**instead, "--priors": of.priors}.items() if value is not None]
-    if of.scores is not None and used:
-        raise InputError(f"`--scores` takes the place of `{used[0]}`; give one of the two")
-    for name, value in {"--pairs": of.pairs or None, "--seed": of.seed}.items():
-        if of.scores is None and value is not None:
-            raise InputError(f"`{name}` needs `--scores`, a file with a row for each canary")
-    seed = None
-    claimed: dict[str, Any] = {"delta": of.delta, "confidence": of.confidence, "claimed": of.claim}
-    with option_names(**({} if of.scores is None else {"priors": "--scores"})):
+    _check_together(of)
+    claimed: dict[str, Any] = {"delta": of.delta, "confidence": of.confidence}
+    with option_names(right="--scores", members="--scores" if of.runs is None else "--runs"):
+        if of.runs is not None:
+            columns = _read_scores(of.runs, "--runs")
+            over = evidence.refute_runs(**columns, threshold=of.threshold, **claimed)
+            if of.as_json:
+                print_json({"grade": over.grade, **over.to_dict()})
+            else:
+                click.echo(str(over))
+            return
+        claimed["claimed"] = of.claim
         if of.scores is not None:
-            seed = secrets.randbits(32) if of.seed is None else of.seed
-            columns = _read_scores(of.scores, pairs=of.pairs)
-            has_priors = "priors" in columns
-            test = evidence.refute_prior_scores if has_priors else evidence.refute_scores
-            found = test(**columns, **claimed, rng=seed)
+            found = _refute_scores(of, claimed)
         elif of.priors is not None:
             if of.correct is None:
                 raise InputError("`--correct` is missing: how many guesses were right")
-            if needless := [name for name in used if name not in ("--correct", "--priors")]:
-                raise InputError(
-                    f"`{needless[0]}` follows from `--priors`: all its canaries were guessed; "
-                    "drop it"
-                )
             found = evidence.refute_priors(priors.read_priors(of.priors), of.correct, **claimed)
         else:
             if of.canaries is None or of.guesses is None or of.correct is None:
-                missing = next(name for name, value in counts.items() if value is None)
+                counts = {"--canaries": of.canaries, "--guesses": of.guesses}
+                missing = next((n for n, value in counts.items() if value is None), "--correct")
                 raise InputError(
                     f"`{missing}` is missing: give --canaries, --guesses and --correct, or --scores"
                 )
             claimed["guesses_chosen"] = "before" if of.guesses_chosen is None else of.guesses_chosen
             many = 2 if of.values is None else of.values
             found = evidence.refute(of.canaries, of.guesses, of.correct, values=many, **claimed)
-    answers = _refuted(
-        found, of.secret, coins=of.scores is not None and not of.pairs, pairs=of.pairs
-    )
+    coins = of.scores is not None and not of.pairs and found.secret == "membership"
+    answers = _refuted(found, of.secret, coins=coins, pairs=of.pairs)
     if of.as_json:
         keys = [
             _claimed({"grade": one.grade, **one.to_dict(), "question": one.question})
             for one in answers
         ]
-        payload = keys[0] | ({} if seed is None else {"seed": seed})
-        print_json(payload | ({"membership": keys[1]} if len(keys) == 2 else {}))
+        print_json(keys[0] | ({"membership": keys[1]} if len(keys) == 2 else {}))
         return
-    click.echo("\n".join(_refutation_text(answers, seed)))
+    click.echo("\n".join(_refutation_text(answers)))
+
+
+def _check_together(of: RefuteOptions) -> None:
+    """Refuse options that do not go together; say of a seed that nothing is drawn."""
+    given = {
+        f"--{name.replace('_', '-')}"
+        for name in ("canaries", "guesses", "correct", "values", "guesses_chosen", "priors",
+                     "scores", "runs", "pairs", "coins", "seed", "threshold")
+        if getattr(of, name) not in (None, False)
+    }  # fmt: skip
+    goes = {
+        "--runs": {"--threshold"},
+        "--scores": {"--guesses", "--values", "--pairs", "--coins", "--seed"},
+        "--priors": {"--correct"},
+    }
+    for file, others in goes.items():
+        if file in given and (wrong := sorted(given - others - {file})):
+            raise InputError(
+                f"`{wrong[0]}` does not go with `{file}`, which goes with "
+                f"{', '.join(sorted(others))}; drop one of the two"
+            )
+    alone = {"--pairs": "--scores", "--coins": "--scores", "--seed": "--scores",
+             "--threshold": "--runs"}  # fmt: skip
+    for name, file in alone.items():
+        if name in given and file not in given:
+            raise InputError(f"`{name}` needs `{file}`, a file of scores")
+    if of.seed is not None:
+        click.echo("`--seed` has no effect: nothing is drawn by chance any more.", err=True)
+
+
+def _refute_scores(of: RefuteOptions, claimed: dict[str, Any]) -> evidence.Refutation:
+    assert of.scores is not None
+    columns = _read_scores(of.scores, "--scores", pairs=of.pairs)
+    claimed["guesses"] = of.guesses
+    if "right" in columns:
+        if of.pairs or of.coins:
+            raise InputError(
+                f"`--scores`: {of.scores} has a column `right`, which says whether guesses of "
+                "values are right; `--pairs` and `--coins` go with the column `member`"
+            )
+        many = 2 if of.values is None else of.values
+        return evidence.refute_ranked(**columns, values=many, **claimed)
+    if of.values is not None:
+        raise InputError(
+            f"`--values`: {of.scores} must have the column `right`, 1 where a guess is right; it "
+            "has members, who are in or out"
+        )
+    if "priors" in columns:
+        return evidence.refute_prior_scores(**columns, **claimed)
+    return evidence.refute_scores(**columns, coins=of.coins, **claimed)
 
 
 def _claimed(payload: dict[str, Any]) -> dict[str, Any]:
@@ -127,38 +171,48 @@ def _refuted(
     return [found.asked(question) for question in questions]
 
 
-def _read_scores(path: Path, *, pairs: bool) -> dict[str, Any]:
-    """Read the columns ``score`` and ``member``, and the pairs, from a CSV file."""
-    from narcissus.tables.text import text_parts
+# The columns or arrays of scores: ours, those of jax_privacy and those of privacy_meter.
+_LAYOUTS = (
+    ("score", "member"),
+    ("score", "right"),
+    ("in_canary_scores", "out_canary_scores"),
+    ("signal_values", "true_labels"),
+)
 
-    names: list[str] = []
 
-    def choose(found: list[str]) -> list[int]:
-        lacking = [name for name in ("score", "member") if name not in found]
-        if lacking or len(set(found)) < len(found):
-            wrong = f"lacks the column `{lacking[0]}`" if lacking else "has two columns of one name"
-            raise InputError(
-                f"`--scores`: {path} {wrong}; it needs `score` and `member`, and has "
-                f"{', '.join(found)}"
-            )
-        names.extend(name for name in found if name in ("score", "member", "prior", "pair"))
-        return [found.index(name) for name in names]
+def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, Any]:
+    """Read scores with who is in or what is right, and priors and pairs, from a CSV or .npz file.
 
-    parts = list(text_parts(path, choose, largest=LARGEST))
-    table = {name: [part[j] for part in parts] for j, name in enumerate(names)}
+    Losses in ``signal_values`` are turned: smaller ones mean more likely in.
+    """
+    table = _arrays(path) if path.suffix.lower() == ".npz" else _columns(path)
+    layout = next((one for one in _LAYOUTS if all(name in table for name in one)), None)
+    if layout is None:
+        lacking = next(name for name in _LAYOUTS[0] if name not in table)
+        raise InputError(
+            f"`{option}`: {path} lacks the column `{lacking}`; it needs "
+            f"{', or '.join(' and '.join(f'`{x}`' for x in one) for one in _LAYOUTS)}, and has "
+            f"{', '.join(table) or 'none of them'}"
+        )
+    both = [_numbers_of(path, option, name, table[name]) for name in layout]
+    if layout[0] == "in_canary_scores":
+        both = [one[~np.isnan(one)] for one in both]
+        both = [np.concatenate(both), np.repeat([1.0, 0.0], [one.size for one in both])]
+    if layout[0] == "signal_values":
+        both[0] = -both[0]
     columns: dict[str, Any] = {
-        f"{name}s": _numbers_of(path, name, table[name])
-        for name in ("score", "member", "prior")
-        if name in table
-    }
+        "scores": both[0], "right" if layout[1] == "right" else "members": both[1]
+    }  # fmt: skip
+    if "prior" in table:
+        columns["priors"] = _numbers_of(path, option, "prior", table["prior"])
     if "pair" in table and not pairs:
         raise InputError(
-            f"`--scores`: {path} has a column `pair`; give `--pairs` if exactly one row of each "
+            f"`{option}`: {path} has a column `pair`; give `--pairs` if exactly one row of each "
             "pair was in, or drop the column"
         )
     if pairs and "prior" in table:
         raise InputError(
-            f'`--scores`: {path} has a column "prior", and `--pairs` says that fair coins '
+            f'`{option}`: {path} has a column "prior", and `--pairs` says that fair coins '
             "chose between two rows; give one of the two"
         )
     if pairs:
@@ -168,33 +222,66 @@ def _read_scores(path: Path, *, pairs: bool) -> dict[str, Any]:
         if (times != 2).any():
             row = int(np.flatnonzero(times != 2)[0])
             raise InputError(
-                f"`--scores`: {path}: row {row + 1:,} belongs to a pair of {times[row]} rows; "
+                f"`{option}`: {path}: row {row + 1:,} belongs to a pair of {times[row]} rows; "
                 "with `--pairs` each pair has two, one in and one out"
             )
         columns["pairs"] = labels
     return columns
 
 
-def _numbers_of(path: Path, name: str, parts: list[RawColumn]) -> NDArray[np.float64]:
+def _arrays(path: Path) -> dict[str, Any]:
+    from narcissus.extraction.files import arrays_of
+
+    plural = {"scores": "score", "members": "member", "priors": "prior", "pairs": "pair"}
+    found = {plural.get(name, name): array.ravel() for name, array in arrays_of(path).items()}
+    return found
+
+
+def _columns(path: Path) -> dict[str, Any]:
+    from narcissus.tables.text import text_parts
+
+    known = {"prior", "pair", *(name for one in _LAYOUTS for name in one)}
+    names: list[str] = []
+
+    def choose(found: list[str]) -> list[int]:
+        if len(set(found)) < len(found):
+            raise InputError(f"{path} has two columns of one name: {', '.join(found)}")
+        names.extend(name for name in found if name in known)
+        return [found.index(name) for name in names]
+
+    parts = list(text_parts(path, choose, largest=LARGEST))
+    return {name: [part[j] for part in parts] for j, name in enumerate(names)}
+
+
+def _numbers_of(
+    path: Path, option: str, name: str, parts: list[RawColumn] | NDArray[Any]
+) -> NDArray[np.float64]:
     """Parse the cells of a column; name the first non-number by its row."""
-    truths = {"true": 1.0, "false": 0.0} if name == "member" else {}
+    if not isinstance(parts, list):
+        return parts.astype(np.float64)
+    truths = {"true": 1.0, "false": 0.0} if name in ("member", "right", "true_labels") else {}
+    empty = name.endswith("_canary_scores")  # one of two columns is shorter
     found: list[NDArray[np.float64]] = []
+    wrong: list[NDArray[np.bool_]] = []
     for part in parts:
-        values = np.full(len(part.distinct), np.nan)
+        values, bad = np.full(len(part.distinct), np.nan), np.zeros(len(part.distinct), bool)
         for place, text in enumerate(part.distinct):
             with suppress(TypeError, ValueError):
                 known = truths.get(str(text).lower())
                 values[place] = float(text) if known is None else known
+            bad[place] = np.isnan(values[place]) and not (empty and text is None)
         found.append(values[part.codes])
-    numbers = np.concatenate(found)
-    if np.isnan(numbers).any():
-        row = int(np.isnan(numbers).argmax())
-        raise InputError(f"`--scores`: {path}: row {row + 1:,}, column `{name}`, must be a number")
-    return numbers
+        wrong.append(bad[part.codes])
+    if (bad := np.concatenate(wrong)).any():
+        row = int(bad.argmax())
+        raise InputError(f"`{option}`: {path}: row {row + 1:,}, column `{name}`, must be a number")
+    return np.concatenate(found)
 
 
-def _labels(path: Path, parts: list[RawColumn]) -> NDArray[np.int64]:
+def _labels(path: Path, parts: list[RawColumn] | NDArray[Any]) -> NDArray[np.int64]:
     """Return labels of pairs as numbers; name the first row without one."""
+    if not isinstance(parts, list):
+        return np.unique(parts, return_inverse=True)[1]
     place: dict[Any, int] = {}
     found = [
         np.array([place.setdefault(value, len(place)) for value in part.distinct])[part.codes]
@@ -207,13 +294,13 @@ def _labels(path: Path, parts: list[RawColumn]) -> NDArray[np.int64]:
     return labels
 
 
-def _refutation_text(answers: list[evidence.Refutation], seed: int | None) -> list[str]:
+def _refutation_text(answers: list[evidence.Refutation]) -> list[str]:
     found = answers[0]
     lines = [f"Asked: {'; or '.join(one.question for one in answers)}.", str(found)]
-    if seed is not None:
+    if found.guesses_chosen == "every":
         lines.append(
-            f"The thresholds were chosen on {found.chosen_on} further canaries, which are not "
-            f"counted (--seed {seed} shuffles the same again)."
+            f"Every number of guesses was tested at once; {found.guesses:,} tell most, of which "
+            f"{found.correct:,} are right."
         )
     noises = ", or ".join(
         f"{upper(one.noise)} ({'replaced' if one.secret == 'value' else 'added and removed'} "

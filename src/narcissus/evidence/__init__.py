@@ -28,10 +28,11 @@ from narcissus.evidence.population import (
 from narcissus.evidence.randomness import RandomnessTests, randomness_tests
 from narcissus.evidence.refutation import Method, Refutation, refute
 from narcissus.evidence.roc import RocBand, roc_band
+from narcissus.evidence.runs import RefutationByRuns, refute_runs
 from narcissus.evidence.scores import (
-    refute_guesses,
     refute_prior_scores,
     refute_priors,
+    refute_ranked,
     refute_scores,
 )
 
@@ -42,6 +43,7 @@ __all__ = [
     "PeopleSums",
     "RandomnessTests",
     "Refutation",
+    "RefutationByRuns",
     "RocBand",
     "advantage_limits",
     "anytime_limits",
@@ -58,9 +60,10 @@ __all__ = [
     "population_tail",
     "randomness_tests",
     "refute",
-    "refute_guesses",
     "refute_prior_scores",
     "refute_priors",
+    "refute_ranked",
+    "refute_runs",
     "refute_scores",
     "roc_band",
     "studentised_limits",

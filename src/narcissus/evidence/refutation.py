@@ -35,7 +35,7 @@ _LARGEST_PROGRAM = 300  # guesses up to which linear programs are solved, some d
 _LARGEST_EPSILON = 1e4
 LARGEST_MU = 100.0
 
-Chosen = Literal["before", "after"]
+Chosen = Literal["before", "after", "every"]
 
 UNIFORM = (
     "every canary's value was drawn uniformly, independently of the others and of all else "
@@ -82,11 +82,9 @@ class Refutation(Result):
     values: int
     methods: tuple[Method, ...]  # every method's result, ours first
     # whether the number of guesses was chosen ``"before"`` or ``"after"`` the release was
-    # seen
+    # seen, or ``"every"`` one was tested at once; then `guesses` is the one that tells most
     guesses_chosen: Chosen
     assumptions: tuple[str, ...]  # assumptions of the refutation
-    # number of further canaries used to choose the threshold; 0 for given counts
-    chosen_on: int = 0
     secret: Secret = "value"  # what was guessed; see `asked`
 
     def asked(self, secret: Secret) -> Refutation:
@@ -236,7 +234,7 @@ def refute(
     """
     m, r, v, k = counts(canaries, guesses, correct, values)
     asked = Claimed.of(delta, confidence, claimed)
-    late = one_of("guesses_chosen", guesses_chosen, get_args(Chosen)) == "after"
+    late = one_of("guesses_chosen", guesses_chosen, get_args(Chosen)[:2]) == "after"
     danger = threat(prior=1 / k, exact_match=True, targets=m, guesses=r)
     methods = _methods(danger, v, asked, level_factor(asked.delta, after=late))
     if late:
@@ -248,7 +246,7 @@ def refute(
         methods,
         mu,
         counts=(m, r, v, k),
-        assumptions=(UNIFORM, ABOUT_CHOICE, _said_of_guesses(asked.delta, late=late)),
+        assumptions=(UNIFORM, ABOUT_CHOICE, said_of_guesses(asked.delta, late=late)),
         chosen="after" if late else "before",
     )
 
@@ -299,7 +297,7 @@ def level_factor(delta: float, *, after: bool) -> int:
     return 2 if after and delta > 0 else 1
 
 
-def _said_of_guesses(delta: float, *, late: bool) -> str:
+def said_of_guesses(delta: float, *, late: bool) -> str:
     if not late:
         return (
             "the number of guesses was fixed before the release was seen (chosen after it, "

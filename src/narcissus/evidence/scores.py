@@ -1,9 +1,11 @@
 """Refutation from membership scores, and with a prior per canary: unequal coins or secrets.
 
-Thresholds are chosen on other canaries than those that are counted, at no cost to validity.
+Scores put the canaries in an order, and every number of guesses is tried at once
+(`narcissus.evidence.sweep`). Equal scores are counted against the attack, the wrong guesses first:
+the order of the file does not matter.
 
-Source: Narcissus theory 4.1, 4.3, 4.4, 4.10 (the bounds) and 5 (refutation); Swanberg et al. 2025,
-Theorem 3.2, for priors that differ from guess to guess.
+Source: Narcissus theory 4.1, 4.3, 4.4, 4.10 and 5.1 (the bounds) and 5 (refutation); Swanberg et
+al. 2025, Theorem 3.2, for chances that differ from guess to guess.
 """
 
 from __future__ import annotations
@@ -13,13 +15,12 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from narcissus._random import RandomSource, generator
-from narcissus._validation import between, fraction, integer, probabilities
+from narcissus._validation import integer, probabilities
 from narcissus.bounds import (
     PoissonBinomial,
     domination,
-    follow_attempts,
     interpolation,
     swap_tail,
     threat,
@@ -27,35 +28,42 @@ from narcissus.bounds import (
 from narcissus.bounds.binomial import upper_tail
 from narcissus.bounds.domination import DOMINATION
 from narcissus.bounds.interpolation import INTERPOLATION
-from narcissus.bounds.published import THEOREM_3_2
 from narcissus.bounds.swap import SWAP
+from narcissus.bounds.theorem import log_odds
 from narcissus.bounds.threat import prior_rows
 from narcissus.errors import InputError
 from narcissus.evidence.refutation import (
     ABOUT_CHOICE,
     LARGEST_MU,
+    UNIFORM,
     Claimed,
+    Method,
     Refutation,
-    closed_p_value,
     largest_refuted,
-    level_factor,
     refute,
     refuted_mu,
+    said_of_guesses,
 )
+from narcissus.evidence.sweep import FIRST, Ordered, SweepTest, few_ends, many_ends
 from narcissus.guarantees import GaussianDP
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-_RATIO = math.sqrt(2.0)
-_FEWEST = 8  # fewer guesses than this refute little at any useful confidence
-_EVERY = 3  # one canary in three chooses the threshold
 UNBELIEVABLE = 1e-6  # results of smaller probability refute fair coins
+_FEWEST_CANARIES = 6  # canaries needed
+_PER_DELTA = 8.0  # guesses at the first end for each failure that delta allows, over the level
+_SHARE = 0.5  # of the level for delta, where each release has chances of its own
+_LARGEST_POINT, _LEAST_MU = 40.0, 1e-6
+_SWEEP = "sweep", "Narcissus theory 5.1, sweep theorem"
 _ONE_OF_PAIR = "exactly one record of each pair was in, by an independent fair coin for each pair"
-_HALF = (
-    "membership was drawn by fair coins although exactly half of the canaries are in (nearly "
-    "harmless if half of all were drawn, not if one of each pair was: use pairs then)"
-)
+_HALF = "there was a coin for each canary, although exactly half are in"
+_EVERY = "nothing about the number of guesses: every one is tested at once"
+
+
+_Order = tuple[tuple[BoolArray, FloatArray | float], ...]
+"""Guesses in order, whether each is right and its prior chance: all, then the highest scores alone
+and the lowest alone."""
 
 
 def refute_scores(
@@ -63,148 +71,179 @@ def refute_scores(
     members: ArrayLike,
     *,
     pairs: ArrayLike | None = None,
+    guesses: int | None = None,
+    coins: bool = False,
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
-    rng: RandomSource = None,
 ) -> Refutation:
-    """Find the largest epsilon refuted by canary scores.
+    """Find the largest epsilon, and mu, refuted by canary scores, at every number of guesses.
 
-    The canaries are shuffled. On a third of them the numbers of highest scores guessed in and of
-    lowest scores guessed out are chosen; the others are guessed accordingly, and only they are
-    counted.
+    The highest scores are guessed in and the lowest out, in turn; beside them the highest alone and
+    the lowest alone.
 
     scores: One score per canary, larger means more likely in, shape (m,).
     members: Whether each canary was in, 0 or 1, by an independent fair coin each, shape (m,).
     pairs: If exactly one of each pair of records was in, by a fair coin per pair: the label of each
-        record's pair, shape (m,), each label twice. A pair is then one canary, its value which of
-        the two was in, and its score the difference of the two scores.
+        record's pair, shape (m,), each label twice. A pair is then one canary: the record with the
+        higher score is guessed in, and the order is by the difference.
+    guesses: Test this number of guesses alone. It must be fixed before the release is seen.
+    coins: Declare that there was a coin for each, though exactly half are in.
     delta, confidence, claimed: As in `narcissus.evidence.refute`.
-    rng: For the shuffle, which selects the third and breaks ties, and for which record of a pair is
-        its first: the order of the file does not matter.
 
     Raises
     ------
     InputError
         Among others if the coins cannot have been fair: too many or too few are in, or one of each
-        two rows is although no pairs are given.
+        two rows is although no pairs are given. Also if exactly half are in, without ``coins``: for
+        a draw of exactly half nothing is proved.
 
     Notes
     -----
-    Source: Narcissus theory 4.3 and 5. Given the release and the coins of the first part, the coins
-    of the second are still fair and independent a priori, and the mechanism has the guarantee for
-    each of them; an attacker who knows the first part's coins may make this choice. It is made
-    after the release was seen, so with a delta above 0 the test is at half the level. Trying many
-    thresholds on the same canaries would cost a factor in ``delta``, not only in the level, because
-    the failures that delta allows may all coincide. As ``m`` grows the result rises towards the
-    epsilon of the profile at ``2 delta / (1 - confidence)``, the most that one run can refute.
+    Source: Narcissus theory 5.1 and 5.2. As ``m`` grows the result rises towards the epsilon of the
+    profile at ``delta / (1 - confidence)``, the most that one run can refute.
     """
+    asked = Claimed.of(delta, confidence, claimed)
     score, inside = checked_scores(scores, members)
-    allowed = between("delta", delta, 0, 1, open_high=True)
-    level = fraction("confidence", confidence)
-    source = generator(rng)
-    if pairs is None:
-        _check_coins(inside)
-    else:
-        score, inside = _paired(score, inside, _pair_labels(pairs, score.size), source)
-    if score.size < 2 * _EVERY:
-        raise InputError(f"`scores` must be of at least {2 * _EVERY} canaries, got {score.size}")
-    m, r, v = held_out_counts(score, inside, allowed, 1.0 - level, source)
-    found = refute(
-        m, r, v, delta=allowed, confidence=level, claimed=claimed, guesses_chosen="after"
-    )
-    said = found.assumptions
     if pairs is not None:
-        said = (_ONE_OF_PAIR, *said[1:])
-    elif 2 * inside.sum() == inside.size:
-        said = (*said, _HALF)
-    found = dataclasses.replace(found, chosen_on=score.size - m, assumptions=said)
-    return found if pairs is not None else found.asked("membership")
+        right = _paired(score, inside, _pair_labels(pairs, score.size))
+        return _refute_order(((right, 0.5),), asked, guesses, (_ONE_OF_PAIR, ABOUT_CHOICE), 2)
+    _check_coins(inside, coins=coins)
+    order = _two_sided(score, inside, 0.5)
+    said = (
+        (UNIFORM, ABOUT_CHOICE)
+        if 2 * inside.sum() != inside.size
+        else (UNIFORM, ABOUT_CHOICE, _HALF)
+    )
+    return _refute_order(order, asked, guesses, said, 2).asked("membership")
 
 
-def held_out_counts(
-    score: FloatArray, inside: BoolArray, delta: float, alpha: float, source: np.random.Generator
-) -> tuple[int, int, int]:
-    """Choose thresholds on a third of the canaries; count canaries, guesses and hits of the rest.
+def refute_ranked(
+    scores: ArrayLike,
+    right: ArrayLike,
+    *,
+    values: int = 2,
+    guesses: int | None = None,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    claimed: float = 0.0,
+) -> Refutation:
+    """Find the largest epsilon, and mu, refuted by guesses of values, the surest first.
 
-    In a file sorted by membership, or with equal scores, a canary's position reveals its coin;
-    after the shuffle it reveals nothing.
+    scores: How sure the attack is of each canary's guess, larger is surer, shape (m,).
+    right: Whether each guess is right, 0 or 1, shape (m,).
+    values: Number of values of a secret, drawn uniformly and independently.
+    guesses, delta, confidence, claimed: As in `refute_scores`.
+
+    Source: Narcissus theory 5.1.
     """
-    order = source.permutation(score.size)
-    score, inside = score[order], inside[order]
-    first = np.arange(score.size) % _EVERY == 0
-    share = _choose(score[first], inside[first], int((~first).sum()), delta, alpha)
-    return _count(score[~first], inside[~first], share)
+    asked = Claimed.of(delta, confidence, claimed)
+    score, hit = checked_scores(scores, right, "right")
+    many = integer("values", values, low=2)
+    order = ((hit[np.lexsort((hit, -score))], 1.0 / many),)
+    said = (UNIFORM, ABOUT_CHOICE)
+    return _refute_order(order, asked, guesses, said, many)
 
 
-def _count(
-    score: FloatArray, inside: BoolArray, share: tuple[float, float]
-) -> tuple[int, int, int]:
-    _, right = _guessed(score, inside, np.full(score.size, 0.5), share)
-    return score.size, right.size, int(right.sum())
+def _two_sided(score: FloatArray, inside: BoolArray, coins: FloatArray | float) -> _Order:
+    """Guess high scores in and low ones out, in turn; where equal scores lie in the middle, aside.
+
+    Among equal scores wrong guesses come first: no order of them has fewer right ones.
+    """
+    m = score.size
+    values = np.sort(score)[::-1]
+    cuts = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1, [m]])
+    cut = int(cuts[np.abs(cuts - m / 2).argmin()])
+    high, low = np.lexsort((inside, -score))[:cut], np.lexsort((~inside, score))[: m - cut]
+    turns = np.argsort(np.append(np.arange(cut), np.arange(m - cut) + 0.5), kind="stable")
+    right = np.concatenate([inside[high], ~inside[low]])
+    chances = coins
+    if isinstance(coins, np.ndarray):
+        chances = np.concatenate([coins[high], 1.0 - coins[low]])
+    parts = turns, np.arange(cut), np.arange(cut, m)
+    return tuple(
+        (right[part], chances[part] if isinstance(chances, np.ndarray) else chances)
+        for part in parts
+        if part.size
+    )
 
 
-def threshold_choices(m: int) -> list[tuple[int, int]]:
-    """List the numbers of ``m`` canaries to guess in and out: both sides alike, or one only."""
-    sizes: list[int] = []
-    size = float(min(_FEWEST, m))
-    while size < m:
-        sizes.append(round(size))
-        size *= _RATIO
-    sizes = sorted({*sizes, m})
-    return [(r - r // 2, r // 2) for r in sizes] + [
-        side for r in sizes if r < m for side in ((r, 0), (0, r))
+def _refute_order(
+    order: _Order, asked: Claimed, guesses: int | None, said: tuple[str, ...], values: int
+) -> Refutation:
+    """Refute by guesses that all have one chance."""
+    (right, chance), *sides = order
+    m, alpha = right.size, asked.alpha
+    if guesses is not None:
+        r = integer("guesses", guesses, low=1, high=m)
+        found = refute(
+            m, r, int(right[:r].sum()), values=values,
+            delta=asked.delta, confidence=asked.level, claimed=asked.claimed,
+        )  # fmt: skip
+        return dataclasses.replace(found, assumptions=(*said, *found.assumptions[2:]))
+    first = max(FIRST, round(_PER_DELTA * m * asked.delta / alpha))
+    few = first > FIRST  # then delta is paid by the block
+    runs = [
+        Ordered(hits, chance, many_ends(hits.size, start, 2.0) if few else many_ends(hits.size))
+        for hits, start in ((right, first), *((hits, 4 * first) for hits, _ in sides))
     ]
 
+    def spent(epsilon: float) -> float:
+        return m * float(special.expit(-log_odds(chance) - epsilon))
 
-def _choose(
-    score: FloatArray, inside: BoolArray, rest: int, delta: float, alpha: float
-) -> tuple[float, float]:
-    """Choose the shares guessed in and out that are most promising for ``rest`` others."""
-    order = np.argsort(score, kind="stable")
-    low = np.concatenate([[0], np.cumsum(~inside[order])])
-    high = np.concatenate([[0], np.cumsum(inside[order][::-1])])
-    level = alpha / level_factor(delta, after=True)
-    best, chosen = 0.0, (0.5, 0.5)
-    for a, b in threshold_choices(score.size):
-        seen = a + b
-        rate = (high[a] + low[b] + 0.5) / (seen + 1)
-        # A rate that was chosen for being high is too high: expect one deviation less.
-        rate = max(0.0, rate - math.sqrt(rate * (1 - rate) / (seen + 1)))
-        r = round(seen * rest / score.size)
-        v = math.floor(r * rate)
-        if math.log((v + 1) / (r - v + 1)) <= best:
-            continue  # what is right on average is never refuted beyond
-        promise = largest_refuted(
-            lambda e, r=r, v=v: closed_p_value(rest, r, v, e, delta), level, 1e-3
-        )
-        if promise > best:
-            best, chosen = promise, (a / score.size, b / score.size)
-    return chosen
+    sweep = SweepTest.of(tuple(runs), alpha, None if few else spent)
+    epsilon = sweep.largest_epsilon(asked.delta, alpha)
+    # A claim is one about every larger epsilon as well.
+    p_value = min(
+        sweep.p_value(e, asked.delta) for e in {asked.claimed, max(asked.claimed, epsilon)}
+    )
+    mu = SweepTest.of((Ordered(right, chance, few_ends(m)),), alpha).largest_mu(alpha)
+    return _swept(sweep, epsilon, p_value, mu, asked, (*said, _EVERY), m, values)
 
 
-def checked_scores(scores: ArrayLike, members: ArrayLike) -> tuple[FloatArray, BoolArray]:
+def _swept(
+    sweep: SweepTest, epsilon: float, p_value: float, mu: float, asked: Claimed,
+    said: tuple[str, ...], m: int, values: int,
+) -> Refutation:  # fmt: skip
+    run, end = sweep.runs[sweep.best[0]], sweep.best[1]
+    return asked.refutation(
+        (Method(*_SWEEP, epsilon, p_value),),
+        mu,
+        counts=(m, int(run.ends[end]), int(run.found[end]), values),
+        assumptions=said,
+        chosen="every",
+    )
+
+
+def checked_scores(
+    scores: ArrayLike, members: ArrayLike, name: str = "members"
+) -> tuple[FloatArray, BoolArray]:
     try:
         score = np.asarray(scores, dtype=np.float64)
         inside = np.asarray(members, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError("`scores` and `members` must be numbers") from error
-    if score.ndim != 1 or score.size == 0 or score.shape != inside.shape:
+        raise InputError(f"`scores` and `{name}` must be numbers") from error
+    if score.ndim != 1 or score.shape != inside.shape:
         raise InputError(
-            "`scores` and `members` must be vectors of one length, "
+            f"`scores` and `{name}` must be vectors of one length, "
             f"got shapes {score.shape} and {inside.shape}"
+        )
+    if score.size < _FEWEST_CANARIES:
+        raise InputError(
+            f"`scores` must be of at least {_FEWEST_CANARIES} canaries, got {score.size}"
         )
     if np.isnan(score).any():
         raise InputError(
             f"`scores` must not be NaN, got one at position {np.isnan(score).argmax()}"
         )
     if not np.isin(inside, (0.0, 1.0)).all():
-        raise InputError("`members` must hold only 0 (out) and 1 (in)")
+        meant = "0 (out) and 1 (in)" if name == "members" else "0 and 1"
+        raise InputError(f"`{name}` must hold only {meant}")
     return score, inside == 1.0
 
 
-def _check_coins(inside: BoolArray) -> None:
-    """Refuse members that fair coins produce with probability below 1e-6."""
+def _check_coins(inside: BoolArray, *, coins: bool) -> None:
+    """Refuse members that fair coins produce with probability below 1e-6, and half, undeclared."""
     m, ones = inside.size, int(inside.sum())
     if m % 2 == 0 and 0.5 ** (m // 2) <= UNBELIEVABLE:
         of_two = inside[0::2].astype(int) + inside[1::2]
@@ -217,6 +256,12 @@ def _check_coins(inside: BoolArray) -> None:
         raise InputError(
             f"`members` must be drawn by independent fair coins, but {ones} of {m} are in; "
             "give all canaries, those that were left out as well"
+        )
+    if 2 * ones == m and not coins:
+        raise InputError(
+            f"`members` must be drawn by independent fair coins, but exactly half are in, {ones} "
+            f"of {m}: for a draw of exactly half nothing is proved. If there was a coin for each "
+            "and they fell so, set `coins`; if one of each pair was drawn, give `pairs`"
         )
 
 
@@ -235,27 +280,24 @@ def _pair_labels(pairs: ArrayLike, size: int) -> NDArray[np.int64]:
     return number.astype(np.int64)
 
 
-def _paired(
-    score: FloatArray,
-    inside: BoolArray,
-    labels: NDArray[np.int64],
-    source: np.random.Generator,
-) -> tuple[FloatArray, BoolArray]:
-    """Make each pair one canary: whether its first record is in, and the difference of the scores.
+def _paired(score: FloatArray, inside: BoolArray, labels: NDArray[np.int64]) -> BoolArray:
+    """Make each pair one guess, that its higher score is in; return which are right, surest first.
 
-    A coin chooses the first record: in the file it may be the one that was in.
+    A guess between equal scores counts as wrong.
     """
     if not np.isfinite(score).all():
         raise InputError("`scores` of pairs must be finite: their differences are compared")
     two = np.argsort(labels, kind="stable").reshape(-1, 2)
-    uneven = inside[two].sum(axis=1) != 1
+    one, other = two[:, 0], two[:, 1]
+    uneven = inside[one] == inside[other]
     if uneven.any():
         raise InputError(
             f"`members` must hold exactly one record of each pair, got {int(uneven.sum())} pairs "
             "with both or none"
         )
-    one, other = source.permuted(two, axis=1).T
-    return score[one] - score[other], inside[one]
+    apart = score[one] - score[other]
+    right: BoolArray = (apart > 0) & inside[one] | (apart < 0) & inside[other]
+    return right[np.lexsort((right, -np.abs(apart)))]
 
 
 OWN_PRIORS = (
@@ -263,9 +305,8 @@ OWN_PRIORS = (
     "of all else"
 )
 _ALL = "all canaries were guessed, whatever the release said"
-_ANY = "nothing about which canaries were guessed, nor when their number was chosen"
 _DEAR = 1e-3  # relative tolerance where each p-value is a search
-_CHEAP = 1e-6
+_CLOSE, _CHEAP = 1e-4, 1e-6
 _FAIR = 0.03  # largest gap between best guess and least collision for the swap bound
 
 
@@ -323,102 +364,32 @@ def refute_priors(
     )
 
 
-def refute_guesses(
-    chances: ArrayLike,
-    correct: int,
-    differ: ArrayLike,
-    *,
-    values: int = 2,
-    best: float | None = None,
-    delta: float = 0.0,
-    confidence: float = 0.95,
-    claimed: float = 0.0,
-) -> Refutation:
-    """Find the largest epsilon refuted by guesses, each weighted by its prior chance.
-
-    A right guess of an unlikely value is stronger evidence than one of a likely value.
-
-    chances: The prior chance of each guess made, shape (r,). Which canaries are guessed, and their
-        guessed values, may be chosen after the release was seen.
-    differ: For all canaries, guessed or not, the chance that two independent draws of the value
-        differ, ``1 - sum_x D(x)^2``, shape (m,); used if ``delta`` is above 0.
-    best: Upper bound on the prior chance of every possible guess; default 1.
-
-    Notes
-    -----
-    Source: Swanberg et al. 2025, Theorem 3.2: given the release, right guesses are at most a sum of
-    Bernoulli(beta(chance)), whatever was guessed. With a delta: the bound that follows the attempts
-    (Narcissus theory 4.4), which adds ``delta sum differ``; its proof has one count in question for
-    each release, so the p-value may follow them. The swap bound for all canaries as the best is
-    another test: both are then at half the level, the second at half of that for guesses whose
-    number was chosen late.
-    """
-    asked = Claimed.of(delta, confidence, claimed)
-    made, apart = probabilities("chances", chances), probabilities("differ", differ)
-    m, r, v = apart.size, made.size, integer("correct", correct, low=0)
-    if made.ndim != 1 or apart.ndim != 1 or not v <= r <= m:
-        raise InputError(
-            "`chances` must be a vector of guesses, at most as many as canaries in `differ`, and "
-            f"`correct` at most as many; got {r} guesses, {m} canaries, {v} right"
-        )
-    spent = float(apart.sum())
-
-    def own(epsilon: float, lost: float = asked.delta) -> float:
-        tail = follow_attempts(made, epsilon, 0.0, v).value if r else 1.0
-        return min(1.0, tail + lost * spent)
-
-    def swap(epsilon: float) -> float:
-        p, same = 1.0 if best is None else best, float(1.0 - apart.max())
-        return float(swap_tail(m, p, epsilon, asked.delta, v, guesses=r, inseparable=same))
-
-    theorem = DOMINATION.by("following the attempts") if asked.delta > 0 else THEOREM_3_2
-    shared = 2 if asked.delta > 0 else 1
-    methods = (asked.method(theorem, own, _CHEAP, shared),)
-    if asked.delta > 0:
-        methods = (*methods, asked.method(SWAP, swap, _CHEAP, 2 * shared))
-    point = asked.delta or asked.alpha / (2 * max(1.0, spent))
-
-    def mu_p_value(mu: float) -> float:
-        return own(GaussianDP(mu).epsilon_beyond(point), point)
-
-    mu = largest_refuted(mu_p_value, asked.alpha, _CHEAP, start=1e-9, largest=LARGEST_MU)
-    return asked.refutation(
-        methods,
-        mu if mu > 1e-9 else 0.0,
-        counts=(m, r, v, values),
-        assumptions=(OWN_PRIORS, ABOUT_CHOICE, _ANY),
-        chosen="after",
-    )
-
-
-_MOST = 3000  # canaries that choose, at most
-_FEWEST_CANARIES = 6  # canaries needed
-
-
 def refute_prior_scores(
     scores: ArrayLike,
     members: ArrayLike,
     priors: ArrayLike,
     *,
+    guesses: int | None = None,
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
-    rng: RandomSource = None,
 ) -> Refutation:
-    """Find the largest epsilon refuted by scores of canaries included by unequal coins.
+    """Find the largest epsilon, and mu, refuted by scores of canaries included by unequal coins.
 
     As `narcissus.evidence.refute_scores`, except that each canary was in with its own chance,
     ``priors``, shape (m,), and each guess counts by its prior chance. Raises `InputError` among
     others if such coins cannot have produced the members: too many or too few are in.
+
+    Source: Narcissus theory 5.1, for events that follow the release. What delta costs is fixed
+    beforehand, at an epsilon where it is half of the level, or at 0 if it is less.
     """
+    asked = Claimed.of(delta, confidence, claimed)
     score, inside = checked_scores(scores, members)
     coins = probabilities("priors", priors)
     if coins.shape != score.shape:
         raise InputError(f"`priors` must be of {score.size} canaries, got shape {coins.shape}")
     if ((coins == 0) & inside | (coins == 1) & ~inside).any():
         raise InputError("`priors` must be above 0 of canaries that are in, below 1 of the others")
-    allowed = between("delta", delta, 0, 1, open_high=True)
-    level = fraction("confidence", confidence)
     law, ones = PoissonBinomial(coins), int(inside.sum())
     if 2 * min(law.tail(ones), law.cdf(ones)) <= UNBELIEVABLE:
         raise InputError(
@@ -426,70 +397,51 @@ def refute_prior_scores(
             f"{inside.size} are in where {law.mean:.6g} are expected; give all canaries, those "
             "that were left out as well"
         )
-    if score.size < _FEWEST_CANARIES:
-        raise InputError(
-            f"`scores` must be of at least {_FEWEST_CANARIES} canaries, got {score.size}"
-        )
-    order = generator(rng).permutation(score.size)
-    first = order[: min(score.size // _EVERY, _MOST)]
-    rest = order[first.size :]
-    share = _choose_unequal(
-        score[first], inside[first], coins[first], rest.size, allowed, 1.0 - level
+    order, sides = _two_sided(score, inside, coins), np.stack([coins, 1.0 - coins])
+    if guesses is None:
+        runs = [
+            Ordered(right, chances, many_ends(right.size, ratio=2.0)) for right, chances in order
+        ]
+    else:
+        runs = [Ordered(*order[0], np.array([integer("guesses", guesses, low=1, high=score.size)]))]
+    sweep = SweepTest.of(
+        tuple(runs),
+        asked.alpha,
+        lambda e: float((np.prod(sides, axis=0) / (1.0 + sides * math.expm1(e))).sum()),
     )
-    chances, right = _guessed(score[rest], inside[rest], coins[rest], share)
-    sides = np.stack([coins[rest], 1.0 - coins[rest]])
-    found = refute_guesses(
-        chances,
-        int(right.sum()),
-        2.0 * sides[0] * sides[1],
-        best=float(sides.max()),
-        delta=allowed,
-        confidence=level,
-        claimed=claimed,
+    said = (
+        OWN_PRIORS,
+        ABOUT_CHOICE,
+        _EVERY if guesses is None else said_of_guesses(0.1, late=False),
     )
-    return dataclasses.replace(found, chosen_on=first.size).asked("membership")
+    found = _swept(sweep, *_followed(sweep, asked), asked, said, score.size, 2)
+    chosen = "every" if guesses is None else "before"
+    return dataclasses.replace(found, guesses_chosen=chosen).asked("membership")
 
 
-def _guessed(
-    score: FloatArray, inside: BoolArray, coins: FloatArray, share: tuple[float, float]
-) -> tuple[FloatArray, BoolArray]:
-    """Guess these shares in and out: each guess's prior chance, and whether it is right."""
-    m = score.size
-    a = min(m, round(share[0] * m))
-    b = min(m - a, round(share[1] * m))
-    order = np.argsort(score, kind="stable")
-    high, low = order[m - a :], order[:b]
-    chances = np.concatenate([coins[high], 1.0 - coins[low]])
-    return chances, np.concatenate([inside[high], ~inside[low]])
+def _followed(sweep: SweepTest, asked: Claimed) -> tuple[float, float, float]:
+    """Return the epsilon refuted, the p-value of the claim and the mu, for events of each release.
 
+    What may be searched over then must rise with the claim: a claim pays for delta at the first
+    point where that costs at most its share of the level.
+    """
+    points = np.arange(0.0, _LARGEST_POINT, 1 / 32)
+    spent = np.array([sweep.spent(e) for e in points])
 
-def _choose_unequal(
-    score: FloatArray,
-    inside: BoolArray,
-    coins: FloatArray,
-    rest: int,
-    delta: float,
-    alpha: float,
-) -> tuple[float, float]:
-    """Choose the shares guessed in and out that are most promising for ``rest`` similar others."""
-    best, chosen = 0.0, (0.5, 0.5)
-    spent = delta * rest * float((2.0 * coins * (1.0 - coins)).mean())
-    level = (alpha / 2 if delta > 0 else alpha) - spent
-    if level <= 0:
-        return chosen
-    for a, b in threshold_choices(score.size):
-        share = a / score.size, b / score.size
-        chances, right = _guessed(score, inside, coins, share)
-        rate = float(right.mean())
-        # A rate that was chosen for being high is too high: expect one deviation less.
-        rate -= math.sqrt(max(rate * (1.0 - rate), 1.0 / right.size) / right.size)
-        count = max(0, math.floor(rate * right.size))
-        if count <= chances.sum():
-            continue  # what is right on average is never refuted beyond
-        # as many guesses as were seen; more of the same would promise the same order of choices
-        promise = largest_refuted(
-            lambda e, c=chances, v=count: follow_attempts(c, e, 0.0, v).value, level, 1e-2
-        )
-        if promise > best:
-            best, chosen = promise, share
-    return chosen
+    def paid(deltas: ArrayLike) -> tuple[float, float]:
+        lost = spent * deltas
+        at = int((lost > _SHARE * asked.alpha).sum())
+        return (float(points[at]), float(lost[at])) if at < points.size else (math.inf, 1.0)
+
+    start, lost = paid(asked.delta)
+
+    def p_value(epsilon: float) -> float:
+        return min(1.0, lost + (sweep.chance(max(epsilon, start)) if start < math.inf else 0.0))
+
+    def mu_p_value(mu: float) -> float:
+        point, _ = paid(GaussianDP(mu).profile(points))
+        return _SHARE * asked.alpha + (sweep.chance(point) if point < math.inf else 1.0)
+
+    epsilon = largest_refuted(p_value, asked.alpha, _CLOSE)
+    mu = largest_refuted(mu_p_value, asked.alpha, _CLOSE, start=_LEAST_MU, largest=LARGEST_MU)
+    return epsilon, p_value(asked.claimed), mu if mu > _LEAST_MU else 0.0

@@ -257,9 +257,9 @@ def audit_membership(
     asked: dict[str, Any] = {"delta": delta, "confidence": each, "claimed": claimed}
     found = [canaries_of(data, part, design, attack=attack, rng=source) for part in parts]
     tests = tuple(
-        refute_scores(one.scores, one.members, rng=source, **asked)
+        refute_scores(one.scores, one.members, coins=True, **asked)
         if (one.priors == 0.5).all()
-        else refute_prior_scores(one.scores, one.members, one.priors, rng=source, **asked)
+        else refute_prior_scores(one.scores, one.members, one.priors, **asked)
         for one in found
     )
     curve = _curve(found, level, attack)

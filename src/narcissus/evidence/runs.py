@@ -1,0 +1,124 @@
+"""Refutation by many runs, each of one canary that was in or out: two error rates, no theorem more.
+
+Source: Clopper and Pearson 1934; Dong, Roth and Su 2022 for the trade-off of a Gaussian.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from narcissus._outwards import lower
+from narcissus._validation import real
+from narcissus.errors import InputError
+from narcissus.evidence.refutation import ABOUT_CHOICE, Claimed
+from narcissus.evidence.scores import checked_scores
+from narcissus.guarantees import GaussianDP
+from narcissus.results import Estimate, Grade, Result
+
+_RANKS = (0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99)
+_RUNS = (
+    "runs are independent of each other, trained and scored alike; whether the canary is in was \
+fixed or drawn before"
+)
+
+
+@dataclass(frozen=True)
+class RefutationByRuns(Result):
+    """The guarantees refuted by many runs, each of one canary that was in or out."""
+
+    epsilon: float  # every (epsilon', delta)-DP with a smaller epsilon' is refuted; 0 if none is
+    mu: float  # every mu'-Gaussian DP with ``mu' < mu`` is refuted
+    gaussian_epsilon: float  # the epsilon of that mu at delta; 0 where delta is 0
+    threshold: float  # of the scores, where most is refuted of mu: larger ones are called in
+    false_positives: Estimate  # share of the runs without the canary that are called in
+    true_positives: Estimate  # share of the runs with it
+    confidence: float
+    delta: float
+    assumptions: tuple[str, ...]
+
+    @property
+    def grade(self) -> Grade:
+        return "sampled"
+
+    def __str__(self) -> str:
+        runs = self.true_positives.trials + self.false_positives.trials
+        shown = f"mu is not below {lower(self.mu)}" if self.mu > 0 else "no mu is refuted"
+        more = f"; epsilon is not below {lower(self.gaussian_epsilon)}" if self.delta > 0 else ""
+        return "\n".join([
+            f"{'REFUTED' if self.mu > 0 else 'NOTHING REFUTED'} (sampled): {runs:,} runs with one "
+            f"canary each; {100 * self.confidence:g}% confidence",
+            f"  every (epsilon, {self.delta:g})-DP is refuted below epsilon {lower(self.epsilon)}",
+            f"  if it is Gaussian DP: {shown}{more}",
+            f"  at the threshold {self.threshold:g}: {self.true_positives}",
+            f"  {self.false_positives}",
+            *(f"  assuming {said}" for said in self.assumptions),
+        ])  # fmt: skip
+
+
+def refute_runs(
+    scores: ArrayLike,
+    members: ArrayLike,
+    *,
+    threshold: float | None = None,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+) -> RefutationByRuns:
+    """Find the largest epsilon, and mu, refuted by independent runs with one canary each.
+
+    scores: One score per run, larger means more likely in, shape (runs,).
+    members: Whether the canary was in, 0 or 1, shape (runs,).
+    threshold: A threshold fixed before the scores are seen; default: nine ranks among the runs
+        without the canary, which share the error.
+
+    Clopper-Pearson limits on both error rates, each at half of the error. A rank among independent
+    runs is exceeded with a chance that has a beta distribution (`narcissus.evidence.roc_band`), and
+    given such thresholds the runs with the canary are independent of them.
+    """
+    asked = Claimed.of(delta, confidence, 0.0)
+    score, inside = checked_scores(scores, members)
+    others, own = np.sort(score[~inside])[::-1], score[inside]
+    if own.size == 0 or others.size == 0:
+        raise InputError("`members` must hold runs with the canary and runs without it")
+    n = others.size
+    ranks = np.unique(np.maximum(1, np.rint(n * np.array(_RANKS)).astype(np.int64)))
+    cuts = others[ranks - 1] if threshold is None else np.array([real("threshold", threshold)])
+    share, called = asked.alpha / (2 * cuts.size), (own[:, None] > cuts).sum(axis=0)
+    # Above the k-th largest of n lies at most a beta(k, n - k + 1), with ties too.
+    above = ranks - 1 if threshold is None else (others[:, None] > cuts).sum(axis=0)
+    most = np.where(above < n, special.betainccinv(above + 1, np.maximum(n - above, 1), share), 1.0)
+    least = np.where(
+        called > 0, special.betaincinv(np.maximum(called, 1), own.size - called + 1, share), 0.0
+    )
+    mus = special.ndtri(least) - special.ndtri(most)
+    at = int(np.argmax(np.where(np.isnan(mus), -math.inf, mus)))
+    ratios = [(least - asked.delta, most), (1.0 - most - asked.delta, 1.0 - least)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        epsilons = [np.log(np.maximum(a, 0.0) / b) for a, b in ratios]
+    mu = max(0.0, float(mus[at])) if math.isfinite(mus[at]) else 0.0
+    rates = [
+        Estimate(
+            k / trials, low, high, asked.level, trials, f"{name}-positive rate", "Clopper-Pearson"
+        )
+        for k, trials, low, high, name in (
+            (int((others > cuts[at]).sum()), n, None, float(most[at]), "false"),
+            (int(called[at]), own.size, float(least[at]), None, "true"),
+        )
+    ]
+    return RefutationByRuns(
+        epsilon=max(0.0, *(float(np.nanmax(one)) for one in epsilons)),
+        mu=mu,
+        gaussian_epsilon=GaussianDP(mu).epsilon_beyond(asked.delta)
+        if mu > 0 and asked.delta > 0
+        else 0.0,
+        threshold=float(cuts[at]),
+        false_positives=rates[0],
+        true_positives=rates[1],
+        confidence=asked.level,
+        delta=asked.delta,
+        assumptions=(_RUNS, ABOUT_CHOICE),
+    )
