@@ -1,4 +1,4 @@
-"""The three risks of a given file: attacks are chosen on some people and scored on others."""
+"""The risks of a given file: attacks are chosen on some people and scored on others."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
-from narcissus.synthetic.files import MOST_CODES, GivenFiles, keys_of
+from narcissus.synthetic.files import MOST_CODES, GivenFiles, keys_of, measurements
 from narcissus.tables import Table
 
-Subset = tuple[tuple[int, ...], bool]
-"""Columns, and whether their numbers are taken in groups."""
 SUBSETS = 20
 """Most sets of columns of one size."""
 CLOSE = 1e-4
@@ -32,6 +30,7 @@ _FEW = 64  # values of a column up to which a product of matrices is quicker
 Columns = tuple[int, ...]
 SPLITS = 4
 """Ways of dividing the columns that are tried where none is given."""
+Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 Wins = NDArray[np.bool_]
 FEWEST = 20
@@ -42,9 +41,23 @@ NAMED = 10
 """Fewest people of a file whose value is named: the record is made to be shown."""
 
 
-RiskName = Literal["inference", "singling out", "linkability"]
-RISKS: tuple[RiskName, ...] = ("inference", "singling out", "linkability")
-"""The three risks that anonymisation must rule out (Article 29 Working Party 2014, Opinion 05)."""
+INTERVALS = 20
+"""Most intervals that the numbers of a column are compared by, where people are singled out."""
+ALIKE_IN_CROWD = 5
+"""Fewest people of a crowd with a value that can be a part of a link."""
+CHANCE = 1000
+"""Shuffled files, at least, for one in which a person's own values meet in a row."""
+MOST_NAMED = 3
+"""Most columns that are named of those by which people are singled out."""
+
+
+RiskName = Literal["inference", "singling out", "singling out by a value", "linkability"]
+BY_VALUE: RiskName = "singling out by a value"
+RISKS: tuple[RiskName, ...] = ("inference", BY_VALUE, "singling out", "linkability")
+"""The three risks that anonymisation must rule out (Article 29 Working Party 2014, Opinion 05).
+
+Singling out by the value of one column, which links nothing to it, is apart from that by several.
+"""
 
 
 @dataclass(frozen=True)
@@ -106,7 +119,7 @@ class Risk:
     guessed_real: Wins | None = None
     guessed_control: Wins | None = None
     # numbers about the attack, by their meaning
-    facts: Mapping[str, int] = field(default_factory=dict[str, int])
+    facts: dict[str, int] = field(default_factory=dict[str, int])
 
     def counts(self, real: Wins | None = None, control: Wins | None = None) -> TwoSamples | None:
         """Return the successes of both sides, within the masks if given; None if one side has
@@ -130,21 +143,13 @@ class Isolated:
     second: int  # likewise for the second group
 
 
-def kinds_of_predicates(files: GivenFiles, rng: np.random.Generator) -> dict[str, list[Subset]]:
-    """Return the kinds of predicates by name: the number of columns, and the column sets to try.
+def kinds_of_predicates(width: int, rng: np.random.Generator) -> dict[str, list[Columns]]:
+    """Return the kinds of predicates that link columns: their number, and the sets to try.
 
     More than `SUBSETS` sets of one size are sampled.
     """
-    width = files.table.columns
-    has_groups = bool((files.coarse != files.table.codes).any())
-    found: dict[str, list[Subset]] = {}
-    for size in sorted({1, min(2, width), min(3, width), math.ceil(width / 2), width}):
-        chosen = _subsets(width, size, rng)
-        name = f"{size} column{'s' * (size > 1)}"
-        found[name] = [(columns, False) for columns in chosen]
-        if has_groups:
-            found[f"{name}, numbers in groups"] = [(columns, True) for columns in chosen]
-    return found
+    sizes = sorted({min(2, width), min(3, width), math.ceil(width / 2), width} - {1})
+    return {f"{size} columns": _subsets(width, size, rng) for size in sizes}
 
 
 def _subsets(width: int, size: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -155,8 +160,9 @@ def _subsets(width: int, size: int, rng: np.random.Generator) -> list[tuple[int,
 
 
 def singled_out(
-    files: GivenFiles,
-    subsets: Sequence[Subset],
+    codes: Codes,
+    subsets: Sequence[Columns],
+    rows: Positions,
     people: Positions,
     crowd: Positions,
     *,
@@ -164,33 +170,68 @@ def singled_out(
 ) -> NDArray[np.bool_]:
     """Check whether a predicate isolates each of ``people`` from a crowd, shape (people,).
 
-    A predicate states that some columns have the values of exactly one row of the synthetic file.
-    It isolates a person for whom it holds if it holds for nobody in the crowd. The result for one
-    person does not depend on the other people, so they stay independent. ``inside``: the people are
-    themselves part of the crowd, once each.
+    A predicate states that some columns have the values, by their ``codes``, of exactly one of
+    ``rows``, those of the synthetic file. It isolates a person for whom it holds if it holds for
+    nobody in the crowd. The result for one person does not depend on the other people, so they stay
+    independent. ``inside``: the people are themselves part of the crowd, once each.
     """
-    rows = files.rows("synthetic")
     found = np.zeros(len(people), np.bool_)
-    for subset in subsets:
-        (here, there, around), size = _keys(files, subset, people, rows, crowd)
+    for columns in subsets:
+        (here, there, around), size = _keys(codes, columns, people, rows, crowd)
         unique = np.bincount(there, minlength=size) == 1
         alone = np.bincount(around, minlength=size) <= inside
         found |= (unique & alone)[here]
     return found
 
 
+def rare_values_meet(
+    codes: Codes,
+    least: int,
+    rows: Positions,
+    people: Positions,
+    crowd: Positions,
+    *,
+    inside: bool = False,
+) -> NDArray[np.bool_]:
+    """Check whether one of ``rows`` has at least that many own values of a person; shape (people,).
+
+    Own are values, to the last digit, that one row has and nobody in the crowd; see `singled_out`.
+    """
+    at = np.full((len(people), codes.shape[1]), -1)
+    for j, column in enumerate(codes.T):
+        size = int(column.max()) + 1
+        own = np.bincount(column[rows], minlength=size) == 1
+        own &= np.bincount(column[crowd], minlength=size) <= inside
+        place = np.full(size, -1)
+        place[column[rows]] = np.arange(len(rows))
+        at[:, j] = np.where(own, place, -1)[column[people]]
+    at.sort(axis=1)
+    first, last = at[:, : at.shape[1] - least + 1], at[:, least - 1 :]
+    return ((first == last) & (first >= 0)).any(axis=1)
+
+
+def values_that_meet(columns: int, rows: int) -> int:
+    """Return how many own values of a person one row has by chance once in `CHANCE`, or less.
+
+    By chance is where each value stands in any row, as in a file whose columns were shuffled.
+    """
+    return next(
+        m for m in range(2, columns + 2) if math.comb(columns, m) <= rows ** (m - 1) / CHANCE
+    )
+
+
 def isolated(
-    files: GivenFiles,
-    subsets: Sequence[Subset],
+    codes: Codes,
+    subsets: Sequence[Columns],
+    rows: Positions,
     first: Positions,
     second: Positions,
     crowd: Positions,
 ) -> Isolated:
     """Count the predicates that hold for exactly one person of each of two groups."""
-    rows = files.rows("synthetic")
     totals = np.zeros(3, np.int64)
-    for subset in subsets:
-        (one, other, there, around), size = _keys(files, subset, first, second, rows, crowd)
+    for columns in subsets:
+        (one, other, there, around), size = _keys(codes, columns, first, second, rows, crowd)
         light = (np.bincount(there, minlength=size) == 1) & (
             np.bincount(around, minlength=size) == 0
         )
@@ -200,14 +241,42 @@ def isolated(
 
 
 def _keys(
-    files: GivenFiles, subset: Subset, *groups: Positions
+    codes: Codes, columns: Columns, *groups: Positions
 ) -> tuple[list[NDArray[np.int64]], int]:
     """Return the joint values of the columns as numbers, for each group, and their count."""
-    columns, grouped = subset
-    codes = files.coarse if grouped else files.table.codes
     keys = keys_of(codes[np.concatenate(groups)][:, columns])
     ends = np.cumsum([len(group) for group in groups])[:-1]
     return np.split(keys, ends), int(keys.max()) + 1
+
+
+def compared(table: Table, crowd: Positions) -> tuple[Codes, Codes]:
+    """Return the codes by which a person is singled out: by a value alone, and by a link.
+
+    Numbers and dates are compared by the intervals, of nearly equal size in the crowd, that they
+    lie in: an exact measurement is hardly anybody else's. For a link a value that fewer than
+    `ALIKE_IN_CROWD` of the crowd have is one with all others that are as rare. So no value does it
+    alone: a file whose columns were shuffled singles nobody out by a link. The crowd decides, so
+    people who are scored stay exchangeable. Both have shape (rows, columns).
+    """
+    alone, linked = table.codes.copy(), table.codes.copy()
+    groups = max(1, min(INTERVALS, len(crowd) // ALIKE_IN_CROWD))
+    for j in range(table.columns):
+        if (numbers := measurements(table, j)) is not None:
+            at = numbers[table.codes[:, j]]
+            known = at[crowd][~np.isnan(at[crowd])]
+            cuts = (
+                np.unique(np.quantile(known, np.arange(1, groups) / groups))
+                if known.size
+                else known
+            )
+            places = np.searchsorted(cuts, at, side="right")
+            alone[:, j] = np.where(np.isnan(at), len(cuts) + 1, places)
+        size = int(alone[:, j].max()) + 1
+        times = np.bincount(alone[crowd, j], minlength=size)
+        is_rare = times < ALIKE_IN_CROWD
+        rest = size if times[is_rare].sum() >= ALIKE_IN_CROWD else int(times.argmax())
+        linked[:, j] = np.where(is_rare, rest, np.arange(size))[alone[:, j]]
+    return alone, linked
 
 
 def distances(
@@ -427,7 +496,7 @@ def assess_file(
     for name, columns in secrets.items():
         risks.append(_inference(files, halves, name, Inference(files, columns, known)))
         observer.advance()
-    risks.append(_singling_out(files, halves, child(entropy, 1)))
+    risks += _singling_out(files, halves, child(entropy, 1))
     observer.advance()
     risks.append(_linkability(files, halves, division, child(entropy, 2)))
     observer.advance()
@@ -496,26 +565,58 @@ def _inference(files: GivenFiles, halves: Halves, name: str, inference: Inferenc
     )
 
 
-def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> Risk:
-    kinds = kinds_of_predicates(files, rng)
-    crowd = halves.crowd
-    attack, tried = _chosen(
-        {
-            name: (lambda people, s=subsets: singled_out(files, s, people, crowd, inside=True))
-            for name, subsets in kinds.items()
-        },
-        halves,
+def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> tuple[Risk, Risk]:
+    """Single people out by a value alone, which links nothing to it, and by several columns."""
+    alone, linked = compared(files.table, halves.crowd)
+    every: list[Columns] = [(j,) for j in range(files.table.columns)]
+    rows, scored = files.rows("synthetic"), halves.scored
+    # a value singles out that the file has and nobody in the crowd
+    strange = [
+        one for one in every if not np.isin(alone[rows, one[0]], alone[halves.crowd, one[0]]).all()
+    ]
+    single = {f"`{_named(files, one)}` alone": [one] for one in strange}
+    by_value = _isolating(files, halves, alone, {**single, "any column alone": every}, BY_VALUE, {})
+    hits = {one: singled_out(alone, [one], rows, scored, halves.crowd).sum() for one in strange}
+    most = sorted((one for one in strange if hits[one]), key=lambda one: -hits[one])[:MOST_NAMED]
+    by_value.facts.update(
+        {f"singled out by `{_named(files, one)}` alone": int(hits[one]) for one in most}
     )
-    subsets = kinds[attack]
-    real, control = _scored(lambda people: singled_out(files, subsets, people, crowd), halves)
-    # groups of the same size, so that the counts can be compared
-    size = min(len(halves.scored), len(halves.control_scored) or len(halves.scored))
-    found = isolated(files, subsets, halves.scored[:size], halves.control_scored[:size], crowd)
-    facts = {"crowd": len(crowd), "predicates": found.predicates}
-    facts |= {"people of each side": size, "isolate one in the data": found.first}
-    if control is not None:
-        facts["isolate one in the control"] = found.second
-    return Risk("singling out", "", attack, tried, real, control, facts=facts)
+    kinds = kinds_of_predicates(files.table.columns, rng)
+    least = values_that_meet(files.table.columns, len(rows))
+    meets = partial(rare_values_meet, files.table.codes, least, rows)
+    own = {f"{least} own values": meets} if least <= files.table.columns else {}
+    return by_value, _isolating(files, halves, linked, kinds, "singling out", own)
+
+
+def _isolating(
+    files: GivenFiles,
+    halves: Halves,
+    codes: Codes,
+    kinds: Mapping[str, list[Columns]],
+    risk: RiskName,
+    more: Mapping[str, Callable[..., Wins]],
+) -> Risk:
+    """Choose a kind of predicates, or one of ``more`` attacks, and count whom it isolates."""
+    rows, crowd = files.rows("synthetic"), halves.crowd
+    attacks: dict[str, Callable[..., Wins]] = {
+        name: partial(singled_out, codes, subsets, rows) for name, subsets in kinds.items()
+    }
+    attacks |= more
+    attack, tried = _chosen(
+        {name: (lambda p, f=f: f(p, crowd, inside=True)) for name, f in attacks.items()}, halves
+    )
+    real, control = _scored(lambda people: attacks[attack](people, crowd), halves)
+    facts = {"crowd": len(crowd)}
+    if attack in kinds:
+        # groups of the same size, so that the counts can be compared
+        size = min(len(halves.scored), len(halves.control_scored) or len(halves.scored))
+        sides = halves.scored[:size], halves.control_scored[:size]
+        found = isolated(codes, kinds[attack], rows, *sides, crowd)
+        facts |= {"predicates": found.predicates, "people of each side": size}
+        facts["isolate one in the data"] = found.first
+        if control is not None:
+            facts["isolate one in the control"] = found.second
+    return Risk(risk, "", attack, tried, real, control, facts=facts)
 
 
 def _linkability(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from narcissus.tables.spelling import (
     Spelled,
     Value,
     described,
+    number_in,
     require_overlap,
     respellings,
     spelled,
@@ -36,6 +38,7 @@ from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
 _LARGEST = 2**62
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 Source: TypeAlias = "Path | str | pd.DataFrame | Table"
 MOST_ROWS = 2_000_000
 """Most rows of one file."""
@@ -278,6 +281,24 @@ def _spaced(
     if values is None or MISSING_LABEL in labels:
         return values
     return (values - values[0]) / (values[-1] - values[0])
+
+
+def measurements(table: Table, column: int) -> NDArray[np.float64] | None:
+    """Return the number behind each label of a column of numbers or dates, nan where none is.
+
+    None for a column of texts.
+    """
+    if (values := table.values[column]) is not None:
+        return values
+    labels = table.labels[column]
+    if 2 * sum(_DATE.match(label) is not None for label in labels) >= len(labels):
+        return np.where(
+            [_DATE.match(t) is not None for t in labels], np.arange(len(labels)), np.nan
+        )
+    numbers = [number_in(label) for label in labels]
+    if 2 * sum(number is not None for number in numbers) < len(labels):
+        return None
+    return np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)
 
 
 def _coarse(table: Table, column: int) -> NDArray[np.int32]:

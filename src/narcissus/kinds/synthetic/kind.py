@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
-from narcissus.synthetic.assess import RISKS
+from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.files import Source
 from narcissus.tables import Bins, Table
 
@@ -84,7 +84,7 @@ class TriedAttack(Fact):
 class RiskDetail(Fact):
     """One risk, beside its rows."""
 
-    risk: Literal["inference", "singling out", "linkability"]
+    risk: RiskName
     secret: str = Field(description="What is guessed; empty where nothing is.")
     attack: str = Field(description="The one that was chosen.")
     tried: Mapping[str, TriedAttack]
@@ -122,7 +122,8 @@ class SyntheticDetail(Fact):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if {risk.risk for risk in self.risks} != set(RISKS):
+        # earlier records do not tell a value alone apart
+        if {risk.risk for risk in self.risks} | {BY_VALUE} != set(RISKS):
             raise ValueError(f"each risk must be there: {', '.join(RISKS)}")
         if (self.unlike is None) != (self.files.control == 0):
             raise ValueError("there is a control, and it was not held against the real data")

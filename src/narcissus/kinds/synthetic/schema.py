@@ -77,7 +77,9 @@ class ExcessThreshold(Approval, Strictly):
 
     at_most: Share = Field(default=0.0, description="The excess accepted, for every risk.")
     inference: Share | None = Field(default=None, description="Instead, for inference.")
-    singling_out: Share | None = Field(default=None, description="Instead, for singling out.")
+    singling_out: Share | None = Field(
+        default=None, description="Instead, for singling out, by a value alone as well."
+    )
     linkability: Share | None = Field(default=None, description="Instead, for linkability.")
     worst_group: Share | None = Field(
         default=None, description="The excess accepted in each group of [groups]; none is asked."
@@ -87,6 +89,7 @@ class ExcessThreshold(Approval, Strictly):
         own = {
             "inference": self.inference,
             "singling out": self.singling_out,
+            "singling out by a value": self.singling_out,
             "linkability": self.linkability,
         }[risk]
         return self.at_most if own is None else own
