@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+_TOLD = 20  # problems that are told at once
 
 
 class NarcissusError(Exception):
@@ -32,6 +38,24 @@ class LongWorkError(InputError):
 
 class StoreError(NarcissusError):
     """An unusable results folder: unwritable, or of another study."""
+
+
+def for_each(function: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+    """Return the result for each item; an `InputError` tells what is wrong with all of them."""
+    results: list[ResultT] = []
+    wrong: list[InputError] = []
+    for item in items:
+        try:
+            results.append(function(item))
+        except InputError as error:
+            wrong.append(error)
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        more = [f"and {len(wrong) - _TOLD} more"] if len(wrong) > _TOLD else []
+        told = [*map(str, wrong[:_TOLD]), *more]
+        raise InputError("\n  ".join([f"{len(wrong)} problems:", *told]))
+    return results
 
 
 def raised_where(error: Exception) -> str:

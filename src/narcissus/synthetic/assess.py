@@ -20,6 +20,7 @@ from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import MOST_CODES, GivenFiles, keys_of, measurements
 from narcissus.tables import Table
+from narcissus.tables.spelling import how_to_bin
 
 SUBSETS = 20
 """Most sets of columns of one size."""
@@ -85,7 +86,8 @@ class FileThreat:
             if table.sizes[j] > MOST_CODES:
                 raise InputError(
                     f"the unknown column `{name}` has {table.sizes[j]:,} values, more than "
-                    f"{MOST_CODES}: to guess one of them exactly is not the question; give it bins"
+                    f"{MOST_CODES}: to guess one of them exactly is not the question: "
+                    + how_to_bin(name, "quantiles=5", "common=20")
                 )
         secrets = {name: (j,) for name, j in zip(self.unknown, columns, strict=True)}
         return secrets if len(columns) == 1 else {**secrets, " and ".join(self.unknown): columns}

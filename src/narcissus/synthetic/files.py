@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from narcissus._pandas import is_frame, pd
 from narcissus._validation import did_you_mean
-from narcissus.errors import InputError
+from narcissus.errors import InputError, for_each
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
@@ -138,7 +138,7 @@ def read_files(
             raise InputError(
                 f"the {name} file has missing values in {_listed(gaps)}: {HOW_MISSING}"
             )
-    read = [_together(name, raws, reading) for name in raws["real"]]
+    read = for_each(lambda name: _together(name, raws, reading), list(raws["real"]))
     as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS))
     table = held("the files", [column for column, _, _ in read], as_read)
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
@@ -178,7 +178,7 @@ def _opened(
 
 
 @contextmanager
-def _named(name: str) -> Generator[None]:
+def file_named(name: str) -> Generator[None]:
     """Name the file in errors."""
     try:
         yield
@@ -192,7 +192,7 @@ def _names(name: str, source: Source) -> list[str]:
         return list(source.names)
     if not (is_frame(source) or isinstance(source, str | Path)):
         return []
-    with _named(name):
+    with file_named(name):
         return column_names(source)
 
 
@@ -200,7 +200,7 @@ def _raw(
     name: str, source: Source, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> list[RawColumn]:
     """Read a file unconverted."""
-    with _named(name):
+    with file_named(name):
         if not isinstance(source, Table):
             return open_source(source, columns, drop, MOST_ROWS)[1]
         kept = source.select(c for c in columns or source.names if c not in drop)
@@ -226,7 +226,7 @@ def _together(
     for name, raw in raws.items():
         tally = ValueTally(column)
         tally.add(raw[column])
-        with _named(name):
+        with file_named(name):
             found = spelled(column, tally.values, read_as, like=like, kind=kind)
         readings[name] = reading_of(tally, found)
         meant = tally.meaning(list(found.values)).merged()
@@ -262,8 +262,8 @@ def _same_columns(raws: Mapping[str, Raw]) -> None:
             said += [f"has {_listed(strange)}, which the real file has not"] if strange else []
             near = did_you_mean(lacking[0], strange) if lacking and strange else ""
             raise InputError(
-                f"the {name} file {' and '.join(said)}{near}: name the columns that all have with "
-                "`columns`, or leave some out with `drop`"
+                f"the {name} file {' and '.join(said)}{near}: leave out what not all "
+                f"files have (drop = {strange + lacking!r}; --drop {','.join(strange + lacking)})"
             )
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError, TooLargeError, for_each
 from narcissus.observer import Observer
 from narcissus.tables.bins import Bins
 from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
@@ -280,15 +280,17 @@ class Reading:
 
     def codings(self, name: str, tallies: Sequence[ValueTally]) -> list[Coding]:
         """Code each column's values; raise where the table cannot be used."""
-        if self.missing == "refuse":
-            _refuse_missing(name, tallies)
         if self.missing == "drop" and tallies[0].rows == 0:
             raise InputError(f"every row of {name} has a missing value: drop a column instead")
-        return [
-            coding_of(tally, self.bins.get(name), self.max_values, self.read_as.get(name))
-            for tally in tallies
-            for name in (tally.name,)
-        ]
+
+        def coding(tally: ValueTally | None) -> Coding | None:
+            if tally is None:
+                return _refuse_missing(name, tallies)
+            way, read_as = self.bins.get(tally.name), self.read_as.get(tally.name)
+            return coding_of(tally, way, self.max_values, read_as)
+
+        first = [None] if self.missing == "refuse" else []
+        return [one for one in for_each(coding, [*first, *tallies]) if one is not None]
 
     def heads(self, tallies: Sequence[ValueTally], codings: Sequence[Coding]) -> Heads:
         """Return what a table holds of its columns, warnings of mixed ones included."""

@@ -287,7 +287,7 @@ def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> 
         if not name and "" not in drop:
             raise InputError(
                 f"{source}: column {position} has no name (an index that was written along?): "
-                'leave it out (drop = [""]), name it, or write the table without it'
+                'leave it out (drop = [""]; --drop ""), name it, or write the table without it'
             )
     if len(names) > MOST_COLUMNS:
         raise TooLargeError(

@@ -205,6 +205,14 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 # how columns were read that a reader may take for something else
                 NotAssessed(f"distances in the column {name}", text, "clean the column, or drop it")
                 for name, text in notes
+            ]
+            + [
+                NotAssessed(
+                    f"the column {name or 'without a name'}",
+                    f"it was left out: {why}",
+                    "name it with `--unknown`, `--groups` or `--bins`, or clean it",
+                )
+                for name, why in study.data.left_out.items()
             ],
             files=files,
             threat=threat_of(study),
@@ -362,7 +370,7 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         _source(data.synthetic, folder),
         None if data.control is None else _source(data.control, folder),
         columns=data.columns,
-        drop=data.drop,
+        drop=[*data.drop, *data.left_out],
         bins={name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()},
         missing=data.missing,
         read_as=data.read_as,

@@ -35,6 +35,10 @@ class FilesSpec(Strictly):
     )
     columns: list[str] | None = Field(default=None, description="Columns to use; all if left out.")
     drop: list[str] = Field(default=[], description="Columns to leave out.")
+    left_out: dict[str, str] = Field(
+        default={},
+        description="More columns to leave out, each with the reason, which the report tells.",
+    )
     bins: dict[str, BinsSpec] = Field(
         default={}, description="How to bin numeric columns, in all files alike."
     )
@@ -53,7 +57,7 @@ class FilesSpec(Strictly):
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is not given: earlier studies do not have it."""
         written: dict[str, Any] = write(self)
-        return {k: v for k, v in written.items() if k != "read_as" or v}
+        return {k: v for k, v in written.items() if k not in ("read_as", "left_out") or v}
 
 
 class AttackerSpec(Strictly):

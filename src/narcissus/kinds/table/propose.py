@@ -328,12 +328,14 @@ def propose(
     *,
     unknown: Sequence[str] | None = None,
     drop: Sequence[str] = (),
+    wanted: Sequence[str] = (),
     epsilon: Sequence[float] = EPSILON,
 ) -> Proposal:
     """Propose a study that can be played as it is.
 
     ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
-    ``unknown`` are the columns to be reconstructed, None proposes them.
+    ``unknown`` are the columns to be reconstructed, None proposes them; ``wanted`` are others that
+    are kept if they can be.
     """
     drop = [*sketch.left_out, *drop]
     if unknown is not None and not unknown:
@@ -348,7 +350,7 @@ def propose(
     )
     left_out |= dict.fromkeys(drop, ASKED)
     each = [
-        propose_column(column, wanted=column.name in (unknown or ()))
+        propose_column(column, wanted=column.name in (*(unknown or ()), *wanted))
         for column in sketch.columns
         if column.name not in left_out
     ]
@@ -357,7 +359,7 @@ def propose(
     _require_usable(sketch, kept, left_out, unknown or ())
     twins = Twins(sketch.head)
     chosen, reason = _unknown(kept, twins) if unknown is None else (tuple(unknown), ASKED)
-    told = {c.name: u for c in kept if c.name not in chosen
+    told = {c.name: u for c in kept if c.name not in (*chosen, *wanted)
             for u in chosen if twins.tells(c.name, u)}  # fmt: skip
     left_out |= {name: f"determines {_shown(u)}: who knows the one knows the other"
                  for name, u in told.items()}  # fmt: skip
