@@ -520,22 +520,40 @@ def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:
     return Halves(*found)
 
 
+Attempts = Mapping[str, Callable[[Positions], Wins]]
+
+
 def _chosen(
-    attempts: Mapping[str, Callable[[Positions], Wins]], halves: Halves
+    attempts: Attempts, halves: Halves, by_chance: Attempts | None = None
 ) -> tuple[str, dict[str, tuple[float, float | None]]]:
-    """Choose the attack with the best separation; without a control, the most successful."""
+    """Choose the attack with the best separation; without a control, the most successful.
+
+    ``by_chance`` are attacks, by the same names, on a file that links nothing: what they separate
+    is none of the merit.
+    """
     tried: dict[str, tuple[float, float | None]] = {}
     scores: dict[str, tuple[float, float]] = {}
     for name, attempt in attempts.items():
-        won = attempt(halves.crowd)
-        real, control = won[: len(halves.chosen_on)], won[len(halves.chosen_on) :]
-        score = 0.0
-        if control.size:
-            counts = TwoSamples(int(real.sum()), real.size, int(control.sum()), control.size)
-            score = standard_score(counts)
+        real, control = _sides(attempt, halves)
+        score = _separation(real, control)
+        if by_chance is not None and name in by_chance and score > 0:
+            score -= max(0.0, _separation(*_sides(by_chance[name], halves)))
         tried[name] = float(real.mean()), float(control.mean()) if control.size else None
         scores[name] = (score, tried[name][0])
     return max(scores, key=lambda name: scores[name]), tried
+
+
+def _sides(attempt: Callable[[Positions], Wins], halves: Halves) -> tuple[Wins, Wins]:
+    """Try an attack on the people that one is chosen on, of the data and of the control."""
+    won = attempt(halves.crowd)
+    return won[: len(halves.chosen_on)], won[len(halves.chosen_on) :]
+
+
+def _separation(real: Wins, control: Wins) -> float:
+    if not control.size:
+        return 0.0
+    counts = TwoSamples(int(real.sum()), real.size, int(control.sum()), control.size)
+    return standard_score(counts)
 
 
 def _scored(attempt: Callable[[Positions], Wins], halves: Halves) -> tuple[Wins, Wins | None]:
@@ -577,7 +595,7 @@ def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -
         one for one in every if not np.isin(alone[rows, one[0]], alone[halves.crowd, one[0]]).all()
     ]
     single = {f"`{_named(files, one)}` alone": [one] for one in strange}
-    by_value = _isolating(files, halves, alone, {**single, "any column alone": every}, BY_VALUE, {})
+    by_value = _isolating(files, halves, alone, {**single, "any column alone": every}, BY_VALUE)
     hits = {one: singled_out(alone, [one], rows, scored, halves.crowd).sum() for one in strange}
     most = sorted((one for one in strange if hits[one]), key=lambda one: -hits[one])[:MOST_NAMED]
     by_value.facts.update(
@@ -587,7 +605,9 @@ def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -
     least = values_that_meet(files.table.columns, len(rows))
     meets = partial(rare_values_meet, files.table.codes, least, rows)
     own = {f"{least} own values": meets} if least <= files.table.columns else {}
-    return by_value, _isolating(files, halves, linked, kinds, "singling out", own)
+    shuffled = linked.copy()  # each column of the file by itself
+    shuffled[rows] = rng.permuted(linked[rows], axis=0)
+    return by_value, _isolating(files, halves, linked, kinds, "singling out", own, shuffled)
 
 
 def _isolating(
@@ -596,17 +616,28 @@ def _isolating(
     codes: Codes,
     kinds: Mapping[str, list[Columns]],
     risk: RiskName,
-    more: Mapping[str, Callable[..., Wins]],
+    more: Mapping[str, Callable[..., Wins]] = {},
+    shuffled: Codes | None = None,
 ) -> Risk:
-    """Choose a kind of predicates, or one of ``more`` attacks, and count whom it isolates."""
+    """Choose a kind of predicates, or one of ``more`` attacks, and count whom it isolates.
+
+    ``shuffled`` are the codes of a file that links nothing, if that is no merit; see `_chosen`.
+    """
     rows, crowd = files.rows("synthetic"), halves.crowd
     attacks: dict[str, Callable[..., Wins]] = {
         name: partial(singled_out, codes, subsets, rows) for name, subsets in kinds.items()
     }
     attacks |= more
-    attack, tried = _chosen(
-        {name: (lambda p, f=f: f(p, crowd, inside=True)) for name, f in attacks.items()}, halves
-    )
+
+    def chosen_on(found: Mapping[str, Callable[..., Wins]]) -> Attempts:
+        return {name: partial(f, crowd=crowd, inside=True) for name, f in found.items()}
+
+    by_chance: dict[str, Callable[..., Wins]] = {
+        name: partial(singled_out, shuffled, subsets, rows)
+        for name, subsets in kinds.items()
+        if shuffled is not None
+    }
+    attack, tried = _chosen(chosen_on(attacks), halves, chosen_on(by_chance))
     real, control = _scored(lambda people: attacks[attack](people, crowd), halves)
     facts = {"crowd": len(crowd)}
     if attack in kinds:
