@@ -397,7 +397,7 @@ def test_a_policy_decides(synth, tmp_path):
         (["--unknown", "ESR", "--read-as", "AGEP=words"], "data.read_as.AGEP"),
         (["--unknown", "ESR", "--read-as", "AGE=text"], "did you mean `AGEP`"),
         (["--unknown", "ESR", "--at-most", "2"], "threshold.at_most"),
-        ([], "--unknown"),
+        (["--unknown", ""], "single commas"),
     ],
 )
 def test_mistakes_exit_with_2(synth, words, said):

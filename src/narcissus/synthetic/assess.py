@@ -54,7 +54,7 @@ MOST_NAMED = 3
 
 RiskName = Literal["inference", "singling out", "singling out by a value", "linkability"]
 BY_VALUE: RiskName = "singling out by a value"
-RISKS: tuple[RiskName, ...] = ("inference", BY_VALUE, "singling out", "linkability")
+RISKS: tuple[RiskName, ...] = ("inference", "singling out", BY_VALUE, "linkability")
 """The three risks that anonymisation must rule out (Article 29 Working Party 2014, Opinion 05).
 
 Singling out by the value of one column, which links nothing to it, is apart from that by several.
@@ -586,7 +586,7 @@ def _inference(files: GivenFiles, halves: Halves, name: str, inference: Inferenc
 
 
 def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> tuple[Risk, Risk]:
-    """Single people out by a value alone, which links nothing to it, and by several columns."""
+    """Single people out by several columns, and by a value alone, which links nothing to it."""
     alone, linked = compared(files.table, halves.crowd)
     every: list[Columns] = [(j,) for j in range(files.table.columns)]
     rows, scored = files.rows("synthetic"), halves.scored
@@ -607,7 +607,7 @@ def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -
     own = {f"{least} own values": meets} if least <= files.table.columns else {}
     shuffled = linked.copy()  # each column of the file by itself
     shuffled[rows] = rng.permuted(linked[rows], axis=0)
-    return by_value, _isolating(files, halves, linked, kinds, "singling out", own, shuffled)
+    return _isolating(files, halves, linked, kinds, "singling out", own, shuffled), by_value
 
 
 def _isolating(

@@ -44,6 +44,7 @@ def completed(
     left_out = {c: why for c, why in found.drop.items() if c not in drop} | absent
     data["left_out"] = left_out
     data["bins"] = {**_bins(found), **bins}
+    data["read_as"] = {**_own_texts(found), **(data["read_as"] or {})}
     data["missing"] = data["missing"] or "category"
     threat["unknown"] = list(found.unknown)
     is_chosen = settings["threat"]["unknown"] is None
@@ -72,6 +73,18 @@ def _bins(found: Proposal) -> dict[str, Any]:
         for column in found.columns
         if column.bins
         and (column.name in found.unknown or (column.missing and "common" not in column.bins))
+    }
+
+
+def _own_texts(found: Proposal) -> dict[str, str]:
+    """Return columns in which most people have a text of their own: no two files share many."""
+    people = found.sketch.rows
+    return {
+        column.name: "text"
+        for column in found.columns
+        if column.kind in ("texts", "dates")
+        and column.name not in found.unknown
+        and 2 * column.values > people - column.missing
     }
 
 
