@@ -16,8 +16,9 @@ from narcissus.evidence import clopper_pearson, difference_limits, each_confiden
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
+from narcissus.kinds.table.twins import cautions
 from narcissus.observer import Observer
-from narcissus.results import Estimate, NotAssessed
+from narcissus.results import LEFT_OUT, Estimate, NotAssessed
 from narcissus.rows import (
     Count,
     Fact,
@@ -206,14 +207,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 NotAssessed(f"distances in the column {name}", text, "clean the column, or drop it")
                 for name, text in notes
             ]
-            + [
-                NotAssessed(
-                    f"the column {name or 'without a name'}",
-                    f"it was left out: {why}",
-                    "name it with `--unknown`, `--groups` or `--bins`, or clean it",
-                )
-                for name, why in study.data.left_out.items()
-            ],
+            + [*_left_open(study, files)],
             files=files,
             threat=threat_of(study),
             threshold=threshold,
@@ -375,6 +369,20 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         missing=data.missing,
         read_as=data.read_as,
     )
+
+
+def _left_open(study: SyntheticStudy, files: GivenFiles) -> Iterator[NotAssessed]:
+    """Yield why little can be shown, and which columns were left out."""
+    table, rows = files.table, files.table.codes[files.rows("real")]
+    real = Table(table.names, table.labels, table.ordered, rows, table.values)
+    yield from cautions(real, study.threat.unknown)
+    if left_out := study.data.left_out:
+        shown = [f"{name or 'a column without a name'} ({why})" for name, why in left_out.items()]
+        yield NotAssessed(
+            LEFT_OUT,
+            "; ".join(shown),
+            "a column that `--unknown`, `--groups` or `--bins` names is kept if it can be",
+        )
 
 
 def _source(name: str, folder: Path) -> Source:

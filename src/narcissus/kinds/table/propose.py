@@ -21,7 +21,7 @@ from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
-from narcissus.kinds.table.twins import Twins
+from narcissus.kinds.table.twins import CERTAIN, Twins, weak
 from narcissus.tables import Bins
 from narcissus.tables import names as said
 from narcissus.tables.bins import number_label
@@ -42,8 +42,6 @@ OFTEN = 10  # people with a value from which on a comment may name it
 LONG = 8  # digits from which on numbers all as long look like those of a card or a telephone
 MOST_UNKNOWN = 3  # columns that are proposed to be unknown at once
 MOST_VALUES = 1_000  # joint values of the columns that are proposed to be unknown
-CERTAIN = 0.95  # share of the people who are guessed right above which an audit is weak
-FEW_ROWS = 50  # rows below which hardly anything can be shown
 SURE = 0.8  # share of the most common value above which there is hardly anything to reconstruct
 MOST_CELLS = 200_000  # of all tables together: what a first audit plays in minutes
 MOST_TABLES = 300
@@ -401,29 +399,8 @@ def _cautions(
                 f"each in {column.each:.1f} rows on average. The audit takes a row for a person: "
                 "keep one row of each, or read its numbers as those of rows."
             )
-    yield from weak(
-        rows, len(kept) - len(unknown), {c.name: c.guess for c in kept if c.name in unknown}
-    )
-
-
-def weak(rows: int, known: int, guess: Mapping[str, float]) -> Iterator[str]:
-    """Say why an audit would show little, a sentence each.
-
-    known: number of columns that the attacker knows.
-    guess: share of the people whose unknown column is guessed right without a release, by name.
-    """
-    if rows < FEW_ROWS:
-        yield f"{rows:,} rows are few: below {FEW_ROWS} limits are wide, and little can be shown."
-    if known == 0:
-        yield "No column is left that the attacker knows: only overall frequencies are attacked."
-    elif known == 1:
-        yield "The attacker knows one column only: who knows more may recover more."
-    for name, share in guess.items():
-        if share >= CERTAIN:
-            yield (
-                f"{_shown(name)} is guessed right for {share:.0%} of the people before any "
-                "release: there is little left to recover."
-            )
+    guess = {c.name: (c.guess, "") for c in kept if c.name in unknown}
+    yield from weak(rows, len(kept) - len(unknown), guess)
 
 
 def _require_usable(
