@@ -357,21 +357,6 @@ def test_values_are_compared_by_intervals_and_rare_ones_are_one():
     assert len(np.unique(few[:, day])) <= 6
 
 
-def test_own_values_meet_in_a_row_only_where_it_was_copied():
-    rng = np.random.default_rng(2)
-    real, control = (pd.DataFrame(rng.normal(size=(200, 5))) for _ in range(2))
-    shuffled = pd.DataFrame(rng.permuted(real.to_numpy(), axis=0))
-    for synthetic, most in ((real, 1.0), (shuffled, 0.0), (control[::-1], 0.0)):
-        files = read_files(real, synthetic, None)
-        least = assess.values_that_meet(5, 200)
-        assert least == 3
-        assert comb(5, least) / 200 ** (least - 1) <= 1 / assess.CHANCE < comb(5, 2) / 200
-        found = assess.rare_values_meet(
-            files.table.codes, least, files.rows("synthetic"), files.rows("real"), np.arange(0)
-        )
-        assert found.mean() == most
-
-
 @pytest.fixture(scope="module")
 def rare():
     """Give people with numbers, a few common texts and a town that is nearly everybody's own."""

@@ -46,8 +46,8 @@ INTERVALS = 20
 """Most intervals that the numbers of a column are compared by, where people are singled out."""
 ALIKE_IN_CROWD = 5
 """Fewest people of a crowd with a value that can be a part of a link."""
-CHANCE = 1000
-"""Shuffled files, at least, for one in which a person's own values meet in a row."""
+BY_CHANCE = 1.0
+"""Standard errors by which an attack may separate people where nothing is linked."""
 MOST_NAMED = 3
 """Most columns that are named of those by which people are singled out."""
 
@@ -184,42 +184,6 @@ def singled_out(
         alone = np.bincount(around, minlength=size) <= inside
         found |= (unique & alone)[here]
     return found
-
-
-def rare_values_meet(
-    codes: Codes,
-    least: int,
-    rows: Positions,
-    people: Positions,
-    crowd: Positions,
-    *,
-    inside: bool = False,
-) -> NDArray[np.bool_]:
-    """Check whether one of ``rows`` has at least that many own values of a person; shape (people,).
-
-    Own are values, to the last digit, that one row has and nobody in the crowd; see `singled_out`.
-    """
-    at = np.full((len(people), codes.shape[1]), -1)
-    for j, column in enumerate(codes.T):
-        size = int(column.max()) + 1
-        own = np.bincount(column[rows], minlength=size) == 1
-        own &= np.bincount(column[crowd], minlength=size) <= inside
-        place = np.full(size, -1)
-        place[column[rows]] = np.arange(len(rows))
-        at[:, j] = np.where(own, place, -1)[column[people]]
-    at.sort(axis=1)
-    first, last = at[:, : at.shape[1] - least + 1], at[:, least - 1 :]
-    return ((first == last) & (first >= 0)).any(axis=1)
-
-
-def values_that_meet(columns: int, rows: int) -> int:
-    """Return how many own values of a person one row has by chance once in `CHANCE`, or less.
-
-    By chance is where each value stands in any row, as in a file whose columns were shuffled.
-    """
-    return next(
-        m for m in range(2, columns + 2) if math.comb(columns, m) <= rows ** (m - 1) / CHANCE
-    )
 
 
 def isolated(
@@ -529,15 +493,16 @@ def _chosen(
     """Choose the attack with the best separation; without a control, the most successful.
 
     ``by_chance`` are attacks, by the same names, on a file that links nothing: what they separate
-    is none of the merit.
+    is none of the merit, and one that separates much there comes last.
     """
     tried: dict[str, tuple[float, float | None]] = {}
     scores: dict[str, tuple[float, float]] = {}
     for name, attempt in attempts.items():
         real, control = _sides(attempt, halves)
         score = _separation(real, control)
-        if by_chance is not None and name in by_chance and score > 0:
-            score -= max(0.0, _separation(*_sides(by_chance[name], halves)))
+        if by_chance and name in by_chance:
+            chance = _separation(*_sides(by_chance[name], halves))
+            score = score - max(0.0, chance) if chance < BY_CHANCE else -chance
         tried[name] = float(real.mean()), float(control.mean()) if control.size else None
         scores[name] = (score, tried[name][0])
     return max(scores, key=lambda name: scores[name]), tried
@@ -594,62 +559,64 @@ def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -
     strange = [
         one for one in every if not np.isin(alone[rows, one[0]], alone[halves.crowd, one[0]]).all()
     ]
-    single = {f"`{_named(files, one)}` alone": [one] for one in strange}
-    by_value = _isolating(files, halves, alone, {**single, "any column alone": every}, BY_VALUE)
+    single = {f"`{_named(files, one)}` alone": (alone, [one]) for one in strange}
+    single["any column alone"] = alone, every
+    by_value = _isolating(files, halves, single, BY_VALUE)
     hits = {one: singled_out(alone, [one], rows, scored, halves.crowd).sum() for one in strange}
     most = sorted((one for one in strange if hits[one]), key=lambda one: -hits[one])[:MOST_NAMED]
     by_value.facts.update(
         {f"singled out by `{_named(files, one)}` alone": int(hits[one]) for one in most}
     )
-    kinds = kinds_of_predicates(files.table.columns, rng)
-    least = values_that_meet(files.table.columns, len(rows))
-    meets = partial(rare_values_meet, files.table.codes, least, rows)
-    own = {f"{least} own values": meets} if least <= files.table.columns else {}
-    shuffled = linked.copy()  # each column of the file by itself
-    shuffled[rows] = rng.permuted(linked[rows], axis=0)
-    return _isolating(files, halves, linked, kinds, "singling out", own, shuffled), by_value
+    subsets = kinds_of_predicates(files.table.columns, rng)
+    kinds: Kinds = {}
+    for name, codes in (("", linked), (", to the last digit", files.table.codes)):
+        kinds |= {f"{size}{name}": (codes, sets) for size, sets in subsets.items()}
+    return _isolating(files, halves, kinds, "singling out", rng), by_value
+
+
+Kinds = dict[str, tuple[Codes, list[Columns]]]
+"""By the name of a kind of predicates, the codes by which columns are compared, and which."""
 
 
 def _isolating(
     files: GivenFiles,
     halves: Halves,
-    codes: Codes,
-    kinds: Mapping[str, list[Columns]],
+    kinds: Kinds,
     risk: RiskName,
-    more: Mapping[str, Callable[..., Wins]] = {},
-    shuffled: Codes | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Risk:
-    """Choose a kind of predicates, or one of ``more`` attacks, and count whom it isolates.
+    """Choose a kind of predicates, and count whom it isolates.
 
-    ``shuffled`` are the codes of a file that links nothing, if that is no merit; see `_chosen`.
+    With ``rng`` what the same file separates when each column is shuffled by itself is no merit.
     """
     rows, crowd = files.rows("synthetic"), halves.crowd
-    attacks: dict[str, Callable[..., Wins]] = {
-        name: partial(singled_out, codes, subsets, rows) for name, subsets in kinds.items()
-    }
-    attacks |= more
 
-    def chosen_on(found: Mapping[str, Callable[..., Wins]]) -> Attempts:
-        return {name: partial(f, crowd=crowd, inside=True) for name, f in found.items()}
+    def attempts(how: Callable[[Codes], Codes]) -> Attempts:
+        return {
+            name: partial(singled_out, how(codes), sets, rows, crowd=crowd, inside=True)
+            for name, (codes, sets) in kinds.items()
+        }
 
-    by_chance: dict[str, Callable[..., Wins]] = {
-        name: partial(singled_out, shuffled, subsets, rows)
-        for name, subsets in kinds.items()
-        if shuffled is not None
-    }
-    attack, tried = _chosen(chosen_on(attacks), halves, chosen_on(by_chance))
-    real, control = _scored(lambda people: attacks[attack](people, crowd), halves)
-    facts = {"crowd": len(crowd)}
-    if attack in kinds:
-        # groups of the same size, so that the counts can be compared
-        size = min(len(halves.scored), len(halves.control_scored) or len(halves.scored))
-        sides = halves.scored[:size], halves.control_scored[:size]
-        found = isolated(codes, kinds[attack], rows, *sides, crowd)
-        facts |= {"predicates": found.predicates, "people of each side": size}
-        facts["isolate one in the data"] = found.first
-        if control is not None:
-            facts["isolate one in the control"] = found.second
+    by_chance = {} if rng is None else attempts(lambda codes: _shuffled(codes, rows, rng))
+    attack, tried = _chosen(attempts(lambda codes: codes), halves, by_chance)
+    codes, sets = kinds[attack]
+    real, control = _scored(partial(singled_out, codes, sets, rows, crowd=crowd), halves)
+    # groups of the same size, so that the counts can be compared
+    size = min(len(halves.scored), len(halves.control_scored) or len(halves.scored))
+    sides = halves.scored[:size], halves.control_scored[:size]
+    found = isolated(codes, sets, rows, *sides, crowd)
+    facts = {"crowd": len(crowd), "predicates": found.predicates, "people of each side": size}
+    facts["isolate one in the data"] = found.first
+    if control is not None:
+        facts["isolate one in the control"] = found.second
     return Risk(risk, "", attack, tried, real, control, facts=facts)
+
+
+def _shuffled(codes: Codes, rows: Positions, rng: np.random.Generator) -> Codes:
+    """Return codes in which each column of some rows is shuffled by itself."""
+    found = codes.copy()
+    found[rows] = rng.permuted(codes[rows], axis=0)
+    return found
 
 
 def _linkability(

@@ -30,8 +30,9 @@ ASKED: dict[RiskName, str] = {
     "an exact measurement is hardly anybody else's.",
     "singling out": "A predicate is read off the file: several columns have the values that "
     "exactly one of its rows has. It singles a person out if it holds for them and for nobody in "
-    "a crowd of other people. Numbers are compared by intervals, and rare values are one, so no "
-    "value does it alone. The same predicates are tried on people of the control.",
+    "a crowd of other people. No value does it alone: numbers are compared by intervals and "
+    "rare values are one, or, to the last digit, the file with each column shuffled by itself does "
+    "not do the same. The same predicates are tried on people of the control.",
     "linkability": "Whoever holds two parts of a person's record, apart, looks for the nearest "
     "rows of the file by each; the parts are linked if both lead to the same row. The same is "
     "tried on people of the control.",
