@@ -18,7 +18,7 @@ IDENTIFIES = _listed(
     "id ids uid uuid guid pid eid key rowid index unnamed ssn nino nhs mrn passport licence "
     "license iban account card email mail phone telephone tel mobile fax name surname firstname "
     "lastname fullname username login nickname address street url ip mac token hash serial number "
-    "rownames rowname rownum obsno"
+    "rownames rowname rownum obsno num nr nbr"
 )
 """Words of columns that name a person, or a row."""
 

@@ -440,6 +440,7 @@ def _unknown(kept: Sequence[ColumnProposal], twins: Twins) -> tuple[tuple[str, .
             return tuple(c.name for c in _few(found, kept)), reason
     private = [c for c in uncertain if not said.says(c.name, said.PUBLIC)] or uncertain
     open_ = [c for c in private if c.guess <= SURE] or private
+    open_ = [c for c in open_ if c.kind != "texts" or c.values <= FEW] or open_
     few = [c for c in open_ if c.labels <= MOST_IN_A_GROUP] or open_
     own = (c for c in reversed(few) if not any(twins.tells(k.name, c.name) for k in kept if k != c))
     return (next(own, few[-1]).name,), (
