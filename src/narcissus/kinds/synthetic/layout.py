@@ -293,7 +293,6 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
-_OUT_BY = "singled out by "
 _BY_ONE_VALUE = (
     "No link between columns is shown: drop that column, or write it in groups, and audit again."
 )
@@ -315,9 +314,6 @@ def _beyond(risk: AboutRisk) -> str:
         return f"{risk.title}: beyond what is accepted in {groups}"
     most = whole.at_most
     by = f", by {risk.detail.attack}" if risk.detail.risk == BY_VALUE else ""
-    named = [key.removeprefix(_OUT_BY) for key in risk.detail.facts if key.startswith(_OUT_BY)]
-    if by and named and "`" not in by:
-        by += f" (most by {', '.join(named)})"
     return (
         f"{risk.title}{by}: {_share(risk.real.value)} against "
         f"{_share(risk.real.baseline or 0.0)}, an excess of at least "

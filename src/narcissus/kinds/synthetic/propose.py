@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from narcissus.errors import InputError
@@ -10,8 +10,6 @@ from narcissus.kinds.table.propose import Proposal, named, propose
 from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import file_named
 from narcissus.tables.parts import column_names, sketch_table
-
-_NO_NAME = "no name, as an index that was written along"
 
 
 def completed(
@@ -30,11 +28,9 @@ def completed(
                 names[file] = column_names(data[file])
     bins, drop = dict(data["bins"] or {}), list(data["drop"] or ())
     wanted = [*(settings["groups"]["columns"] or ()), *bins, *(data["read_as"] or ())]
-    named_ones = {*wanted, *(threat["unknown"] or ())}
-    there = names["real"]
-    absent = _absent(names, named_ones, drop)
-    without = [name for name in drop if name in there]
+    absent, there = _absent(names, {*wanted, *drop, *(threat["unknown"] or ())}), names["real"]
     with file_named("real"):
+        without = [name for name in drop if name in there]
         sketch = sketch_table(data["real"], drop=without, observer=observer)
         if not set(sketch.names) - set(absent):
             raise InputError("no column has a name that all other files have as well")
@@ -43,49 +39,30 @@ def completed(
         )
     left_out = {c: why for c, why in found.drop.items() if c not in drop} | absent
     data["left_out"] = left_out
-    data["bins"] = {**_bins(found), **bins}
-    data["read_as"] = {**_own_texts(found), **(data["read_as"] or {})}
+    # what is unknown is binned, and numbers with gaps: a gap as a value has no distance
+    binned = [c for c in found.columns if c.name in found.unknown or c.missing]
+    data["bins"] = {
+        **{c.name: c.bins for c in binned if c.bins}, **bins
+    }  # fmt: skip
+    # where most people have a text of their own no two files share many
+    own = [c for c in found.columns if 2 * c.values > sketch.rows - c.missing]
+    texts = {c.name: "text" for c in own if c.kind in ("texts", "dates") and not c.bins}
+    data["read_as"] = {**texts, **(data["read_as"] or {})}
     data["missing"] = data["missing"] or "category"
     threat["unknown"] = list(found.unknown)
     is_chosen = settings["threat"]["unknown"] is None
     return {**settings, "data": data, "threat": threat}, list(_lines(found, left_out, is_chosen))
 
 
-def _absent(names: Mapping[str, list[str]], wanted: set[str], drop: list[str]) -> dict[str, str]:
+def _absent(names: Mapping[str, list[str]], kept: Container[str]) -> dict[str, str]:
     """Return columns that not all files have, or that have no name, with the reason."""
     found: dict[str, str] = {}
-    for there in names.values():
-        for name in there:
-            if name in wanted or name in drop:
-                continue
-            lacking = [file for file, known in names.items() if name not in known]
-            if lacking and name:
-                found[name] = f"the {' and the '.join(lacking)} file does not have it"
-            elif not name:
-                found[name] = _NO_NAME
+    for name in dict.fromkeys(name for there in names.values() for name in there):
+        lacking = [file for file, known in names.items() if name not in known]
+        if name not in kept and (lacking or not name):
+            lacks = f"the {' and the '.join(lacking)} file does not have it"
+            found[name] = lacks if name else "no name, as an index that was written along"
     return found
-
-
-def _bins(found: Proposal) -> dict[str, Any]:
-    """Bin what is unknown, and numbers with gaps: as a value of its own a gap has no distance."""
-    return {
-        column.name: column.bins
-        for column in found.columns
-        if column.bins
-        and (column.name in found.unknown or (column.missing and "common" not in column.bins))
-    }
-
-
-def _own_texts(found: Proposal) -> dict[str, str]:
-    """Return columns in which most people have a text of their own: no two files share many."""
-    people = found.sketch.rows
-    return {
-        column.name: "text"
-        for column in found.columns
-        if column.kind in ("texts", "dates")
-        and column.name not in found.unknown
-        and 2 * column.values > people - column.missing
-    }
 
 
 def _lines(found: Proposal, left_out: Mapping[str, str], is_chosen: bool) -> Iterator[str]:

@@ -6,8 +6,7 @@ Who knows a column that determines another needs no release for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,76 +24,64 @@ ROWS = 20_000
 """Most rows that are looked at, the first ones."""
 ALMOST_ALL = 0.995
 """Share of the people of whom one column must determine another."""
+MOST_COLUMNS = 500
+"""Columns above which none are compared."""
 FEWEST = 20
 """Fewest people with a value that others have too from whom that is concluded."""
 
 
-@dataclass(frozen=True)
 class Twins:
     """The first rows of a table, asked for columns that determine one another."""
 
-    head: Sequence[RawColumn]
-    _ranks: dict[str, NDArray[np.float64] | None] = field(
-        default_factory=dict[str, "NDArray[np.float64] | None"], init=False
-    )
-
-    @cached_property
-    def _columns(self) -> dict[str, RawColumn]:
-        return {
-            column.name: RawColumn(column.name, column.distinct, column.codes[:ROWS])
-            for column in self.head
-        }
+    def __init__(self, head: Sequence[RawColumn]) -> None:
+        wide = len(head) > MOST_COLUMNS
+        self._columns = (
+            {} if wide else {one.name: (one.gaps, one.codes, _ranks(one)) for one in head}
+        )
 
     def tells(self, known: str, unknown: str) -> bool:
         """Whether a column determines another, of nearly all people with a value in both."""
         if known not in self._columns or unknown not in self._columns:
             return False
-        one, other = self._columns[known], self._columns[unknown]
-        there = ~(one.gaps | other.gaps)
-        here, target = one.codes[there], other.codes[there]
-        if len(here) < FEWEST:
+        (gaps, here, ranks), (others, target, orders) = (
+            self._columns[name] for name in (known, unknown)
+        )
+        there = np.flatnonzero(~(gaps | others))[:ROWS]
+        if len(there) < FEWEST:
             return False
-        return _settles(here, target) or self._in_step(known, unknown, there)
-
-    def _in_step(self, known: str, unknown: str, there: NDArray[np.bool_]) -> bool:
-        """Whether the order of two columns of many numbers is the same, or reversed."""
-        numbers = [self._numbers(name) for name in (known, unknown)]
-        if numbers[0] is None or numbers[1] is None:
-            return False
-        a, b = (_ranked(column[there]) for column in numbers if column is not None)
-        if min(a.max(), b.max()) < FEWEST:
-            return False
-        return abs(float(np.corrcoef(a, b)[0, 1])) > 1 - (1 - ALMOST_ALL) / 10
-
-    def _numbers(self, name: str) -> NDArray[np.float64] | None:
-        if name not in self._ranks:
-            column = self._columns[name]
-            found = [number_in(value) for value in column.distinct]
-            known = sum(number is not None for number in found)
-            values = np.array([np.nan if n is None else n for n in found], dtype=np.float64)
-            is_of_numbers = known >= len(found) - (None in column.distinct)
-            self._ranks[name] = values[column.codes] if is_of_numbers else None
-        return self._ranks[name]
+        if ranks is not None and orders is not None:
+            a, b = (np.unique(r[there], return_inverse=True)[1] for r in (ranks, orders))
+            if min(a.max(), b.max()) >= FEWEST:
+                in_step = abs(float(np.corrcoef(a, b)[0, 1]))
+                if in_step > 1 - (1 - ALMOST_ALL) / 10:
+                    return True
+        most, total = _cells(here[there], target[there])
+        shared, commonest = total >= 2, np.bincount(target[there]).max() / len(there)
+        people = total[shared].sum()  # who have a value of the known column that others have
+        return (
+            people >= max(FEWEST, len(there) / 4)
+            and commonest < 2 * ALMOST_ALL - 1
+            and most[shared].sum() >= ALMOST_ALL * people
+        )
 
 
-def _ranked(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+def _ranks(column: RawColumn) -> NDArray[np.float64] | None:
+    """Return each row's number; None for a column of texts."""
+    found = [number_in(value) for value in column.distinct]
+    if found.count(None) > (None in column.distinct):
+        return None
+    return np.array([np.nan if n is None else n for n in found], np.float64)[column.codes]
 
 
-def _settles(here: NDArray[np.int64], target: NDArray[np.int64]) -> bool:
-    """Whether people with one value in common nearly all share another that most have not."""
-    cells = np.unique(np.stack([here, target]), axis=1, return_counts=True)
-    (of, _), counts = cells
-    size = int(of.max()) + 1
-    total = np.bincount(of, weights=counts, minlength=size)
-    most = np.zeros(size)
-    np.maximum.at(most, of, counts)
-    shared = total >= 2
-    people = total[shared].sum()
-    if people < max(FEWEST, len(here) / 4):
-        return False
-    commonest = np.bincount(target[shared[here]]).max() / people
-    return commonest < 2 * ALMOST_ALL - 1 and most[shared].sum() >= ALMOST_ALL * people
+def _cells(
+    known: NDArray[Any], secret: NDArray[Any], people: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return, by known value, how many people have its commonest secret, and how many have it."""
+    size = int(secret.max()) + 1
+    cells, place = np.unique(known.astype(np.int64) * size + secret, return_inverse=True)
+    count = np.bincount(place, people)
+    first = np.unique(cells // size, return_index=True)[1]
+    return np.maximum.reduceat(count, first), np.add.reduceat(count, first)
 
 
 def weak(rows: int, known: int, guess: Mapping[str, tuple[float, str]]) -> Iterator[str]:
@@ -133,19 +120,12 @@ def _guessed(table: Table, secret: int, known: Sequence[int]) -> tuple[float, st
 
     The guess is the commonest value of all others with the same known value.
     """
-    records = table.records
-    weights = np.ones(len(records), np.int64) if table.counts is None else table.counts
-    found = [(float(np.bincount(records[:, secret], weights).max() / table.rows), "")]
-    size = table.sizes[secret]
+    records, people = table.records, table.counts
+    found = [(float(np.bincount(records[:, secret], people).max() / table.rows), "")]
     for j in known:
-        keys = records[:, j].astype(np.int64) * size + records[:, secret]
-        cells, place = np.unique(keys, return_inverse=True)
-        people = np.bincount(place, weights)
-        first = np.unique(cells // size, return_index=True)[1]
-        most = np.maximum.reduceat(people, first)
-        total = np.add.reduceat(people, first)
+        most, total = _cells(records[:, j], records[:, secret], people)
         # without themselves people with the commonest value must not be outnumbered
-        right = most[(total >= 2) & (most - 1 >= total - most)]
-        found.append((float(right.sum() / table.rows), table.names[j]))
-    best, by = max(found, key=lambda one: one[0])
-    return (best, by) if best > found[0][0] + (1 - CERTAIN) / 2 else found[0]
+        right = most[(total >= 2) & (most - 1 >= total - most)].sum()
+        found.append((float(right / table.rows), table.names[j]))
+    best = max(found, key=lambda one: one[0])
+    return best if best[0] > found[0][0] + (1 - CERTAIN) / 2 else found[0]
