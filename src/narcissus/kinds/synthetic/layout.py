@@ -293,6 +293,11 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
+_EARLIER = (  # of records that do not tell a value alone apart
+    "A predicate is read off the file: some columns have the values that exactly one of its rows "
+    "has. It singles a person out if it holds for them and for nobody in a crowd of other people. "
+    "The same predicates are tried on people of the control."
+)
 _BY_ONE_VALUE = (
     "No link between columns is shown: drop that column, or write it in groups, and audit again."
 )
@@ -391,7 +396,8 @@ def _people(record: Record, detail: SyntheticDetail) -> Facts:
 
 def _risk(case: StudyJudgement, name: RiskName, grade: Grade) -> Iterator[Block]:
     risks = [risk for risk in about(case) if risk.detail.risk == name]
-    yield Text([ASKED[name]])
+    is_earlier = all(risk.risk != BY_VALUE for risk in case.detail.risks)
+    yield Text([_EARLIER if is_earlier and name == "singling out" else ASKED[name]])
     yield _picture(name, risks, grade)
     if name == "inference":
         yield _beside_the_guess(risks)
