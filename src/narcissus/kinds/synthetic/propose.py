@@ -26,7 +26,8 @@ def completed(
         if data[file] is not None:
             with file_named(file):
                 names[file] = column_names(data[file])
-    bins, drop = dict(data["bins"] or {}), list(data["drop"] or ())
+    drop: list[str] = [*(data["drop"] or ())]
+    bins: dict[str, Any] = data["bins"] or {}
     wanted = [*(settings["groups"]["columns"] or ()), *bins, *(data["read_as"] or ())]
     absent, there = _absent(names, {*wanted, *drop, *(threat["unknown"] or ())}), names["real"]
     with file_named("real"):
@@ -34,19 +35,17 @@ def completed(
         sketch = sketch_table(data["real"], drop=without, observer=observer)
         if not set(sketch.names) - set(absent):
             raise InputError("no column has a name that all other files have as well")
-        found = propose(
-            sketch, unknown=threat["unknown"], drop=[c for c in absent if c in there], wanted=wanted
-        )
+        lacking = [name for name in absent if name in sketch.names]
+        found = propose(sketch, unknown=threat["unknown"], drop=lacking, wanted=wanted)
     left_out = {c: why for c, why in found.drop.items() if c not in drop} | absent
     data["left_out"] = left_out
     # what is unknown is binned, and numbers with gaps: a gap as a value has no distance
     binned = [c for c in found.columns if c.name in found.unknown or c.missing]
-    data["bins"] = {
-        **{c.name: c.bins for c in binned if c.bins}, **bins
-    }  # fmt: skip
+    data["bins"] = {c.name: c.bins for c in binned if c.bins} | bins
     # where most people have a text of their own no two files share many
     own = [c for c in found.columns if 2 * c.values > sketch.rows - c.missing]
-    texts = {c.name: "text" for c in own if c.kind in ("texts", "dates") and not c.bins}
+    texts = {c.name: "text" for c in own if c.kind in ("texts", "dates")}
+    texts = {name: way for name, way in texts.items() if name not in data["bins"]}
     data["read_as"] = {**texts, **(data["read_as"] or {})}
     data["missing"] = data["missing"] or "category"
     threat["unknown"] = list(found.unknown)
@@ -60,7 +59,7 @@ def _absent(names: Mapping[str, list[str]], kept: Container[str]) -> dict[str, s
     for name in dict.fromkeys(name for there in names.values() for name in there):
         lacking = [file for file, known in names.items() if name not in known]
         if name not in kept and (lacking or not name):
-            lacks = f"the {' and the '.join(lacking)} file does not have it"
+            lacks = f"not in the {' and the '.join(lacking)} file"
             found[name] = lacks if name else "no name, as an index that was written along"
     return found
 
@@ -74,4 +73,4 @@ def _lines(found: Proposal, left_out: Mapping[str, str], is_chosen: bool) -> Ite
     for name, why in left_out.items():
         yield f"Left out: {named([name])}: {why}"
     for text in found.cautions:
-        yield f"Caution: {text}"
+        yield f"Caution: {text}."

@@ -188,19 +188,11 @@ def _bins(column: ColumnSketch, tally: ValueTally, *, wanted: bool) -> tuple[Way
     if len(tally.values) <= FEW and not texts:
         return {}, ""
     numbers = np.array([float(tally.values[i]) for i in numeric])
-    are_names = bool((numbers == np.floor(numbers)).all()) and (
-        said.says(column.name, said.CODES)
-        or said.says(column.name, said.PLACE)
-        or said.numbers_people(column.name)
-        or (
-            not said.says(column.name, said.TIME)
-            and len(tally.values) > FEW
-            and not texts
-            and min(numbers) in (0, 1)
-            and 2 * len(numbers) <= column.people
-            and _rises(numbers, len(numbers))
-        )
-    )
+    # counted from 1 in the order of the rows, and each several times
+    counted = not texts and min(numbers) in (0, 1) and 2 * len(numbers) <= column.people
+    counted = counted and _rises(numbers, len(numbers)) and not said.says(column.name, said.TIME)
+    named_so = any(said.says(column.name, one) for one in (said.CODES, said.PLACE, said.PERSON))
+    are_names = (named_so or counted) and bool((numbers == np.floor(numbers)).all())
     lonely = [i for i in texts if tally.counts[i] < SEVERAL and not _is_code(tally.values[i])]
     if numeric and len(numeric) > FEW and len(texts) <= MOST_CODES and not are_names and not lonely:
         counts = np.array([tally.counts[i] for i in numeric])
@@ -392,13 +384,12 @@ def _cautions(
     unknown: Sequence[str],
     each: Sequence[ColumnProposal],
 ) -> Iterator[str]:
-    for column in each:
-        if column.each:
-            yield (
-                f"Has a person several rows? {_shown(column.name)} has {column.values:,} values, "
-                f"each in {column.each:.1f} rows on average. The audit takes a row for a person: "
-                "keep one row of each, or read its numbers as those of rows."
-            )
+    for one in (one for one in each if one.each):
+        yield (
+            f"has a person several rows? {_shown(one.name)} has {one.values:,} values, each in "
+            f"{one.each:.1f} rows on average. The audit takes a row for a person: keep one row of "
+            "each, or read its numbers as those of rows"
+        )
     guess = {c.name: (c.guess, "") for c in kept if c.name in unknown}
     yield from weak(rows, len(kept) - len(unknown), guess)
 
@@ -553,7 +544,7 @@ def _comment(text: str, indent: str = "") -> str:
 
 def understood(proposal: Proposal) -> list[str]:
     """Return a table of the columns as they were read, a line each: what is proposed, and why."""
-    rows = [_HEAD]
+    rows: list[tuple[str, ...]] = [_HEAD]
     for one in proposal.seen:
         ways = ", ".join(f"{way} {value}" for way, value in one.bins.items() if way != "codes")
         what = ", ".join(filter(None, ["known", ways]))
@@ -596,4 +587,4 @@ def summary(proposal: Proposal) -> list[str]:
             f"no header? {named(same)} are values of their columns as well: the first line must "
             "hold the columns' names, and not a person"
         )
-    return [*lines, *(f"caution: {text}" for text in proposal.cautions)]
+    return [*lines, *(f"caution: {text}." for text in proposal.cautions)]
