@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
+
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
+_TOLD = 20  # problems that are told at once
 
 
 class NarcissusError(Exception):
@@ -32,6 +38,30 @@ class LongWorkError(InputError):
 
 class StoreError(NarcissusError):
     """An unusable results folder: unwritable, or of another study."""
+
+
+def refuse(problems: Sequence[InputError]) -> None:
+    """Raise one error for all problems, each in a line of its own; nothing for none."""
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        shown = [f"* {problem}" for problem in problems[:_TOLD]]
+        more = len(problems) - len(shown)
+        shown += [f"* and {more:,} more problems of this kind"] if more else []
+        raise InputError("\n".join([f"{len(problems):,} problems:", *shown]))
+
+
+def for_each(function: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:
+    """Return the result for each item; an `InputError` tells what is wrong with all of them."""
+    results: list[ResultT] = []
+    wrong: list[InputError] = []
+    for item in items:
+        try:
+            results.append(function(item))
+        except InputError as error:
+            wrong.append(error)
+    refuse(wrong)
+    return results
 
 
 def raised_where(error: Exception) -> str:

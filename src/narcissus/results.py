@@ -218,6 +218,11 @@ class Approximate(Result):
         )
 
 
+WEAK = "more than a little of what a release adds"
+"""What a weak audit cannot assess: few people, or a guess that is nearly sure."""
+LEFT_OUT = "what columns that were left out give away"
+
+
 @dataclass(frozen=True)
 class NotAssessed(Result):
     """An unanswered question, never to be read as safe."""

@@ -5,6 +5,8 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from narcissus.cli.playing import _binned
@@ -397,7 +399,7 @@ def test_a_policy_decides(synth, tmp_path):
         (["--unknown", "ESR", "--read-as", "AGEP=words"], "data.read_as.AGEP"),
         (["--unknown", "ESR", "--read-as", "AGE=text"], "did you mean `AGEP`"),
         (["--unknown", "ESR", "--at-most", "2"], "threshold.at_most"),
-        ([], "--unknown"),
+        (["--unknown", ""], "single commas"),
     ],
 )
 def test_mistakes_exit_with_2(synth, words, said):
@@ -442,3 +444,66 @@ def test_a_folder_of_another_audit_is_not_overwritten(synth):
     code, _, err = synth("fresh", "--unknown", "SEX")
     assert code == 2
     assert "--restart" in err
+
+
+def some(seed, n=120):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "": np.arange(n), "caseid": rng.permutation(9 * n)[:n], "age": rng.integers(18, 90, n),
+        "sex": rng.choice(["f", "m"], n), "town": [f"t{k}" for k in rng.integers(0, 9**6, n)],
+        "wage": np.where(rng.random(n) < 0.1, np.nan, rng.lognormal(8, 1, n).round(2)),
+        "note": ["x"] * n, "job": rng.choice(list("abcd"), n), f"own{seed}": 1,
+    }).assign(lwage=lambda frame: np.log(frame["wage"]))  # fmt: skip
+
+
+def test_synth_needs_no_more_than_its_files(narcissus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for seed, name in enumerate(("real", "synthetic", "control")):
+        some(seed).to_csv(f"{name}.csv", index=False)
+    words = ["synth", "real.csv", "synthetic.csv", "--control", "control.csv", "--seed", 1]
+    code, out, err = narcissus(*words, "--json")
+    assert code == 3
+    assert "Chosen to be guessed: `wage`" in err
+    record = json.loads(out)
+    data = record["study"]["data"]
+    assert record["study"]["threat"]["unknown"] == ["wage"]
+    reasons = {"caseid": "identifier", "town": "another text", "note": "one value only",
+               "lwage": "determines `wage`", "own0": "not in the synthetic and the control file",
+               "own1": "not in the real and the control file", "": "no name"}  # fmt: skip
+    for name, why in reasons.items():
+        assert why in data["left_out"].pop(name), name
+        assert f"Left out: {f'`{name}`' if name else chr(34) * 2}: " in err
+    assert not {k for k in data["left_out"] if not k.startswith("own")}
+    assert (data["missing"], list(data["bins"])) == ("category", ["wage"])
+    [told] = [one for one in record["not_assessed"] if "left out" in one["quantity"]]
+    assert "caseid (looks like an identifier" in told["reason"]
+    text = narcissus(*words, "--restart")[1]
+    assert "! Caution: Left out: " in text
+    code, out, err = narcissus(*words, "--restart", "--json", "--unknown", "job", "--drop", "",
+                               "--bins", "wage=1000", "--missing", "drop")  # fmt: skip
+    data = json.loads(out)["study"]["data"]
+    assert (data["drop"], data["missing"]) == ([""], "drop")
+    assert data["bins"]["wage"]["width"] == 1000
+    assert "Chosen" not in err
+
+
+def test_all_problems_are_told_at_once(narcissus, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one, other = (some(seed)[["sex", "job", "age"]] for seed in (1, 2))
+    other = other.assign(sex=other["sex"].map({"f": "1", "m": "2"}), job=other["job"] * 3)
+    one.to_csv("real.csv", index=False)
+    other.to_csv("synthetic.csv", index=False)
+    code, out, err = narcissus("synth", "real.csv", "synthetic.csv", "--unknown", "age")
+    assert (code, out) == (2, "")
+    assert "2 problems" in err
+    assert "column `job`" in err
+    assert "--drop sex" in err
+    table = some(1).drop(columns="")
+    table.to_csv("t.csv", index=False)
+    (tmp_path / "t.toml").write_text(
+        '[data]\npath = "t.csv"\n[threat]\nunknown = ["sex"]\ntargets = 5\n'
+        "[mechanism]\nepsilon = 1\n"
+    )
+    _, _, err = narcissus("audit", "t.toml")
+    for said in ("missing values", "`town` has another text", "`note` has one value only"):
+        assert said in err

@@ -20,6 +20,7 @@ from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
 from narcissus.synthetic import FileThreat, assess_file, read_files
+from narcissus.synthetic.assess import RISKS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KEPT = Path(__file__).parents[1] / "study" / "kept" / "synthetic.json"
@@ -153,8 +154,7 @@ def test_statsmodels_tables_can_be_audited():
 
 def test_each_risk_may_have_a_threshold_of_its_own():
     threshold = ExcessThreshold.model_validate({"at_most": 0.1, "singling_out": 0.0})
-    accepted = [threshold.accepts(r) for r in ("inference", "singling out", "linkability")]
-    assert accepted == [0.1, 0.0, 0.1]
+    assert [threshold.accepts(risk) for risk in RISKS] == [0.1, 0.0, 0.0, 0.1]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_numbers_are_those_of_the_people_scored(assessed):
         counts = TwoSamples(
             int(risk.real.sum()), risk.real.size, int(risk.control.sum()), risk.control.size
         )
-        joint = counts.excess(confidence=1 - 0.05 / 3)
+        joint = counts.excess(confidence=1 - 0.05 / 4)
         assert (said.low, said.high) == (joint.low, joint.high)
         assert said.excess.facts["fisher"] == counts.fisher
         assert said.verdict == ("exceeded" if joint.low > 0 else "not shown")
@@ -224,7 +224,7 @@ def test_a_threshold_moves_the_verdict(assessed):
     free = about(judged(assessed, at_most=0.9))
     assert {risk.verdict for risk in free} == {"not shown"}
     some = judged(assessed, at_most=0.9, linkability=0.0)
-    assert [risk.verdict for risk in about(some)] == ["not shown", "not shown", "exceeded"]
+    assert [risk.verdict for risk in about(some)] == ["not shown"] * 3 + ["exceeded"]
     assert some.status == "exceeded"
 
 
@@ -242,7 +242,7 @@ def test_groups_are_people_with_one_value(assessed):
             own = TwoSamples(
                 facts["successes"], facts["people"],
                 facts["control_successes"], facts["control_people"],
-            ).excess(confidence=1 - 0.05 / 9)  # fmt: skip
+            ).excess(confidence=1 - 0.05 / 12)  # fmt: skip
             assert (group.low, group.high) == (own.low, own.high)
 
 
@@ -252,7 +252,7 @@ def test_a_group_beyond_what_is_accepted_decides(assessed):
     assert {one.label.split()[0] for one in beyond} == {"job"}
     named = {one.criterion.name for one in beyond}
     assert all((risk.verdict == "exceeded") == (risk.name in named) for risk in about(case))
-    assert case.detail.claims == 12
+    assert case.detail.claims == 16
     assert judged(assessed, columns=["job"], at_most=0.95).status == "not shown"
 
 
@@ -389,7 +389,8 @@ def test_there_is_a_picture_for_each_risk_with_its_table(audits):
     for audit in audits.values():
         blocks = (b for s in page_of(audit.record).sections for b in s.blocks)
         found = {b.name: b for b in blocks if isinstance(b, Figure)}
-        assert list(found) == ["inference", "singling_out", "linkability"] == list(audit.figures)
+        names = ["inference", "singling_out", "singling_out_by_a_value", "linkability"]
+        assert list(found) == names == list(audit.figures)
         rows = found["inference"].table.rows
         risks = [r for r in risks_of(audit) if r.detail.risk == "inference"]
         assert [row[0] for row in rows] == [r.detail.secret for r in risks]

@@ -254,7 +254,7 @@ def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[
     if text is None:
         return None
     found = [name.strip() for name in text.split(",")]
-    if not all(found):
+    if not all(found) and (text.strip() or option.name != "drop"):  # a column without a name
         raise click.BadParameter("names must be separated by single commas", param=option)
     return found
 
@@ -294,7 +294,7 @@ def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> 
 @dataclass(frozen=True, kw_only=True)
 class SynthOptions:
     control: Annotated[str | None, Opt(click.Path())] = None
-    unknown: Annotated[str, Opt(check=_names)]
+    unknown: Annotated[str | None, Opt(check=_names)] = None
     groups: Annotated[str | None, Opt(check=_names)] = None
     drop: Annotated[str | None, Opt(check=_names)] = None
     bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
@@ -313,7 +313,9 @@ def synth(
     of: SynthOptions,
     run: Annotated[Run, some("out", "seed", "yes", "restart", "as_json", "quiet")],
 ) -> int:
-    settings = {
+    from narcissus.kinds.synthetic.propose import completed
+
+    settings: dict[str, Any] = {
         "kind": "synthetic",
         "title": f"{Path(synthetic).name}, made from {Path(real).name}",
         "data": {
@@ -330,6 +332,9 @@ def synth(
         "groups": {"columns": of.groups},
         "run": {"confidence": of.confidence},
     }
+    settings, lines = completed(settings)
+    if not run.quiet:
+        click.echo("\n".join(lines), err=True)
     study = studies.load_study(settings)
     folder = run.out or Path("results") / Path(synthetic).name.partition(".")[0]
     _prepare_folder(folder, study, restart=run.restart)

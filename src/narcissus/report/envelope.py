@@ -10,11 +10,14 @@ from narcissus.report.about import shown
 from narcissus.report.format import GRADES
 from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Text
+from narcissus.results import LEFT_OUT, WEAK
 from narcissus.study.record import Record
 from narcissus.study.shareable import to_show
 
 ASSESSMENT = "What was assessed, and what was not"
 PROVENANCE = "Provenance"
+CAUTIONS = {WEAK: "", LEFT_OUT: "Left out: "}
+"""What was not assessed that the first screen tells, by its name: the words before it."""
 
 
 def assessment(record: Record) -> Section:
@@ -117,6 +120,11 @@ def complete(page: Page, record: Record, *, internal: bool = False) -> Page:
         rests_on=record.grade,
         assumptions=record.assumptions,
         contradictions=record.contradictions,
+        cautions=[
+            f"{CAUTIONS[r.quantity]}{r.reason}."
+            for r in record.not_assessed
+            if r.quantity in CAUTIONS
+        ],
     )
     gives = given_away(figures_of(record))
     sections = (assessment(record), *page.sections, gives, provenance(record))

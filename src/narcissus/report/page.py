@@ -151,6 +151,7 @@ class Verdict:
     rests_on: Grade = "not assessed"
     assumptions: Sequence[str] = ()
     contradictions: Sequence[str] = ()  # They come first of all
+    cautions: Sequence[str] = ()  # Why little is shown, and what was left out
 
 
 @dataclass(frozen=True)

@@ -167,6 +167,8 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     yield from _wrap(verdict.headline)
     if verdict.assumptions:
         yield from _wrap(f"(This holds only if {'; and if '.join(verdict.assumptions)}.)")
+    for text in verdict.cautions:
+        yield from _wrap(f"! Caution: {text}")
     if verdict.numbers:
         yield from _numbers(verdict)
     for title, items, mark in (

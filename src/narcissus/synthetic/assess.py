@@ -1,4 +1,4 @@
-"""The three risks of a given file: attacks are chosen on some people and scored on others."""
+"""The risks of a given file: attacks are chosen on some people and scored on others."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
-from narcissus.synthetic.files import MOST_CODES, GivenFiles, keys_of
+from narcissus.synthetic.files import MOST_CODES, GivenFiles, keys_of, measurements
 from narcissus.tables import Table
+from narcissus.tables.spelling import how_to_bin
 
-Subset = tuple[tuple[int, ...], bool]
-"""Columns, and whether their numbers are taken in groups."""
 SUBSETS = 20
 """Most sets of columns of one size."""
 CLOSE = 1e-4
@@ -32,6 +31,7 @@ _FEW = 64  # values of a column up to which a product of matrices is quicker
 Columns = tuple[int, ...]
 SPLITS = 4
 """Ways of dividing the columns that are tried where none is given."""
+Codes = NDArray[np.int32]
 Positions = NDArray[np.int64]
 Wins = NDArray[np.bool_]
 FEWEST = 20
@@ -42,9 +42,21 @@ NAMED = 10
 """Fewest people of a file whose value is named: the record is made to be shown."""
 
 
-RiskName = Literal["inference", "singling out", "linkability"]
-RISKS: tuple[RiskName, ...] = ("inference", "singling out", "linkability")
-"""The three risks that anonymisation must rule out (Article 29 Working Party 2014, Opinion 05)."""
+INTERVALS = 20
+"""Most intervals that the numbers of a column are compared by, where people are singled out."""
+ALIKE_IN_CROWD = 5
+"""Fewest people of a crowd with a value that can be a part of a link."""
+BY_CHANCE = 1.0
+"""Standard errors by which an attack may separate people where nothing is linked."""
+
+
+RiskName = Literal["inference", "singling out", "singling out by a value", "linkability"]
+BY_VALUE: RiskName = "singling out by a value"
+RISKS: tuple[RiskName, ...] = ("inference", "singling out", BY_VALUE, "linkability")
+"""The three risks that anonymisation must rule out (Article 29 Working Party 2014, Opinion 05).
+
+Singling out by the value of one column, which links nothing to it, is apart from that by several.
+"""
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,8 @@ class FileThreat:
             if table.sizes[j] > MOST_CODES:
                 raise InputError(
                     f"the unknown column `{name}` has {table.sizes[j]:,} values, more than "
-                    f"{MOST_CODES}: to guess one of them exactly is not the question; give it bins"
+                    f"{MOST_CODES}: to guess one of them exactly is not the question: "
+                    + how_to_bin(name, "quantiles=5", "common=20")
                 )
         secrets = {name: (j,) for name, j in zip(self.unknown, columns, strict=True)}
         return secrets if len(columns) == 1 else {**secrets, " and ".join(self.unknown): columns}
@@ -106,7 +119,7 @@ class Risk:
     guessed_real: Wins | None = None
     guessed_control: Wins | None = None
     # numbers about the attack, by their meaning
-    facts: Mapping[str, int] = field(default_factory=dict[str, int])
+    facts: dict[str, int] = field(default_factory=dict[str, int])
 
     def counts(self, real: Wins | None = None, control: Wins | None = None) -> TwoSamples | None:
         """Return the successes of both sides, within the masks if given; None if one side has
@@ -121,30 +134,13 @@ class Risk:
         return TwoSamples(int(ours.sum()), ours.size, int(theirs.sum()), theirs.size)
 
 
-@dataclass(frozen=True)
-class Isolated:
-    """Predicates of one kind, and how many isolate a person."""
-
-    predicates: int  # values of some columns that one row of the file has, and nobody in the crowd
-    first: int  # how many hold for exactly one person of the first group
-    second: int  # likewise for the second group
-
-
-def kinds_of_predicates(files: GivenFiles, rng: np.random.Generator) -> dict[str, list[Subset]]:
-    """Return the kinds of predicates by name: the number of columns, and the column sets to try.
+def kinds_of_predicates(width: int, rng: np.random.Generator) -> dict[str, list[Columns]]:
+    """Return the kinds of predicates that link columns: their number, and the sets to try.
 
     More than `SUBSETS` sets of one size are sampled.
     """
-    width = files.table.columns
-    has_groups = bool((files.coarse != files.table.codes).any())
-    found: dict[str, list[Subset]] = {}
-    for size in sorted({1, min(2, width), min(3, width), math.ceil(width / 2), width}):
-        chosen = _subsets(width, size, rng)
-        name = f"{size} column{'s' * (size > 1)}"
-        found[name] = [(columns, False) for columns in chosen]
-        if has_groups:
-            found[f"{name}, numbers in groups"] = [(columns, True) for columns in chosen]
-    return found
+    sizes = sorted({min(2, width), min(3, width), math.ceil(width / 2), width} - {1})
+    return {f"{size} columns": _subsets(width, size, rng) for size in sizes}
 
 
 def _subsets(width: int, size: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -155,8 +151,9 @@ def _subsets(width: int, size: int, rng: np.random.Generator) -> list[tuple[int,
 
 
 def singled_out(
-    files: GivenFiles,
-    subsets: Sequence[Subset],
+    codes: Codes,
+    subsets: Sequence[Columns],
+    rows: Positions,
     people: Positions,
     crowd: Positions,
     *,
@@ -164,50 +161,51 @@ def singled_out(
 ) -> NDArray[np.bool_]:
     """Check whether a predicate isolates each of ``people`` from a crowd, shape (people,).
 
-    A predicate states that some columns have the values of exactly one row of the synthetic file.
-    It isolates a person for whom it holds if it holds for nobody in the crowd. The result for one
-    person does not depend on the other people, so they stay independent. ``inside``: the people are
-    themselves part of the crowd, once each.
+    A predicate states that some columns have the values, by their ``codes``, of exactly one of
+    ``rows``, those of the synthetic file. It isolates a person for whom it holds if it holds for
+    nobody in the crowd. The result for one person does not depend on the other people, so they stay
+    independent. ``inside``: the people are themselves part of the crowd, once each.
     """
-    rows = files.rows("synthetic")
     found = np.zeros(len(people), np.bool_)
-    for subset in subsets:
-        (here, there, around), size = _keys(files, subset, people, rows, crowd)
+    ends = np.cumsum([len(people), len(rows)])
+    for columns in subsets:
+        keys = keys_of(codes[np.concatenate([people, rows, crowd])][:, columns])
+        here, there, around = np.split(keys, ends)
+        size = int(keys.max()) + 1
         unique = np.bincount(there, minlength=size) == 1
         alone = np.bincount(around, minlength=size) <= inside
         found |= (unique & alone)[here]
     return found
 
 
-def isolated(
-    files: GivenFiles,
-    subsets: Sequence[Subset],
-    first: Positions,
-    second: Positions,
-    crowd: Positions,
-) -> Isolated:
-    """Count the predicates that hold for exactly one person of each of two groups."""
-    rows = files.rows("synthetic")
-    totals = np.zeros(3, np.int64)
-    for subset in subsets:
-        (one, other, there, around), size = _keys(files, subset, first, second, rows, crowd)
-        light = (np.bincount(there, minlength=size) == 1) & (
-            np.bincount(around, minlength=size) == 0
-        )
-        counts = (np.bincount(group, minlength=size) == 1 for group in (one, other))
-        totals += [light.sum(), *((light & single).sum() for single in counts)]
-    return Isolated(*map(int, totals))
+def compared(table: Table, crowd: Positions) -> tuple[Codes, Codes]:
+    """Return the codes by which a person is singled out: by a value alone, and by a link.
 
-
-def _keys(
-    files: GivenFiles, subset: Subset, *groups: Positions
-) -> tuple[list[NDArray[np.int64]], int]:
-    """Return the joint values of the columns as numbers, for each group, and their count."""
-    columns, grouped = subset
-    codes = files.coarse if grouped else files.table.codes
-    keys = keys_of(codes[np.concatenate(groups)][:, columns])
-    ends = np.cumsum([len(group) for group in groups])[:-1]
-    return np.split(keys, ends), int(keys.max()) + 1
+    Numbers and dates are compared by the intervals, of nearly equal size in the crowd, that they
+    lie in: an exact measurement is hardly anybody else's. For a link a value that fewer than
+    `ALIKE_IN_CROWD` of the crowd have is one with all others that are as rare. So no value does it
+    alone: a file whose columns were shuffled singles nobody out by a link. The crowd decides, so
+    people who are scored stay exchangeable. Both have shape (rows, columns).
+    """
+    alone, linked = table.codes.copy(), table.codes.copy()
+    groups = max(1, min(INTERVALS, len(crowd) // ALIKE_IN_CROWD))
+    for j in range(table.columns):
+        if (numbers := measurements(table, j)) is not None:
+            at = numbers[table.codes[:, j]]
+            known = at[crowd][~np.isnan(at[crowd])]
+            cuts = (
+                np.unique(np.quantile(known, np.arange(1, groups) / groups))
+                if known.size
+                else known
+            )
+            places = np.searchsorted(cuts, at, side="right")
+            alone[:, j] = np.where(np.isnan(at), len(cuts) + 1, places)
+        size = int(alone[:, j].max()) + 1
+        times = np.bincount(alone[crowd, j], minlength=size)
+        is_rare = times < ALIKE_IN_CROWD
+        rest = size if times[is_rare].sum() >= ALIKE_IN_CROWD else int(times.argmax())
+        linked[:, j] = np.where(is_rare, rest, np.arange(size))[alone[:, j]]
+    return alone, linked
 
 
 def distances(
@@ -427,7 +425,7 @@ def assess_file(
     for name, columns in secrets.items():
         risks.append(_inference(files, halves, name, Inference(files, columns, known)))
         observer.advance()
-    risks.append(_singling_out(files, halves, child(entropy, 1)))
+    risks += _singling_out(files, halves, child(entropy, 1))
     observer.advance()
     risks.append(_linkability(files, halves, division, child(entropy, 2)))
     observer.advance()
@@ -449,22 +447,41 @@ def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:
     return Halves(*found)
 
 
+Attempts = Mapping[str, Callable[[Positions], Wins]]
+
+
 def _chosen(
-    attempts: Mapping[str, Callable[[Positions], Wins]], halves: Halves
+    attempts: Attempts, halves: Halves, by_chance: Attempts | None = None
 ) -> tuple[str, dict[str, tuple[float, float | None]]]:
-    """Choose the attack with the best separation; without a control, the most successful."""
+    """Choose the attack with the best separation; without a control, the most successful.
+
+    ``by_chance`` are attacks, by the same names, on a file that links nothing: what they separate
+    is none of the merit, and one that separates much there comes last.
+    """
     tried: dict[str, tuple[float, float | None]] = {}
     scores: dict[str, tuple[float, float]] = {}
     for name, attempt in attempts.items():
-        won = attempt(halves.crowd)
-        real, control = won[: len(halves.chosen_on)], won[len(halves.chosen_on) :]
-        score = 0.0
-        if control.size:
-            counts = TwoSamples(int(real.sum()), real.size, int(control.sum()), control.size)
-            score = standard_score(counts)
+        real, control = _sides(attempt, halves)
+        score = _separation(real, control)
+        if by_chance and name in by_chance:
+            chance = _separation(*_sides(by_chance[name], halves))
+            score = score - max(0.0, chance) if chance < BY_CHANCE else -chance
         tried[name] = float(real.mean()), float(control.mean()) if control.size else None
         scores[name] = (score, tried[name][0])
     return max(scores, key=lambda name: scores[name]), tried
+
+
+def _sides(attempt: Callable[[Positions], Wins], halves: Halves) -> tuple[Wins, Wins]:
+    """Try an attack on the people that one is chosen on, of the data and of the control."""
+    won = attempt(halves.crowd)
+    return won[: len(halves.chosen_on)], won[len(halves.chosen_on) :]
+
+
+def _separation(real: Wins, control: Wins) -> float:
+    if not control.size:
+        return 0.0
+    counts = TwoSamples(int(real.sum()), real.size, int(control.sum()), control.size)
+    return standard_score(counts)
 
 
 def _scored(attempt: Callable[[Positions], Wins], halves: Halves) -> tuple[Wins, Wins | None]:
@@ -496,26 +513,54 @@ def _inference(files: GivenFiles, halves: Halves, name: str, inference: Inferenc
     )
 
 
-def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> Risk:
-    kinds = kinds_of_predicates(files, rng)
-    crowd = halves.crowd
-    attack, tried = _chosen(
-        {
-            name: (lambda people, s=subsets: singled_out(files, s, people, crowd, inside=True))
-            for name, subsets in kinds.items()
-        },
-        halves,
-    )
-    subsets = kinds[attack]
-    real, control = _scored(lambda people: singled_out(files, subsets, people, crowd), halves)
-    # groups of the same size, so that the counts can be compared
-    size = min(len(halves.scored), len(halves.control_scored) or len(halves.scored))
-    found = isolated(files, subsets, halves.scored[:size], halves.control_scored[:size], crowd)
-    facts = {"crowd": len(crowd), "predicates": found.predicates}
-    facts |= {"people of each side": size, "isolate one in the data": found.first}
-    if control is not None:
-        facts["isolate one in the control"] = found.second
-    return Risk("singling out", "", attack, tried, real, control, facts=facts)
+def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> tuple[Risk, Risk]:
+    """Single people out by several columns, and by a value alone, which links nothing to it."""
+    alone, linked = compared(files.table, halves.crowd)
+    rows, width = files.rows("synthetic"), files.table.columns
+    # a value singles out that the file has and nobody in the crowd
+    own = [j for j in range(width) if not np.isin(alone[rows, j], alone[halves.crowd, j]).all()]
+    single: Kinds = {f"`{_named(files, [j])}` alone": (alone, [(j,)]) for j in own or [0]}
+    subsets = kinds_of_predicates(width, rng)
+    kinds = {size: (linked, sets) for size, sets in subsets.items()}
+    exact = {f"{n}, to the last digit": (files.table.codes, sets) for n, sets in subsets.items()}
+    by_link = _isolating(files, halves, kinds | exact, "singling out", rng)
+    return by_link, _isolating(files, halves, single, BY_VALUE)
+
+
+Kinds = dict[str, tuple[Codes, list[Columns]]]
+"""By the name of a kind of predicates, the codes by which columns are compared, and which."""
+
+
+def _isolating(
+    files: GivenFiles,
+    halves: Halves,
+    kinds: Kinds,
+    risk: RiskName,
+    rng: np.random.Generator | None = None,
+) -> Risk:
+    """Choose a kind of predicates, and count whom it isolates.
+
+    With ``rng`` what the same file separates when each column is shuffled by itself is no merit.
+    """
+    rows, crowd = files.rows("synthetic"), halves.crowd
+
+    def attempts(order: Positions | None = None) -> Attempts:
+        return {
+            name: partial(singled_out, codes if order is None else codes[order, places], sets, rows,
+                          crowd=crowd, inside=True)
+            for name, (codes, sets) in kinds.items()
+        }  # fmt: skip
+
+    places = np.arange(files.table.columns)
+    order = np.repeat(np.arange(files.table.rows)[:, None], len(places), axis=1)
+    by_chance = None
+    if rng is not None:
+        order[rows] = rng.permuted(order[rows], axis=0)  # of each column by itself
+        by_chance = attempts(order)
+    attack, tried = _chosen(attempts(), halves, by_chance)
+    codes, sets = kinds[attack]
+    real, control = _scored(partial(singled_out, codes, sets, rows, crowd=crowd), halves)
+    return Risk(risk, "", attack, tried, real, control, facts={"crowd": len(crowd)})
 
 
 def _linkability(

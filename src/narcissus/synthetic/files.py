@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
-from narcissus.errors import InputError
+from narcissus.errors import InputError, for_each
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
@@ -28,6 +29,7 @@ from narcissus.tables.spelling import (
     Spelled,
     Value,
     described,
+    number_in,
     require_overlap,
     respellings,
     spelled,
@@ -36,6 +38,7 @@ from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
 _LARGEST = 2**62
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 Source: TypeAlias = "Path | str | pd.DataFrame | Table"
 MOST_ROWS = 2_000_000
 """Most rows of one file."""
@@ -135,7 +138,7 @@ def read_files(
             raise InputError(
                 f"the {name} file has missing values in {_listed(gaps)}: {HOW_MISSING}"
             )
-    read = [_together(name, raws, reading) for name in raws["real"]]
+    read = for_each(lambda name: _together(name, raws, reading), list(raws["real"]))
     as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS))
     table = held("the files", [column for column, _, _ in read], as_read)
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
@@ -177,7 +180,7 @@ def _opened(
 
 
 @contextmanager
-def _named(name: str) -> Generator[None]:
+def file_named(name: str) -> Generator[None]:
     """Name the file in errors."""
     try:
         yield
@@ -189,7 +192,7 @@ def _names(name: str, source: Source) -> list[str]:
     """Return the names of a file's columns; unreadable files are refused later."""
     if isinstance(source, Table):
         return list(source.names)
-    with _named(name):
+    with file_named(name):
         return column_names(source)
 
 
@@ -197,7 +200,7 @@ def _raw(
     name: str, source: Source, columns: Sequence[str] | None, drop: Sequence[str]
 ) -> tuple[list[RawColumn], Sequence[str]]:
     """Read a file unconverted; return its columns, and how it was read."""
-    with _named(name):
+    with file_named(name):
         if not isinstance(source, Table):
             opened = open_source(source, columns, drop, MOST_ROWS)
             return opened.columns, opened.remarks
@@ -224,7 +227,7 @@ def _together(
     for name, raw in raws.items():
         tally = ValueTally(column)
         tally.add(raw[column])
-        with _named(name):
+        with file_named(name):
             found = spelled(column, tally.values, read_as, like=like, kind=kind)
         readings[name] = reading_of(tally, found)
         meant = tally.meaning(list(found.values)).merged()
@@ -260,8 +263,8 @@ def _same_columns(raws: Mapping[str, Raw]) -> None:
             said += [f"has {_listed(strange)}, which the real file has not"] if strange else []
             near = did_you_mean(lacking[0], strange) if lacking and strange else ""
             raise InputError(
-                f"the {name} file {' and '.join(said)}{near}: name the columns that all have with "
-                "`columns`, or leave some out with `drop`"
+                f"the {name} file {' and '.join(said)}{near}: leave out what not all "
+                f"files have (drop = {strange + lacking!r}; --drop {','.join(strange + lacking)})"
             )
 
 
@@ -279,6 +282,24 @@ def _spaced(
     if values is None or MISSING_LABEL in labels:
         return values
     return (values - values[0]) / (values[-1] - values[0])
+
+
+def measurements(table: Table, column: int) -> NDArray[np.float64] | None:
+    """Return the number behind each label of a column of numbers or dates, nan where none is.
+
+    None for a column of texts.
+    """
+    if (values := table.values[column]) is not None:
+        return values
+    labels = table.labels[column]
+    if 2 * sum(_DATE.match(label) is not None for label in labels) >= len(labels):
+        return np.where(
+            [_DATE.match(t) is not None for t in labels], np.arange(len(labels)), np.nan
+        )
+    numbers = [number_in(label) for label in labels]
+    if 2 * sum(number is not None for number in numbers) < len(labels):
+        return None
+    return np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)
 
 
 def _coarse(table: Table, column: int) -> NDArray[np.int32]:

@@ -16,13 +16,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.observer import Observer
 from narcissus.tables.bins import Bins
 from narcissus.tables.coding import Coding, coding_of, mixed, reading_of
 from narcissus.tables.parts import Parts
 from narcissus.tables.spelling import HOW_MISSING, LABELS, ColumnReading, ReadAs
-from narcissus.tables.table import Heads, Table, refuse, unknown_column
+from narcissus.tables.table import Heads, Table, unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally
 
 MOST_BYTES = 2**30

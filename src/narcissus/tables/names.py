@@ -17,24 +17,50 @@ def _listed(text: str) -> frozenset[str]:
 IDENTIFIES = _listed(
     "id ids uid uuid guid pid eid key rowid index unnamed ssn nino nhs mrn passport licence "
     "license iban account card email mail phone telephone tel mobile fax name surname firstname "
-    "lastname fullname username login nickname address street url ip mac token hash serial number"
+    "lastname fullname username login nickname address street url ip mac token hash serial number "
+    "rownames rowname rownum obsno num nr nbr"
 )
 """Words of columns that name a person, or a row."""
 
+PERSON = re.compile(
+    r"ids?|[upe]id|(uu|gu)id|subject|patient|participant|respond(ent)?|student|animal|individual|"
+    r"(case|pers(on)?|resp|subj(ect)?|pat(ient)?|part|hh(old)?|fam(ily)?|obs|row|rec(ord)?|user|"
+    r"emp(loyee)?|stud(ent)?|indiv?|child|mother|cust(omer)?|acct|member|loan|animal|study)"
+    r"_?(id|no|nr|num)[ns\d]?"
+)
+"""A word of a column that numbers people, each perhaps in several rows."""
+
+PLACE = re.compile(
+    r"(iso|cow|gw)(_?(num|code|n|[23]c?))?|tch|(sch(ool)?|class|unit|firm|clust(er)?|teach(er)?|"
+    r"tch|count(r)?y|state|dist(rict)?|site|hosp(ital)?|pair|team|group|region|data|station)"
+    r"_?(ids?|no|nr|num|code)(k|kn|n|s|\d)?"
+)
+"""A word of a column whose numbers name a place, a school or another group of people."""
+
+TIME = _listed(
+    "year years yr month months week weeks day days date dates time times hour hours quarter qtr "
+    "period season decade wave visit occasion session trial round epoch age"
+)
+"""Words of columns that say when a row was made, or how old somebody is."""
+
 SECRET = _listed(
-    "income incomes salary salaries wage wages wagp pincp pay earnings wealth assets debt debts "
+    "income incomes inc hhinc hhninc hhincome lincome salary salaries lsalary wage wages lwage "
+    "wagp pincp pay earn earns earnings wealth assets debt debts "
     "loan credit savings balance tax welfare benefit benefits poverty bankrupt bankruptcy fraud "
     "esr employed unemployed diagnosis diagnoses disease illness ill sick condition symptom hiv "
     "aids std cancer tumor tumour diabetes diabetic stroke hypertension asthma covid depression "
     "depressed anxiety mental psychiatric suicide disability disabled pregnant pregnancy abortion "
-    "medication medicine drug drugs alcohol smoker smoking smokes addiction treatment therapy "
-    "genotype mutation religion religious faith politics political party vote voted votes union "
-    "orientation gay lesbian sexual affair affairs divorce crime criminal conviction convicted "
-    "arrest arrested prison offence offense recidivism recid victim violence abuse asylum"
+    "medication medicine drug drugs alcohol smoke smoker smoking smokes addiction treatment "
+    "therapy genotype mutation religion religious faith politics political party vote voted votes "
+    "union orientation gay lesbian sexual affair affairs divorce crime criminal conviction "
+    "convicted arrest arrested prison offence offense recidivism recid victim violence abuse asylum"
 )
 """Words of columns that people keep to themselves, or that the law calls sensitive."""
 
-OUTCOME = _listed("outcome target label class result status default churn score grade y")
+OUTCOME = _listed(
+    "outcome target label class result status default churn score grade death dead died survived "
+    "relapse y"
+)
 """Words of columns that a study was made for."""
 
 PUBLIC = _listed(
@@ -50,9 +76,7 @@ PUBLIC = _listed(
 GROUPS = _listed("sex gender race rac1p ethnicity ethnic age agep nationality")
 """Words of columns whose values are groups that fairness asks about."""
 
-CODES = _listed(
-    "zip zipcode postcode postal fips tract code codes station area district ward plz ags"
-)
+CODES = _listed("zip zipcode postcode postal fips tract code codes station district ward plz ags")
 """Words of columns whose numbers are names of something: their distances mean nothing."""
 
 MISSING_LIKE = _listed(
@@ -69,5 +93,16 @@ def words(name: str) -> list[str]:
     return [whole, *(word.lower() for word in _WORD.findall(name))]
 
 
-def says(name: str, meaning: frozenset[str]) -> bool:
-    return not meaning.isdisjoint(words(name))
+_YEAR = re.compile(r"y\d\d(\d\d)?", re.IGNORECASE)  # a year, such as y81, and no outcome
+
+
+def says(name: str, meaning: frozenset[str] | re.Pattern[str]) -> bool:
+    said = [] if _YEAR.fullmatch(name) else words(name)
+    if isinstance(meaning, re.Pattern):
+        return any(meaning.fullmatch(word) for word in said)
+    return not meaning.isdisjoint(said)
+
+
+def numbers_people(name: str) -> bool:
+    """Whether the name is that of an identifier of people, and of no group of them."""
+    return says(name, PERSON) and not says(name, PLACE)

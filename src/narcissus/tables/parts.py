@@ -273,6 +273,7 @@ class TableSketch:
     left_out: tuple[str, ...]  # columns skipped on request
     unnamed: int  # number of columns without a name
     remarks: tuple[str, ...] = ()  # what was left out of the file, or read otherwise
+    head: tuple[RawColumn, ...] = ()  # the first rows of the columns, as many as a part has
 
     @property
     def is_whole(self) -> bool:
@@ -301,26 +302,22 @@ def sketch_table(
     parts = open_parts(source, None, left_out, LARGEST_TABLE)
     observer.note(f"looking at the columns of {parts.name}")
     columns: list[ColumnSketch] = []
+    head: tuple[RawColumn, ...] = ()
     seen, ended = 0, True
     with closing(cast(Any, parts.read())) as read:
         for part in cast("Iterator[list[RawColumn]]", read):
             if seen >= most:
                 ended = False
                 break
+            head = head or tuple(part)
             columns = columns or [ColumnSketch(column.name) for column in part]
             for column, found in zip(columns, part, strict=True):
                 column.add(found)
             seen += len(part[0].codes)
             observer.note(f"{seen:,} rows") if seen % 2**20 == 0 else None
-    return TableSketch(
-        str(source) if isinstance(source, str | Path) else "",
-        seen,
-        seen if ended else parts.rows,
-        tuple(columns),
-        tuple(drop),
-        unnamed,
-        tuple(parts.remarks),
-    )
+    name = str(source) if isinstance(source, str | Path) else ""
+    there, told = seen if ended else parts.rows, tuple(parts.remarks)
+    return TableSketch(name, seen, there, tuple(columns), tuple(drop), unnamed, told, head)
 
 
 def share_of_most(counts: Sequence[int]) -> float:

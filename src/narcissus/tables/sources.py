@@ -18,7 +18,7 @@ from narcissus._files import LARGEST, PACKED, file_size, unpacked_name
 from narcissus._optional import optional
 from narcissus._pandas import is_frame, pd
 from narcissus._validation import did_you_mean
-from narcissus.errors import InputError, TooLargeError
+from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.tables.formats import (
     ARROW,
     JSON_LINES,
@@ -28,7 +28,7 @@ from narcissus.tables.formats import (
     is_frame_file,
     read_frame,
 )
-from narcissus.tables.table import refuse, unknown_column
+from narcissus.tables.table import unknown_column
 from narcissus.tables.tally import RawColumn
 
 TableSource: TypeAlias = "Path | str | pd.DataFrame | Mapping[Any, Any] | Any"
@@ -163,7 +163,7 @@ def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> 
         if not name and "" not in drop:
             raise InputError(
                 f"{source}: column {position} has no name (an index that was written along?): "
-                'leave it out (drop = [""]), name it, or write the table without it'
+                'leave it out (drop = [""]; --drop ""), name it, or write the table without it'
             )
     if len(names) > MOST_COLUMNS:
         raise TooLargeError(

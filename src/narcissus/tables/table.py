@@ -189,21 +189,6 @@ def unknown_column(name: object, names: Iterable[str]) -> str:
     return f"there is no column `{name}`{hint}"
 
 
-def refuse(problems: Sequence[InputError]) -> None:
-    """Raise one error for all problems, each in a line of its own; nothing for none."""
-    if len(problems) == 1:
-        raise problems[0]
-    if problems:
-        shown = [f"* {problem}" for problem in problems[:SHOWN]]
-        more = len(problems) - len(shown)
-        shown += [f"* and {more:,} more problems of this kind"] if more else []
-        raise InputError("\n".join([f"{len(problems):,} problems:", *shown]))
-
-
-SHOWN = 20
-"""Problems of a table that are told at once."""
-
-
 def _numbers(labels: tuple[str, ...]) -> NDArray[np.float64]:
     """Return the labels as numbers where all are finite, otherwise their positions."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,9 @@ from narcissus.evidence import clopper_pearson, difference_limits, each_confiden
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
+from narcissus.kinds.table.twins import cautions
 from narcissus.observer import Observer
-from narcissus.results import Estimate, NotAssessed
+from narcissus.results import LEFT_OUT, Estimate, NotAssessed
 from narcissus.rows import (
     Count,
     Fact,
@@ -35,7 +36,7 @@ from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
-from narcissus.synthetic.assess import RISKS
+from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
 from narcissus.synthetic.files import Source
 from narcissus.tables import Bins, Table
 
@@ -84,7 +85,7 @@ class TriedAttack(Fact):
 class RiskDetail(Fact):
     """One risk, beside its rows."""
 
-    risk: Literal["inference", "singling out", "linkability"]
+    risk: RiskName
     secret: str = Field(description="What is guessed; empty where nothing is.")
     attack: str = Field(description="The one that was chosen.")
     tried: Mapping[str, TriedAttack]
@@ -122,7 +123,8 @@ class SyntheticDetail(Fact):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        if {risk.risk for risk in self.risks} != set(RISKS):
+        # earlier records do not tell a value alone apart
+        if {risk.risk for risk in self.risks} | {BY_VALUE} != set(RISKS):
             raise ValueError(f"each risk must be there: {', '.join(RISKS)}")
         if (self.unlike is None) != (self.files.control == 0):
             raise ValueError("there is a control, and it was not held against the real data")
@@ -204,7 +206,8 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 # how columns were read that a reader may take for something else
                 NotAssessed(f"distances in the column {name}", text, "clean the column, or drop it")
                 for name, text in notes
-            ],
+            ]
+            + [*_left_open(study, files)],
             files=files,
             threat=threat_of(study),
             threshold=threshold,
@@ -361,11 +364,25 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         _source(data.synthetic, folder),
         None if data.control is None else _source(data.control, folder),
         columns=data.columns,
-        drop=data.drop,
+        drop=[*data.drop, *data.left_out],
         bins={name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()},
         missing=data.missing,
         read_as=data.read_as,
     )
+
+
+def _left_open(study: SyntheticStudy, files: GivenFiles) -> Iterator[NotAssessed]:
+    """Yield why little can be shown, and which columns were left out."""
+    table, rows = files.table, files.table.codes[files.rows("real")]
+    real = Table(table.names, table.labels, table.ordered, rows, table.values)
+    yield from cautions(real, study.threat.unknown)
+    if left_out := study.data.left_out:
+        shown = [f"{name or 'a column without a name'} ({why})" for name, why in left_out.items()]
+        yield NotAssessed(
+            LEFT_OUT,
+            "; ".join(shown),
+            "a column that `--unknown`, `--groups` or `--bins` names is kept if it can be",
+        )
 
 
 def _source(name: str, folder: Path) -> Source:

@@ -16,7 +16,7 @@ from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Tex
 from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
-from narcissus.synthetic.assess import RISKS, RiskName
+from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 ASKED: dict[RiskName, str] = {
     "inference": "Whoever knows a person's other columns guesses the unknown ones from the rows of "
     "the file. The same guesses are made about people of the control.",
-    "singling out": "A predicate is read off the file: some columns have the values that exactly "
-    "one of its rows has. It singles a person out if it holds for them and for nobody in a crowd "
-    "of other people. The same predicates are tried on people of the control.",
+    BY_VALUE: "A value of one column stands in exactly one row of the file. It singles a person "
+    "out if they have it and nobody in a crowd of other people has. That shows that the value was "
+    "copied, and links nothing else to the person. Numbers and dates are compared by intervals: "
+    "an exact measurement is hardly anybody else's.",
+    "singling out": "A predicate is read off the file: several columns have the values that "
+    "exactly one of its rows has. It singles a person out if it holds for them and for nobody in "
+    "a crowd of other people. No value does it alone: numbers are compared by intervals and "
+    "rare values are one, or, to the last digit, the file with each column shuffled by itself does "
+    "not do the same. The same predicates are tried on people of the control.",
     "linkability": "Whoever holds two parts of a person's record, apart, looks for the nearest "
     "rows of the file by each; the parts are linked if both lead to the same row. The same is "
     "tried on people of the control.",
@@ -131,7 +137,11 @@ class SyntheticLayout(Layout):
             )
         if beyond := [risk for risk in risks if risk.verdict == "exceeded"]:
             said = "; ".join(map(_beyond, beyond))
-            return f"Exceeded: people in the data are hit more often than others like them. {said}."
+            alone = f" {_BY_ONE_VALUE}" if all(r.detail.risk == BY_VALUE for r in beyond) else ""
+            return (
+                f"Exceeded: people in the data are hit more often than others like them. {said}."
+                f"{alone}"
+            )
         worst = max(risks, key=lambda risk: risk.high)
         return (
             "Not shown: no attack is shown to hit people in the data more often than others like "
@@ -215,6 +225,7 @@ class SyntheticLayout(Layout):
             *(
                 Section(name[0].upper() + name[1:], list(_risk(case, name, record.grade)))
                 for name in RISKS
+                if any(risk.risk == name for risk in detail.risks)
             ),
             *([Section("Groups", groups)] if groups else []),
             Section("Method", [_method(detail)]),
@@ -244,11 +255,12 @@ class SyntheticLayout(Layout):
         found: dict[str, Answered] = {}
         for risk in sorted(about(case), key=lambda risk: risk.low):  # the worst comes last
             text = f"{risk.name}: {percent(risk.real.value)} of people in the data"
+            asked = risk.detail.risk.removesuffix(" by a value")
             if risk.real.baseline is None:
-                found[risk.detail.risk] = Answered(f"{text}, and no control", "not assessed")
+                found[asked] = Answered(f"{text}, and no control", "not assessed")
                 continue
             text += f", {percent(risk.real.baseline)} of others: {risk.verdict}"
-            found[risk.detail.risk] = Answered(text, _grade(risk))
+            found[asked] = Answered(text, _grade(risk))
         return found
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
@@ -281,6 +293,14 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
+_EARLIER = (  # of records that do not tell a value alone apart
+    "A predicate is read off the file: some columns have the values that exactly one of its rows "
+    "has. It singles a person out if it holds for them and for nobody in a crowd of other people. "
+    "The same predicates are tried on people of the control."
+)
+_BY_ONE_VALUE = (
+    "No link between columns is shown: drop that column, or write it in groups, and audit again."
+)
 
 
 def _share(value: float) -> str:
@@ -298,9 +318,11 @@ def _beyond(risk: AboutRisk) -> str:
         groups = ", ".join(one.label for one in risk.judged if one.status == "exceeded")
         return f"{risk.title}: beyond what is accepted in {groups}"
     most = whole.at_most
+    by = f", by {risk.detail.attack}" if risk.detail.risk == BY_VALUE else ""
     return (
-        f"{risk.title}: {_share(risk.real.value)} against {_share(risk.real.baseline or 0.0)}, an "
-        f"excess of at least {lower(100 * risk.low, places=1)} points where "
+        f"{risk.title}{by}: {_share(risk.real.value)} against "
+        f"{_share(risk.real.baseline or 0.0)}, an excess of at least "
+        f"{lower(100 * risk.low, places=1)} points where "
         f"{f'{100 * most:.1f} points' if most else 'none'} is accepted"
     )
 
@@ -374,7 +396,8 @@ def _people(record: Record, detail: SyntheticDetail) -> Facts:
 
 def _risk(case: StudyJudgement, name: RiskName, grade: Grade) -> Iterator[Block]:
     risks = [risk for risk in about(case) if risk.detail.risk == name]
-    yield Text([ASKED[name]])
+    is_earlier = all(risk.risk != BY_VALUE for risk in case.detail.risks)
+    yield Text([_EARLIER if is_earlier and name == "singling out" else ASKED[name]])
     yield _picture(name, risks, grade)
     if name == "inference":
         yield _beside_the_guess(risks)

@@ -35,6 +35,10 @@ class FilesSpec(Strictly):
     )
     columns: list[str] | None = Field(default=None, description="Columns to use; all if left out.")
     drop: list[str] = Field(default=[], description="Columns to leave out.")
+    left_out: dict[str, str] = Field(
+        default={},
+        description="More columns to leave out, each with the reason, which the report tells.",
+    )
     bins: dict[str, BinsSpec] = Field(
         default={}, description="How to bin numeric columns, in all files alike."
     )
@@ -53,7 +57,7 @@ class FilesSpec(Strictly):
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is not given: earlier studies do not have it."""
         written: dict[str, Any] = write(self)
-        return {k: v for k, v in written.items() if k != "read_as" or v}
+        return {k: v for k, v in written.items() if k not in ("read_as", "left_out") or v}
 
 
 class AttackerSpec(Strictly):
@@ -77,7 +81,9 @@ class ExcessThreshold(Approval, Strictly):
 
     at_most: Share = Field(default=0.0, description="The excess accepted, for every risk.")
     inference: Share | None = Field(default=None, description="Instead, for inference.")
-    singling_out: Share | None = Field(default=None, description="Instead, for singling out.")
+    singling_out: Share | None = Field(
+        default=None, description="Instead, for singling out, by a value alone as well."
+    )
     linkability: Share | None = Field(default=None, description="Instead, for linkability.")
     worst_group: Share | None = Field(
         default=None, description="The excess accepted in each group of [groups]; none is asked."
@@ -87,6 +93,7 @@ class ExcessThreshold(Approval, Strictly):
         own = {
             "inference": self.inference,
             "singling out": self.singling_out,
+            "singling out by a value": self.singling_out,
             "linkability": self.linkability,
         }[risk]
         return self.at_most if own is None else own

@@ -40,6 +40,7 @@ from narcissus.kinds.table.published import attack_own_release, read_published
 from narcissus.kinds.table.schema import DEFAULT_TRIALS, PolicyFile, TableStudy, ThresholdSpec
 from narcissus.kinds.table.schema import Attack as AttackSection
 from narcissus.kinds.table.summary import summarise
+from narcissus.kinds.table.twins import cautions
 from narcissus.kinds.table.upgrade import criteria_at, upgraded
 from narcissus.kinds.table.work import (
     FOLDER,
@@ -414,6 +415,8 @@ def reading_lines(table: Table) -> list[str]:
 
 def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
     """List what was not, or only roughly, assessed, and why, where the study decides it."""
+    table = experiment.table
+    yield from cautions(table, [table.names[j] for j in experiment.queries.unknown])
     for name, text in experiment.table.notes.items():
         yield NotAssessed(
             f"the order of the column `{name}`",

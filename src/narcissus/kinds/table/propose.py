@@ -11,7 +11,7 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -21,6 +21,7 @@ from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from narcissus.errors import InputError
+from narcissus.kinds.table.twins import CERTAIN, Twins, weak
 from narcissus.tables import Bins
 from narcissus.tables import names as said
 from narcissus.tables.bins import number_label
@@ -35,6 +36,7 @@ MOST_LABELS = 200  # values of a column that `read_table` takes
 NEARLY_ALL = 0.9  # different values for each person from which on a text identifies people
 MOST_CODES = 10  # texts among numbers that are taken for codes
 COMMON = 20  # values that stay where rare ones are made one
+SEVERAL = 3  # people from whom on a value is written into a study
 CROWD = 0.01  # share of the people from which on a value is no rare one
 OFTEN = 10  # people with a value from which on a comment may name it
 LONG = 8  # digits from which on numbers all as long look like those of a card or a telephone
@@ -67,6 +69,10 @@ class ColumnProposal:
     drop: str = ""  # the reason to leave it out, or nothing
     # values that look like codes for a missing one, not in ``bins.codes``, with their people
     missing_like: tuple[tuple[str, int], ...] = ()
+    kind: str = ""  # what its values are: numbers, truth values, dates or texts
+    values: int = 0  # number of different ones, before binning
+    is_code: bool = False  # its values name a person, a group or a time, and are no secret
+    each: float = 0.0  # rows with the same value, on average, of an identifier that repeats
 
 
 def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnProposal:
@@ -75,13 +81,14 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
     The proposal was tried: it is what `read_table` would make of the values seen. A ``wanted``
     column is kept if it can be, however much it looks like an identifier.
     """
-    labels, guess = 0, 1.0
+    labels, guess, kind = 0, 1.0, ""
     bins: Way = {}
     reason, tally = "", column.tally
     try:
-        tally = tally.meaning(spelled(column.name, tally.values).values).merged()
+        read = spelled(column.name, tally.values)
+        kind, tally = read.kind, tally.meaning(read.values).merged()
         drop = "" if wanted else _identifies(column, tally)
-        bins, reason = ({}, "") if drop else _bins(column, tally)
+        bins, reason = ({}, "") if drop else _bins(column, tally, wanted=wanted)
     except InputError as error:
         drop = _shortly(str(error), column.name)
     if not drop:
@@ -93,8 +100,13 @@ def propose_column(column: ColumnSketch, *, wanted: bool = False) -> ColumnPropo
             labels, guess = len(coding.labels), most / column.tally.rows
         except InputError as error:
             drop = _shortly(str(error), column.name)
-    missing, like = column.tally.missing, _missing_like(tally, bins)
-    return ColumnProposal(column.name, labels, guess, missing, bins, reason, drop, like)
+    different, is_named = len(tally.values), said.numbers_people(column.name)
+    each = column.people / different if is_named and different > 2 else 0.0
+    return ColumnProposal(
+        column.name, labels, guess, column.tally.missing, bins, reason, drop,
+        _missing_like(tally, bins), kind, different, is_named or _names_groups(column, tally),
+        each if each >= 1 / NEARLY_ALL else 0.0,
+    )  # fmt: skip
 
 
 def _shortly(message: str, name: str) -> str:
@@ -110,53 +122,107 @@ def _identifies(column: ColumnSketch, tally: ValueTally) -> str:
         return ""
     share = different / people
     shown = f"{different:,} values among {people:,} people"
-    if said.says(column.name, said.IDENTIFIES) and (share >= 0.5 or different > MOST_LABELS):
+    numbers = np.array([float(value) for value in values if not isinstance(value, str)])
+    has_fractions = bool((numbers != np.floor(numbers)).any())
+    if has_fractions and len(numbers) == different:  # a measurement, whatever it is called
+        return ""
+    is_of_people = said.numbers_people(column.name) and _looks_like_codes(values)
+    if is_of_people and share < 1 / 2:
+        return f"looks like an identifier by its name, of several rows a person: {shown}"
+    is_named = is_of_people or said.says(column.name, said.IDENTIFIES)
+    if is_named and (share >= 0.5 or different > MOST_LABELS):
         return f"looks like an identifier by its name: {shown}"
     if share < NEARLY_ALL:
         return ""
-    numbers = [float(value) for value in values if not isinstance(value, str)]
     looks = "" if 2 * len(numbers) > different else "nearly everybody has another text"
     if len(numbers) == different:
-        looks = _counts_people(np.array(numbers))
+        is_time = said.says(column.name, said.TIME)
+        looks = _counts_people(numbers, in_order=share == 1 and not is_time)
     return looks and f"{looks}: {shown}"
 
 
-def _counts_people(numbers: NDArray[np.float64]) -> str:
+def _looks_like_codes(values: Sequence[Any]) -> bool:
+    """Whether most values are whole numbers, or texts with a digit."""
+    return 2 * sum(any(c.isdigit() for c in str(value)) for value in values) > len(values)
+
+
+def _names_groups(column: ColumnSketch, tally: ValueTally) -> bool:
+    """Whether values are codes of groups or times, by the name or by the order they appear in.
+
+    Tables are often sorted by who was asked: then values appear in their order. Measurements
+    hardly do.
+    """
+    if any(said.says(column.name, one) for one in (said.CODES, said.PLACE, said.TIME)):
+        return True
+    values, different = tally.values, len(tally.values)
+    if different <= MOST_CODES or 2 * different > column.people:
+        return False
+    texts = [value for value in values if isinstance(value, str)]
+    if texts:
+        return len(texts) == different and values == sorted(values)
+    return _rises(np.array(values, dtype=np.float64), different * 2)
+
+
+def _rises(numbers: NDArray[np.float64], span: float) -> bool:
+    """Whether whole numbers rise in the order they appear in, none far from the next."""
+    whole = bool((numbers == np.floor(numbers)).all())
+    return whole and bool((np.diff(numbers) > 0).all()) and numbers[-1] - numbers[0] <= span
+
+
+def _counts_people(numbers: NDArray[np.float64], *, in_order: bool) -> str:
     if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
         return ""
     if len(numbers) > FEW and numbers.max() - numbers.min() < len(numbers) / NEARLY_ALL:
         return "numbers people one after the other"
+    if in_order and len(numbers) > FEW and _rises(numbers, 20 * len(numbers)):
+        return "rises from row to row, as a row's number does"
     lengths = {len(number_label(abs(number))) for number in numbers.tolist()}
     if len(lengths) == 1 and lengths.pop() >= LONG:
         return "long numbers, nearly all different, such as of cards or telephones"
     return ""
 
 
-def _bins(column: ColumnSketch, tally: ValueTally) -> tuple[Way, str]:
+def _bins(column: ColumnSketch, tally: ValueTally, *, wanted: bool) -> tuple[Way, str]:
     numeric = [i for i, value in enumerate(tally.values) if not isinstance(value, str)]
     texts = [i for i in range(len(tally.values)) if i not in set(numeric)]
     if len(tally.values) <= FEW and not texts:
         return {}, ""
-    are_names = said.says(column.name, said.CODES)
-    if numeric and len(numeric) > FEW and len(texts) <= MOST_CODES and not are_names:
-        numbers = np.array([float(tally.values[i]) for i in numeric])
+    numbers = np.array([float(tally.values[i]) for i in numeric])
+    # counted from 1 in the order of the rows, and each several times
+    counted = not texts and min(numbers) in (0, 1) and 2 * len(numbers) <= column.people
+    counted = counted and _rises(numbers, len(numbers)) and not said.says(column.name, said.TIME)
+    named_so = any(said.says(column.name, one) for one in (said.CODES, said.PLACE, said.PERSON))
+    are_names = (named_so or counted) and bool((numbers == np.floor(numbers)).all())
+    lonely = [i for i in texts if tally.counts[i] < SEVERAL and not _is_code(tally.values[i])]
+    if numeric and len(numeric) > FEW and len(texts) <= MOST_CODES and not are_names and not lonely:
         counts = np.array([tally.counts[i] for i in numeric])
         return _number_bins(numbers, counts, [str(tally.values[i]) for i in texts])
     if len(tally.values) <= FEW:
         return {}, ""
-    return _common(column, tally, are_names=are_names)
+    return _common(column, tally, are_names=are_names, wanted=wanted)
 
 
-def _common(column: ColumnSketch, tally: ValueTally, *, are_names: bool) -> tuple[Way, str]:
-    many = sum(times >= CROWD * column.people for times in tally.counts)
-    common = min(COMMON, max(2, many))
+def _is_code(text: str) -> bool:
+    """Whether a text among numbers is a code, such as N or n.a., and no person's own answer."""
+    return _spelt(text) in said.MISSING_LIKE or (len(text) <= 3 and not any(map(str.isdigit, text)))
+
+
+def _common(
+    column: ColumnSketch, tally: ValueTally, *, are_names: bool, wanted: bool
+) -> tuple[Way, str]:
+    least = max(CROWD * column.people, SEVERAL)
+    many = sum(times >= least for times in tally.counts)
     why = f"{len(tally.values):,} values, of which {many:,} are those of one person in a hundred"
     if are_names:
-        why += "; by its name the numbers are names of something, without distances"
+        why += "; the numbers are names of something, without distances"
     dates = sum(_DATE.fullmatch(str(value)) is not None for value in tally.values)
     if 2 * dates > len(tally.values):
         why += "; they look like dates: a column with the year alone would keep more"
-    return {"common": common}, f"{why}: the {common} most common stay, all others become (other)"
+    if not many and not wanted:
+        raise InputError(why.replace("of which 0 are those", "none of which is that"))
+    common = min(COMMON, many or COMMON)
+    stay = "the most common one stays" if common == 1 else f"the {common} most common stay"
+    return {"common": common}, f"{why}: {stay}, all others become (other)"
 
 
 def _number_bins(
@@ -217,11 +283,13 @@ def _missing_like(tally: ValueTally, bins: Way) -> tuple[tuple[str, int], ...]:
     found = [
         (value, times)
         for value, times in zip(tally.values, tally.counts, strict=True)
-        if isinstance(value, str)
-        and times >= OFTEN
-        and re.sub(r"[\s']+", "_", value.lower().replace("'", "")) in said.MISSING_LIKE
+        if isinstance(value, str) and times >= OFTEN and _spelt(value) in said.MISSING_LIKE
     ]
     return tuple(sorted(found))
+
+
+def _spelt(text: str) -> str:
+    return re.sub(r"[\s']+", "_", text.lower().replace("'", ""))
 
 
 @dataclass(frozen=True)
@@ -241,6 +309,8 @@ class Proposal:
     cells: int
     epsilon: tuple[float, ...]
     delta: float
+    cautions: tuple[str, ...]  # why an audit of it would show little, a sentence each
+    seen: tuple[ColumnProposal, ...]  # all that were looked at, in the table's order
 
 
 def propose(
@@ -248,12 +318,14 @@ def propose(
     *,
     unknown: Sequence[str] | None = None,
     drop: Sequence[str] = (),
+    wanted: Sequence[str] = (),
     epsilon: Sequence[float] = EPSILON,
 ) -> Proposal:
     """Propose a study that can be played as it is.
 
     ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
-    ``unknown`` are the columns to be reconstructed, None proposes them.
+    ``unknown`` are the columns to be reconstructed, None proposes them; ``wanted`` are others that
+    are kept if they can be.
     """
     drop = [*sketch.left_out, *drop]
     if unknown is not None and not unknown:
@@ -267,17 +339,21 @@ def propose(
         {"": "no name: an index that was written along, or name it"} if sketch.unnamed else {}
     )
     left_out |= dict.fromkeys(drop, ASKED)
-    kept: list[ColumnProposal] = []
-    for column in sketch.columns:
-        if column.name in left_out:
-            continue
-        found = propose_column(column, wanted=column.name in (unknown or ()))
-        if found.drop:
-            left_out[column.name] = found.drop
-        else:
-            kept.append(found)
+    each = [
+        propose_column(column, wanted=column.name in (*(unknown or ()), *wanted))
+        for column in sketch.columns
+        if column.name not in left_out
+    ]
+    left_out |= {column.name: column.drop for column in each if column.drop}
+    kept = [column for column in each if not column.drop]
     _require_usable(sketch, kept, left_out, unknown or ())
-    chosen, reason = _unknown(kept) if unknown is None else (tuple(unknown), ASKED)
+    twins = Twins(sketch.head)
+    chosen, reason = _unknown(kept, twins) if unknown is None else (tuple(unknown), ASKED)
+    told = {c.name: u for c in kept if c.name not in (*chosen, *wanted)
+            for u in chosen if twins.tells(c.name, u)}  # fmt: skip
+    left_out |= {name: f"determines {_shown(u)}: who knows the one knows the other"
+                 for name, u in told.items()}  # fmt: skip
+    kept = [column for column in kept if column.name not in told]
     k, tables, cells = _size(kept, chosen)
     known = [column for column in kept if column.name not in chosen]
     rows = sketch.all_rows or sketch.rows
@@ -297,7 +373,25 @@ def propose(
         cells=cells,
         epsilon=tuple(epsilon),
         delta=min(1e-5, float(f"1e-{len(str(rows))}")),
+        cautions=tuple(_cautions(sketch.rows, kept, chosen, each)),
+        seen=tuple(each),
     )
+
+
+def _cautions(
+    rows: int,
+    kept: Sequence[ColumnProposal],
+    unknown: Sequence[str],
+    each: Sequence[ColumnProposal],
+) -> Iterator[str]:
+    for one in (one for one in each if one.each):
+        yield (
+            f"has a person several rows? {_shown(one.name)} has {one.values:,} values, each in "
+            f"{one.each:.1f} rows on average. The audit takes a row for a person: keep one row of "
+            "each, or read its numbers as those of rows"
+        )
+    guess = {c.name: (c.guess, "") for c in kept if c.name in unknown}
+    yield from weak(rows, len(kept) - len(unknown), guess)
 
 
 def _require_usable(
@@ -318,19 +412,29 @@ def _require_usable(
         )
 
 
-def _unknown(kept: Sequence[ColumnProposal]) -> tuple[tuple[str, ...], str]:
+def _unknown(kept: Sequence[ColumnProposal], twins: Twins) -> tuple[tuple[str, ...], str]:
     """Choose the attacker's goal by the columns' names; return the reason too."""
+    no_codes = [c for c in kept if not c.is_code] or list(kept)
+    uncertain = [c for c in no_codes if c.guess < CERTAIN] or no_codes
     for meaning, reason in (
         (said.SECRET, "the name says something that people keep to themselves"),
         (said.OUTCOME, "no name says a secret; this one says an outcome, which it often is"),
     ):
-        found = [c for c in kept if said.says(c.name, meaning)]
+        found: list[ColumnProposal] = []
+        for column in uncertain:
+            if said.says(column.name, meaning) and not any(
+                twins.tells(one.name, column.name) or twins.tells(column.name, one.name)
+                for one in found
+            ):
+                found.append(column)
         if found:
             return tuple(c.name for c in _few(found, kept)), reason
-    private = [c for c in kept if not said.says(c.name, said.PUBLIC)] or list(kept)
+    private = [c for c in uncertain if not said.says(c.name, said.PUBLIC)] or uncertain
     open_ = [c for c in private if c.guess <= SURE] or private
+    open_ = [c for c in open_ if c.kind != "texts" or c.values <= FEW] or open_
     few = [c for c in open_ if c.labels <= MOST_IN_A_GROUP] or open_
-    return (few[-1].name,), (
+    own = (c for c in reversed(few) if not any(twins.tells(k.name, c.name) for k in kept if k != c))
+    return (next(own, few[-1]).name,), (
         "no name says a secret: a column of few values, none of which most people have, is a "
         "stand-in, choose yourself"
     )
@@ -372,6 +476,8 @@ def _products(sizes: Sequence[int], k: int) -> int:
 
 _WIDTH = 100
 _SHOWN = 12  # names in a comment
+_HEAD = ("column", "kind", "values", "missing", "proposal", "why")
+_NAME = 24  # letters of a name in the table of columns
 
 
 def draft(proposal: Proposal, path: str) -> str:
@@ -400,6 +506,7 @@ def draft(proposal: Proposal, path: str) -> str:
         may_be_missing=not sketch.is_whole or gaps,
         empty=f"Empty cells: {cells}{more}" if gaps else "No cell that was looked at is empty",
         known=[column.name for column in columns if column.name not in proposal.unknown],
+        table=understood(proposal),
         targets=TARGETS,
         has_noise=any(map(math.isfinite, proposal.epsilon)),  # exact counts guarantee nothing
     )
@@ -437,14 +544,40 @@ def _comment(text: str, indent: str = "") -> str:
     return "".join(f"{indent}# {line}\n" for line in lines)
 
 
+def understood(proposal: Proposal) -> list[str]:
+    """Return a table of the columns as they were read, a line each: what is proposed, and why."""
+    rows: list[tuple[str, ...]] = [_HEAD]
+    for one in proposal.seen:
+        ways = ", ".join(f"{way} {value}" for way, value in one.bins.items() if way != "codes")
+        what = ", ".join(filter(None, ["known", ways]))
+        why = one.reason.rpartition(": ")[2]  # the counts before it stand beside it
+        if one.name in proposal.unknown:
+            what, why = what.replace("known", "unknown"), proposal.unknown_reason
+        elif one.name in proposal.drop:
+            what, why = "left out", proposal.drop[one.name].partition(":")[0]
+        name = _shown(one.name)
+        name = name if len(name) <= _NAME else f"{name[: _NAME - 4]}...`"
+        counts = f"{one.values:,}" if one.values else "", f"{one.missing:,}" if one.missing else ""
+        rows.append((name, one.kind, *counts, what, why))
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
+    lines: list[str] = []
+    for row in rows:
+        cells = [
+            cell.rjust(w) if head in ("values", "missing") else cell.ljust(w)
+            for cell, w, head in zip(row, widths, _HEAD, strict=False)
+        ]
+        line = "  ".join([*cells, row[-1]]).rstrip()
+        lines.append(line if len(line) <= _WIDTH - 2 else line[: _WIDTH - 5] + "...")
+    return lines
+
+
 def summary(proposal: Proposal) -> list[str]:
     """Summarise the proposal for the command line, a line each."""
-    binned: Sequence[str] = [column.name for column in proposal.columns if column.bins]
-    lines = [f"read: {text}" for text in proposal.sketch.remarks]
+    lines = [*understood(proposal), ""]
+    lines += [f"read: {text}" for text in proposal.sketch.remarks]
     lines.append(f"unknown: {named(proposal.unknown)} ({proposal.unknown_reason})")
     for what, names in (
         ("left out", list(proposal.drop)),
-        ("binned", binned),
         ("looks secret too", proposal.secret),
         ("looks public", proposal.public),
     ):
@@ -457,4 +590,4 @@ def summary(proposal: Proposal) -> list[str]:
             f"no header? {named(same)} are values of their columns as well: the first line must "
             "hold the columns' names, and not a person"
         )
-    return lines
+    return [*lines, *(f"caution: {text}." for text in proposal.cautions)]

@@ -1,0 +1,76 @@
+"""What `narcissus synth` does not ask for: columns to leave out, bins, what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from typing import Any
+
+from narcissus.errors import InputError
+from narcissus.kinds.table.propose import Proposal, named, propose
+from narcissus.observer import SILENT, Observer
+from narcissus.synthetic.files import file_named
+from narcissus.tables.parts import column_names, sketch_table
+
+
+def completed(
+    settings: Mapping[str, Any], observer: Observer = SILENT
+) -> tuple[dict[str, Any], list[str]]:
+    """Complete the settings of a study of given files by what their columns suggest.
+
+    Return them, and lines that say what was chosen. What is given stays as it is. A column that
+    cannot be used, or that not all files have, is left out with its reason, unless it is named.
+    """
+    data, threat = dict(settings["data"]), dict(settings["threat"])
+    names: dict[str, list[str]] = {}
+    for file in ("real", "synthetic", "control"):
+        if data[file] is not None:
+            with file_named(file):
+                names[file] = column_names(data[file])
+    drop: list[str] = [*(data["drop"] or ())]
+    bins: dict[str, Any] = data["bins"] or {}
+    wanted = [*(settings["groups"]["columns"] or ()), *bins, *(data["read_as"] or ())]
+    absent, there = _absent(names, {*wanted, *drop, *(threat["unknown"] or ())}), names["real"]
+    with file_named("real"):
+        without = [name for name in drop if name in there]
+        sketch = sketch_table(data["real"], drop=without, observer=observer)
+        if not set(sketch.names) - set(absent):
+            raise InputError("no column has a name that all other files have as well")
+        lacking = [name for name in absent if name in sketch.names]
+        found = propose(sketch, unknown=threat["unknown"], drop=lacking, wanted=wanted)
+    left_out = {c: why for c, why in found.drop.items() if c not in drop} | absent
+    data["left_out"] = left_out
+    # what is unknown is binned, and numbers with gaps: a gap as a value has no distance
+    binned = [c for c in found.columns if c.name in found.unknown or c.missing]
+    data["bins"] = {c.name: c.bins for c in binned if c.bins} | bins
+    # where most people have a text of their own no two files share many
+    own = [c for c in found.columns if 2 * c.values > sketch.rows - c.missing]
+    texts = {c.name: "text" for c in own if c.kind in ("texts", "dates")}
+    texts = {name: way for name, way in texts.items() if name not in data["bins"]}
+    data["read_as"] = {**texts, **(data["read_as"] or {})}
+    data["missing"] = data["missing"] or "category"
+    threat["unknown"] = list(found.unknown)
+    is_chosen = settings["threat"]["unknown"] is None
+    return {**settings, "data": data, "threat": threat}, list(_lines(found, left_out, is_chosen))
+
+
+def _absent(names: Mapping[str, list[str]], kept: Container[str]) -> dict[str, str]:
+    """Return columns that not all files have, or that have no name, with the reason."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(name for there in names.values() for name in there):
+        lacking = [file for file, known in names.items() if name not in known]
+        if name not in kept and (lacking or not name):
+            lacks = f"not in the {' and the '.join(lacking)} file"
+            found[name] = lacks if name else "no name, as an index that was written along"
+    return found
+
+
+def _lines(found: Proposal, left_out: Mapping[str, str], is_chosen: bool) -> Iterator[str]:
+    if is_chosen:
+        yield (
+            f"Chosen to be guessed: {named(found.unknown)} ({found.unknown_reason}). "
+            "Another: --unknown COLUMN"
+        )
+    for name, why in left_out.items():
+        yield f"Left out: {named([name])}: {why}"
+    for text in found.cautions:
+        yield f"Caution: {text}."

@@ -1,0 +1,131 @@
+"""Weak audits: columns that determine one another, few rows, a guess that is nearly sure.
+
+Who knows a column that determines another needs no release for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus.results import WEAK, NotAssessed
+from narcissus.tables import Table
+from narcissus.tables.spelling import number_in
+from narcissus.tables.tally import RawColumn
+
+CERTAIN = 0.95
+"""Share of the people who are guessed right above which an audit is weak."""
+FEW_ROWS = 50
+"""Rows below which hardly anything can be shown."""
+ROWS = 20_000
+"""Most rows that are looked at, the first ones."""
+ALMOST_ALL = 0.995
+"""Share of the people of whom one column must determine another."""
+MOST_COLUMNS = 500
+"""Columns above which none are compared."""
+FEWEST = 20
+"""Fewest people with a value that others have too from whom that is concluded."""
+
+
+class Twins:
+    """The first rows of a table, asked for columns that determine one another."""
+
+    def __init__(self, head: Sequence[RawColumn]) -> None:
+        wide = len(head) > MOST_COLUMNS
+        self._columns = (
+            {} if wide else {one.name: (one.gaps, one.codes, _ranks(one)) for one in head}
+        )
+
+    def tells(self, known: str, unknown: str) -> bool:
+        """Whether a column determines another, of nearly all people with a value in both."""
+        if known not in self._columns or unknown not in self._columns:
+            return False
+        (gaps, here, ranks), (others, target, orders) = (
+            self._columns[name] for name in (known, unknown)
+        )
+        there = np.flatnonzero(~(gaps | others))[:ROWS]
+        if len(there) < FEWEST:
+            return False
+        if ranks is not None and orders is not None:
+            a, b = (np.unique(r[there], return_inverse=True)[1] for r in (ranks, orders))
+            if min(a.max(), b.max()) >= FEWEST:
+                in_step = abs(float(np.corrcoef(a, b)[0, 1]))
+                if in_step > 1 - (1 - ALMOST_ALL) / 10:
+                    return True
+        most, total = _cells(here[there], target[there])
+        shared, commonest = total >= 2, np.bincount(target[there]).max() / len(there)
+        people = total[shared].sum()  # who have a value of the known column that others have
+        return (
+            people >= max(FEWEST, len(there) / 4)
+            and commonest < 2 * ALMOST_ALL - 1
+            and most[shared].sum() >= ALMOST_ALL * people
+        )
+
+
+def _ranks(column: RawColumn) -> NDArray[np.float64] | None:
+    """Return each row's number; None for a column of texts."""
+    found = [number_in(value) for value in column.distinct]
+    if found.count(None) > (None in column.distinct):
+        return None
+    return np.array([np.nan if n is None else n for n in found], np.float64)[column.codes]
+
+
+def _cells(
+    known: NDArray[Any], secret: NDArray[Any], people: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return, by known value, how many people have its commonest secret, and how many have it."""
+    size = int(secret.max()) + 1
+    cells, place = np.unique(known.astype(np.int64) * size + secret, return_inverse=True)
+    count = np.bincount(place, people)
+    first = np.unique(cells // size, return_index=True)[1]
+    return np.maximum.reduceat(count, first), np.add.reduceat(count, first)
+
+
+def weak(rows: int, known: int, guess: Mapping[str, tuple[float, str]]) -> Iterator[str]:
+    """Describe why an audit would show little, a sentence each.
+
+    known: number of columns that the attacker knows.
+    guess: by unknown column, the share of the people who are guessed right without a release, and
+        the known column that they are guessed from; empty for none.
+    """
+    if rows < FEW_ROWS:
+        yield f"{rows:,} rows are few: below {FEW_ROWS} limits are wide, and little can be shown"
+    if known == 0:
+        yield "no column is left that the attacker knows: only the frequencies are attacked"
+    for name, (share, by) in guess.items():
+        if share >= CERTAIN:
+            source = f" from `{by}` alone" if by else ""
+            yield (
+                f"`{name}` is guessed right for {100 * share:.0f} of 100 people{source}, before "
+                "any release: little is left to recover"
+            )
+
+
+def cautions(table: Table, unknown: Sequence[str]) -> Iterator[NotAssessed]:
+    """Yield why an audit of a table, for these unknown columns, would show little."""
+    secrets = [table.index(name) for name in unknown]
+    known = [j for j in range(table.columns) if j not in secrets]
+    guess = {table.names[j]: _guessed(table, j, known) for j in secrets}
+    for text in weak(table.rows, len(known), guess):
+        yield NotAssessed(
+            WEAK, text, "take more people, another unknown column, or leave out what tells it"
+        )
+
+
+def _guessed(table: Table, secret: int, known: Sequence[int]) -> tuple[float, str]:
+    """Return the largest share that is guessed right from one known column, and its name.
+
+    The guess is the commonest value of all others with the same known value.
+    """
+    records, people = table.records, table.counts
+    found = [(float(np.bincount(records[:, secret], people).max() / table.rows), "")]
+    for j in known:
+        most, total = _cells(records[:, j], records[:, secret], people)
+        # without themselves people with the commonest value must not be outnumbered
+        right = most[(total >= 2) & (most - 1 >= total - most)].sum()
+        found.append((float(right / table.rows), table.names[j]))
+    best = max(found, key=lambda one: one[0])
+    return best if best[0] > found[0][0] + (1 - CERTAIN) / 2 else found[0]
