@@ -394,12 +394,14 @@ class TwoSamples:
             return np.array([np.clip(other + excess, 0, 1), other])
 
         # angles, whose standard error is the same everywhere
-        turned = np.arcsin(np.sqrt([first, last]))
+        turned = [math.asin(math.sqrt(end)) for end in (first, last)]
         roots = 2 * np.sqrt([[self.trials], [self.other_trials]])
         reach = np.sum(roots * np.diff(np.arcsin(np.sqrt(both(np.array([first, last]))))))
         cells = math.ceil(max(1.0, float(reach) / _STEP))
-        edges = both(np.clip(np.sin(np.linspace(*turned, cells + 1)) ** 2, first, last))
-        best, sure = float(self._chance(edges).max()), 0.0
+        edges = both(
+            np.clip(np.sin(np.linspace(turned[0], turned[1], cells + 1)) ** 2, first, last)
+        )
+        best, sure, rest = float(self._chance(edges).max()), 0.0, 0.0
         left, right = edges[:, :-1], edges[:, 1:]
         for _ in range(_HALVINGS):
             bounds = self._chorded(left, right)
@@ -423,8 +425,8 @@ class TwoSamples:
         if not chances.size:
             return np.zeros(0)
         own, other = chances
-        low = scipy.stats.binom.ppf(_REACH, self.other_trials, other.min())
-        high = scipy.stats.binom.isf(_REACH, self.other_trials, other.max())
+        low = float(scipy.stats.binom.ppf(_REACH, self.other_trials, other.min()))
+        high = float(scipy.stats.binom.isf(_REACH, self.other_trials, other.max()))
         others = np.arange(low, high + 1)
         # so many successes make a difference as large as the one found; whole numbers first
         needed = np.ceil(
