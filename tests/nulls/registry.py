@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -262,19 +262,19 @@ def band(g: Draws, shift: float = 0.0) -> bool:
     return max(lows) > 1e-12
 
 
-def counts(epsilon: float, real: float, g: Draws) -> bool:
-    p = 1 / (1 + np.exp(-real))
-    return evidence.refute(200, 120, int(g.binomial(120, p))).epsilon > epsilon
+@cache
+def refuted(how: str, correct: int) -> float:
+    """Return the epsilon that a count refutes; of few different ones, whatever is played."""
+    if how == "priors":
+        return evidence.refute_priors(np.full((60, 2), 0.5), correct).epsilon
+    if how == "runs":
+        return refuted_by_runs([0.5, 0.5], 100, correct).epsilon
+    return evidence.refute(200, 120, correct).epsilon
 
 
-def counts_of_priors(epsilon: float, real: float, g: Draws) -> bool:
-    p = 1 / (1 + np.exp(-real))
-    return evidence.refute_priors(np.full((60, 2), 0.5), int(g.binomial(60, p))).epsilon > epsilon
-
-
-def runs(epsilon: float, real: float, g: Draws) -> bool:
-    p = 1 / (1 + np.exp(-real))
-    return refuted_by_runs([0.5, 0.5], 100, int(g.binomial(100, p))).epsilon > epsilon
+def counts(how: str, guesses: int, epsilon: float, real: float, g: Draws) -> bool:
+    right = int(g.binomial(guesses, 1 / (1 + np.exp(-real))))
+    return refuted(how, right) > epsilon
 
 
 GAME = Game(Pairs([[[0], [1]]]), RandomizedResponse(1.0), OneOfPair(1))
@@ -660,7 +660,7 @@ NULLS = (
     ),
     Null(
         "more of those trained on came back",
-        ("extraction/recovered recovered_documents",),
+        ("extraction/recovered recovered_documents", "kinds/memorization/engine _earlier"),
         "Fisher 1935 (hypergeometric)",
         "which documents were trained on was drawn at random",
         "the division is random, or told",
@@ -775,14 +775,14 @@ NULLS = (
         "told by whoever gives the counts",
         "coins that fall together",
         {
-            "at epsilon 1": partial(counts, 1.0, 1.0),
-            "nothing learnt": partial(counts, 0.0, 0.0),
-            "priors, at epsilon 1": partial(counts_of_priors, 1.0, 1.0),
+            "at epsilon 1": partial(counts, "counts", 120, 1.0, 1.0),
+            "nothing learnt": partial(counts, "counts", 120, 0.0, 0.0),
+            "priors, at epsilon 1": partial(counts, "priors", 60, 1.0, 1.0),
         },
         Power(
             "epsilon, where 0 is refuted, of 120 guesses",
             (0.25, 0.5, 0.75, 1.0),
-            lambda s, g: counts(0.0, s, g),
+            lambda s, g: counts("counts", 120, 0.0, s, g),
         ),
     ),
     Null(
@@ -792,11 +792,11 @@ NULLS = (
         "runs independent, secrets drawn from the prior",
         "each run is trained anew, from a key",
         "runs that share a start",
-        {"at epsilon 1": partial(runs, 1.0, 1.0)},
+        {"at epsilon 1": partial(counts, "runs", 100, 1.0, 1.0)},
         Power(
             "epsilon, where 0 is refuted, of 100 runs",
             (0.25, 0.5, 0.75, 1.0),
-            lambda s, g: runs(0.0, s, g),
+            lambda s, g: counts("runs", 100, 0.0, s, g),
         ),
         repeats=0.3,
     ),

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
+import scipy
 from pydantic import BaseModel, Field
 
 from narcissus.evidence import clopper_pearson, each_confidence
@@ -208,29 +209,52 @@ def with_gains(
 
     alone_may_be_gain: whether a share without fresh ones beside it may be gain, to more trials.
     """
+    # as records say it that were made before limits let both sides vary
+    earlier = any(row.of == "gain" and "low" in row.facts for row in rows)
+    whole = partial(_whole, alone_may_be_gain=alone_may_be_gain, earlier=earlier)
     group: list[StudyRow] = []
     for row in rows:
         if row.of == "gain":
             continue
         if row.of not in BESIDE:
-            yield from _whole(group, alone_may_be_gain=alone_may_be_gain)
+            yield from whole(group)
             group = []
         if row.of == counted or group:
             group.append(row)
         else:
             yield row
-    yield from _whole(group, alone_may_be_gain=alone_may_be_gain)
+    yield from whole(group)
 
 
-def _whole(group: Sequence[StudyRow], *, alone_may_be_gain: bool) -> Iterator[StudyRow]:
+def _earlier(ours: int, of: int, fresh: Quantity) -> tuple[Quantity, Said]:
+    """Return a gain over fresh ones alone; none is shown where Fisher's test accepts that."""
+    trials, share = fresh.trials or 1, ours / of
+    low, high = share - (fresh.high or 0.0), share - (fresh.low or 0.0)
+    found = Quantity(value=share - (fresh.value or 0.0), low=low, high=high, grade="sampled")
+    if low <= 0:
+        return found, {"low": low}
+    if of + trials > LARGE * 50:
+        raise ValueError("too many are compared")
+    together = ours + round((fresh.value or 0.0) * trials)
+    chance = scipy.stats.hypergeom.sf(ours - 1, of + trials, together, of)
+    shown = 0.0 if chance > 1 - (fresh.confidence or 0.0) else low
+    return found.model_copy(update={"low": shown}), {"low": low}
+
+
+def _whole(
+    group: Sequence[StudyRow], *, alone_may_be_gain: bool, earlier: bool
+) -> Iterator[StudyRow]:
     if not group:
         return
     count, *beside = group
     ours, of = int(count.facts["recovered"]), int(count.facts["of"])
     fresh = next((row.quantity for row in beside if row.of == "fresh"), None)
     share = Quantity(value=ours / of, grade="proved")
+    facts: Said = {}
     if fresh is None:
         gain = Quantity(value=ours / of if alone_may_be_gain else -1.0, low=-1.0, grade="sampled")
+    elif earlier:
+        gain, facts = _earlier(ours, of, fresh)
     else:
         value, trials, level = fresh.value or 0.0, fresh.trials or 1, fresh.confidence or 0.95
         low, high = limits_of(ours, of, round(value * trials), trials, level)
@@ -238,7 +262,9 @@ def _whole(group: Sequence[StudyRow], *, alone_may_be_gain: bool) -> Iterator[St
     baseline = None if fresh is None else fresh.value
     yield count.model_copy(update={"quantity": share, "baseline": baseline})
     yield from beside
-    yield StudyRow(role="excess", of="gain", name=count.name, at=count.at, quantity=gain)
+    yield StudyRow(
+        role="excess", of="gain", name=count.name, at=count.at, quantity=gain, facts=facts
+    )
 
 
 class MemorizationKind(Kind[StudyT, WorkT]):
