@@ -15,7 +15,7 @@ STUDY ?= examples/affairs.toml
 PDF ?= build/errata.pdf
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: real-tables kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
+.PHONY: real-tables nulls kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -133,6 +133,11 @@ paper: $(PAPER_STAMP) ## make a PDF of the page of errata and new results: build
 
 notebooks: $(DEV_STAMP) ## run the notebooks again and store what they give
 	$(BIN)/python docs/notebooks/make.py
+
+# Verdicts in worlds in which they are false: how often each is wrong, and the page that says so.
+NULLS ?= 2000
+nulls: $(DEV_STAMP)   ## play the worlds in which verdicts are false, and write docs/error-rates.md: NULLS=2000
+	$(BIN)/python tests/nulls/run.py --repeats $(NULLS)
 
 bench: $(DEV_STAMP)   ## run every benchmark
 	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done

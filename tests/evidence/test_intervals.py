@@ -25,6 +25,7 @@ from narcissus.evidence import (
 from narcissus.evidence.intervals import (
     NUISANCE,
     TwoSamples,
+    auc,
     confidence_of_each,
     half_of,
     p_value_of_half,
@@ -252,7 +253,34 @@ def test_the_p_value_is_a_sum_over_all_outcomes(case, excess):
     found = TwoSamples(*case).p_value(excess, error=error)
     if excess >= 0:
         expected = max(expected, TwoSamples(*case).fisher)
-    assert found == pytest.approx(expected, abs=2e-3)
+    assert expected - 1e-9 <= found <= 1.02 * expected + 1e-3
+
+
+@pytest.mark.parametrize("excess", [-0.05, 0.0, 0.02, 0.1, 0.9])
+@pytest.mark.parametrize(
+    "case",
+    # a large sample beside a small one: the chance has teeth between any 33 points
+    [(18751, 19059, 0, 2), (5549, 5623, 0, 2), (65002, 69686, 0, 3), (3118, 3180, 4, 7),
+     (2, 4, 30, 500), (0, 3, 1, 200), (33, 40, 4, 10), (1, 1, 0, 1), (5, 5, 0, 200)],
+)  # fmt: skip
+def test_the_largest_chance_is_not_missed_between_points(case, excess):
+    """A grid of 4,002 points finds nothing above the bound, and hardly less than it."""
+    found, limits = TwoSamples(*case), clopper_pearson(case[2], case[3], confidence=0.999)
+    first, last = max(limits.low, -excess), min(limits.high, max(1 - excess, limits.low))
+    if first > last:
+        assert found._tail(excess, limits.ends) == 0
+        return
+    odds = np.sin(np.linspace(*np.arcsin(np.sqrt([first, last])), 2001)) ** 2
+    points = np.clip(np.r_[odds, np.linspace(first, last, 2001)], first, last)
+    a, n, b, m = case
+    others = np.arange(m + 1)
+    needed = np.ceil(a + (others - b) * n / m - 1e-9)
+    largest = 0.0
+    for q in np.array_split(points, 40):
+        tails = stats.binom.sf(needed - 1, n, np.clip(q + excess, 0, 1)[:, None])
+        mass = stats.binom.pmf(others, m, q[:, None])
+        largest = max(largest, (mass * tails).sum(axis=1).max())
+    assert largest * (1 - 1e-9) <= found._tail(excess, limits.ends) <= 1.021 * largest + 1e-11
 
 
 @pytest.mark.parametrize(("n", "m"), [(12, 9), (7, 15)])
@@ -317,3 +345,40 @@ def test_standard_scores_have_the_sign_of_the_difference():
     assert standard_score(TwoSamples(5, 5, 5, 5)) == 0
     assert standard_score(TwoSamples(30, 50, 20, 50)) == pytest.approx(2.0)
     assert standard_score(TwoSamples(20, 50, 30, 50)) < 0
+
+
+def test_the_area_is_the_share_of_pairs():
+    trained, fresh = np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0, 5.0, 2.5])
+    pairs = [(a > b) + (a == b) / 2 for a in trained for b in fresh]
+    assert auc(trained, fresh).value == pytest.approx(np.mean(pairs))
+    for empty in ([], np.zeros(0)):
+        with pytest.raises(InputError, match="at least 1"):
+            auc(trained, empty)
+    assert auc([1.0], [1.0]).ends == pytest.approx((0.0125, 0.9875))
+    assert auc([1.0] * 9, [0.0] * 9).high == 1
+    assert auc([0.0] * 9, [1.0] * 9).low == 0
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
+def test_limits_of_the_area_cover_where_pairs_vary_most(share):
+    """One side is 0 or 2 and the other 1: wins are binomial; nothing is approximate."""
+    n, error = 40, 0.05
+    lows = [auc(np.repeat([2.0, 0.0], [k, n - k]), np.ones(60)).low for k in range(n + 1)]
+    chance = stats.binom.pmf(np.arange(n + 1), n, share)
+    missed = (chance * (np.array(lows) > share)).sum()
+    assert missed <= error / 2
+    assert missed > error / 20
+    exact = [clopper_pearson(k, n).low for k in range(n + 1)]
+    assert (np.array(lows) <= np.array(exact) + 1e-9).all()
+
+
+@pytest.mark.coverage_claim
+@pytest.mark.parametrize(("n", "m"), [(30, 3000), (100, 300), (300, 100)])
+@pytest.mark.parametrize("decimals", [0, 9])
+@pytest.mark.repeats(40, 2000, "runs")
+def test_scores_of_no_memory_are_seldom_above_fresh_ones(n, m, decimals, runs):
+    """At .025; false alarm rate of this test 1e-6. Limits over fresh ones alone: .41, .12, .02."""
+    rng = np.random.default_rng([n, decimals])
+    low = [auc(*(rng.normal(size=k).round(decimals) for k in (n, m))).low for _ in range(runs)]
+    assert (np.array(low) > 0.5).sum() <= stats.binom.isf(1e-6, runs, 0.025)
+    assert auc(rng.normal(size=n) + 1.5, rng.normal(size=m)).low > 0.5

@@ -14,7 +14,6 @@ from narcissus.extraction.recovered import (
     NamedCanaries,
     PlantedCanary,
     TextDocument,
-    auc,
     completed_documents,
     counted,
     divide,
@@ -269,14 +268,6 @@ def test_false_alarms_are_no_more_than_said(fresh, rate):
     found = [tpr_at_fpr(np.zeros(1), rng.random(fresh), rate) for _ in range(runs)]
     over = sum(1 - one.threshold > rate for one in found)
     assert over <= stats.binom.isf(1e-6, runs, 0.05)
-
-
-def test_the_area_is_the_share_of_pairs():
-    trained, fresh = np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0, 5.0, 2.5])
-    pairs = [(a > b) + (a == b) / 2 for a in trained for b in fresh]
-    assert auc(trained, fresh).value == pytest.approx(np.mean(pairs))
-    with pytest.raises(InputError, match="at least one"):
-        auc(trained, np.zeros(0))
 
 
 PLAN = CanaryPlan(each=6, copies=(1, 8), digits=6)

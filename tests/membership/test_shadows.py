@@ -11,6 +11,54 @@ from narcissus.errors import InputError
 from narcissus.membership import coin_design, read_shadow_scores, shadow_scores
 
 
+def clustered(models=16, clusters=30, each=3, seed=1):
+    rng = np.random.default_rng(seed)
+    inside = np.repeat(rng.random((models, clusters)) < 0.5, each, axis=1)
+    return rng.normal(size=inside.shape), inside, np.repeat(np.arange(clusters), each)
+
+
+def test_a_cluster_of_one_coin_counts_once(tmp_path):
+    scores, inside, clusters = clustered()
+    found = shadow_scores(scores, inside, clusters=clusters)
+    assert found.scores == pytest.approx(scores.reshape(16, 30, 3).mean(axis=2))
+    assert (found.members == inside[:, ::3]).all()
+    assert coin_design(found).said.endswith("epsilon is about a whole cluster")
+    np.savez(tmp_path / "a.npz", scores=scores, members=inside, clusters=clusters)
+    of, on = np.indices(scores.shape).reshape(2, -1)
+    pd.DataFrame({"model": of, "record": on, "score": scores.ravel(), "cluster": clusters[on],
+                  "member": inside.ravel().astype(int)}).to_csv(tmp_path / "a.csv")  # fmt: skip
+    for name in ("a.npz", "a.csv"):
+        assert read_shadow_scores(tmp_path / name).scores == pytest.approx(found.scores)
+    with pytest.raises(InputError, match="90 records"):
+        shadow_scores(scores, inside, clusters=[1, 2])
+    inside[2, 4] ^= True
+    with pytest.raises(InputError, match="records 3 and 4 are of one cluster"):
+        shadow_scores(scores, inside, clusters=clusters)
+
+
+@pytest.mark.parametrize("design", ["own", "opposites", "fixed"])
+def test_coins_that_fall_together_are_seen(design):
+    _, inside, clusters = clustered()
+    if design == "opposites":
+        inside = np.concatenate([inside, ~inside])
+    if design == "fixed":
+        rng = np.random.default_rng(2)
+        dealt = np.array([rng.permutation(16) < 8 for _ in range(30)]).T
+        inside = np.repeat(dealt, 3, axis=1)
+    scores = np.zeros(inside.shape)
+    with pytest.raises(InputError, match="60 of 90 records are in the very models of an earlier"):
+        coin_design(shadow_scores(scores, inside))
+    assert coin_design(shadow_scores(scores, inside, clusters=clusters)).unit == "cluster"
+
+
+@pytest.mark.parametrize(("models", "records"), [(2, 300), (4, 300), (8, 300), (12, 2000)])
+def test_coins_of_their_own_are_never_refused_for_repeating(models, records):
+    """Of two models records have four kinds of members: equal ones show nothing."""
+    for seed in range(40):
+        inside = np.random.default_rng(seed).random((models, records)) < 0.5
+        assert coin_design(shadow_scores(np.zeros(inside.shape), inside)).kind == "own coins"
+
+
 def test_what_is_given_is_kept():
     data = shadow_scores([[1, 2, 3], [4, 5, 6]], [[0, 1, 0], [1, 1, 0]], [0.5, 0.7, 0])
     assert data.models == 2

@@ -26,6 +26,61 @@ def excess(risk):
     return risk.real.mean() - risk.control.mean()
 
 
+def households(rng, people, first):
+    """Draw rows of households, which share a town and a creed; one column is each row's own."""
+    size = rng.integers(1, 7, people)
+    shared = pd.DataFrame({"house": np.arange(people) + first, "town": rng.integers(0, 6, people),
+                           "creed": rng.integers(0, 5, people)})  # fmt: skip
+    rows = shared.loc[shared.index.repeat(size)].reset_index(drop=True)
+    return rows.assign(ill=rng.integers(0, 2, len(rows)), age=rng.integers(0, 60, len(rows)))
+
+
+def test_one_row_of_each_unit_is_tried():
+    rng = np.random.default_rng(1)
+    real, other, control = (households(rng, 60, k) for k in (0, 0, 500))
+    files = read_files(real, other.drop(columns="house"), control, unit="house")
+    assert "house" not in files.table.names
+    found = assess_file(files, ILL, entropy=1)
+    tried = np.concatenate([found.halves.chosen_on, found.halves.scored])
+    assert len(tried) == len(set(files.units[tried])) == 60
+    # rows in another order, and numbers written as others: the same
+    mixed = real.sample(frac=1, random_state=1).astype({"house": float})
+    same = read_files(mixed, other.drop(columns="house"), control, unit="house")
+    again = assess_file(same, ILL, entropy=1)
+    assert [r.real.sum() for r in again.risks] == [r.real.sum() for r in found.risks]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t.assign(house=t.house.where(t.index > 3, 3)), "in the real and in the control"),
+        (lambda t: t.assign(house=t.house.where(t.index > 0)), "row 1 has no `house`"),
+        (lambda t: t.drop(columns="house"), "no column `house`"),
+        (lambda t: t.assign(house=900 + t.index // 30), "the control file has [0-9] units"),
+    ],
+)
+def test_units_that_do_not_fit_are_refused(change, said):
+    rng = np.random.default_rng(1)
+    real, control = households(rng, 60, 0), change(households(rng, 60, 500))
+    other = real.drop(columns="house")
+    with pytest.raises(InputError, match=said):
+        assess_file(read_files(real, other, control, unit="house"), ILL, entropy=1)
+
+
+def test_households_do_not_make_a_control_foreign():
+    """Of 20 controls of the same population, rows alone refuse several; units none."""
+    shown = np.zeros(2, int)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        real, other, control = (households(rng, 60, k) for k in (0, 0, 500))
+        other = other.drop(columns="house")
+        for place, how in enumerate(({"drop": ["house"]}, {"unit": "house"})):
+            found = read_files(real, other, control, **how)
+            shown[place] += assess_file(found, ILL, entropy=seed).unlike.is_shown
+    assert shown[0] >= 3
+    assert shown[1] == 0
+
+
 def test_each_risk_is_higher_for_people_whose_records_were_copied(people):
     real, control, others = people(400, 1), people(400, 2), people(400, 3)
     found = assess_file(read_files(real, real, control), ILL, entropy=1)

@@ -32,6 +32,7 @@ def audit_synthetic(
     people: int | None = None,
     columns: Names | None = None,
     drop: Names | None = None,
+    unit: str | None = None,
     bins: Mapping[str, Bins | Mapping[str, Any]] | None = None,
     missing: MissingPolicy | None = None,
     read_as: Mapping[str, ReadAs] | None = None,
@@ -57,6 +58,8 @@ def audit_synthetic(
     linked, people: Two sets of columns to link (None tries random divisions of all columns); most
         people of each file that are tried.
     columns, drop, bins, missing, read_as: How all files are read, as for `narcissus.audit`.
+    unit: Column of ``real`` and ``control`` that names each row's person or household, where some
+        have several rows; one row of each is tried.
     groups, at_most: Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if
         left out.
     threshold, policy: Instead: ``{"inference": 0.05, "worst_group": 0.1, "reason": "..."}`` and the
@@ -80,7 +83,7 @@ def audit_synthetic(
     'not shown'
     """
     data = {"real": real, "synthetic": synthetic, "control": control, "columns": columns}
-    data |= {"drop": drop, "bins": bins, "missing": missing, "read_as": read_as}
+    data |= {"drop": drop, "bins": bins, "missing": missing, "read_as": read_as, "unit": unit}
     study = {
         "kind": "synthetic",
         "title": title,

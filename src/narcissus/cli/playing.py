@@ -297,6 +297,7 @@ class SynthOptions:
     unknown: Annotated[str | None, Opt(check=_names)] = None
     groups: Annotated[str | None, Opt(check=_names)] = None
     drop: Annotated[str | None, Opt(check=_names)] = None
+    unit: str | None = None
     bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
     read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
@@ -326,6 +327,7 @@ def synth(
             "bins": of.bins,
             "missing": of.missing,
             "read_as": of.read_as,
+            "unit": of.unit,
         },
         "threat": {"unknown": of.unknown},
         "threshold": None if of.at_most is None else {"at_most": of.at_most},

@@ -1,5 +1,6 @@
 """Evidence that a fixed model leaks its data: programs, complexity, relations, attacks."""
 
+from narcissus.evidence.intervals import auc
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.classifier import (
     AveragePooling,
@@ -81,7 +82,6 @@ from narcissus.extraction.recovered import (
     CanaryPlan,
     Division,
     TextDocument,
-    auc,
     completed_documents,
     divide,
     membership_scores,

@@ -40,7 +40,7 @@ from narcissus._files import file_size, read_bytes
 from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer
 from narcissus.errors import InputError
-from narcissus.evidence import clopper_pearson, mean_limits
+from narcissus.evidence import clopper_pearson
 from narcissus.extraction.ngram import Generator
 from narcissus.results import Estimate
 
@@ -394,22 +394,6 @@ def tpr_at_fpr(
         return ToldAt(rate, None, None, max(needed, m + 1))
     threshold = float(np.sort(fresh)[m - r])
     return ToldAt(rate, threshold, float(np.mean(trained > threshold)), needed)
-
-
-def auc(
-    trained: FloatArray, fresh: FloatArray, *, confidence: float = 0.95, quantity: str = ""
-) -> Estimate:
-    """Estimate the chance that a training document outscores a fresh one; ties count half.
-
-    This is the area under the ROC of this model and these documents: the mean, over fresh
-    documents, of the share of training documents that score higher.
-    """
-    if not len(trained) or not len(fresh):
-        raise InputError("`trained` and `fresh` must hold at least one score each")
-    order = np.sort(trained)
-    above = len(order) - np.searchsorted(order, fresh, side="right")
-    ties = np.searchsorted(order, fresh, side="right") - np.searchsorted(order, fresh, side="left")
-    return mean_limits((above + ties / 2) / len(order), confidence=confidence, quantity=quantity)
 
 
 @dataclass(frozen=True)

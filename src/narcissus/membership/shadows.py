@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -46,6 +46,7 @@ class ShadowScores:
     # Probability with which each record was put into a model, by a separate coin for each
     # model, shape (records,). 0: in none by design, an *outsider*.
     priors: FloatArray
+    unit: str = "record"  # what a coin decides about, "record" or "cluster" of records
 
     @property
     def models(self) -> int:
@@ -60,11 +61,14 @@ class ShadowScores:
     def of(self, models: ArrayLike) -> ShadowScores:
         """Select some of the models."""
         chosen = np.asarray(models, dtype=np.intp)
-        return ShadowScores(self.scores[chosen], self.members[chosen], self.priors)
+        return replace(self, scores=self.scores[chosen], members=self.members[chosen])
 
 
 def shadow_scores(
-    scores: ArrayLike, members: ArrayLike, priors: ArrayLike | None = None
+    scores: ArrayLike,
+    members: ArrayLike,
+    priors: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
 ) -> ShadowScores:
     """Check scores of models on records.
 
@@ -72,6 +76,8 @@ def shadow_scores(
     members: 0 or 1, the same shape.
     priors: probability with which each record was put into a model, shape (records,); default 1/2.
         0 for records that no model was trained on.
+    clusters: name or number of the cluster of each record, shape (records,), where one coin decided
+        about several records. A cluster then counts as one record, whose score is the mean.
     """
     try:
         values = np.asarray(scores, dtype=np.float64)
@@ -105,7 +111,27 @@ def shadow_scores(
             f"`priors` says {coins[record]:g} of record {record}, but there are models where it "
             "is otherwise"
         )
-    return ShadowScores(values, inside == 1, coins)
+    found = ShadowScores(values, inside == 1, coins)
+    return found if clusters is None else _by_cluster(found, np.asarray(clusters))
+
+
+def _by_cluster(data: ShadowScores, clusters: NDArray[np.generic]) -> ShadowScores:
+    if clusters.shape != data.priors.shape:
+        raise InputError(
+            f"`clusters` must be of {data.priors.size} records, got shape {clusters.shape}"
+        )
+    _, first, place = np.unique(clusters, return_index=True, return_inverse=True)
+    apart = (data.members != data.members[:, first[place]]).any(axis=0)
+    apart |= data.priors != data.priors[first[place]]
+    if apart.any():
+        one = int(apart.argmax())
+        raise InputError(
+            f"records {first[place][one]} and {one} are of one cluster, but not in the same models "
+            "with the same prior: a cluster is put into a model whole, by one coin"
+        )
+    sums = np.stack([np.bincount(place, row) for row in data.scores])
+    own = data.members[:, first], data.priors[first]
+    return ShadowScores(sums / np.bincount(place), *own, unit="cluster")
 
 
 def read_shadow_scores(
@@ -120,6 +146,8 @@ def read_shadow_scores(
     path: ``.npz`` with the arrays ``scores`` and ``members`` (models, records), and ``priors``
         (records,) if the coins were not fair; ``.npy`` or ``.safetensors`` likewise; or CSV or
         Parquet with the columns ``model``, ``record``, ``score``, ``member``, and ``prior``.
+        Records that one coin put into a model together are named by ``clusters`` (records,), or by
+        the column ``cluster``.
     members_path: the array of members if ``path`` is a ``.npy`` file, which holds one array.
     scale: meaning of the numbers, one of `SCALES`.
     wanted: target scale: "logit" or "probability" if ``scale`` determines it, or "score".
@@ -151,8 +179,9 @@ def read_shadow_scores(
             f"(models, records), and has {', '.join(found) or 'none'}"
             f"{did_you_mean(lacking[0], found)}"
         )
-    given = shadow_scores(found["scores"], found["members"], found.get("priors"))
-    return ShadowScores(_scaled(given.scores, scale, wanted), given.members, given.priors)
+    own = found.get("priors"), found.get("clusters")
+    given = shadow_scores(found["scores"], found["members"], *own)
+    return replace(given, scores=_scaled(given.scores, scale, wanted))
 
 
 def _scaled(values: FloatArray, scale: str, wanted: str) -> FloatArray:
@@ -194,11 +223,18 @@ def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
             whole = np.empty(shape[0] * shape[1])
             whole[place] = _numbers(path, table, column)
             found[name] = whole.reshape(shape)
-    if "priors" in found:
-        rows = found["priors"]
-        if (rows != rows[0]).any():
-            raise InputError(f"{path}: the column `prior` must say the same of a record everywhere")
-        found["priors"] = rows[0]
+    if "cluster" in table.columns:
+        whole = np.empty(shape[0] * shape[1])
+        whole[place] = pd.factorize(table["cluster"], use_na_sentinel=False)[0]
+        found["clusters"] = whole.reshape(shape)
+    for name in ("priors", "clusters"):
+        if name in found:
+            rows = found[name]
+            if (rows != rows[0]).any():
+                raise InputError(
+                    f"{path}: the column `{name[:-1]}` must say the same of a record everywhere"
+                )
+            found[name] = rows[0]
     return found
 
 
@@ -252,11 +288,13 @@ class CoinDesign:
     kind: Kind
     opposite: NDArray[np.intp]  # each model's opposite, shape (models,); -1 if there is none
     number: int = 0  # number of models that hold each record, if fixed; otherwise 0
+    unit: str = "record"  # what a coin decides about
 
     @property
     def said(self) -> str:
         """Assumption about the coins, as a sentence without a full stop."""
-        return _SAID[self.kind]
+        said = _SAID[self.kind].replace("record", self.unit)
+        return said if self.unit == "record" else f"{said}; epsilon is about a whole cluster"
 
     def shadows_of(self, targets: Sequence[int]) -> list[int]:
         """Return the models that may be shadows of these targets.
@@ -292,7 +330,8 @@ def coin_design(data: ShadowScores) -> CoinDesign:
     if (opposite >= 0).all() and (opposite[opposite] == np.arange(data.models)).all():
         if (chance != 0.5).any():
             raise InputError("`priors` must be 1/2 where models come in pairs of opposites")
-        return CoinDesign("pairs of opposites", opposite)
+        _check_alone(inside, chance, coined, log_chance=-math.log(2) * data.models / 2)
+        return CoinDesign("pairs of opposites", opposite, unit=data.unit)
     if (opposite >= 0).any():
         raise InputError(
             f"some models hold exactly what another lacks, such as {int(opposite.argmax())}, "
@@ -301,13 +340,16 @@ def coin_design(data: ShadowScores) -> CoinDesign:
     if np.ptp(counts) == 0 and np.ptp(chance) == 0:
         dealt, log_chance = int(counts[0]), scipy.stats.binom.logpmf(counts, data.models, chance)
         if float(np.sum(log_chance)) <= math.log(UNBELIEVABLE):
+            ways = math.log(math.comb(data.models, dealt))
+            _check_alone(inside, chance, coined, log_chance=-ways)
             some, rest, all_ = dealt * (dealt - 1), data.models - dealt, data.models
             alike = (some + rest * (rest - 1)) / (all_ * (all_ - 1))
             _check_models(inside, np.full(chance.size, alike))
-            return CoinDesign("fixed number", none, dealt)
+            return CoinDesign("fixed number", none, dealt, unit=data.unit)
     _check_counts(counts, data.models, chance, np.flatnonzero(coined))
+    _check_alone(inside, chance, coined)
     _check_models(inside, chance**2 + (1 - chance) ** 2)
-    return CoinDesign("own coins", none)
+    return CoinDesign("own coins", none, unit=data.unit)
 
 
 def _opposites(inside: BoolArray) -> NDArray[np.intp]:
@@ -332,6 +374,33 @@ def _check_counts(
         raise InputError(
             f"record {names[worst]} is in {counts[worst]} of {models} models, where its prior is "
             f"{chance[worst]:g}; give it its own prior, 0 if it is in no model by design"
+        )
+
+
+def _check_alone(
+    inside: BoolArray, chance: FloatArray, coined: BoolArray, *, log_chance: float | None = None
+) -> None:
+    """Refuse records of which too many are in the very models of an earlier one.
+
+    Whatever came before, a record repeats one of them with at most their number times the chance
+    of its likeliest models (``log_chance``, or of coins of its own). So the count is at most a sum
+    of independent coins, whose tail is at most the binomial one (Hoeffding 1956, Theorem 4).
+    """
+    _, first, place = np.unique(inside, axis=1, return_index=True, return_inverse=True)
+    place = place.ravel()
+    again = np.flatnonzero(first[place] != np.arange(place.size))
+    likeliest = len(inside) * np.log(np.maximum(chance, 1 - chance))
+    each = np.exp(likeliest if log_chance is None else np.full(chance.shape, log_chance))
+    mean = float(np.minimum(1, np.arange(chance.size) * each).mean())
+    if again.size < chance.size * mean + 1:
+        return
+    if float(scipy.stats.binom.sf(again.size - 1, chance.size, mean)) <= UNBELIEVABLE:
+        names = np.flatnonzero(coined)[[first[place[again[0]]], again[0]]]
+        raise InputError(
+            f"{again.size:,} of {chance.size:,} records are in the very models of an earlier one, "
+            f"such as {names[1]} in those of {names[0]}, which coins of their own do not do: where "
+            "one coin put several records in, name their `clusters` (in a table the column "
+            "`cluster`); each then counts once"
         )
 
 

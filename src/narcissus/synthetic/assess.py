@@ -430,19 +430,19 @@ def assess_file(
     risks.append(_linkability(files, halves, division, child(entropy, 2)))
     observer.advance()
     observer.finish()
-    return Assessment(halves, tuple(risks), _unlike(files) if files.control else None)
+    return Assessment(halves, tuple(risks), _unlike(files, halves) if files.control else None)
 
 
 def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:
     found: list[Positions] = []
     for name in ("real", "control"):
-        rows = files.rows(name)
-        if 0 < len(rows) < FEWEST:
+        drawn = files.one_of_each(files.rows(name), rng)[:most]
+        if 0 < len(drawn) < FEWEST:
+            what = "rows" if files.units is None else "units"
             raise InputError(
-                f"the {name} file has {len(rows)} rows: at least {FEWEST} are needed, half to "
+                f"the {name} file has {len(drawn)} {what}: at least {FEWEST} are needed, half to "
                 "choose an attack on and half to score it on"
             )
-        drawn = rng.permutation(rows)[:most]
         found += [drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]]
     return Halves(*found)
 
@@ -578,24 +578,30 @@ def _linkability(
     return Risk("linkability", "", attack, tried, real, control)
 
 
-def _unlike(files: GivenFiles) -> Unlike:
+def _unlike(files: GivenFiles, halves: Halves) -> Unlike:
     """Find the value whose share differs most, among values of nobody or of enough people."""
+    sides = files.rows("real"), files.rows("control")
+    if files.units is not None:  # rows of one unit are alike: one of each is independent
+        chosen = (
+            (halves.chosen_on, halves.scored),
+            (halves.control_chosen_on, halves.control_scored),
+        )
+        sides = np.concatenate(chosen[0]), np.concatenate(chosen[1])
+    ours, theirs = map(len, sides)
     found: list[tuple[float, int, int, float, float]] = []
     looked_at = 0
     for j in range(files.table.columns):
         codes = files.coarse[:, j]
         size = int(codes.max()) + 1
-        real = np.bincount(codes[files.rows("real")], minlength=size)
-        control = np.bincount(codes[files.rows("control")], minlength=size)
+        real, control = (np.bincount(codes[side], minlength=size) for side in sides)
         for code in range(size):
             a, b = int(real[code]), int(control[code])
-            together = files.real + files.control
-            tails = scipy.stats.hypergeom.sf(a - 1, together, a + b, files.real)
-            tails = min(tails, scipy.stats.hypergeom.cdf(a, together, a + b, files.real))
+            tails = scipy.stats.hypergeom.sf(a - 1, ours + theirs, a + b, ours)
+            tails = min(tails, scipy.stats.hypergeom.cdf(a, ours + theirs, a + b, ours))
             looked_at += 1
             if not (0 < a < NAMED or 0 < b < NAMED):
                 p_value = min(1.0, 2 * float(tails))
-                found.append((p_value, j, code, a / files.real, b / files.control))
+                found.append((p_value, j, code, a / ours, b / theirs))
     if not found:
         return Unlike("every column", f"what fewer than {NAMED} people have", 0.0, 0.0, 1.0)
     p_value, j, code, real, control = min(found)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TypeAlias
 
@@ -78,12 +79,22 @@ class GivenFiles:
     # groups of about equal size
     coarse: NDArray[np.int32]
     reading: tuple[str, ...] = ()  # how columns were read, a line each
+    # the person or household of each row, shape (rows,), of no meaning for the synthetic file;
+    # None where every row is a unit of its own
+    units: NDArray[np.int64] | None = None
 
     def rows(self, which: str) -> NDArray[np.int64]:
         """Return the positions of "real", "synthetic" or "control" in the table."""
         ends = np.cumsum([0, self.real, self.synthetic, self.control])
         at = ("real", "synthetic", "control").index(which)
         return np.arange(ends[at], ends[at + 1])
+
+    def one_of_each(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Put rows in random order; of those of one unit, keep one at random."""
+        drawn = rng.permutation(rows)
+        if self.units is None:
+            return drawn
+        return rng.permutation(drawn[np.unique(self.units[drawn], return_index=True)[1]])
 
     def label(self, name: str, code: int) -> str:
         """Name of a coarse value: its label, or the ends of a group of numbers."""
@@ -104,6 +115,7 @@ def read_files(
     bins: Mapping[str, Bins] | None = None,
     missing: MissingPolicy = "refuse",
     read_as: Mapping[str, ReadAs] | None = None,
+    unit: str | None = None,
 ) -> GivenFiles:
     """Read the files of an audit together.
 
@@ -120,6 +132,8 @@ def read_files(
     control: people of the same population who are not in the data; None if there are none.
     columns, drop, bins, missing, read_as: as for `read_table`; ``drop`` may name a column of only
         one file. A column in ``read_as`` is not checked for overlapping values.
+    unit: column of ``real`` and ``control`` that names the person or household of a row, no column
+        of the data. Rows of one unit depend on one another, so one of each is tried.
 
     >>> real = pd.DataFrame({"age": [30, 40, 50], "ill": ["no", "yes", "no"]})
     >>> read_files(real, real[::-1]).table.labels
@@ -128,9 +142,10 @@ def read_files(
     given = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in given.items() if source is not None}
     reading = Reading(checked_bins(bins), missing, 3 * MOST_ROWS, drop, read_as or {})
-    raws, left_out = _opened(sources, columns, drop)
+    raws, left_out, named = _opened(sources, columns, drop, unit)
     reading.check(list(raws["real"]))
     if missing == "drop":
+        named = {n: c[~np.any([r.gaps for r in raws[n].values()], 0)] for n, c in named.items()}
         raws = {name: _complete(name, raw) for name, raw in raws.items()}
     for name, raw in raws.items():
         gaps = [column.name for column in raw.values() if column.gaps.any()]
@@ -143,7 +158,14 @@ def read_files(
     table = held("the files", [column for column, _, _ in read], as_read)
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
     file_of = np.repeat(np.arange(len(sizes)), list(sizes.values()))
-    table = replace(table, codes=table.codes[np.lexsort((keys_of(table.codes), file_of))])
+    units = np.concatenate([named.get(name, np.zeros(sizes[name], np.int64)) for name in sizes])
+    order = np.lexsort((units, keys_of(table.codes), file_of))
+    table = replace(table, codes=table.codes[order])
+    if unit is not None:
+        many = (
+            f"{len(np.unique(c)):,} of {len(c):,} rows in the {n} file" for n, c in named.items()
+        )
+        left_out.append(f"One row of each `{unit}` is tried: {', '.join(many)}")
     notes = [note for _, _, notes in read for note in notes]
     found = GivenFiles(
         replace(table, values=tuple(map(_spaced, table.values, table.labels))),
@@ -152,23 +174,36 @@ def read_files(
         sizes.get("control", 0),
         np.column_stack([_coarse(table, j) for j in range(table.columns)]).astype(np.int32),
         (*_lines([readings for _, readings, _ in read], list(raws["real"])), *left_out, *notes),
+        units[order] if unit is not None else None,
     )
     _refuse_itself(found)
     return found
 
 
 def _opened(
-    sources: Mapping[str, Source], columns: Sequence[str] | None, drop: Sequence[str]
-) -> tuple[dict[str, Raw], list[str]]:
-    """Read the files unconverted, and list columns dropped without request."""
+    sources: Mapping[str, Source],
+    columns: Sequence[str] | None,
+    drop: Sequence[str],
+    unit: str | None,
+) -> tuple[dict[str, Raw], list[str], dict[str, NDArray[np.int64]]]:
+    """Read the files unconverted, list columns dropped without request, number each row's unit."""
     names = {name: _names(name, source) for name, source in sources.items()}
     for column in drop:
         if not any(column in there for there in names.values()):
             raise InputError(f"the real file: {unknown_column(column, names['real'])}")
     found: dict[str, Raw] = {}
     left_out: list[str] = []
+    named: dict[str, RawColumn] = {}
     for name, source in sources.items():
         here = [column for column in drop if column in names[name]]
+        if unit is not None and unit in names[name]:
+            if unit in (*drop, *(columns or ())):
+                raise InputError(f"`{unit}` is the unit of a row, no column: do not name it twice")
+            if name != "synthetic":
+                [named[name]] = _raw(name, source, [unit], ())
+            here.append(unit)
+        elif unit is not None and name != "synthetic":
+            raise InputError(f"the {name} file: {unknown_column(unit, names[name])}")
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
         raw, remarks = _raw(name, source, columns, here)
@@ -176,7 +211,37 @@ def _opened(
         left_out += [f"Of the {name} file: {text}" for text in remarks]
     _same_columns(found)
     order = sorted(found["real"])
-    return {name: {c: raw[c] for c in order} for name, raw in found.items()}, left_out
+    ordered = {name: {c: raw[c] for c in order} for name, raw in found.items()}
+    return ordered, left_out, _numbered(unit or "", named)
+
+
+def _numbered(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np.int64]]:
+    """Assign numbers to units in the order of their names; refuse those that both files have."""
+    for name, column in named.items():
+        if column.gaps.any():
+            row = int(column.gaps.argmax()) + 1
+            raise InputError(f"the {name} file: row {row:,} has no `{unit}`; give each row one")
+    names = {name: [_plain(value) for value in one.distinct] for name, one in named.items()}
+    real, *others = (set(one) for one in names.values()) if names else [set[str]()]
+    if others and (both := real & others[0]):
+        raise InputError(
+            f"{len(both):,} values of `{unit}` stand in the real and in the control file, such as "
+            f"{min(both)!r}: leave the rows of these units out of both, so that no person or "
+            "household is on two sides"
+        )
+    place = {key: at for at, key in enumerate(sorted(real.union(*others)))}
+    return {
+        name: np.array([place[key] for key in names[name]], np.int64)[one.codes]
+        for name, one in named.items()
+    }
+
+
+def _plain(value: object) -> str:
+    """Write equal numbers alike."""
+    try:
+        return str(Decimal(str(value)).normalize())
+    except InvalidOperation:
+        return str(value)
 
 
 @contextmanager

@@ -1,18 +1,19 @@
 """What came back beside fresh ones: gains follow from counts, groups add up, lines of a page."""
 
-from functools import cache
+from bisect import bisect_left
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from narcissus.evidence import clopper_pearson
+from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.memorization.classifier.layout import LAYOUT
 from narcissus.kinds.memorization.engine import (
     count_rows,
     groups_of,
+    limits_of,
     of_copies,
-    shown_gain,
     with_gains,
 )
 from narcissus.kinds.memorization.layout import CountedLine
@@ -38,8 +39,10 @@ def test_a_gain_is_the_share_less_that_of_fresh_ones_whatever_a_row_says():
     case = case_of(([], 30, 40, FRESH))
     [count, fresh, gain] = case.findings.rows
     assert (count.value, count.baseline, gain.value) == (0.75, 0.25, 0.5)
-    assert gain.quantity.low == gain.facts["low"] == 0.75 - 0.50012
-    assert gain.quantity.high == 0.75 - 0.12345
+    # the limits over fresh ones, and those in which both sides vary
+    alone, both = clopper_pearson(10, 40), TwoSamples(30, 40, 10, 40).excess()
+    assert gain.quantity.low == min(0.75 - alone.high, both.low)
+    assert gain.quantity.high == max(0.75 - alone.low, both.high)
     wrong = Quantity(value=0.9, low=0.8, grade="proved")
     forged = [count.model_copy(update={"quantity": wrong, "baseline": 0.0}), fresh,
               gain.model_copy(update={"quantity": wrong})]  # fmt: skip
@@ -88,41 +91,45 @@ def test_a_share_without_fresh_ones_shows_no_gain_and_may_be_some():
         assert row.of != "gain" or "low" not in row.facts
 
 
-@cache
-def shown(ours, of, theirs, others):
-    fresh = Quantity.of(clopper_pearson(theirs, others, confidence=0.95))
-    return shown_gain(ours, of, fresh), ours / of - fresh.high
-
-
 @pytest.mark.parametrize(
-    ("of", "others", "share"), [(8, 168, 0.05), (10, 1000, 0.1), (20, 20, 0.3)]
+    ("of", "others", "share", "gain"),
+    [(8, 168, 0.05, 0.0), (10, 1000, 0.1, 0.0), (20, 20, 0.3, 0.0), (20, 60, 0.2, 0.1)],
 )
-def test_a_model_that_never_saw_any_seldom_seems_to_gain(of, others, share):
-    rng = np.random.default_rng(1)
-    drawn = zip(rng.binomial(of, share, 3000), rng.binomial(others, share, 3000), strict=True)
-    gains = np.array([shown(int(ours), of, int(theirs), others) for ours, theirs in drawn])
-    # 1% of 3,000 above 5% would be seen; the limit of fresh ones alone fails as often as a third
-    assert (gains[:, 0] > 0).mean() < 0.05
-    assert (gains[:, 1] > 0).mean() > 0.05
+def test_a_gain_is_seldom_seen_beyond_what_there_is(of, others, share, gain):
+    """Exactly, over all counts, at a level of .025; the limit of fresh ones alone fails."""
+    theirs = np.arange(others + 1)
+    theirs = theirs[stats.binom.pmf(theirs, others, share) > 2e-3]
+    wrong = alone = 0.0
+    for some in map(int, theirs):
+
+        def shown(ours, some=some):
+            return limits_of(ours, of, some, others, 0.95)[0] > gain
+
+        high = clopper_pearson(some, others).high
+        chance = stats.binom.pmf(some, others, share)
+        least = bisect_left(range(of + 1), True, key=shown)
+        wrong += chance * stats.binom.sf(least - 1, of, share + gain)
+        alone += chance * stats.binom.sf(np.floor((gain + high) * of + 1e-9), of, share + gain)
+    assert wrong <= 0.025
+    assert alone > 0.05
+
+
+def test_a_record_of_before_is_read_by_its_own_rule():
+    """Its gains have a fact, the limit over fresh ones alone; 3 of 4 may come back by chance."""
+    [count, fresh, gain] = case_of(([], 3, 4, FRESH)).findings.rows
+    for ours, shown in ((3, 0.0), (30, 0.75 - 0.50012)):
+        row = count.model_copy(update={"facts": {"of": 4 * ours // 3, "recovered": ours}})
+        old = gain.model_copy(update={"facts": {"low": -9.0}})
+        found = list(with_gains([row, fresh, old], "recovered"))[2]
+        assert found.facts["low"] == 0.75 - 0.50012
+        assert (found.quantity.low, found.quantity.high) == (shown, 0.75 - 0.12345)
 
 
 def test_no_record_makes_reading_it_sum_without_end():
-    """A forged number of documents: the test of Fisher is a sum over as many."""
-    with pytest.raises(ValueError, match="are compared"):
-        shown_gain(10**14, 10**14, Quantity.of(clopper_pearson(0, 100, confidence=0.95)))
-
-
-def test_a_gain_that_is_no_chance_keeps_its_limit():
-    rng = np.random.default_rng(2)
-    kept = 0
-    for _ in range(300):
-        of, others = (int(n) for n in rng.integers(1, 40, 2))
-        ours, theirs = int(rng.integers(of + 1)), int(rng.integers(others + 1))
-        found, low = shown(ours, of, theirs, others)
-        chance = stats.hypergeom.sf(ours - 1, of + others, ours + theirs, of)
-        assert found == (min(low, 0.0) if chance > 0.05 else low)
-        kept += low > 0
-    assert kept > 30
+    """A forged number of documents: both sides are limited apart."""
+    low, high = limits_of(10**14, 10**14, 0, 100, 0.95)
+    assert 0.95 < low < 0.96
+    assert high == 1
 
 
 @pytest.mark.parametrize("kind", ["language-model", "image-model", "classifier"])
@@ -141,14 +148,14 @@ def line(ours, of, fresh=FRESH, **more):
 
 
 def test_a_share_stands_beside_that_of_fresh_ones_with_its_limits_rounded_outwards():
-    said = "never seen 25.0%; gain +24.9 to +62.7 points"
+    said = "never seen 25.0%; gain +27.8 to +68.3 points"
     assert line(30, 40).headline("words") == ("all", "75.0%", said, "sampled")
-    few = f"{said}; chance alone may give as much"  # Fisher's test of 3 of 4: 0.07
     known = line(3, 4)
-    assert known.headline("words") == ("all", "75.0%", few, "sampled")
     assert known.cells()[:5] == ["all", 4, 3, 0.75, 0.25]
     assert known.cells()[5].split() == ["12.3%", "to", "50.1%"]
-    assert known.cells()[6:] == ["+24.9 to +62.7"]
+    # of 4, three may come back by chance
+    assert known.headline("words")[2] == "never seen 25.0%; gain \N{MINUS SIGN}5.0 to +93.5 points"
+    assert known.cells()[6:] == ["\N{MINUS SIGN}5.0 to +93.5"]
     beside = line(3, 4, beside=(FRESH,), more=["x"])
     assert beside.cells() == [*known.cells()[:6], *known.cells()[4:], "x"]
 

@@ -24,8 +24,9 @@ class ScoresSpec(FileSection):
 
     scores: str = Field(
         description="`scores` and `members` of shape (models, records), and `priors` (records,) "
-        "where coins were not fair: .npz, .npy, .safetensors, or .csv and .parquet with a row for "
-        "each model and record. Canaries are records of one model or more."
+        "where coins were not fair, `clusters` where one coin put several in: .npz, .npy, "
+        ".safetensors, or .csv and .parquet with a row for each model and record. "
+        "Canaries are records of one model or more."
     )
     members: str | None = Field(
         default=None, description="The members, where the scores are a .npy file."

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
 import scipy
 from pydantic import BaseModel, Field
 
-from narcissus.evidence import each_confidence
+from narcissus.evidence import clopper_pearson, each_confidence
+from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Kind, PreparedWork, read_earlier
 from narcissus.results import Estimate
 from narcissus.rows import (
@@ -32,6 +34,7 @@ from narcissus.study.merging import MergedGroups
 StudyT = TypeVar("StudyT", bound=BaseModel)
 WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")
 Said = Mapping[str, float | str]
+Ends = tuple[float, float]
 Criteria = tuple[StudyCriterion, ...]
 
 BESIDE = ("fresh", "reference", "shadows")
@@ -84,29 +87,24 @@ def of_copies(copies: Sequence[int]) -> Said:
     return {"copies": first, **({"group": copies_text(first, more)} if more else {})}
 
 
-MOST = 10**7
-"""Documents or images that are compared: the test is a sum over as many."""
+LARGE = 200_000
+"""Documents or images from which on the shares of both sides are limited each by itself."""
 
 
-def shown_gain(ours: int, of: int, fresh: Quantity) -> float:
-    """Return the gain that is shown: its lower limit, and none where chance alone gives as much.
+@cache
+def limits_of(ours: int, of: int, theirs: int, others: int, confidence: float) -> Ends:
+    """Limit the gain: how many of those trained on come back varies, as of fresh ones.
 
-    The limit is about how many fresh ones come back on average. How many of those trained on do
-    varies as well, and of a few it varies much: a model that never saw any of them would often
-    seem to gain. So Fisher's exact test must refuse that, too, at the level of the limit.
+    Around the limits over fresh ones alone, which hold for the very ones trained on, so that no
+    dependence between these through the model makes them too narrow.
     """
-    assert fresh.value is not None
-    assert fresh.high is not None
-    assert fresh.trials is not None
-    assert fresh.confidence is not None
-    low, theirs = ours / of - fresh.high, round(fresh.value * fresh.trials)
-    if low <= 0:
-        return low
-    if of + fresh.trials > MOST:
-        raise ValueError(f"more than {MOST:,} are compared")
-    # as many or more of ours if all that came were drawn from all
-    chance = scipy.stats.hypergeom.sf(ours - 1, of + fresh.trials, ours + theirs, of)
-    return 0.0 if chance > 1 - fresh.confidence else low
+    fresh = clopper_pearson(theirs, others, confidence=confidence).ends
+    if of + others > LARGE:
+        own = clopper_pearson(ours, of, confidence=(1 + confidence) / 2).ends
+        fresh = clopper_pearson(theirs, others, confidence=(1 + confidence) / 2).ends
+        return own[0] - fresh[1], own[1] - fresh[0]
+    both = TwoSamples(ours, of, theirs, others).excess(confidence=confidence).ends
+    return min(both[0], ours / of - fresh[1]), max(both[1], ours / of - fresh[0])
 
 
 @dataclass(frozen=True)
@@ -148,11 +146,10 @@ class Counted:
         return -1.0 if self.gain.quantity.low is None else self.gain.quantity.low
 
     @property
-    def limits_of_gain(self) -> tuple[float, float] | None:
-        """Limits over fresh ones alone; None without them."""
-        if self.fresh is None or self.gain.quantity.high is None:
-            return None
-        return float(self.gain.facts["low"]), self.gain.quantity.high
+    def limits_of_gain(self) -> Ends | None:
+        """None without fresh ones."""
+        low, high = self.gain.quantity.low, self.gain.quantity.high
+        return None if self.fresh is None or low is None or high is None else (low, high)
 
     def words(self, unit: str) -> str:
         """Name the group by how often its members are in the training data."""
@@ -212,21 +209,41 @@ def with_gains(
 
     alone_may_be_gain: whether a share without fresh ones beside it may be gain, to more trials.
     """
+    # as records say it that were made before limits let both sides vary
+    earlier = any(row.of == "gain" and "low" in row.facts for row in rows)
+    whole = partial(_whole, alone_may_be_gain=alone_may_be_gain, earlier=earlier)
     group: list[StudyRow] = []
     for row in rows:
         if row.of == "gain":
             continue
         if row.of not in BESIDE:
-            yield from _whole(group, alone_may_be_gain=alone_may_be_gain)
+            yield from whole(group)
             group = []
         if row.of == counted or group:
             group.append(row)
         else:
             yield row
-    yield from _whole(group, alone_may_be_gain=alone_may_be_gain)
+    yield from whole(group)
 
 
-def _whole(group: Sequence[StudyRow], *, alone_may_be_gain: bool) -> Iterator[StudyRow]:
+def _earlier(ours: int, of: int, fresh: Quantity) -> tuple[Quantity, Said]:
+    """Return a gain over fresh ones alone; none is shown where Fisher's test accepts that."""
+    trials, share = fresh.trials or 1, ours / of
+    low, high = share - (fresh.high or 0.0), share - (fresh.low or 0.0)
+    found = Quantity(value=share - (fresh.value or 0.0), low=low, high=high, grade="sampled")
+    if low <= 0:
+        return found, {"low": low}
+    if of + trials > LARGE * 50:
+        raise ValueError("too many are compared")
+    together = ours + round((fresh.value or 0.0) * trials)
+    chance = scipy.stats.hypergeom.sf(ours - 1, of + trials, together, of)
+    shown = 0.0 if chance > 1 - (fresh.confidence or 0.0) else low
+    return found.model_copy(update={"low": shown}), {"low": low}
+
+
+def _whole(
+    group: Sequence[StudyRow], *, alone_may_be_gain: bool, earlier: bool
+) -> Iterator[StudyRow]:
     if not group:
         return
     count, *beside = group
@@ -236,11 +253,12 @@ def _whole(group: Sequence[StudyRow], *, alone_may_be_gain: bool) -> Iterator[St
     facts: Said = {}
     if fresh is None:
         gain = Quantity(value=ours / of if alone_may_be_gain else -1.0, low=-1.0, grade="sampled")
+    elif earlier:
+        gain, facts = _earlier(ours, of, fresh)
     else:
-        others = (fresh.value, fresh.high, fresh.low)
-        value, low, high = (ours / of - (one or 0.0) for one in others)
-        facts, shown = {"low": low}, shown_gain(ours, of, fresh)
-        gain = Quantity(value=value, low=shown, high=high, grade="sampled")
+        value, trials, level = fresh.value or 0.0, fresh.trials or 1, fresh.confidence or 0.95
+        low, high = limits_of(ours, of, round(value * trials), trials, level)
+        gain = Quantity(value=ours / of - value, low=low, high=high, grade="sampled")
     baseline = None if fresh is None else fresh.value
     yield count.model_copy(update={"quantity": share, "baseline": baseline})
     yield from beside

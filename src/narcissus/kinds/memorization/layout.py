@@ -46,8 +46,6 @@ class CountedLine:
         if fresh is None or gain is None:
             return self.label, percent(group.share), f"no fresh {unit}", "not assessed"
         text = f"never seen {percent(fresh.value)}; gain {between_points(*gain)} points"
-        if gain[0] > 0 >= group.shown_gain:
-            text += "; chance alone may give as much"
         return self.label, percent(group.share), text, "sampled"
 
     def cells(self) -> list[Cell]:
@@ -87,10 +85,8 @@ class MemorizationLayout(Layout):
         return groups
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
-        """Return the gain over fresh ones alone; one that is not known is not shown."""
-        if row.of in ("gain", "quality"):
-            return {"low": row.facts["low"]} if "low" in row.facts else None
-        return {}
+        """Leave out a gain that is not known."""
+        return {} if row.of not in ("gain", "quality") or row.quantity.high is not None else None
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         """Return what is recovered of a model's training data, whole records."""

@@ -368,6 +368,7 @@ def read_given(study: SyntheticStudy, folder: Path) -> GivenFiles:
         bins={name: Bins(**spec.model_dump(exclude_none=True)) for name, spec in data.bins.items()},
         missing=data.missing,
         read_as=data.read_as,
+        unit=data.unit,
     )
 
 

@@ -170,7 +170,8 @@ class SyntheticLayout(Layout):
                 NotAssessed(
                     "what is due to the release",
                     "the control differs from the real data in more than chance allows",
-                    "take the control at random from the people that the data were taken from",
+                    "take the control at random from the people that the data were taken from; "
+                    "where people or households have several rows, name their column as the `unit`",
                 )
             )
         found += [

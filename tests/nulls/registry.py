@@ -1,0 +1,896 @@
+"""Verdicts that rest on sampling, each with worlds in which its claim is false, or plainly true.
+
+An entry names the places in the code where its limit or test is used: a new place without an entry
+fails `tests/test_nulls.py`. A world plays the verdict once, from a generator, and returns whether
+a false claim was made; worlds stand at the boundary of the claim. `power` returns whether an effect
+of a given size was found. `tests/nulls/run.py` plays them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+
+import narcissus
+from narcissus import Game, evidence, play
+from narcissus.channels import sampled_leakage
+from narcissus.errors import InputError
+from narcissus.evidence.intervals import TwoSamples, auc
+from narcissus.evidence.refutation import refuted_by_runs
+from narcissus.extraction.recovered import (
+    Division,
+    NamedCanaries,
+    TextDocument,
+    recovered_documents,
+    tpr_at_fpr,
+)
+from narcissus.kinds.memorization.engine import limits_of
+from narcissus.kinds.memorization.language.attacks import AttackedDocuments
+from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
+from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.mechanisms import RandomizedResponse
+from narcissus.membership import audit_membership, shadow_scores
+from narcissus.profiles import Bayes, write_out
+from narcissus.success import Resilience
+from narcissus.success.relations import OneOfPair
+from narcissus.synthetic import FileThreat, assess_file, read_files
+from narcissus.worlds import Pairs
+
+Draws = np.random.Generator
+World = Callable[[Draws], bool]
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Power:
+    """An effect in words, its sizes from small to large, and whether one was found."""
+
+    effect: str
+    sizes: Sequence[float]
+    found: Callable[[float, Draws], bool]
+
+
+@dataclass(frozen=True)
+class Null:
+    """A verdict, what it rests on, and how often it is wrong where it is false."""
+
+    verdict: str
+    at: tuple[str, ...]  # places in the code, `room/module function`
+    theorem: str
+    assumes: str  # hypotheses: independence of what, exchangeability, fixed beforehand
+    kept_by: str  # where the code sees to that
+    else_: str  # what happens to the rate where it fails
+    worlds: Mapping[str, World]
+    power: Power
+    declared: float = ALPHA
+    repeats: float = 1.0  # times the usual number: less where a play takes long
+    is_approximate: bool = False  # then a higher rate is shown, and fails nothing
+    outside: Mapping[str, World] = field(default_factory=dict)
+    """Worlds beyond the assumptions: the rate is shown, and fails nothing."""
+
+
+def misses(found: evidence.Estimate, truth: float) -> bool:  # pyright: ignore
+    """Return whether limits do not hold the truth."""
+    low = -np.inf if found.low is None else found.low
+    high = np.inf if found.high is None else found.high
+    return bool(low > truth + 1e-12 or high < truth - 1e-12)
+
+
+# Means of trials -------------------------------------------------------------------------------
+
+
+def mean(draw: Callable[[Draws], np.ndarray], truth: float, people: int, g: Draws) -> bool:
+    return misses(evidence.mean_limits(draw(g), people=people), truth)
+
+
+def rare_ruin(g: Draws) -> np.ndarray:
+    """Return .9 nearly always and 0 with chance 1/30: of mean .87."""
+    return np.where(g.random(60) < 1 / 30, 0.0, 0.9)
+
+
+MEANS = {
+    "shares of 100 people, 30 trials": partial(mean, lambda g: g.binomial(100, 0.87, 30) / 100,
+                                               0.87, 100),
+    "trials that are right or wrong": partial(mean, lambda g: g.binomial(1, 0.3, 60) * 1.0, 0.3, 1),
+    "all right but for a rare ruin": partial(mean, rare_ruin, 0.87, 100),
+    "shares of 1e-4": partial(mean, lambda g: g.binomial(100, 1e-4, 200) / 100, 1e-4, 100),
+    "a constant": partial(mean, lambda g: np.full(20, 0.5), 0.5, 100),
+}  # fmt: skip
+
+
+def difference(ours: float, theirs: float, trials: int, g: Draws) -> bool:
+    first, second = (g.binomial(100, p, trials) / 100 for p in (ours, theirs))
+    return misses(evidence.difference_limits(first, second, people=100), ours - theirs)
+
+
+def advantage(g: Draws) -> bool:
+    base = g.beta(8, 2, 60)
+    won = g.binomial(50, 0.25 + 0.75 * base) / 50
+    return misses(evidence.advantage_limits(won, base, people=50), 0.25)
+
+
+def enclosed(g: Draws) -> bool:
+    low = g.binomial(100, 0.6, 80) / 100
+    values = low + (1 - low) * g.binomial(1, 0.1, 80)
+    sums = evidence.PeopleSums(100 * low, 100 * low, 100)
+    found = evidence.enclosed_limits(
+        values, evidence.Envelope(low, sums), evidence.Envelope(np.ones(80)), people=100
+    )
+    return misses(found, 0.64)
+
+
+def people_upper(chance: float, g: Draws) -> bool:
+    sums = g.binomial(50, chance, 20).astype(float)
+    return misses(evidence.population_mean_upper(sums, sums, 50), chance)
+
+
+def median(g: Draws) -> bool:
+    values = g.normal(size=15).round(1)
+    return misses(evidence.median_limits(values), 0.0)
+
+
+def student(draw: Callable[[Draws], np.ndarray], truth: float, g: Draws) -> bool:
+    return misses(evidence.studentised_limits(draw(g)), truth)
+
+
+def anytime(g: Draws) -> bool:
+    """Stop at the first look at which the limits are wrong."""
+    seen = g.binomial(1, 0.3, 400) * 1.0
+    return any(misses(evidence.anytime_limits(seen[:n]), 0.3) for n in range(20, 401, 20))
+
+
+def count(chance: float, trials: int, g: Draws) -> bool:
+    return misses(evidence.clopper_pearson(int(g.binomial(trials, chance)), trials), chance)
+
+
+# Two samples -----------------------------------------------------------------------------------
+
+
+def two(p: float, n: int, q: float, m: int, g: Draws) -> bool:
+    found = TwoSamples(int(g.binomial(n, p)), n, int(g.binomial(m, q)), m)
+    return found.refuses(p - q, error=ALPHA / 2) or found.reversed.refuses(q - p, error=ALPHA / 2)
+
+
+def gain(n: int, m: int, share: float, more: float, g: Draws) -> bool:
+    ours, theirs = int(g.binomial(n, share + more)), int(g.binomial(m, share))
+    low, high = limits_of(ours, n, theirs, m, 1 - ALPHA)
+    return not low <= more + 1e-12 <= high + 2e-12
+
+
+def area(n: int, m: int, decimals: int, g: Draws) -> bool:
+    return misses(auc(g.normal(size=n).round(decimals), g.normal(size=m).round(decimals)), 0.5)
+
+
+def tolerance(g: Draws) -> bool:
+    found = tpr_at_fpr(np.zeros(1), g.random(60), 0.1)
+    return found.threshold is not None and 1 - found.threshold > 0.1
+
+
+def fisher(share: float, g: Draws) -> bool:
+    """Divide documents at random, of which a share comes back whatever was trained on."""
+    came = g.permutation(np.arange(120) < 120 * share)
+    chance = recovered_documents(came[:40], came[40:]).chance
+    return chance is not None and chance <= ALPHA
+
+
+def canaries(g: Draws) -> bool:
+    ranks = tuple(int(r) for r in g.integers(1, 21, 30))
+    return NamedCanaries(1, 30, ranks, 19, 0, 6).chance() <= ALPHA
+
+
+# Given files -----------------------------------------------------------------------------------
+
+
+def rows_of(
+    people: int, first: int, g: Draws, *, each: int = 1, ties: bool = False
+) -> pd.DataFrame:
+    """Draw people with columns of their own, in several rows of which one column varies."""
+    found = pd.DataFrame({
+        "who": np.arange(people) + first, "age": g.integers(0, 3 if ties else 50, people),
+        "town": g.integers(0, 8, people), "ill": g.integers(0, 2, people),
+        "always": np.where(np.arange(people) > 0, "x", "y"),
+    })  # fmt: skip
+    found = found.loc[found.index.repeat(each)].reset_index(drop=True)
+    return found.assign(ward=g.integers(0, 5, len(found)))
+
+
+def given(
+    g: Draws,
+    *,
+    each: int = 1,
+    unit: bool = False,
+    ties: bool = False,
+    known: bool = False,
+    copied: float = 0.0,
+) -> tuple[bool, bool]:
+    """Return whether an excess is claimed of a file, and whether its control is called foreign."""
+    real, other, control = (rows_of(80, k, g, each=each, ties=ties) for k in (0, 500, 1000))
+    if known:
+        real, other, control = (one.assign(same=one.ill) for one in (real, other, control))
+    if copied:
+        other = pd.concat([real[: round(copied * len(real))], other[round(copied * len(real)) :]])
+    how = {"unit": "who"} if unit else {"drop": ["who"]}
+    made = other.drop(columns="who") if unit else other
+    found = assess_file(read_files(real, made, control, **how), FileThreat(("ill",)),
+                        entropy=int(g.integers(2**31)))  # fmt: skip
+    error = ALPHA / 2 / len(found.risks)
+    counts = [risk.counts() for risk in found.risks]
+    return any(c.refuses(0.0, error=error) for c in counts if c), bool(found.unlike.is_shown)
+
+
+def foreign_by(shift: float, g: Draws) -> bool:
+    real, other, control = (rows_of(150, k, g) for k in (0, 500, 1000))
+    control.loc[g.random(150) < shift, "town"] = 0
+    found = assess_file(read_files(real, other, control, drop=["who"]), FileThreat(("ill",)),
+                        entropy=1)  # fmt: skip
+    return bool(found.unlike.is_shown)
+
+
+# Audits of guarantees ---------------------------------------------------------------------------
+
+
+def responses(inside: np.ndarray, epsilon: float, g: Draws) -> np.ndarray:
+    """Return randomised responses: scores that keep epsilon exactly, with noise to break ties."""
+    true = g.random(inside.shape) < 1 / (1 + np.exp(-epsilon))
+    return np.where(true, inside, ~inside) + 1e-6 * g.normal(size=inside.shape)
+
+
+def membership(
+    epsilon: float, g: Draws, *, each: int = 1, named: bool = False, claimed: float | None = None
+) -> bool:
+    inside = g.random((16, 40)) < 0.5
+    scores, clusters = responses(inside, epsilon, g), np.repeat(np.arange(40), each)
+    inside, scores = (np.repeat(one, each, axis=1) for one in (inside, scores))
+    scores = scores + 1e-9 * g.normal(size=scores.shape)
+    try:
+        data = shadow_scores(scores, inside, clusters=clusters if named else None)
+        found = audit_membership(data, attack="score", rng=int(g.integers(2**31)))
+    except InputError:  # refused: nothing is claimed
+        return False
+    return found.epsilon > (epsilon if claimed is None else claimed)
+
+
+def band(g: Draws, shift: float = 0.0) -> bool:
+    found = evidence.roc_band(g.normal(size=60) + shift, g.normal(size=90))
+    lows = [found.tpr_at(rate).low - rate for rate in (0.02, 0.1, 0.3, 0.6)]
+    return max(lows) > 1e-12
+
+
+@cache
+def refuted(how: str, correct: int) -> float:
+    """Return the epsilon that a count refutes; of few different ones, whatever is played."""
+    if how == "priors":
+        return evidence.refute_priors(np.full((60, 2), 0.5), correct).epsilon
+    if how == "runs":
+        return refuted_by_runs([0.5, 0.5], 100, correct).epsilon
+    return evidence.refute(200, 120, correct).epsilon
+
+
+def counts(how: str, guesses: int, epsilon: float, real: float, g: Draws) -> bool:
+    right = int(g.binomial(guesses, 1 / (1 + np.exp(-real))))
+    return refuted(how, right) > epsilon
+
+
+GAME = Game(Pairs([[[0], [1]]]), RandomizedResponse(1.0), OneOfPair(1))
+DELTA = write_out(GAME).delta(0.5)
+
+
+def resilient(less: float, g: Draws) -> bool:
+    """Look after every trial at a game that is exactly as resilient as claimed, or less."""
+    attacker = Bayes(0.5).prepare(GAME)
+    run = play(GAME, attacker, Resilience(0.5, DELTA - less), trials=300, confidence=1 - ALPHA,
+               rng=int(g.integers(2**31)))  # fmt: skip
+    return run.outcome == "violates"
+
+
+def leaks(chance: float, truth: float, g: Draws) -> bool:
+    secret = g.integers(2, size=300)
+    shown = np.where(g.random(300) < chance, secret, 1 - secret)
+    found = sampled_leakage(secret, shown, measures=["shannon-leakage"], prior=[0.5, 0.5],
+                            rng=int(g.integers(2**31)))["shannon-leakage"]  # fmt: skip
+    return found.low > truth + 1e-12
+
+
+def bits(chance: float, g: Draws) -> bool:
+    return evidence.randomness_tests(g.random(1024) < chance).p_value <= ALPHA
+
+
+def in_order(g: Draws) -> bool:
+    """Three settings at their threshold, from most noise to least: any is called met."""
+    highs = [evidence.clopper_pearson(int(g.binomial(100, 0.4)), 100, confidence=1 - 2 * ALPHA).high
+             for _ in range(3)]  # fmt: skip
+    return evidence.first_in_sequence(high < 0.4 for high in highs) > 0
+
+
+# Whole reports ---------------------------------------------------------------------------------
+
+
+def language_report(g: Draws, gained: float = 0.0) -> bool:
+    """Return whether a report of a model without memory says of anything that there is some."""
+    docs = [TextDocument(str(i), 1 + 3 * (i % 3 == 0)) for i in range(150)]
+    trained, fresh = tuple(docs[:60]), tuple(docs[60:])
+    attacked = [
+        AttackedDocuments(name, "", trained, fresh, g.random(60) < 0.2 + gained,
+                          g.random(90) < 0.2, None)
+        for name in ("generation", "completion")
+    ]  # fmt: skip
+    scores = [
+        {name: g.normal(size=n) for name in ("perplexity", "zlib", "lower")} for n in (60, 90)
+    ]
+    named = [NamedCanaries(1, 20, tuple(int(r) for r in g.integers(1, 101, 20)), 99, 0, 8)]
+    study = LanguageStudy.model_validate(
+        {"data": {"documents": "x"}, "model": {"name": "ngram"}, "threshold": {"gain": 0.0}}
+    )
+    found = FoundAboutModel(
+        "", 1, Division(trained, fresh), attacked, *scores, named, None, has_reference=False
+    )
+    case = KIND.judge(KIND.measured(study, found))
+    gains = [row.quantity.low for row in case.findings.rows if row.of in ("gain",)]
+    above = [row.quantity.low for row in case.findings.select(of="above a fresh one")]
+    many = [row.facts["named"] > row.facts["by_chance"] for row in case.findings.rows
+            if row.of == "canaries named"]  # fmt: skip
+    return case.status == "exceeded" or max(gains) > 0 or max(above) > 0.5 or any(many)
+
+
+def table_report(g: Draws, epsilon: float = 1e-3) -> bool:
+    """Return whether an audit of tables that are noise alone says that a threshold is exceeded."""
+    seed = int(g.integers(2**31))
+    frame = pd.DataFrame({"a": g.integers(0, 3, 80), "b": g.integers(0, 4, 80),
+                          "s": g.integers(0, 2, 80)})  # fmt: skip
+    study = {
+        "data": {"frame": frame}, "threat": {"unknown": ["s"], "targets": 20},
+        "prior": {"name": "empirical"}, "threshold": {"advantage": 0.0},
+        "mechanism": {"name": "marginals", "k": 2, "delta": 1e-5,
+                      "epsilon": [epsilon / 2, epsilon]},
+        "attacks": {"prior": {}, "posterior": {}}, "run": {"trials": 20, "seed": seed},
+    }  # fmt: skip
+    return narcissus.run(narcissus.load_study(study)).status == "exceeded"
+
+
+def membership_report(g: Draws, epsilon: float = 0.0) -> bool:
+    """Return whether a report of two attacks refutes more than is true, or tells members apart."""
+    inside = g.random((16, 60)) < 0.5
+    scores = responses(inside, epsilon, g)
+    with TemporaryDirectory() as folder:
+        np.savez(Path(folder) / "scores.npz", scores=scores, members=inside)
+        study = {
+            "kind": "membership", "data": {"scores": "scores.npz"},
+            "threat": {"attacks": ["score", "lira-fixed"], "fpr": [0.1], "targets": 4},
+            "run": {"seed": int(g.integers(2**31))},
+        }  # fmt: skip
+        rows = narcissus.run(narcissus.load_study(study, folder=folder)).record.rows
+    told = [row.quantity.low or 0.0 for row in rows if row.of == "members told"]
+    return max(row.value for row in rows if row.role == "refuted") > 0 or max(told, default=0) > 0.1
+
+
+T = "kinds/table/"
+NULLS = (
+    Null(
+        "a mean over trials",
+        (
+            f"{T}estimates AttackScores.share",
+            f"{T}estimates AttackScores.baseline",
+            f"{T}estimates within",
+            f"{T}estimates guess_of_group",
+            f"{T}summary _best",
+            f"{T}summary _hits",
+            f"{T}bound_summary other_tails",
+            "membership/audit rates_across_models",
+            "profiles/profile _played",
+            "channels/sampled_leakage Played.information",
+            "kinds/memorization/language/kind beside_shadows",
+            "kinds/memorization/image/kind _by_shadows",
+            "game/loop summary",
+        ),
+        "Waudby-Smith and Ramdas 2023, Theorem 3 (betting)",
+        "trials independent and alike; their number fixed beforehand",
+        "trials are keyed draws of one game; shadow models are told to be trained apart",
+        "trials that share a model or a seed count as more than they are",
+        MEANS,
+        Power(
+            "above .5, 100 trials of 100 people",
+            (0.005, 0.01, 0.015, 0.02, 0.03, 0.05),
+            lambda s, g: (
+                evidence.mean_limits(g.binomial(100, 0.5 + s, 100) / 100, people=100).low > 0.5
+            ),
+        ),
+    ),
+    Null(
+        "a chance, by a count",
+        (
+            "extraction/assess _against_shadows",
+            "extraction/bench Bench.share",
+            "extraction/evidence trials_to_settle.settled",
+            "extraction/recovered recovered_documents.share",
+            "game/loop summary",
+            "game/loop named_right",
+            "kinds/memorization/image/kind _by_shadows",
+            "kinds/memorization/language/kind beside_shadows",
+            "kinds/memorization/engine limits_of",
+            "kinds/secrets/kind _rows",
+            "kinds/synthetic/kind _counted",
+            f"{T}estimates guess_of_group",
+            f"{T}excesses _of_counts",
+            f"{T}judgement _of_counts",
+            f"{T}summary _hits",
+        ),
+        "Clopper and Pearson 1934",
+        "trials independent and alike; their number fixed beforehand",
+        "a play is one trial; what shares a release is averaged first",
+        "outcomes of one release that are counted apart make it too narrow",
+        {
+            "20 fair coins": partial(count, 0.5, 20),
+            "1e-4 of 10,000": partial(count, 1e-4, 10_000),
+            "one trial": partial(count, 0.975, 1),
+        },
+        Power(
+            "above .5, 100 trials",
+            (0.05, 0.1, 0.15, 0.2, 0.25),
+            lambda s, g: evidence.clopper_pearson(int(g.binomial(100, 0.5 + s)), 100).low > 0.5,
+        ),
+    ),
+    Null(
+        "a difference of paired means",
+        (
+            f"{T}estimates AttackScores.gain",
+            f"{T}estimates AttackScores.above_guess",
+            f"{T}summary prior_test",
+            f"{T}summary _by_chance",
+            "kinds/synthetic/kind _rows",
+        ),
+        "Waudby-Smith and Ramdas 2023, Theorem 3",
+        "pairs independent and alike; their number fixed beforehand",
+        "both numbers of a pair are of the same trial, or of the same person of a file",
+        "pairs that depend on one another count as more than they are",
+        {
+            "equal means": partial(difference, 0.6, 0.6, 40),
+            "ties": partial(difference, 1.0, 1.0, 40),
+            "shares of 1e-4": partial(difference, 2e-4, 1e-4, 100),
+        },
+        Power(
+            "of .5, 100 trials of 100 people",
+            (0.01, 0.02, 0.03, 0.05),
+            lambda s, g: (
+                evidence.difference_limits(
+                    g.binomial(100, 0.5 + s, 100) / 100, g.binomial(100, 0.5, 100) / 100, people=100
+                ).low
+                > 0
+            ),
+        ),
+    ),
+    Null(
+        "an advantage over the baseline",
+        (f"{T}estimates AttackScores.advantage",),
+        "Waudby-Smith and Ramdas 2023, Theorem 3; a payoff for each advantage",
+        "trials independent and alike; their number fixed beforehand",
+        "shares and baselines are of the same trial",
+        "as of a mean over trials",
+        {"baselines that vary": advantage},
+        Power(
+            "over baselines near .5, 100 trials of 100 people",
+            (0.02, 0.04, 0.06, 0.1),
+            lambda s, g: (
+                evidence.advantage_limits(
+                    g.binomial(100, 0.5 + s / 2, 100) / 100, np.full(100, 0.5), people=100
+                ).low
+                > 0
+            ),
+        ),
+    ),
+    Null(
+        "a mean between envelopes",
+        (f"{T}estimates AttackScores._between", f"{T}excesses apart"),
+        "betting on what is above the envelope, and a limit over people of the envelope",
+        "trials independent; people of a trial drawn independently or without replacement",
+        "people are drawn from the prior by keyed streams",
+        "people drawn in households count apart",
+        {"a tenth of trials all right": enclosed},
+        Power(
+            "above .6, 80 trials of 100 people",
+            (0.01, 0.02, 0.04, 0.08),
+            lambda s, g: (
+                evidence.enclosed_limits(
+                    (v := g.binomial(100, 0.6 + s, 80) / 100),
+                    evidence.Envelope(v, evidence.PeopleSums(100 * v, 100 * v, 100)),
+                    evidence.Envelope(np.ones(80)),
+                    people=100,
+                ).low
+                > 0.6
+            ),
+        ),
+    ),
+    Null(
+        "a population's mean, from above",
+        (f"{T}bound_summary mean_of_people",),
+        "Waudby-Smith and Ramdas 2023, Theorem 2; Maclaurin's inequality",
+        "people of a trial drawn independently or without replacement; trials independent",
+        "people are drawn from the prior by keyed streams",
+        "people drawn in households count apart",
+        {"fair": partial(people_upper, 0.5), "1e-3": partial(people_upper, 1e-3)},
+        Power(
+            "below .5, 20 trials of 50 people",
+            (0.03, 0.05, 0.07, 0.1),
+            lambda s, g: (
+                evidence.population_mean_upper(
+                    (x := g.binomial(50, 0.5 - s, 20).astype(float)), x, 50
+                ).high
+                < 0.5
+            ),
+        ),
+    ),
+    Null(
+        "a median over trials",
+        (f"{T}summary attack_result",),
+        "Thompson 1936 (order statistics)",
+        "trials independent and alike",
+        "trials are keyed draws of one game",
+        "trials that share a model count as more than they are",
+        {"ties": median},
+        Power(
+            "of standard deviations, 15 trials",
+            (0.5, 1.0, 1.5, 2.0),
+            lambda s, g: evidence.median_limits(g.normal(size=15) + s).low > 0,
+        ),
+    ),
+    Null(
+        "a mean, approximately",
+        (f"{T}summary _roughly",),
+        "Student's t",
+        "trials independent, means over many people",
+        "shown as approximate; decides nothing",
+        "skewed trials are missed far more often",
+        {"shares of 100 people": partial(student, lambda g: g.binomial(100, 0.87, 30) / 100, 0.87)},
+        Power(
+            "above .5, 30 trials of 100 people",
+            (0.01, 0.02, 0.03, 0.05),
+            lambda s, g: evidence.studentised_limits(g.binomial(100, 0.5 + s, 30) / 100).low > 0.5,
+        ),
+        is_approximate=True,
+        outside={"a rare ruin": partial(student, rare_ruin, 0.87)},
+    ),
+    Null(
+        "a mean, looked at after every trial",
+        ("game/loop summary",),
+        "Ville 1939 (betting)",
+        "trials independent of the past; whoever looks may stop for any reason in it",
+        "stakes depend on earlier trials only",
+        "a later trial that was seen before stopping",
+        {"stopped at the first miss": anytime},
+        Power(
+            "above .5, 400 trials",
+            (0.05, 0.1, 0.15, 0.2),
+            lambda s, g: evidence.anytime_limits(g.binomial(1, 0.5 + s, 400) * 1.0).low > 0.5,
+        ),
+        repeats=0.2,
+    ),
+    Null(
+        "an excess of one sample over another",
+        (
+            "synthetic/assess Risk.counts",
+            "synthetic/assess _chosen",
+            "kinds/memorization/engine limits_of",
+        ),
+        "Berger and Boos 1994, maximised by bounds; Fisher 1935 at no excess",
+        "both samples independent; the other's limits at a share of the error fixed beforehand",
+        "one row of each unit is scored; attacks are chosen on other people",
+        "rows of one person that count apart make it too sure",
+        {
+            "equal shares": partial(two, 0.3, 40, 0.3, 25),
+            "an excess of .1": partial(two, 0.4, 60, 0.3, 60),
+            "a large sample beside a small one": partial(two, 0.98, 5000, 0.96, 3),
+            "shares of 1e-4": partial(two, 2e-4, 5000, 1e-4, 5000),
+            "one and one": partial(two, 0.5, 1, 0.5, 1),
+            "certain": partial(two, 1.0, 30, 1.0, 30),
+        },
+        Power(
+            "over .5, 300 people on each side",
+            (0.05, 0.1, 0.15, 0.2),
+            lambda s, g: TwoSamples(
+                int(g.binomial(300, 0.5 + s)), 300, int(g.binomial(300, 0.5)), 300
+            ).refuses(0.0, error=ALPHA / 2),
+        ),
+        repeats=0.5,
+    ),
+    Null(
+        "a gain over fresh documents or images",
+        ("kinds/memorization/engine limits_of",),
+        "as of an excess, around the limits over fresh ones alone",
+        "documents are independent draws of one source",
+        "the division is random, or told",
+        "near copies of documents count apart",
+        {
+            "30 beside 300": partial(gain, 30, 300, 0.1, 0.0),
+            "8 beside 168": partial(gain, 8, 168, 0.05, 0.0),
+            "20 beside 60, a gain of .1": partial(gain, 20, 60, 0.2, 0.1),
+        },
+        Power(
+            "over .1, 100 documents beside 100",
+            (0.1, 0.15, 0.2, 0.25, 0.3),
+            lambda s, g: (
+                limits_of(int(g.binomial(100, 0.1 + s)), 100, int(g.binomial(100, 0.1)), 100, 0.95)[
+                    0
+                ]
+                > 0
+            ),
+        ),
+        repeats=0.3,
+    ),
+    Null(
+        "scores above a fresh document",
+        ("kinds/memorization/language/kind _score",),
+        "Hoeffding 1963, sections 4 and 5; Bentkus 2004",
+        "documents of both sides are independent draws",
+        "the division is random, or told",
+        "near copies of documents count apart",
+        {
+            "30 beside 3,000": partial(area, 30, 3000, 9),
+            "100 beside 300": partial(area, 100, 300, 9),
+            "300 beside 100": partial(area, 300, 100, 9),
+            "ties": partial(area, 100, 100, 0),
+            "a model that scores all alike": lambda g: misses(auc(np.ones(40), np.ones(50)), 0.5),
+        },
+        Power(
+            "of standard deviations, 100 beside 100",
+            (0.3, 0.4, 0.5, 0.6, 0.8),
+            lambda s, g: auc(g.normal(size=100) + s, g.normal(size=100)).low > 0.5,
+        ),
+        repeats=0.3,
+    ),
+    Null(
+        "few false alarms above a threshold",
+        ("kinds/memorization/language/kind _score",),
+        "Wilks 1941 (tolerance limit)",
+        "fresh documents are independent draws of one source",
+        "they chose nothing",
+        "near copies of documents count apart",
+        {"uniform scores": tolerance},
+        Power(
+            "standard deviations told at .1, of 60 and 60",
+            (1.0, 1.5, 2.0, 2.5),
+            lambda s, g: (
+                (tpr_at_fpr(g.normal(size=60) + s, g.normal(size=60), 0.1).told or 0) > 0.2
+            ),
+        ),
+    ),
+    Null(
+        "more of those trained on came back",
+        ("extraction/recovered recovered_documents", "kinds/memorization/engine _earlier"),
+        "Fisher 1935 (hypergeometric)",
+        "which documents were trained on was drawn at random",
+        "the division is random, or told",
+        "sources that differ make it any number",
+        {"half come back": partial(fisher, 0.5), "five do": partial(fisher, 5 / 120)},
+        Power(
+            "beyond .2, of 40 beside 80",
+            (0.1, 0.2, 0.3, 0.4),
+            lambda s, g: (
+                recovered_documents(g.random(40) < 0.2 + s, g.random(80) < 0.2).chance <= ALPHA
+            ),
+        ),
+    ),
+    Null(
+        "canaries named",
+        (),
+        "binomial, exact",
+        "secrets drawn independently and uniformly",
+        "drawn by the study itself",
+        "none: secrets are the study's own",
+        {"ranks at random": canaries},
+        Power(
+            "share named beyond chance, of 30",
+            (0.1, 0.2, 0.3),
+            lambda s, g: (
+                NamedCanaries(
+                    1,
+                    30,
+                    tuple(np.where(g.random(30) < s, 1, g.integers(1, 21, 30)).tolist()),
+                    19,
+                    0,
+                    6,
+                ).chance()
+                <= ALPHA
+            ),
+        ),
+    ),
+    Null(
+        "a whole report: synthetic file",
+        ("kinds/synthetic/kind _rows",),
+        "Fisher 1935 and Berger and Boos 1994, Bonferroni over risks",
+        "people exchangeable; one row of each unit",
+        "halves are drawn at random, one row of a unit",
+        "rows of one person that count apart: see beside",
+        {
+            "independent people": lambda g: given(g)[0],
+            "ties": lambda g: given(g, ties=True)[0],
+            "a secret that equals a known column": lambda g: given(g, known=True)[0],
+            "three rows a person, named": lambda g: given(g, each=3, unit=True)[0],
+        },
+        Power(
+            "share of the data copied, 80 people",
+            (0.25, 0.5, 0.75, 1.0),
+            lambda s, g: given(g, copied=s)[0],
+        ),
+        repeats=0.1,
+        outside={"three rows a person, not named": lambda g: given(g, each=3)[0]},
+    ),
+    Null(
+        "synth: the control is foreign",
+        ("synthetic/assess _unlike",),
+        "Fisher 1935, Bonferroni over values",
+        "one row of each unit; both sides of one population",
+        "one row of each unit is taken",
+        "rows of one person that count apart: see beside",
+        {
+            "independent people": lambda g: given(g)[1],
+            "three rows a person, named": lambda g: given(g, each=3, unit=True)[1],
+        },
+        Power(
+            "share of the control moved to one town, 150 people", (0.1, 0.2, 0.3, 0.4), foreign_by
+        ),
+        declared=0.001,
+        repeats=0.1,
+        outside={"three rows a person, not named": lambda g: given(g, each=3)[1]},
+    ),
+    Null(
+        "membership: an epsilon is refuted",
+        ("membership/audit audit_membership",),
+        "Narcissus theory 4.3; Steinke, Nasr and Jagielski 2023",
+        "a coin of its own for each record, or each cluster; models trained apart",
+        "the design of the coins is tested; clusters that show are refused",
+        "coins that fall together, where few models hide it",
+        {
+            "fair coins, nothing learnt": partial(membership, 0.0),
+            "randomised response at the claim": partial(membership, 1.0),
+            "clusters of three, named": partial(membership, 0.0, each=3, named=True),
+            "clusters of three, not named": partial(membership, 0.0, each=3),
+        },
+        Power(
+            "epsilon, where 0 is refuted: 4 of 16 models, 40 records",
+            (0.25, 0.5, 1.0, 2.0),
+            lambda s, g: membership(s, g, claimed=0.0),
+        ),
+        repeats=0.2,
+    ),
+    Null(
+        "membership: rates at every threshold",
+        ("membership/audit _curve",),
+        "exact order statistics, at all thresholds at once",
+        "scores independent within both sides",
+        "shown as approximate where models are shared",
+        "records that share models",
+        {"no difference": band},
+        Power("standard deviations, 60 beside 90", (0.5, 1.0, 1.5, 2.0), lambda s, g: band(g, s)),
+    ),
+    Null(
+        "refute: an epsilon, by counts",
+        ("cli/evidence refute",),
+        "Narcissus theory 4.3 and 4.4",
+        "secrets uniform and independent; guesses fixed beforehand",
+        "told by whoever gives the counts",
+        "coins that fall together",
+        {
+            "at epsilon 1": partial(counts, "counts", 120, 1.0, 1.0),
+            "nothing learnt": partial(counts, "counts", 120, 0.0, 0.0),
+            "priors, at epsilon 1": partial(counts, "priors", 60, 1.0, 1.0),
+        },
+        Power(
+            "epsilon, where 0 is refuted, of 120 guesses",
+            (0.25, 0.5, 0.75, 1.0),
+            lambda s, g: counts("counts", 120, 0.0, s, g),
+        ),
+    ),
+    Null(
+        "secrets: an epsilon, by runs",
+        ("kinds/secrets/kind _rows",),
+        "Narcissus theory 4.4",
+        "runs independent, secrets drawn from the prior",
+        "each run is trained anew, from a key",
+        "runs that share a start",
+        {"at epsilon 1": partial(counts, "runs", 100, 1.0, 1.0)},
+        Power(
+            "epsilon, where 0 is refuted, of 100 runs",
+            (0.25, 0.5, 0.75, 1.0),
+            lambda s, g: counts("runs", 100, 0.0, s, g),
+        ),
+        repeats=0.3,
+    ),
+    Null(
+        "game: violates",
+        ("success/statements Evidence.update", "success/statements largest_refuted"),
+        "Ville 1939 (betting)",
+        "trials independent of the past",
+        "trials are keyed draws",
+        "none: whoever looks may stop",
+        {"exactly resilient": partial(resilient, 0.0)},
+        Power("delta too small by, 300 trials", (0.06, 0.1, 0.14), resilient),
+        repeats=0.1,
+    ),
+    Null(
+        "estimate: a leakage",
+        (),
+        "Narcissus theory 6.15",
+        "outputs independent given the secrets",
+        "rules are learnt on other samples",
+        "repeated samples count apart",
+        {"nothing leaks": partial(leaks, 0.5, 0.0)},
+        Power(
+            "beyond 1/2, the chance to show a bit, 300 samples",
+            (0.05, 0.1, 0.15, 0.2),
+            lambda s, g: leaks(0.5 + s, 0.0, g),
+        ),
+        declared=ALPHA / 2,
+        repeats=0.05,
+    ),
+    Null(
+        "bits are not random",
+        ("cli/evidence _random_looking",),
+        "exact laws, Holm 1979",
+        "bits are fair and independent",
+        "the null itself",
+        "none",
+        {"1,024 fair bits": partial(bits, 0.5)},
+        Power("beyond 1/2, 1,024 bits", (0.03, 0.06, 0.1), lambda s, g: bits(0.5 + s, g)),
+        repeats=0.3,
+    ),
+    Null(
+        "a sweep is met, in order",
+        (f"{T}judgement in_sequence",),
+        "Maurer, Hothorn and Lehmacher 1995",
+        "the order is fixed beforehand",
+        "from most noise to least",
+        "an order chosen afterwards",
+        {"all at the threshold": in_order},
+        Power(
+            "below the threshold, 100 trials",
+            (0.1, 0.15, 0.2),
+            lambda s, g: evidence.clopper_pearson(int(g.binomial(100, 0.4 - s)), 100).high < 0.4,
+        ),
+    ),
+    Null(
+        "a whole report: language model",
+        (),
+        "Bonferroni over all limits",
+        "as of its parts",
+        "each limit is one of `claims`",
+        "as of its parts",
+        {"no memory: two attacks, groups, three scores, canaries": language_report},
+        Power(
+            "gain of both attacks over .2, 60 documents beside 90",
+            (0.2, 0.3, 0.4, 0.5),
+            lambda s, g: language_report(g, s),
+        ),
+        repeats=0.05,
+    ),
+    Null(
+        "a whole report: table",
+        (),
+        "Bonferroni over settings, attacks and groups that decide",
+        "as of its parts",
+        "each limit that decides is one of a family fixed beforehand",
+        "as of its parts",
+        {"tables that are noise alone: two levels, two attacks": table_report},
+        Power("epsilon, 20 trials of 20 people", (3.0, 10.0), lambda s, g: table_report(g, s)),
+        repeats=0.02,
+    ),
+    Null(
+        "a whole report: membership",
+        (),
+        "Bonferroni over attacks, and what is refuted, rates over records and over models",
+        "as of its parts",
+        "each limit is one of a family fixed beforehand",
+        "as of its parts",
+        {"nothing learnt: two attacks": membership_report},
+        Power(
+            "epsilon, 4 of 16 models, 60 records",
+            (0.5, 1.0, 2.0),
+            lambda s, g: membership_report(g, s),
+        ),
+        repeats=0.05,
+    ),
+)
