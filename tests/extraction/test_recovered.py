@@ -7,19 +7,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from narcissus.errors import InputError
-from narcissus.extraction.ngram import CharacterNgram
-from narcissus.extraction.recovered import (
+from narcissus.extraction.canaries import (
     CanaryPlan,
-    Division,
     NamedCanaries,
     PlantedCanary,
+    named_canaries,
+)
+from narcissus.extraction.ngram import CharacterNgram
+from narcissus.extraction.recovered import (
+    Division,
     TextDocument,
     auc,
     completed_documents,
     counted,
     divide,
     membership_scores,
-    named_canaries,
     printed_stretches,
     prompt_ends,
     read_documents,

@@ -16,18 +16,21 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
 from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.canaries import (
+    CanaryPlan,
+    NamedCanaries,
+    PlantedCanary,
+    named_canaries,
+)
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
 from narcissus.extraction.recovered import (
     BoolArray,
     Division,
-    NamedCanaries,
-    PlantedCanary,
     TextDocument,
     auc,
     membership_scores,
-    named_canaries,
     recovered_documents,
     tpr_at_fpr,
 )
@@ -144,11 +147,11 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
     def prepare(self, study: LanguageStudy, folder: Path, options: RunOptions) -> LanguageWork:
         options.refuse_policy_and_records("language models")
         part: HasModels = study.model.build()
-        division = study.division(folder, part, child(options.entropy, _DIVISION))
-        planted: tuple[PlantedCanary, ...] = ()
-        if study.canaries is not None:
-            planted = study.canaries.plan().plant(child(options.entropy, _CANARIES))
+        planted = study.planted(folder, part, child(options.entropy, _CANARIES))
+        division = study.division(folder, part, child(options.entropy, _DIVISION), planted)
         digests = {"documents": file_digest(folder / study.data.documents)}
+        if study.canaries is not None and study.canaries.file is not None:
+            digests["canaries"] = file_digest(folder / study.canaries.file)
         return LanguageWork(study, folder, options.entropy, digests, part=part, division=division,
                             planted=planted)  # fmt: skip
 
@@ -175,7 +178,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 canaries = named_canaries(
                     models.model,
                     planted,
-                    study.canaries.plan(),
+                    CanaryPlan.of(planted),
                     alternatives=study.canaries.alternatives,
                     completes=models.model,
                     rng=child(work.entropy, _RANKS),
@@ -438,7 +441,7 @@ def program_evidence(
     random = child(options.entropy, _PROGRAM)
     others: list[str] = []
     if study.canaries is not None:
-        secrets = study.canaries.plan().secrets(len(planted), random)
+        secrets = CanaryPlan.of(planted).secrets(len(planted), random)
         others = [one.text(secret) for one, secret in zip(planted, secrets, strict=True)]
     data = [*texts_of(division.trained), *(one.text() for one in planted)]
     reference = models.reference_folder

@@ -10,7 +10,7 @@ from narcissus._outwards import upper
 from narcissus.kinds.extraction.layout import evidence_sections
 from narcissus.kinds.extraction.program import ProgramFound
 from narcissus.kinds.layout import Headline
-from narcissus.kinds.memorization.engine import Counted
+from narcissus.kinds.memorization.engine import Counted, copies_text
 from narcissus.kinds.memorization.language.kind import (
     CANARIES,
     DocumentAttack,
@@ -147,6 +147,11 @@ class LanguageLayout(MemorizationLayout):
             text = f"by {best.name}, {between}; 50% is chance"
             value = percent(best.value)
             found.append(("Scores above a fresh document", value, text, "sampled"))
+        for row in case.findings.select(of=CANARIES):
+            copies = copies_text(int(row.at["copies"]), None)
+            text = f"{row.facts['named']} of {row.facts['canaries']}; a guess names "
+            text += f"{percent(row.baseline or 0.0)}, by chance at most {row.facts['by_chance']}"
+            found.append((f"Canaries named, {copies}", percent(row.value), text, "sampled"))
         if (program := _program(case)) is not None:
             detail, share = program.detail, percent(program.success.value)
             text = f"{detail.verdict}; quality at most {upper(detail.quality, 3)}"

@@ -6,16 +6,24 @@ The descriptions here are the documentation of the study file
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from narcissus._files import read_bytes
 from narcissus.errors import InputError
+from narcissus.extraction.canaries import (
+    CanaryPlan,
+    PlantedCanary,
+    read_canaries,
+    require_planted,
+)
 from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.language_models import HasModels
-from narcissus.extraction.recovered import CanaryPlan, Division, divide, read_documents
+from narcissus.extraction.recovered import LARGEST_TEXT, Division, divide, read_documents
 from narcissus.kinds.extraction.schema import LimitSettings
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -42,8 +50,14 @@ class DocumentFiles(FileSection):
 
 
 class CanarySection(FileSection):
-    """Secrets that are planted in the training text; for a model that is trained here."""
+    """Secrets that are planted in the training text: here, or before a training elsewhere."""
 
+    file: Path | None = Field(
+        None,
+        description="For a model in a folder: the canaries that were planted before it was "
+        "trained, as `narcissus canaries write` wrote them; in place of `each`, `copies`, `digits` "
+        "and `text`. `data.documents` must hold them, as often as they were planted.",
+    )
     each: int = Field(20, ge=1, le=10_000, description="Canaries for each number of copies.")
     copies: list[Annotated[int, Field(ge=1, le=10_000)]] = Field(
         [1, 4, 16], min_length=1, description="How often each stands in the training text."
@@ -55,6 +69,14 @@ class CanarySection(FileSection):
     alternatives: int = Field(
         99, ge=1, le=100_000, description="Other secrets that each is compared with."
     )
+
+    @model_validator(mode="after")
+    def _either(self) -> CanarySection:
+        drawn = sorted(self.model_fields_set & {"each", "copies", "digits", "text"})
+        if self.file is not None and drawn:
+            raise ValueError(f"`file` says which canaries were planted: leave out `{drawn[0]}`")
+        self.plan()
+        return self
 
     def plan(self) -> CanaryPlan:
         return CanaryPlan(self.each, tuple(self.copies), self.digits, self.text)
@@ -184,12 +206,43 @@ class LanguageStudy(FileSection):
             raise ValueError("play `generation`, `completion` or both")
         if self.threshold and self.threshold.quality is not None and self.program is None:
             raise ValueError("`threshold.quality` is about a program: name one in [program]")
-        if self.canaries is not None:
-            self.canaries.plan()
         return self
 
-    def division(self, folder: Path, part: HasModels, rng: np.random.Generator) -> Division:
+    def planted(
+        self, folder: Path, part: HasModels, rng: np.random.Generator
+    ) -> tuple[PlantedCanary, ...]:
+        """Draw the canaries, or read those of a model in a folder.
+        Raises InputError: they are not in the text that the model was trained on, or do not fit
+            the way the model comes about.
+        """
+        if self.canaries is None:
+            return ()
+        if part.trains and self.canaries.file is not None:
+            raise InputError("`canaries.file` is for a model in a folder: leave it out")
+        if part.trains:
+            return self.canaries.plan().plant(rng)
+        if self.canaries.file is None:
+            raise InputError(
+                "[canaries] of a model in a folder need `file`: what `narcissus canaries write` "
+                "wrote before the model was trained, and was planted in its training text"
+            )
+        planted = read_canaries(folder / self.canaries.file)
+        for path, trained in ((self.data.documents, True), (self.data.fresh, False)):
+            if path is not None:
+                body = read_bytes(folder / path, largest=LARGEST_TEXT)
+                require_planted(planted, str(path), body, trained=trained)
+        return planted
+
+    def division(
+        self,
+        folder: Path,
+        part: HasModels,
+        rng: np.random.Generator,
+        planted: Sequence[PlantedCanary] = (),
+    ) -> Division:
         """Read the documents, and divide them by chance where the model is trained here.
+
+        Canaries in the text that a model in a folder was trained on are none of its documents.
         Raises InputError: a file is missing or empty, or the two files do not fit the way the model
             comes about.
         """
@@ -206,6 +259,6 @@ class LanguageStudy(FileSection):
                 "a model in a folder needs `data.fresh`: documents of the same source that it was "
                 "not trained on, without which nobody can say what it would give away anyway"
             )
-        if self.canaries is not None:
-            raise InputError("[canaries] are planted in a model that is trained here: leave it out")
-        return Division(documents, read_documents(folder / self.data.fresh, self.data.unit))
+        mine = {one.text() for one in planted}
+        trained = tuple(one for one in documents if one.text not in mine)
+        return Division(trained, read_documents(folder / self.data.fresh, self.data.unit))
