@@ -140,6 +140,17 @@ class Completes(Protocol):
         """Continue each prompt by at most ``length`` tokens."""
         ...
 
+    def log_chances(
+        self,
+        prompts: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+    ) -> FloatArray:
+        """Return ``ln`` of the chance to go on from each prompt with its target, by sampling."""
+        ...
+
 
 @dataclass(frozen=True)
 class PrintedStretches:
