@@ -3,9 +3,12 @@
 import json
 import math
 import pickle
+import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import narcissus
 from narcissus.errors import InputError, MissingExtraError, TooLargeError
@@ -22,7 +25,12 @@ from narcissus.extraction.language_models import (
     write_tokenizer,
 )
 from narcissus.extraction.ngram import memorised, rank_samples
-from narcissus.extraction.recovered import TextDocument, completed_documents
+from narcissus.extraction.recovered import (
+    TextDocument,
+    completed_documents,
+    log_chances_of,
+    membership_scores,
+)
 from narcissus.observer import SILENT
 
 
@@ -484,3 +492,134 @@ def test_models_of_an_earlier_run_are_taken_if_they_are_of_the_same_study(tmp_pa
     assert (runs, again.model.negative_log_likelihood(TEXTS)[0].tolist()) == ([], before.tolist())
     part.models(DOCUMENTS[:2], DOCUMENTS[:1], tmp_path, **told)
     assert len(runs) == 1  # other documents, another model; the reference is the same
+
+
+@pytest.mark.models
+def test_min_k_and_its_normalised_form_are_those_of_their_papers(byte_pairs):
+    """By their formulas, one text and one token at a time, in numpy."""
+    import torch
+    import transformers
+
+    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    plain = transformers.GPT2LMHeadModel.from_pretrained(byte_pairs)
+    texts = [KNOWN[0], FRESH[0], "a", KNOWN[3]]
+    for share in (0.2, 0.5):
+        wanted = []
+        for text in texts:
+            ids = [0, *model.encode(text)]
+            with torch.no_grad():
+                logits = plain(torch.tensor([ids])).logits[0].numpy().astype(np.float64)
+            raw, normal = [], []
+            for place, token in enumerate(ids[1:]):
+                chances = np.exp(logits[place] - logits[place].max())
+                chances /= chances.sum()
+                mean = np.sum(chances * np.log(chances))
+                deviation = np.sqrt(np.sum(chances * (np.log(chances) - mean) ** 2))
+                raw.append(np.log(chances[token]))
+                normal.append((np.log(chances[token]) - mean) / deviation)
+            k = max(1, int(share * len(raw)))
+            wanted.append([np.mean(sorted(one)[:k]) for one in (raw, normal)])
+        found = model.least_likely(texts, share=share)
+        assert np.transpose(found) == pytest.approx(np.array(wanted), rel=1e-4)
+    scores = membership_scores(model, texts, names=["loss", "min-k++", "min-k"])
+    assert list(scores) == ["loss", "min-k", "min-k++"]
+    assert scores["min-k"] == pytest.approx(model.least_likely(texts)[0])
+    assert scores["min-k++"][0] > scores["min-k++"][1]
+
+
+@pytest.mark.models
+def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
+    """Exact beside 4,000 samples of one token (at 1e-6), and greedy as the case of one token."""
+    import torch
+
+    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    texts = [*KNOWN, *FRESH]
+    greedy = np.exp(log_chances_of(model, texts, prompt=6, window=8, top_k=1))
+    tokens = [model.encode(text) for text in texts]
+    said = model.following([one[:6] for one in tokens], 8)
+    assert greedy.tolist() == [float(a[:8] == b[6:14]) for a, b in zip(said, tokens, strict=True)]
+    assert greedy[:4].all()
+    assert not greedy[4:].any()
+    # the chances of all next tokens add up to one; so they do among the three likeliest, where
+    # no other has a chance, and a temperature changes them as it does a softmax
+    every = [[one] for one in range(420)]
+    prompts = [tokens[4][:6]] * 420
+    plain, three, warm = (
+        np.exp(model.log_chances(prompts, every, **how))
+        for how in ({}, {"top_k": 3}, {"temperature": 2.0})
+    )
+    assert plain.sum() == pytest.approx(1)
+    assert (three > 0).sum() == 3
+    assert three.sum() == pytest.approx(1)
+    assert np.sort(three)[-3:] == pytest.approx(np.sort(plain)[-3:] / np.sort(plain)[-3:].sum())
+    assert warm == pytest.approx(np.sqrt(plain) / np.sqrt(plain).sum(), rel=1e-3)
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        drawn = model._model.generate(
+            torch.tensor([[0, *tokens[4][:6]]] * 4000), do_sample=True, top_k=0, max_new_tokens=1,
+            pad_token_id=0, attention_mask=torch.ones(4000, 7, dtype=torch.long),
+        )[:, -1]  # fmt: skip
+    best = int(plain.argmax())
+    low, high = stats.binom.ppf([5e-7, 1 - 5e-7], 4000, plain[best])
+    assert low <= int((drawn == best).sum()) <= high
+    assert model.log_chances([], []).tolist() == []
+    with pytest.raises(InputError, match="goes on by 93 tokens at most"):
+        log_chances_of(model, [KNOWN[0] * 5], prompt=2, window=95)
+
+
+@pytest.mark.models
+def test_what_is_scored_at_once_changes_nothing_and_progress_is_told(byte_pairs, monkeypatch):
+    told = []
+    observer = SimpleNamespace(
+        start=lambda what, total: told.append(total), advance=told.append,
+        finish=lambda: None, note=told.append,
+    )  # fmt: skip
+    model = HuggingFaceGenerator(byte_pairs, device="cpu", observer=observer)
+    texts = [*KNOWN, *FRESH, KNOWN[1] * 9]
+    sums, tokens = model.negative_log_likelihood(texts)
+    assert told == []  # so few tokens are no work
+    monkeypatch.setattr(language_models, "_SHOWN", 10)
+    monkeypatch.setattr(model, "_at_once", lambda: 100)  # two of the short ones
+    again, _ = model.negative_log_likelihood(texts)
+    assert again == pytest.approx(sums, rel=1e-5)
+    total, *steps, rate = told
+    assert (total, sum(steps)) == (tokens.sum(), tokens.sum())
+    assert len(steps) > 4
+    assert rate.endswith("tokens a second")
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (
+            "tokenizer",
+            r"tokenizer in .* does not fit its model: .* up to \d+, and the model has 9,",
+        ),
+        ("missing", r"lacks 1 of its weights, such as .*mlp\.c_fc\.weight"),
+        ("empty", "cannot read the model|lacks"),
+        ("nan", "gives no probabilities, but NaN: its weights are damaged"),
+    ],
+)
+def test_broken_models_are_refused(byte_pairs, tmp_path, spoil, said):
+    import torch
+    import transformers
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(byte_pairs, tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    weights = load_file(file)
+    name = next(one for one in weights if one.endswith("mlp.c_fc.weight"))
+    if spoil == "tokenizer":
+        config = transformers.GPT2Config(vocab_size=9, n_embd=8, n_layer=1, n_head=1)
+        transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "model")
+    elif spoil == "missing":
+        del weights[name]
+    elif spoil == "empty":
+        weights = {}
+    else:
+        weights[name] = torch.full_like(weights[name], float("nan"))
+    if spoil != "tokenizer":
+        save_file(weights, file, metadata={"format": "pt"})
+    with pytest.raises(InputError, match=said):
+        HuggingFaceGenerator(tmp_path / "model").negative_log_likelihood(["some text"])

@@ -206,7 +206,8 @@ def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPla
         if place >= 0:  # else its tokens do not tell it
             prompts.append(prompt)
             wanted.append(whole[: place + plan.digits])
-    return int(continued(model, prompts, wanted).sum())
+    said = continued(model, prompts, wanted)
+    return sum(one == whole for one, whole in zip(said, wanted, strict=True))
 
 
 def _mac(key: bytes, *numbers: int) -> bytes:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -163,12 +163,12 @@ class HuggingFaceGenerator:
                 f"the model in {path} lacks {len(missing):,} of its weights, such as "
                 f"{missing[0]}: save it whole, with `save_pretrained`"
             )
-        rows = self._model.get_input_embeddings().num_embeddings
-        if (most := max(self._tokenizer.get_vocab().values(), default=0)) >= rows:
+        self._vocabulary = self._model.get_input_embeddings().num_embeddings
+        if (most := max(self._tokenizer.get_vocab().values(), default=0)) >= self._vocabulary:
             raise InputError(
                 f"the tokenizer in {path} does not fit its model: it numbers tokens up to "
-                f"{most:,}, and the model has {rows:,}, from 0 on; copy the tokenizer that the "
-                "model was trained with"
+                f"{most:,}, and the model has {self._vocabulary:,}, from 0 on; copy the tokenizer "
+                "that the model was trained with"
             )
         self.device = device_of(self._torch, device)
         self._model.to(self.device).eval()
@@ -321,13 +321,13 @@ class HuggingFaceGenerator:
             logits = logits[-sizes[number] :] / positive("temperature", temperature)
             if top_k is not None:
                 # between equals the first is taken, as a greedy choice does
-                order = logits.argsort(-1, descending=True, stable=True)
+                order = logits.argsort(stable=True, dim=-1, descending=True)
                 left_out = order[:, integer("top_k", top_k, low=1) :]
                 logits = logits.scatter(1, left_out, -math.inf)
             logs = self._torch.log_softmax(logits, -1)
             return logs.gather(1, tokens[-sizes[number] :, None]).sum()[None]
 
-        return self._each(rows, ask)[:, 0]
+        return self._each(rows, ask).ravel()
 
     def _of_texts(
         self, texts: Sequence[str], ask: Callable[[Any, Any], Any]
@@ -367,10 +367,10 @@ class HuggingFaceGenerator:
         total, began = sum(map(len, pieces)), time.monotonic()
         shown = self._observer if total >= _SHOWN else SILENT
         shown.start("score texts, in tokens", total)
-        while order:
-            widest = 1 + len(pieces[order[: self._batch][-1]])
-            rows = max(1, min(self._batch, self._at_once() // widest))
-            batch, order = order[:rows], order[rows:]
+        begin = 0
+        while batch := order[begin : begin + self._batch]:
+            batch = batch[: max(1, self._at_once() // (1 + len(pieces[batch[-1]])))]
+            begin += len(batch)
             ids = [[self._start, *pieces[place]] for place in batch]
             tokens = _padded(torch, ids, self._start).to(self.device)
             mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self.device)
@@ -398,18 +398,7 @@ class HuggingFaceGenerator:
             free = self._torch.cuda.mem_get_info(self.device)[0]
         elif hasattr(os, "sysconf"):
             free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        return max(_LEAST_FREE, free // 4) // (_BYTES * self._model.config.vocab_size)
-
-
-@runtime_checkable
-class TellsTokens(Protocol):
-    """A model that tells the probability of every token."""
-
-    def least_likely(
-        self, texts: Sequence[str], *, share: float = 0.2
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return Min-K% and Min-K%++ of texts."""
-        ...
+        return max(_LEAST_FREE, free // 4) // (_BYTES * self._vocabulary)
 
 
 class LanguageModel(Generator, Completes, Protocol):

@@ -26,7 +26,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import scipy
@@ -44,6 +44,9 @@ LARGEST_TEXT = 2**30
 """Most bytes of a file of documents (1 GiB)."""
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
+SCORES = ("perplexity", "loss", "zlib", "lower", "reference", "min-k", "min-k++")
+"""Scores of membership, by name; the order in which they are reported."""
+DEFAULT_SCORES = ("perplexity", "zlib", "lower", "reference")
 _LEAST = 1e-3  # nats: what is divided by stays finite
 IntArray = NDArray[np.int64]
 
@@ -152,6 +155,17 @@ class Completes(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsTokens(Protocol):
+    """A model that tells the probability of every token."""
+
+    def least_likely(
+        self, texts: Sequence[str], *, share: float = 0.2
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return Min-K% and Min-K%++ of texts."""
+        ...
+
+
 @dataclass(frozen=True)
 class PrintedStretches:
     """Stretches of documents that were printed."""
@@ -243,13 +257,25 @@ def completed_documents(
         only their whole tokens, since the rest of a cut token is other tokens than it was trained
         on.
     """
-    integer("window", window, low=1)
     given = prompt_ends(model, texts, prompt=prompt) if prefix is None else prefix
     least = int(isinstance(prefix, int))
     places = [integer("prefix", int(one), low=least) for one in np.broadcast_to(given, len(texts))]
+    found = continuations(model, texts, prefix=places, window=window)
+    return np.array([said == true for said, true in found], dtype=np.bool_)
+
+
+def continuations(
+    model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int
+) -> list[tuple[str, str]]:
+    """Return how a model continues each text, and how it goes on; both from its beginning.
+
+    Both end ``window`` characters after what is known. What is said is empty where the tokens of a
+    text do not tell it.
+    """
+    integer("window", window, low=1)
     prompts: list[Sequence[int]] = []
     wanted: list[str] = []
-    for number, (text, place) in enumerate(zip(texts, places, strict=True)):
+    for number, (text, place) in enumerate(zip(texts, prefix, strict=True)):
         if len(text) < place + window:
             raise InputError(
                 f"`texts` must have {place + window} characters or more, what is known and what "
@@ -264,25 +290,103 @@ def completed_documents(
         prompts.append(_first(model, tokens, count))
         # what the tokens say, which is not the text where a tokenizer drops cases or spaces
         wanted.append(model.decode(tokens)[: place + window])
-    lengths = np.array([len(one) for one in wanted], dtype=np.intp)
-    return continued(model, prompts, wanted) & (lengths == np.add(places, window).astype(np.intp))
+    return [
+        (one, true) if len(true) == place + window else ("", text)
+        for one, true, place, text in zip(
+            continued(model, prompts, wanted), wanted, prefix, texts, strict=True
+        )
+    ]
 
 
 def continued(
     model: Completes, prompts: Sequence[Sequence[int]], wanted: Sequence[str]
-) -> BoolArray:
+) -> list[str]:
+    """Return what a model says, prompts included, cut to the length of what is wanted."""
     if not prompts:
-        return np.zeros(0, dtype=np.bool_)
+        return []
     told = [len(model.decode(one).encode()) for one in prompts]
     left = [len(text.encode()) - size for text, size in zip(wanted, told, strict=True)]
     found = model.following(prompts, max(1, *left))  # no token is less than a byte
-    return np.array(
-        [
-            model.decode([*prompt, *more]).startswith(text)
-            for prompt, more, text in zip(prompts, found, wanted, strict=True)
-        ],
-        dtype=np.bool_,
+    said = [model.decode([*one, *more]) for one, more in zip(prompts, found, strict=True)]
+    return [one[: len(text)] for one, text in zip(said, wanted, strict=True)]
+
+
+def nearly(
+    model: Completes,
+    said: Sequence[str],
+    true: Sequence[str],
+    *,
+    edits: float | None = None,
+    tokens: float | None = None,
+) -> BoolArray:
+    """Find the texts that come near to what was wanted, each with one of the two criteria.
+
+    edits: most insertions, deletions and substitutions for each character wanted.
+    tokens: least share of the tokens wanted that are said at their places.
+    """
+
+    def near(one: str, other: str) -> bool:
+        if edits is not None and edit_distance(one, other) <= edits * len(other):
+            return True
+        whole = model.encode(other)
+        agree = sum(a == b for a, b in zip(model.encode(one), whole, strict=False))
+        return tokens is not None and agree >= tokens * len(whole)
+
+    return np.array([near(*pair) for pair in zip(said, true, strict=True)], dtype=np.bool_)
+
+
+def edit_distance(one: str, other: str) -> int:
+    """Return the least number of insertions, deletions and substitutions (Levenshtein 1966).
+
+    >>> edit_distance("kitten", "sitting")
+    3
+    """
+    letters, places = np.array([*other]), np.arange(len(other) + 1)
+    row = places
+    for number, letter in enumerate(one, start=1):
+        best = np.minimum(row[1:] + 1, row[:-1] + (letters != letter))
+        # what is inserted after each place: a running minimum, as places go on one by one
+        row = np.minimum.accumulate(np.append(number, best) - places) + places
+    return int(row[-1])
+
+
+def log_chances_of(
+    model: Completes,
+    texts: Sequence[str],
+    *,
+    prompt: int,
+    window: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+) -> FloatArray:
+    """Return ``ln`` of the chance that a model, given each text's first tokens, says the next ones.
+
+    prompt, window: tokens that are given, and that follow; of each text, at least as many.
+    temperature, top_k: of the sampling; ``top_k = 1`` is greedy: the chance is 0 or 1.
+    """
+    if not texts:
+        return np.zeros(0)
+    tokens = [model.encode(text)[: prompt + window] for text in texts]
+    return model.log_chances(
+        [one[:prompt] for one in tokens],
+        [one[prompt:] for one in tokens],
+        temperature=temperature,
+        top_k=top_k,
     )
+
+
+def discovery(log_chances: FloatArray, samples: int) -> FloatArray:
+    """Return the chance that at least one of so many samples is what was asked for.
+
+    Where it is p or more, a text is (n, p)-discoverably extractable with n = ``samples``.
+
+    Source: Hayes et al. 2025, (n, p)-discoverable extraction.
+
+    >>> discovery(np.log([0.1, 1.0, 0.0]), 2).round(2).tolist()
+    [0.19, 1.0, 0.0]
+    """
+    with np.errstate(divide="ignore"):
+        return -np.expm1(integer("samples", samples, low=1) * np.log1p(-np.exp(log_chances)))
 
 
 @dataclass(frozen=True)
@@ -346,23 +450,43 @@ def recovered_documents(
 
 
 def membership_scores(
-    model: Generator, texts: Sequence[str], reference: Generator | None = None
+    model: Generator,
+    texts: Sequence[str],
+    reference: Generator | None = None,
+    *,
+    names: Sequence[str] = DEFAULT_SCORES,
 ) -> dict[str, FloatArray]:
     """Score documents, larger = the model likely saw it; arrays of shape (texts,).
 
-    "perplexity" is the log-likelihood a character, "zlib" the compressed bytes over the negative
-    log-likelihood, "lower" the negative log-likelihood of the lower-cased text over it. "reference"
-    is the log-likelihood a character in excess of ``reference``, a model that did not see them.
+    "perplexity" is the log-likelihood a character, "loss" that a token, "zlib" the compressed bytes
+    over the negative log-likelihood, "lower" the negative log-likelihood of the lower-cased text
+    over it. "reference" is the log-likelihood a character in excess of ``reference``, a model that
+    did not see them, and is left out without one. "min-k" and "min-k++" are Min-K% and Min-K%++ of
+    a fifth of the tokens (`HuggingFaceGenerator.least_likely`).
+    Raises InputError: the model does not tell the probabilities of tokens, which "min-k" needs, or
+        a score is no number.
     """
-    loss, _ = model.negative_log_likelihood(texts)
-    loss = np.maximum(loss, _LEAST)
+    sums, tokens = model.negative_log_likelihood(texts)
+    loss = np.maximum(sums, _LEAST)
     size = np.array([len(text) for text in texts], dtype=np.float64)
-    packed = np.array([len(zlib.compress(text.encode(), 9)) for text in texts], dtype=np.float64)
-    lower, _ = model.negative_log_likelihood([text.lower() for text in texts])
-    scores = {"perplexity": -loss / size, "zlib": packed / loss, "lower": lower / loss}
-    if reference is not None:
+    scores = {"perplexity": -loss / size, "loss": -loss / tokens}
+    scores["zlib"] = np.array([len(zlib.compress(text.encode(), 9)) for text in texts]) / loss
+    if "lower" in names:
+        lower, _ = model.negative_log_likelihood([text.lower() for text in texts])
+        scores["lower"] = lower / loss
+    if reference is not None and "reference" in names:
         scores["reference"] = (reference.negative_log_likelihood(texts)[0] - loss) / size
-    return scores
+    if {"min-k", "min-k++"} & set(names):
+        if not isinstance(model, TellsTokens):
+            raise InputError(
+                "the scores `min-k` and `min-k++` need a model that tells the probabilities of "
+                "tokens, as a transformer does: leave them out"
+            )
+        scores["min-k"], scores["min-k++"] = model.least_likely(texts)
+    found = {name: values for name, values in scores.items() if name in names}
+    if bad := [name for name, values in found.items() if np.isnan(values).any()]:
+        raise InputError(f"the model's score `{bad[0]}` of a document is NaN: no number")
+    return found
 
 
 @dataclass(frozen=True)

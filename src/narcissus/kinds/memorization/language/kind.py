@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,7 @@ from narcissus.kinds.memorization.language.attacks import (
     AttackedDocuments,
     RankedBy,
     completed,
+    discovered,
     generated,
     texts_of,
 )
@@ -75,12 +76,17 @@ _DIVISION, _CANARIES, _RANKS, _TRAINING, _PROGRAM = 0, 2, 3, 4, 5
 class DocumentAttack(Fact):
     """One attack that recovers documents, beside its rows."""
 
-    name: Literal["generation", "completion"]
+    name: str = Field(pattern="^(generation|completion|near-verbatim|discovery n=[0-9]+)$")
     rule: str = Field(description="When a document counts as recovered.")
     ranked: tuple[RankedBy, ...] = Field((), description="By score, where anything is ranked.")
     merged: MergedGroups | None = None
     shadows: tuple[tuple[Count, ...], ...] = Field(
         (), description="By group, how many of its documents each shadow model gives away."
+    )
+    unrelated: Count | None = Field(
+        None,
+        description="Continuations that are as near to the text of another document trained on, "
+        "where near-verbatim ones count.",
     )
 
 
@@ -218,7 +224,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             counts = [tuple(int(s[m].sum()) for s in one.by_shadows) for m in members]
             attacks.append(DocumentAttack(
                 name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
-                shadows=tuple(counts),
+                shadows=tuple(counts), unrelated=one.unrelated,
             ))  # fmt: skip
         for name, trained in found.trained_scores.items():
             rows += _score(name, trained, found.fresh_scores[name], rates, each)
@@ -475,7 +481,9 @@ def _attacked(
     options: RunOptions,
 ) -> list[AttackedDocuments]:
     # the first to be played, since it is quick to find that documents are too short for it
-    known = completed(models, division, study.completion) if study.completion else None
+    known = completed(models, division, study.completion) if study.completion else []
+    if study.discovery:
+        known += discovered(models, division, study.discovery)
     attacks: list[AttackedDocuments] = []
     if study.generation:
         options.observer.note("sampling and ranking")
@@ -483,8 +491,7 @@ def _attacked(
         attacks.append(
             generated(models, division, study.generation, entropy=options.entropy, mine=mine)
         )
-    if known is not None:
-        attacks.append(known)
+    attacks += known
     if not attacks:
         raise InputError(
             "no document is long enough for [completion], the only attack: make `prompt` or "
@@ -500,7 +507,9 @@ def _scores(
     if not study.membership:
         return {}, {}
     trained, fresh = (
-        membership_scores(models.model, texts_of(side), models.reference)
+        membership_scores(
+            models.model, texts_of(side), models.reference, names=study.membership.scores
+        )
         for side in (division.trained, division.fresh)
     )
     return trained, fresh

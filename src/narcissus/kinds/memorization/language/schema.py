@@ -23,7 +23,13 @@ from narcissus.extraction.canaries import (
 )
 from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.language_models import HasModels
-from narcissus.extraction.recovered import LARGEST_TEXT, Division, divide, read_documents
+from narcissus.extraction.recovered import (
+    DEFAULT_SCORES,
+    LARGEST_TEXT,
+    Division,
+    divide,
+    read_documents,
+)
 from narcissus.kinds.extraction.schema import LimitSettings
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -107,6 +113,20 @@ class CompletionSection(FileSection):
         "nothing is.",
     )
     window: int = Field(30, ge=1, description="Characters after them that must agree.")
+    edits: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="Count near-verbatim continuations too, as an attack of their own: at most so "
+        "many insertions, deletions and substitutions for each character of `window`.",
+    )
+    tokens: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="Likewise: at least this share of the tokens in `window` agree, each at its "
+        "place. With `edits`, either is enough.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -122,9 +142,39 @@ class CompletionSection(FileSection):
         return {**keys, "prompt": None}
 
 
+class DiscoverySection(FileSection):
+    """The attack that knows how a document begins, and samples the model again and again.
+
+    A document is (n, p)-discoverable if one of n samples goes on with its next tokens with a chance
+    of p or more. That follows exactly from the probabilities that the model gives.
+    """
+
+    prompt: int = Field(50, ge=1, description="Tokens at the beginning that are known.")
+    window: int = Field(50, ge=1, description="Tokens after them that must agree.")
+    n: list[Annotated[int, Field(ge=1, le=10**12)]] = Field(
+        [1, 100, 10_000], min_length=1, description="Samples; an attack for each number."
+    )
+    p: float = Field(0.5, gt=0, le=1, description="Chance from which on a document counts.")
+    temperature: float = Field(1.0, gt=0, description="Of the sampling.")
+    top_k: int | None = Field(
+        None,
+        ge=1,
+        description="Sample among so many of the likeliest tokens; 1 is greedy, and `n = [1]` is "
+        "enough for it. Left out: all tokens.",
+    )
+
+
 class MembershipSection(FileSection):
     """The attack that says whether a document was in the training text."""
 
+    scores: list[
+        Literal["perplexity", "loss", "zlib", "lower", "reference", "min-k", "min-k++"]
+    ] = Field(
+        list(DEFAULT_SCORES),
+        min_length=1,
+        description="By what documents are ranked; `reference` needs a reference model, `min-k` "
+        "and `min-k++` (of the 20% least likely tokens) a transformer.",
+    )
     false_alarms: list[Rate] = Field(
         [0.1, 0.01], min_length=1, description="Shares of fresh documents that may be told, too."
     )
@@ -194,6 +244,7 @@ class LanguageStudy(FileSection):
     canaries: CanarySection | None = Field(None, description="Left out: none are planted.")
     generation: GenerationSection | Literal[False] = GenerationSection()  # pyright: ignore[reportCallIssue]
     completion: CompletionSection | Literal[False] = CompletionSection()  # pyright: ignore[reportCallIssue]
+    discovery: DiscoverySection | None = Field(None, description="Left out: it is not played.")
     membership: MembershipSection | Literal[False] = MembershipSection()  # pyright: ignore[reportCallIssue]
     program: ProgramSection | None = Field(None, description="Left out: none is run.")
     groups: GroupsByCopies = GroupsByCopies()  # pyright: ignore[reportCallIssue] (has defaults)
@@ -202,8 +253,8 @@ class LanguageStudy(FileSection):
 
     @model_validator(mode="after")
     def _fits(self) -> LanguageStudy:
-        if not (self.generation or self.completion):
-            raise ValueError("play `generation`, `completion` or both")
+        if not (self.generation or self.completion or self.discovery):
+            raise ValueError("play `generation`, `completion` or `discovery`")
         if self.threshold and self.threshold.quality is not None and self.program is None:
             raise ValueError("`threshold.quality` is about a program: name one in [program]")
         return self
