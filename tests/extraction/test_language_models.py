@@ -28,7 +28,6 @@ from narcissus.extraction.ngram import memorised, rank_samples
 from narcissus.extraction.recovered import (
     TextDocument,
     completed_documents,
-    log_chances_of,
     membership_scores,
 )
 from narcissus.observer import SILENT
@@ -157,6 +156,15 @@ def teach(path, rows, steps, rate, sizes):
     return loss.item()
 
 
+def completed(model, prompts, length):
+    """Go on with prompts; together, since a decoder may drop the space where it begins."""
+    ids = [model.encode(text) for text in prompts]
+    return [
+        model.decode([*one, *more])[len(model.decode(one)) :]
+        for one, more in zip(ids, model.following(ids, length), strict=True)
+    ]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("model")
@@ -224,9 +232,9 @@ def test_long_texts_are_scored_in_pieces(folder):
 def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
     model = HuggingFaceGenerator(folder, device="cpu")
     prompts = [SECRET[:9], SECRET[:4], SECRET[:12]]
-    together = model.complete(prompts, 7)
+    together = completed(model, prompts, 7)
     assert together == [SECRET[9:16], SECRET[4:11], SECRET[12:]]
-    assert [model.complete([one], 7)[0] for one in prompts] == together
+    assert [completed(model, [one], 7)[0] for one in prompts] == together
     assert model.parameters > 10_000
     assert capsys.readouterr() == ("", "")
 
@@ -282,7 +290,7 @@ def test_byte_pairs_learnt_by_heart_are_completed_wherever_the_prompt_ends(byte_
         assert completed_documents(model, KNOWN, prompt=prompt).all(), prompt
         assert not completed_documents(model, FRESH, prompt=prompt).any()
     # a space between what is given and what follows is not lost
-    assert model.complete([KNOWN[0][:10]], 3)[0].startswith(" please")
+    assert completed(model, [KNOWN[0][:10]], 3)[0].startswith(" please")
 
 
 @pytest.mark.models
@@ -445,7 +453,7 @@ def test_the_folder_is_a_model_in_safetensors(trained):
 @pytest.mark.models
 def test_what_comes_often_is_learnt_by_heart(trained):
     model = trained[1]
-    assert model.complete([TEXTS[0][:11]], 20)[0].startswith(TEXTS[0][11:])
+    assert completed(model, [TEXTS[0][:11]], 20)[0].startswith(TEXTS[0][11:])
     sums, tokens = model.negative_log_likelihood([TEXTS[0], "the key of sue is 4826"])
     assert sums[0] < sums[1] / 3
     assert tokens.tolist() == [22, 22]
@@ -527,6 +535,13 @@ def test_min_k_and_its_normalised_form_are_those_of_their_papers(byte_pairs):
     assert scores["min-k++"][0] > scores["min-k++"][1]
 
 
+def chances_of(model, texts, prompt, window, **how):
+    """The chance to go on from each text's first tokens with the next ones."""
+    tokens = [model.encode(text)[: prompt + window] for text in texts]
+    sides = [one[:prompt] for one in tokens], [one[prompt:] for one in tokens]
+    return np.exp(model.log_chances(*sides, **how))
+
+
 @pytest.mark.models
 def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
     """Exact beside 4,000 samples of one token (at 1e-6), and greedy as the case of one token."""
@@ -534,7 +549,7 @@ def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
 
     model = HuggingFaceGenerator(byte_pairs, device="cpu")
     texts = [*KNOWN, *FRESH]
-    greedy = np.exp(log_chances_of(model, texts, prompt=6, window=8, top_k=1))
+    greedy = chances_of(model, texts, 6, 8, top_k=1)
     tokens = [model.encode(text) for text in texts]
     said = model.following([one[:6] for one in tokens], 8)
     assert greedy.tolist() == [float(a[:8] == b[6:14]) for a, b in zip(said, tokens, strict=True)]
@@ -563,8 +578,8 @@ def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
     low, high = stats.binom.ppf([5e-7, 1 - 5e-7], 4000, plain[best])
     assert low <= int((drawn == best).sum()) <= high
     assert model.log_chances([], []).tolist() == []
-    with pytest.raises(InputError, match="goes on by 93 tokens at most"):
-        log_chances_of(model, [KNOWN[0] * 5], prompt=2, window=95)
+    with pytest.raises(InputError, match="goes on by 94 tokens at most"):
+        chances_of(model, [KNOWN[0] * 5], 2, 95)
 
 
 @pytest.mark.models

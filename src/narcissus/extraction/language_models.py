@@ -204,23 +204,13 @@ class HuggingFaceGenerator:
                 texts += self._tokenizer.batch_decode(drawn[:, 1:], skip_special_tokens=True)
         return texts
 
-    def complete(self, prompts: Sequence[str], length: int) -> list[str]:
+    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
         """Return the likeliest continuation of each prompt, token by token (greedily).
 
         Each prompt follows the start token; one beyond the model's context loses its beginning. A
         prompt that ends within a word has other tokens than the whole word: to continue a document,
-        pass its tokens to `following`. ``length`` is the most tokens of a continuation.
+        pass its own first tokens. ``length`` is the most tokens of a continuation.
         """
-        ids = [self.encode(text) for text in prompts]
-        found = self.following(ids, length)
-        # together, since a decoder may drop the space at the beginning of what it is given
-        return [
-            self.decode([*one, *more])[len(self.decode(one)) :]
-            for one, more in zip(ids, found, strict=True)
-        ]
-
-    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
-        """Return the likeliest continuation of each prompt in tokens; see `complete`."""
         torch = self._torch
         length = integer("length", length, low=1)
         continuations: list[list[int]] = []

@@ -174,6 +174,8 @@ class CharacterNgram:
         """
         if temperature != 1 or top_k is not None:
             raise InputError("an n-gram model is sampled as it is: no `temperature`, no `top_k`")
+        if not prompts:
+            return np.zeros(0)
         known = [self.decode(one) for one in prompts]
         whole = [one + self.decode(two) for one, two in zip(known, targets, strict=True)]
         return self.negative_log_likelihood(known)[0] - self.negative_log_likelihood(whole)[0]

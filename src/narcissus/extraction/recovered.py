@@ -350,31 +350,6 @@ def edit_distance(one: str, other: str) -> int:
     return int(row[-1])
 
 
-def log_chances_of(
-    model: Completes,
-    texts: Sequence[str],
-    *,
-    prompt: int,
-    window: int,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-) -> FloatArray:
-    """Return ``ln`` of the chance that a model, given each text's first tokens, says the next ones.
-
-    prompt, window: tokens that are given, and that follow; of each text, at least as many.
-    temperature, top_k: of the sampling; ``top_k = 1`` is greedy: the chance is 0 or 1.
-    """
-    if not texts:
-        return np.zeros(0)
-    tokens = [model.encode(text)[: prompt + window] for text in texts]
-    return model.log_chances(
-        [one[:prompt] for one in tokens],
-        [one[prompt:] for one in tokens],
-        temperature=temperature,
-        top_k=top_k,
-    )
-
-
 def discovery(log_chances: FloatArray, samples: int) -> FloatArray:
     """Return the chance that at least one of so many samples is what was asked for.
 

@@ -22,7 +22,6 @@ from narcissus.extraction.recovered import (
     TextDocument,
     continuations,
     discovery,
-    log_chances_of,
     long_enough,
     nearly,
     printed_stretches,
@@ -222,7 +221,8 @@ def _attacked(
     shadows = [judged(read(), trained[0]) for read in models.shadows]  # none of them is held
     return [
         AttackedDocuments(
-            name, words, trained[1], fresh[1], ours[i], theirs[i], reference and reference[i],
+            name, words, trained[1], fresh[1], ours[i], theirs[i],
+            None if reference is None else reference[i],
             by_shadows=tuple(one[i] for one in shadows),
         )
         for i, (name, words, _) in enumerate(rules)
@@ -249,9 +249,12 @@ def discovered(
         )
 
     def by(model: LanguageModel, side: Sequence[TextDocument]) -> FloatArray:
-        how = {"temperature": section.temperature, "top_k": section.top_k}
-        sizes = {"prompt": section.prompt, "window": section.window}
-        return log_chances_of(model, texts_of(side), **sizes, **how)
+        tokens = [model.encode(text)[:need] for text in texts_of(side)]
+        known = [one[: section.prompt] for one in tokens]
+        following = [one[section.prompt :] for one in tokens]
+        return model.log_chances(
+            known, following, temperature=section.temperature, top_k=section.top_k
+        )
 
     among = "" if section.top_k is None else f", among the {section.top_k:,} likeliest tokens"
     return _attacked(models, (trained, trained), (fresh, fresh), by, [
