@@ -188,7 +188,9 @@ def completed(
         how = [] if section.edits is None else [f"at most {section.edits:g} edits a character"]
         if section.tokens is not None:
             how.append(f"at least {section.tokens:.3g} of the tokens at their places")
-        rules.append(("near-verbatim", f"{given} characters or nearly: {' or '.join(how)}", near))
+        rules.append(
+            ("near-verbatim completion", f"{given} characters or nearly: {' or '.join(how)}", near)
+        )
         rules.append(("unrelated", "", partial(near, shift=1)))
     verbatim, *nearby = _attacked(models, (trained, trained[0]), (fresh, fresh[0]), by, rules)
     others = [int(one.recovered.sum()) for one in nearby[1:] if len(trained[0]) > 1]

@@ -76,7 +76,9 @@ _DIVISION, _CANARIES, _RANKS, _TRAINING, _PROGRAM = 0, 2, 3, 4, 5
 class DocumentAttack(Fact):
     """One attack that recovers documents, beside its rows."""
 
-    name: str = Field(pattern="^(generation|completion|near-verbatim|discovery n=[0-9]+)$")
+    name: str = Field(
+        pattern="^(generation|completion|near-verbatim completion|discovery n=[0-9]+)$"
+    )
     rule: str = Field(description="When a document counts as recovered.")
     ranked: tuple[RankedBy, ...] = Field((), description="By score, where anything is ranked.")
     merged: MergedGroups | None = None
