@@ -589,7 +589,8 @@ def test_what_is_scored_at_once_changes_nothing_and_progress_is_told(byte_pairs,
         start=lambda what, total: told.append(total), advance=told.append,
         finish=lambda: None, note=told.append,
     )  # fmt: skip
-    model = HuggingFaceGenerator(byte_pairs, device="cpu", observer=observer)
+    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    model.observer = observer
     texts = [*KNOWN, *FRESH, KNOWN[1] * 9]
     sums, tokens = model.negative_log_likelihood(texts)
     assert told == []  # so few tokens are no work

@@ -133,16 +133,11 @@ class HuggingFaceGenerator:
     batch: texts at a time, at most; fewer are scored at a time where memory is short.
     """
 
-    def __init__(
-        self,
-        folder: Path | str,
-        *,
-        device: str | None = None,
-        batch: int = 32,
-        observer: Observer = SILENT,
-    ) -> None:
+    observer: Observer = SILENT
+    """Who is told of long scoring."""
+
+    def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
         self._path = path = Path(folder)
-        self._observer = observer
         check_model_folder(path)
         self._torch, self._transformers = libraries("A Hugging Face model")
         transformers = self._transformers
@@ -355,7 +350,7 @@ class HuggingFaceGenerator:
         order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
         found: list[Any] = [None] * len(pieces)
         total, began = sum(map(len, pieces)), time.monotonic()
-        shown = self._observer if total >= _SHOWN else SILENT
+        shown = self.observer if total >= _SHOWN else SILENT
         shown.start("score texts, in tokens", total)
         begin = 0
         while batch := order[begin : begin + self._batch]:
@@ -485,9 +480,9 @@ class LocalCheckpoint(HasModels):
         self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         def read(folder: Path) -> HuggingFaceGenerator:
-            return HuggingFaceGenerator(
-                folder, device=self._device, batch=self._batch, observer=observer
-            )
+            found = HuggingFaceGenerator(folder, device=self._device, batch=self._batch)
+            found.observer = observer
+            return found
 
         model = read(self._folder)
         reference = None if self._reference is None else read(self._reference)

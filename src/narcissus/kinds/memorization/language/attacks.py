@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -177,13 +176,10 @@ def completed(
         true = [*true[shift:], *true[:shift]]
         return nearly(model, said, true, edits=section.edits, tokens=section.tokens)
 
-    given = "given its first "
-    given += (
-        f"{section.prompt} tokens" if section.prefix is None else f"{section.prefix} characters"
-    )
-    given += f", the model goes on with the next {section.window}"
+    known = f"{section.prompt} tokens" if section.prefix is None else f"{section.prefix} characters"
+    given = f"given its first {known}, the model goes on with the next {section.window}"
     unit = " characters" if section.prefix is None else ""
-    rules: list[Rule[Continued]] = [("completion", given + unit, lambda found: found[1])]
+    rules: list[Rule] = [("completion", given + unit, lambda found: found[1])]
     if section.edits is not None or section.tokens is not None:
         how = [] if section.edits is None else [f"at most {section.edits:g} edits a character"]
         if section.tokens is not None:
@@ -191,7 +187,7 @@ def completed(
         rules.append(
             ("near-verbatim completion", f"{given} characters or nearly: {' or '.join(how)}", near)
         )
-        rules.append(("unrelated", "", partial(near, shift=1)))
+        rules.append(("unrelated", "", lambda found: near(found, 1)))
     verbatim, *nearby = _attacked(models, (trained, trained[0]), (fresh, fresh[0]), by, rules)
     others = [int(one.recovered.sum()) for one in nearby[1:] if len(trained[0]) > 1]
     return [verbatim, *(replace(one, unrelated=others[0]) if others else one for one in nearby[:1])]
@@ -199,22 +195,20 @@ def completed(
 
 Continued = tuple[LanguageModel, BoolArray, list[tuple[str, str]]]
 """A model, which texts it continues verbatim, and what it says beside what follows in them."""
-SideT = TypeVar("SideT")
-FoundT = TypeVar("FoundT")
-Rule = tuple[str, str, Callable[[FoundT], BoolArray]]
+Rule = tuple[str, str, Callable[[Any], BoolArray]]
 """Name and words of an attack, and which documents it recovers by what was found."""
 
 
 def _attacked(
     models: ModelsUnderStudy,
-    trained: tuple[SideT, Sequence[TextDocument]],
-    fresh: tuple[SideT, Sequence[TextDocument]],
-    by: Callable[[LanguageModel, SideT], FoundT],
-    rules: Sequence[Rule[FoundT]],
+    trained: tuple[Any, Sequence[TextDocument]],
+    fresh: tuple[Any, Sequence[TextDocument]],
+    by: Callable[[LanguageModel, Any], Any],
+    rules: Sequence[Rule],
 ) -> list[AttackedDocuments]:
     """Ask each model once about the documents of a side, and judge what it said by each rule."""
 
-    def judged(model: LanguageModel, side: SideT) -> list[BoolArray]:
+    def judged(model: LanguageModel, side: Any) -> list[BoolArray]:
         found = by(model, side)
         return [rule(found) for _, _, rule in rules]
 
@@ -265,11 +259,7 @@ def discovered(
             f"given its first {section.prompt} tokens, one of {n:,} samples goes on with its next "
             f"{section.window} tokens with a chance of {section.p:g} or more (temperature "
             f"{section.temperature:g}{among})",
-            partial(_discoverable, n=n, p=section.p),
+            lambda found, n=n: discovery(found, n) >= section.p,
         )
         for n in dict.fromkeys(section.n)
     ])  # fmt: skip
-
-
-def _discoverable(log_chances: FloatArray, *, n: int, p: float) -> BoolArray:
-    return discovery(log_chances, n) >= p
