@@ -124,3 +124,13 @@ def test_discovery_counts_by_the_chance_of_the_next_tokens():
         discovered(MODELS, DIVISION, DiscoverySection(prompt=12, window=10, top_k=1))
     short = Division(SIDES[0], (TextDocument("x"),))  # no fresh one is long enough
     assert discovered(MODELS, short, section)[0].recovered_fresh.size == 0
+
+
+def test_discovery_refuses_a_reference_with_other_tokens():
+    class Pairs(CharacterNgram):
+        def encode(self, text):
+            return [ord(one) for one in text[::2]]
+
+    models = ModelsUnderStudy(MODEL, Pairs(TEXTS, order=4), None, None, 1)
+    with pytest.raises(InputError, match="another tokenizer"):
+        discovered(models, DIVISION, DiscoverySection(prompt=12, window=10))

@@ -246,6 +246,11 @@ def discovered(
 
     def by(model: LanguageModel, side: Sequence[TextDocument]) -> FloatArray:
         tokens = [model.encode(text)[:need] for text in texts_of(side)]
+        if tokens != [models.model.encode(text)[:need] for text in texts_of(side)]:
+            raise InputError(
+                "[discovery] compares tokens, and the reference or a shadow model has another "
+                "tokenizer than the model: leave one of them out"
+            )
         known = [one[: section.prompt] for one in tokens]
         following = [one[section.prompt :] for one in tokens]
         return model.log_chances(
