@@ -81,7 +81,7 @@ def test_commands_print_what_the_page_shows(page, session, tmp_path, monkeypatch
 
 
 # what trains a model needs an extra, and takes minutes
-TRAINS = {"audit-a-language-model"}
+TRAINS = {"audit-a-classifier", "audit-a-language-model", "audit-an-image-model"}
 PLAYED = [
     pytest.param(page, marks=[pytest.mark.models, pytest.mark.nightly] * (page.stem in TRAINS))
     for page in sessions.TUTORIALS
