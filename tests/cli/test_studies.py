@@ -1,10 +1,11 @@
-"""The commands init, examples and schema: studies to start from, and what they hold."""
+"""The commands init, examples, schema and canaries: studies to start from, and what they hold."""
 
 from __future__ import annotations
 
 import json
 import math
 import random
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -13,6 +14,7 @@ import jsonschema
 import pytest
 
 import narcissus
+from narcissus.cli import studies
 
 
 @pytest.fixture
@@ -301,3 +303,59 @@ def test_study_fits_its_schema(town, narcissus):
     document["threat"]["unknwon"] = 1
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, schema)
+
+
+def test_canaries_are_written_once_and_by_a_key_that_is_not_shown(tmp_path, monkeypatch, narcissus):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = narcissus(
+        "canaries", "write", "some", "--each", "2", "--copies", "1,3", "--digits", "5"
+    )
+    assert (code, err) == (0, "")
+    files = {name: (tmp_path / "some" / name).read_text() for name in studies.CANARY_FILES}
+    table, planted, key = files.values()
+    assert len(planted.splitlines()) == 8
+    assert key.strip() not in out + table + planted
+    assert not any(row.rpartition(",")[2] in out for row in table.splitlines()[1:])
+    for name in ("canaries.csv", "canaries.key"):
+        assert (tmp_path / "some" / name).stat().st_mode & 0o777 == 0o600
+    shutil.copytree("some", "again")
+    for name in ("canaries.csv", "plant.txt"):
+        (tmp_path / "again" / name).unlink()
+    assert (
+        narcissus("canaries", "write", "again", "--each", "2", "--copies", "1,3", "--digits", "5")[
+            0
+        ]
+        == 0
+    )
+    assert {name: (tmp_path / "again" / name).read_text() for name in files} == files
+    narcissus("canaries", "write", "other", "--each", "2", "--copies", "1,3", "--digits", "5")
+    assert (tmp_path / "other" / "plant.txt").read_text() != planted
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--copies 1,x", "`--copies` must be numbers"),
+        ("--copies 1,1", "`--copies` must be different"),
+        ("--copies 0,4", "`--copies` must be at least 1"),
+        ("--copies 1.5", "`--copies` must be a whole number"),
+        ("--copies 10000 --each 101", "1,010,000 documents to plant are too many"),
+        ("--digits 101", "`--digits` must be at least 1 and at most 100"),
+        ("--text nothing", "`--text` of canaries must hold '{number}'"),
+        ("--text {number}\n{secret}", "`--text` must be one line"),
+    ],
+)
+def test_canaries_that_cannot_be_written(tmp_path, monkeypatch, refused, line, said):
+    monkeypatch.chdir(tmp_path)
+    assert said in refused("canaries", "write", "some", *line.split(" "))
+    assert not (tmp_path / "some").exists()
+
+
+def test_canaries_and_keys_that_are_there_are_kept(tmp_path, monkeypatch, narcissus, refused):
+    monkeypatch.chdir(tmp_path)
+    narcissus("canaries", "write", "some")
+    assert "holds canaries already" in refused("canaries", "write", "some")
+    for name in ("canaries.csv", "plant.txt"):
+        (tmp_path / "some" / name).unlink()
+    (tmp_path / "some" / "canaries.key").chmod(0o644)
+    assert "is no key that only you can read" in refused("canaries", "write", "some")

@@ -228,6 +228,7 @@ def diffusers():
 @pytest.mark.models
 @pytest.mark.filterwarnings("ignore")
 def test_a_pipeline_is_read_and_sampled(diffusers, tmp_path):
+    import safetensors.torch
     import torch
 
     torch.manual_seed(0)
@@ -253,6 +254,20 @@ def test_a_pipeline_is_read_and_sampled(diffusers, tmp_path):
     np.testing.assert_allclose(half.sample(3, rng=1), blocks)
     with pytest.raises(InputError, match="8 x 8 pixels and 1 channels"):
         DiffusersGenerator(tmp_path / "model", (5, 5, 1), steps=1, device="cpu").sample(1, rng=1)
+    # what the library would draw at random, or pass on as no number
+    file = tmp_path / "model" / "unet" / "diffusion_pytorch_model.safetensors"
+    whole = safetensors.torch.load_file(file)
+    size = whole["conv_in.weight"].numel()
+    for wrong, said in (
+        (
+            {name: one for name, one in whole.items() if name != "conv_in.weight"},
+            f"lacks {size} of",
+        ),
+        (whole | {"conv_in.weight": whole["conv_in.weight"] * torch.nan}, "pixels that are no num"),
+    ):
+        safetensors.torch.save_file(wrong, file, metadata={"format": "pt"})
+        with pytest.raises(InputError, match=said):
+            DiffusersGenerator(tmp_path / "model", (8, 8, 1), steps=2, device="cpu").sample(1)
 
 
 def drawn(n, seed, captions=("a", "b")):

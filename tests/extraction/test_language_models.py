@@ -3,9 +3,12 @@
 import json
 import math
 import pickle
+import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import narcissus
 from narcissus.errors import InputError, MissingExtraError, TooLargeError
@@ -22,7 +25,11 @@ from narcissus.extraction.language_models import (
     write_tokenizer,
 )
 from narcissus.extraction.ngram import memorised, rank_samples
-from narcissus.extraction.recovered import TextDocument, completed_documents
+from narcissus.extraction.recovered import (
+    TextDocument,
+    completed_documents,
+    membership_scores,
+)
 from narcissus.observer import SILENT
 
 
@@ -149,6 +156,15 @@ def teach(path, rows, steps, rate, sizes):
     return loss.item()
 
 
+def completed(model, prompts, length):
+    """Go on with prompts; together, since a decoder may drop the space where it begins."""
+    ids = [model.encode(text) for text in prompts]
+    return [
+        model.decode([*one, *more])[len(model.decode(one)) :]
+        for one, more in zip(ids, model.following(ids, length), strict=True)
+    ]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("model")
@@ -216,9 +232,9 @@ def test_long_texts_are_scored_in_pieces(folder):
 def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
     model = HuggingFaceGenerator(folder, device="cpu")
     prompts = [SECRET[:9], SECRET[:4], SECRET[:12]]
-    together = model.complete(prompts, 7)
+    together = completed(model, prompts, 7)
     assert together == [SECRET[9:16], SECRET[4:11], SECRET[12:]]
-    assert [model.complete([one], 7)[0] for one in prompts] == together
+    assert [completed(model, [one], 7)[0] for one in prompts] == together
     assert model.parameters > 10_000
     assert capsys.readouterr() == ("", "")
 
@@ -274,7 +290,7 @@ def test_byte_pairs_learnt_by_heart_are_completed_wherever_the_prompt_ends(byte_
         assert completed_documents(model, KNOWN, prompt=prompt).all(), prompt
         assert not completed_documents(model, FRESH, prompt=prompt).any()
     # a space between what is given and what follows is not lost
-    assert model.complete([KNOWN[0][:10]], 3)[0].startswith(" please")
+    assert completed(model, [KNOWN[0][:10]], 3)[0].startswith(" please")
 
 
 @pytest.mark.models
@@ -437,7 +453,7 @@ def test_the_folder_is_a_model_in_safetensors(trained):
 @pytest.mark.models
 def test_what_comes_often_is_learnt_by_heart(trained):
     model = trained[1]
-    assert model.complete([TEXTS[0][:11]], 20)[0].startswith(TEXTS[0][11:])
+    assert completed(model, [TEXTS[0][:11]], 20)[0].startswith(TEXTS[0][11:])
     sums, tokens = model.negative_log_likelihood([TEXTS[0], "the key of sue is 4826"])
     assert sums[0] < sums[1] / 3
     assert tokens.tolist() == [22, 22]
@@ -484,3 +500,142 @@ def test_models_of_an_earlier_run_are_taken_if_they_are_of_the_same_study(tmp_pa
     assert (runs, again.model.negative_log_likelihood(TEXTS)[0].tolist()) == ([], before.tolist())
     part.models(DOCUMENTS[:2], DOCUMENTS[:1], tmp_path, **told)
     assert len(runs) == 1  # other documents, another model; the reference is the same
+
+
+@pytest.mark.models
+def test_min_k_and_its_normalised_form_are_those_of_their_papers(byte_pairs):
+    """By their formulas, one text and one token at a time, in numpy."""
+    import torch
+    import transformers
+
+    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    plain = transformers.GPT2LMHeadModel.from_pretrained(byte_pairs)
+    texts = [KNOWN[0], FRESH[0], "a", KNOWN[3]]
+    for share in (0.2, 0.5):
+        wanted = []
+        for text in texts:
+            ids = [0, *model.encode(text)]
+            with torch.no_grad():
+                logits = plain(torch.tensor([ids])).logits[0].numpy().astype(np.float64)
+            raw, normal = [], []
+            for place, token in enumerate(ids[1:]):
+                chances = np.exp(logits[place] - logits[place].max())
+                chances /= chances.sum()
+                mean = np.sum(chances * np.log(chances))
+                deviation = np.sqrt(np.sum(chances * (np.log(chances) - mean) ** 2))
+                raw.append(np.log(chances[token]))
+                normal.append((np.log(chances[token]) - mean) / deviation)
+            k = max(1, int(share * len(raw)))
+            wanted.append([np.mean(sorted(one)[:k]) for one in (raw, normal)])
+        found = model.least_likely(texts, share=share)
+        assert np.transpose(found) == pytest.approx(np.array(wanted), rel=1e-4)
+    scores = membership_scores(model, texts, names=["loss", "min-k++", "min-k"])
+    assert list(scores) == ["loss", "min-k", "min-k++"]
+    assert scores["min-k"] == pytest.approx(model.least_likely(texts)[0])
+    assert scores["min-k++"][0] > scores["min-k++"][1]
+
+
+def chances_of(model, texts, prompt, window, **how):
+    """The chance to go on from each text's first tokens with the next ones."""
+    tokens = [model.encode(text)[: prompt + window] for text in texts]
+    sides = [one[:prompt] for one in tokens], [one[prompt:] for one in tokens]
+    return np.exp(model.log_chances(*sides, **how))
+
+
+@pytest.mark.models
+def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
+    """Exact beside 4,000 samples of one token (at 1e-6), and greedy as the case of one token."""
+    import torch
+
+    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    texts = [*KNOWN, *FRESH]
+    greedy = chances_of(model, texts, 6, 8, top_k=1)
+    tokens = [model.encode(text) for text in texts]
+    said = model.following([one[:6] for one in tokens], 8)
+    assert greedy.tolist() == [float(a[:8] == b[6:14]) for a, b in zip(said, tokens, strict=True)]
+    assert greedy[:4].all()
+    assert not greedy[4:].any()
+    # the chances of all next tokens add up to one; so they do among the three likeliest, where
+    # no other has a chance, and a temperature changes them as it does a softmax
+    every = [[one] for one in range(420)]
+    prompts = [tokens[4][:6]] * 420
+    plain, three, warm = (
+        np.exp(model.log_chances(prompts, every, **how))
+        for how in ({}, {"top_k": 3}, {"temperature": 2.0})
+    )
+    assert plain.sum() == pytest.approx(1)
+    assert (three > 0).sum() == 3
+    assert three.sum() == pytest.approx(1)
+    assert np.sort(three)[-3:] == pytest.approx(np.sort(plain)[-3:] / np.sort(plain)[-3:].sum())
+    assert warm == pytest.approx(np.sqrt(plain) / np.sqrt(plain).sum(), rel=1e-3)
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        drawn = model._model.generate(
+            torch.tensor([[0, *tokens[4][:6]]] * 4000), do_sample=True, top_k=0, max_new_tokens=1,
+            pad_token_id=0, attention_mask=torch.ones(4000, 7, dtype=torch.long),
+        )[:, -1]  # fmt: skip
+    best = int(plain.argmax())
+    low, high = stats.binom.ppf([5e-7, 1 - 5e-7], 4000, plain[best])
+    assert low <= int((drawn == best).sum()) <= high
+    assert model.log_chances([], []).tolist() == []
+    with pytest.raises(InputError, match="goes on by 94 tokens at most"):
+        chances_of(model, [KNOWN[0] * 5], 2, 95)
+
+
+@pytest.mark.models
+def test_what_is_scored_at_once_changes_nothing_and_progress_is_told(byte_pairs, monkeypatch):
+    told = []
+    observer = SimpleNamespace(
+        start=lambda what, total: told.append(total), advance=told.append,
+        finish=lambda: None, note=told.append,
+    )  # fmt: skip
+    model = HuggingFaceGenerator(byte_pairs, device="cpu")
+    model.observer = observer
+    texts = [*KNOWN, *FRESH, KNOWN[1] * 9]
+    sums, tokens = model.negative_log_likelihood(texts)
+    assert told == []  # so few tokens are no work
+    monkeypatch.setattr(language_models, "_SHOWN", 10)
+    monkeypatch.setattr(model, "_at_once", lambda: 100)  # two of the short ones
+    again, _ = model.negative_log_likelihood(texts)
+    assert again == pytest.approx(sums, rel=1e-5)
+    total, *steps, rate = told
+    assert (total, sum(steps)) == (tokens.sum(), tokens.sum())
+    assert len(steps) > 4
+    assert rate.endswith("tokens a second")
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (
+            "tokenizer",
+            r"tokenizer in .* does not fit its model: .* up to \d+, and the model has 9,",
+        ),
+        ("missing", r"lacks 1 of its weights, such as .*mlp\.c_fc\.weight"),
+        ("empty", "cannot read the model|lacks"),
+        ("nan", "gives no probabilities, but NaN: its weights are damaged"),
+    ],
+)
+def test_broken_models_are_refused(byte_pairs, tmp_path, spoil, said):
+    import torch
+    import transformers
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(byte_pairs, tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    weights = load_file(file)
+    name = next(one for one in weights if one.endswith("mlp.c_fc.weight"))
+    if spoil == "tokenizer":
+        config = transformers.GPT2Config(vocab_size=9, n_embd=8, n_layer=1, n_head=1)
+        transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "model")
+    elif spoil == "missing":
+        del weights[name]
+    elif spoil == "empty":
+        weights = {}
+    else:
+        weights[name] = torch.full_like(weights[name], float("nan"))
+    if spoil != "tokenizer":
+        save_file(weights, file, metadata={"format": "pt"})
+    with pytest.raises(InputError, match=said):
+        HuggingFaceGenerator(tmp_path / "model").negative_log_likelihood(["some text"])

@@ -1,5 +1,8 @@
 """Documents recovered beside those recovered anyway: the rule is the same, the limits hold."""
 
+import zlib
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,18 +10,23 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from narcissus.errors import InputError
-from narcissus.extraction.ngram import CharacterNgram
-from narcissus.extraction.recovered import (
+from narcissus.extraction.canaries import (
     CanaryPlan,
-    Division,
     NamedCanaries,
     PlantedCanary,
+    named_canaries,
+)
+from narcissus.extraction.ngram import CharacterNgram
+from narcissus.extraction.recovered import (
+    Division,
     TextDocument,
     completed_documents,
     counted,
+    discovery,
     divide,
+    edit_distance,
     membership_scores,
-    named_canaries,
+    nearly,
     printed_stretches,
     prompt_ends,
     read_documents,
@@ -356,3 +364,58 @@ def test_canaries_are_asked_for_in_tokens_that_say_nothing_of_the_secret():
     # the tokens of the text itself tell a secret that begins with 0 or 1
     ends = {len(other.decode([t for t in other.encode(one.text()) if t >> 8])) for one in again[:3]}
     assert len(ends) > 1
+
+
+def slow_distance(one, other):
+    """Levenshtein's distance by its definition."""
+    if not one or not other:
+        return len(one) + len(other)
+    return min(
+        slow_distance(one[1:], other) + 1,
+        slow_distance(one, other[1:]) + 1,
+        slow_distance(one[1:], other[1:]) + (one[0] != other[0]),
+    )
+
+
+@given(st.text("abc", max_size=5), st.text("abc", max_size=6))
+def test_the_edit_distance_is_that_of_its_definition(one, other):
+    assert edit_distance(one, other) == slow_distance(one, other)
+
+
+def test_tokens_agree_at_their_places():
+    model = CharacterNgram(["abc"], order=2)
+    said, true = ["abcd", "xabc", "", "abcd"], ["abcx", "abcx", "ab", "dcba"]
+    assert nearly(model, said, true, tokens=0.75).tolist() == [True, False, False, False]
+    assert nearly(model, said, true, edits=0.5).tolist() == [True, True, False, False]
+    assert nearly(model, said, true, edits=0.25, tokens=0.75).tolist() == [True, *[False] * 3]
+
+
+def test_discovery_keeps_its_digits():
+    """Against fractions: 1 - (1 - q)^n, of tiny q as of a certain one."""
+    logs = np.array([0.0, np.log(0.25), np.log(2.0**-60), -np.inf])
+    for n in (1, 7, 10**12):
+        exact = [1 - (1 - Fraction(q)) ** min(n, 7) for q in (1, 0.25, 2.0**-60, 0)]
+        found = discovery(logs, n)
+        if n <= 7:
+            assert found == pytest.approx([float(one) for one in exact], rel=1e-12)
+    assert found[2] == pytest.approx(10**12 * 2.0**-60, rel=1e-5)
+    with pytest.raises(InputError, match="samples"):
+        discovery(logs, 0)
+
+
+def test_scores_that_need_tokens_or_are_no_numbers_are_refused():
+    class Broken(CharacterNgram):
+        def negative_log_likelihood(self, texts):
+            return np.full(len(texts), np.nan), np.ones(len(texts))
+
+    model = CharacterNgram(["abc"], order=2)
+    with pytest.raises(InputError, match=r"min-k.*probabilities of tokens"):
+        membership_scores(model, ["abc"], names=["min-k"])
+    with pytest.raises(InputError, match="`loss` of a document is NaN"):
+        membership_scores(Broken(["abc"]), ["abc"], names=["loss"])
+    found = membership_scores(model, ["abc", "abcabc"], names=["loss", "zlib"])
+    loss, tokens = model.negative_log_likelihood(["abc", "abcabc"])
+    assert list(found) == ["loss", "zlib"]
+    assert found["loss"] == pytest.approx(-loss / tokens)
+    packed = [len(zlib.compress(text, 9)) for text in (b"abc", b"abcabc")]
+    assert found["zlib"] == pytest.approx(packed / loss)

@@ -34,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("narcissus.cli.bounds", "A page to plan a release with."),
     "refute": ("narcissus.cli.evidence", "Find the guarantee that an audit's counts contradict."),
     "membership": ("narcissus.cli.evidence", "Membership told by shadow models, with limits."),
+    "canaries": (
+        "narcissus.cli.studies",
+        "Write secrets to plant in a training text, for an audit.",
+    ),
     "channel": ("narcissus.cli.channels", "What a channel leaks, exactly: table or mechanism."),
     "compose": ("narcissus.cli.channels", "What many outputs about one secret leak together."),
     "refine": ("narcissus.cli.channels", "Which of two channels tells more, with a witness."),

@@ -1,4 +1,4 @@
-"""``narcissus init``, ``examples`` and ``schema``: studies to start from, and what they hold."""
+"""``narcissus init``, ``examples``, ``schema``, ``canaries``: what studies start from and hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import click
 
-from narcissus.cli.options import AsJson, Count, Opt, command
+from narcissus._validation import integer
+from narcissus.cli.options import COUNT, AsJson, Count, Opt, command
+from narcissus.cli.questions import numbers, option_names
 from narcissus.cli.rooms import propose, studies
 from narcissus.errors import InputError, NarcissusError
 
@@ -207,6 +209,65 @@ def schema(
     click.echo(json.dumps(found, indent=2, ensure_ascii=False))
 
 
+@dataclass(frozen=True, kw_only=True)
+class CanaryOptions:
+    each: Annotated[int, Opt(COUNT)] = 20
+    copies: str = "1,4,16"
+    digits: int = 8
+    text: str = "The code of safe {number} is {secret}."
+
+
+@command
+def canaries(
+    action: Annotated[str, Opt(click.Choice(["write"]))],
+    folder: Annotated[Path, Opt(click.Path(path_type=Path, file_okay=False))],
+    *,
+    of: CanaryOptions,
+) -> None:
+    from narcissus._files import put, require_own_folder, write_atomically
+    from narcissus.extraction import canaries as made
+    from narcissus.study.keyed import kept_key
+
+    copies = tuple(
+        integer("--copies", one, low=1, high=made.MOST_COPIES)
+        for one in numbers("--copies", of.copies)
+    )
+    total = of.each * sum(copies)
+    if total > MOST_PLANTED:
+        raise InputError(
+            f"{total:,} documents to plant are too many: at most {MOST_PLANTED:,}, with copies"
+        )
+    if len(of.text.splitlines()) > 1:
+        raise InputError("`--text` must be one line, since a document is a line")
+    with option_names(**{name: f"--{name}" for name in ("copies", "digits", "text")}):
+        plan = made.CanaryPlan(of.each, copies, of.digits, of.text)
+    table, planted, key_file = (folder / name for name in CANARY_FILES)
+    require_own_folder(table)
+    if table.exists() or planted.exists():
+        raise InputError(
+            f"{folder} holds canaries already, which an audit may still need: choose another folder"
+        )
+    if key_file.exists() and kept_key(folder, name=key_file.name) is None:
+        raise InputError(
+            f"{key_file} is no key that only you can read: 64 hexadecimal digits, in a file of "
+            "mode 600; remove it to draw a new one"
+        )
+    key = kept_key(folder, make=True, name=key_file.name)
+    assert key is not None  # made if there was none
+    drawn = plan.keyed(key)
+    put(planted, made.to_plant(drawn, key))
+    write_atomically(table, made.canary_table(drawn), private=True)
+    click.echo(
+        f"{planted}: {total:,} documents, a line each, to add to the training text\n"
+        f"{table}: the {len(drawn):,} canaries ({of.each:,} for each number of copies), for the "
+        'audit afterwards: `file` in [canaries] of a study of kind "language-model"\n'
+        f"{key_file}: the key that drew them; keep it and the table from an attacker"
+    )
+
+
+CANARY_FILES = "canaries.csv", "plant.txt", "canaries.key"
+MOST_PLANTED = 10**6
+"""Documents that are written to be planted, all copies counted."""
 DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 
 

@@ -2,6 +2,7 @@
 
 from narcissus.evidence.intervals import auc
 from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.canaries import CanaryPlan, named_canaries, read_canaries
 from narcissus.extraction.classifier import (
     AveragePooling,
     Convolution,
@@ -79,13 +80,11 @@ from narcissus.extraction.ngram import (
     ranking_attack,
 )
 from narcissus.extraction.recovered import (
-    CanaryPlan,
     Division,
     TextDocument,
     completed_documents,
     divide,
     membership_scores,
-    named_canaries,
     printed_stretches,
     read_documents,
     recovered_documents,
@@ -233,6 +232,7 @@ __all__ = [
     "printed_stretches",
     "rank_samples",
     "ranking_attack",
+    "read_canaries",
     "read_dense_net",
     "read_documents",
     "read_images",

@@ -401,6 +401,9 @@ class DiffusersGenerator:
                 )  # fmt: skip
         except Exception as error:  # whatever the library meets in a broken folder
             raise InputError(f"cannot read the diffusion model in {folder}: {error}") from error
+        for name, part in self._pipeline.components.items():
+            if isinstance(part, diffusers.ModelMixin):
+                _require_weights(folder / name, part)
         self.device = device_of(self._torch, device)
         if hasattr(self._pipeline, "safety_checker"):
             self._pipeline.safety_checker = None  # whoever has the folder leaves it out
@@ -437,6 +440,11 @@ class DiffusersGenerator:
     def _fitted(self, images: NDArray[np.float64]) -> NDArray[np.float64]:
         """Average images down to the shape of the comparison."""
         height, width, channels = self._shape
+        if not np.isfinite(images).all():
+            raise InputError(
+                f"the model in {self._folder} gives pixels that are no numbers: its weights are "
+                "damaged, or too large for their type"
+            )
         given = images[..., None] if images.ndim == 3 else images
         n, high, wide, of = given.shape
         if of == 3 and channels == 1:
@@ -450,6 +458,21 @@ class DiffusersGenerator:
             )
         blocks = given.reshape(n, height, times, width, times, channels)
         return np.clip(blocks.mean(axis=(2, 4)), 0.0, 1.0)
+
+
+def _require_weights(folder: Path, part: Any) -> None:
+    """Refuse a part of which the folder lacks weights: diffusers would draw them at random."""
+    safetensors = optional("safetensors", extra="images", purpose="A diffusion model in a folder")
+    kept = 0  # by their number, since diffusers reads some under older names
+    for file in folder.glob("*.safetensors"):
+        with safetensors.safe_open(str(file), "pt") as weights:
+            names: list[str] = weights.keys()
+            kept += sum(math.prod(weights.get_slice(one).get_shape()) for one in names)
+    if (missing := sum(int(one.numel()) for one in part.parameters()) - kept) > 0:
+        raise InputError(
+            f"the model in {folder} lacks {missing:,} of its weights: save the pipeline whole, "
+            "with `save_pretrained`"
+        )
 
 
 def _libraries() -> tuple[Any, Any, Any]:

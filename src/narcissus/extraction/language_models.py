@@ -12,6 +12,9 @@ from __future__ import annotations
 import collections.abc
 import hashlib
 import json
+import math
+import os
+import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -43,6 +46,10 @@ START = "<s>"
 TOKENS = 257
 """256 bytes, and the start of a text."""
 _IGNORED = -100  # labels that PyTorch's loss leaves out
+_LEAST_LOG, _LEAST_SPREAD = -1e9, 1e-12  # nats, and nats squared
+_LEAST_FREE = 2**28  # bytes that scoring may always take
+_BYTES = 12  # for each number that a model gives, and what is computed of it
+_SHOWN = 20_000  # tokens from which on progress is shown
 _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
 
 
@@ -123,10 +130,14 @@ class HuggingFaceGenerator:
 
     folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
+    batch: texts at a time, at most; fewer are scored at a time where memory is short.
     """
 
+    observer: Observer = SILENT
+    """Who is told of long scoring."""
+
     def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
-        path = Path(folder)
+        self._path = path = Path(folder)
         check_model_folder(path)
         self._torch, self._transformers = libraries("A Hugging Face model")
         transformers = self._transformers
@@ -136,11 +147,24 @@ class HuggingFaceGenerator:
                 self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
                     str(path), **local
                 )
-                self._model: Any = transformers.AutoModelForCausalLM.from_pretrained(
-                    str(path), use_safetensors=True, **local
+                self._model: Any
+                self._model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
+                    str(path), use_safetensors=True, output_loading_info=True, **local
                 )
         except Exception as error:  # whatever the library meets in a broken folder
             raise InputError(f"cannot read the model in {path}: {error}") from error
+        if missing := sorted(loaded["missing_keys"]):  # which the library would draw at random
+            raise InputError(
+                f"the model in {path} lacks {len(missing):,} of its weights, such as "
+                f"{missing[0]}: save it whole, with `save_pretrained`"
+            )
+        self._vocabulary = self._model.get_input_embeddings().num_embeddings
+        if (most := max(self._tokenizer.get_vocab().values(), default=0)) >= self._vocabulary:
+            raise InputError(
+                f"the tokenizer in {path} does not fit its model: it numbers tokens up to "
+                f"{most:,}, and the model has {self._vocabulary:,}, from 0 on; copy the tokenizer "
+                "that the model was trained with"
+            )
         self.device = device_of(self._torch, device)
         self._model.to(self.device).eval()
         self._batch = integer("batch", batch, low=1)
@@ -175,23 +199,13 @@ class HuggingFaceGenerator:
                 texts += self._tokenizer.batch_decode(drawn[:, 1:], skip_special_tokens=True)
         return texts
 
-    def complete(self, prompts: Sequence[str], length: int) -> list[str]:
+    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
         """Return the likeliest continuation of each prompt, token by token (greedily).
 
         Each prompt follows the start token; one beyond the model's context loses its beginning. A
         prompt that ends within a word has other tokens than the whole word: to continue a document,
-        pass its tokens to `following`. ``length`` is the most tokens of a continuation.
+        pass its own first tokens. ``length`` is the most tokens of a continuation.
         """
-        ids = [self.encode(text) for text in prompts]
-        found = self.following(ids, length)
-        # together, since a decoder may drop the space at the beginning of what it is given
-        return [
-            self.decode([*one, *more])[len(self.decode(one)) :]
-            for one, more in zip(ids, found, strict=True)
-        ]
-
-    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
-        """Return the likeliest continuation of each prompt in tokens; see `complete`."""
         torch = self._torch
         length = integer("length", length, low=1)
         continuations: list[list[int]] = []
@@ -241,7 +255,72 @@ class HuggingFaceGenerator:
 
         Texts beyond the model's context are scored in pieces, each after the start token.
         """
-        sums, tokens = np.zeros(len(texts)), np.zeros(len(texts))
+        return self._of_texts(texts, lambda chosen, _: -chosen.sum()[None])
+
+    def least_likely(
+        self, texts: Sequence[str], *, share: float = 0.2
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return Min-K% and Min-K%++ of texts, shape (texts,); larger = the model likely saw it.
+
+        The mean, over the ``share`` of tokens where it is lowest, of the token's log-likelihood;
+        and of that less its mean over the vocabulary, in standard deviations, both as the model
+        weighs the vocabulary there. A text beyond the context counts by its pieces.
+
+        Source: Shi et al. 2024 (Min-K%); Zhang et al. 2025 (Min-K%++).
+        """
+
+        def least(values: Any) -> Any:
+            return values.sort().values[: max(1, int(share * len(values)))].mean()
+
+        def ask(chosen: Any, logs: Any) -> Any:
+            weights = logs.exp()
+            finite = logs.clamp(min=_LEAST_LOG)  # a token without any chance adds nothing
+            mean = (weights * finite).sum(-1)
+            spread = ((weights * finite**2).sum(-1) - mean**2).clamp(min=_LEAST_SPREAD).sqrt()
+            both = self._torch.stack([least(chosen), least((chosen - mean) / spread)])
+            return both * len(chosen)
+
+        sums, tokens = self._of_texts(texts, ask)
+        return sums[:, 0] / tokens, sums[:, 1] / tokens
+
+    def log_chances(
+        self,
+        prompts: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+    ) -> FloatArray:
+        """Return ``ln`` of the chance to go on from each prompt with its target, shape (prompts,).
+
+        temperature, top_k: of the sampling; ``top_k = 1`` is greedy.
+        """
+        sizes = list(map(len, targets))
+        if max(sizes, default=0) >= self.context:
+            raise InputError(
+                f"the model in {self._path} goes on by {self.context - 1} tokens at most"
+            )
+        rows = [[*one, *to][-self.context :] for one, to in zip(prompts, targets, strict=True)]
+
+        def ask(number: int, tokens: Any, logits: Any) -> Any:
+            logits = logits[-sizes[number] :] / positive("temperature", temperature)
+            if top_k is not None:
+                # between equals the first is taken, as a greedy choice does
+                order = logits.argsort(stable=True, dim=-1, descending=True)
+                left_out = order[:, integer("top_k", top_k, low=1) :]
+                logits = logits.scatter(1, left_out, -math.inf)
+            logs = self._torch.log_softmax(logits, -1)
+            return logs.gather(1, tokens[-sizes[number] :, None]).sum()[None]
+
+        return self._each(rows, ask).ravel()
+
+    def _of_texts(
+        self, texts: Sequence[str], ask: Callable[[Any, Any], Any]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Sum what is asked of the pieces of texts; return it with the numbers of tokens.
+
+        ask: given the tokens' log-likelihoods, and those of the vocabulary at each of them.
+        """
         owners: list[int] = []
         pieces: list[list[int]] = []
         for number, text in enumerate(texts):
@@ -251,29 +330,60 @@ class HuggingFaceGenerator:
             cut = [ids[i : i + self.context] for i in range(0, len(ids), self.context)]
             pieces += cut
             owners += [number] * len(cut)
+
+        def of_piece(_: int, tokens: Any, logits: Any) -> Any:
+            logs = self._torch.log_softmax(logits, -1)
+            return ask(logs.gather(1, tokens[:, None])[:, 0], logs)
+
+        found = self._each(pieces, of_piece)
+        sums, tokens = np.zeros((len(texts), *found.shape[1:])), np.zeros(len(texts))
+        np.add.at(sums, owners, found)
+        np.add.at(tokens, owners, [len(one) for one in pieces])
+        return (sums[:, 0] if sums.shape[1:] == (1,) else sums), tokens
+
+    def _each(
+        self, pieces: Sequence[Sequence[int]], ask: Callable[[int, Any, Any], Any]
+    ) -> FloatArray:
+        """Ask something of every piece: its number, tokens, and logits (tokens, vocabulary)."""
+        torch = self._torch
         # those of about the same length together: little is lost on padding
         order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
-        for begin in range(0, len(order), self._batch):
-            batch = order[begin : begin + self._batch]
-            found = self._score([pieces[place] for place in batch])
-            for place, loss in zip(batch, found, strict=True):
-                sums[owners[place]] += loss
-                tokens[owners[place]] += len(pieces[place])
-        return sums, tokens
+        found: list[Any] = [None] * len(pieces)
+        total, began = sum(map(len, pieces)), time.monotonic()
+        shown = self.observer if total >= _SHOWN else SILENT
+        shown.start("score texts, in tokens", total)
+        begin = 0
+        while batch := order[begin : begin + self._batch]:
+            batch = batch[: max(1, self._at_once() // (1 + len(pieces[batch[-1]])))]
+            begin += len(batch)
+            ids = [[self._start, *pieces[place]] for place in batch]
+            tokens = _padded(torch, ids, self._start).to(self.device)
+            mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self.device)
+            with torch.no_grad(), silent(self._transformers):
+                logits = self._model(tokens, attention_mask=mask).logits
+                for row, place in enumerate(batch):
+                    size = len(pieces[place])
+                    asked = tokens[row, 1 : size + 1], logits[row, :size].double()
+                    found[place] = ask(place, *asked).cpu().numpy()
+            shown.advance(sum(len(pieces[place]) for place in batch))
+        shown.finish()
+        shown.note(f"scored {total / max(1e-3, time.monotonic() - began):,.0f} tokens a second")
+        scores = np.array(found, dtype=np.float64)
+        if np.isnan(scores).any():
+            raise InputError(
+                f"the model in {self._path} gives no probabilities, but NaN: its weights are "
+                f"damaged, or too large for {self._model.dtype}"
+            )
+        return scores
 
-    def _score(self, ids: Sequence[list[int]]) -> FloatArray:
-        torch = self._torch
-        tokens = _padded(torch, ids, self._start).to(self.device)
-        mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self.device)
-        first = torch.full((len(ids), 1), self._start, device=self.device)
-        with torch.no_grad(), silent(self._transformers):
-            logits = self._model(
-                torch.cat([first, tokens], 1),
-                attention_mask=torch.cat([torch.ones_like(first), mask], 1),
-            ).logits
-        chosen = torch.log_softmax(logits[:, :-1].double(), -1)
-        chosen = chosen.gather(2, tokens[:, :, None])[:, :, 0]
-        return -(chosen * mask).sum(1).cpu().numpy()
+    def _at_once(self) -> int:
+        """Return how many tokens are scored at once: as many as a quarter of free memory holds."""
+        free = 0
+        if self.device.startswith("cuda"):
+            free = self._torch.cuda.mem_get_info(self.device)[0]
+        elif hasattr(os, "sysconf"):
+            free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return max(_LEAST_FREE, free // 4) // (_BYTES * self._vocabulary)
 
 
 class LanguageModel(Generator, Completes, Protocol):
@@ -331,7 +441,7 @@ class LocalCheckpoint(HasModels):
     shadows: Folders with models trained like this one, but without the documents and independently
         of one another; each is attacked like the model.
     device: "cpu", "cuda", ...; by default a GPU if there is one.
-    batch: Texts at a time.
+    batch: Texts at a time, at most; fewer are scored at a time where memory is short.
     """
 
     trains: ClassVar[bool] = False
@@ -370,7 +480,9 @@ class LocalCheckpoint(HasModels):
         self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         def read(folder: Path) -> HuggingFaceGenerator:
-            return HuggingFaceGenerator(folder, device=self._device, batch=self._batch)
+            found = HuggingFaceGenerator(folder, device=self._device, batch=self._batch)
+            found.observer = observer
+            return found
 
         model = read(self._folder)
         reference = None if self._reference is None else read(self._reference)

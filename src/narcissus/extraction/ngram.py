@@ -160,6 +160,26 @@ class CharacterNgram:
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         return np.add.reduceat(-np.log(chance), starts), lengths.astype(np.float64)
 
+    def log_chances(
+        self,
+        prompts: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+    ) -> FloatArray:
+        """Return ``ln`` of the chance to go on from each prompt with its target, in code points.
+
+        Raises InputError: it is sampled otherwise than the model says.
+        """
+        if temperature != 1 or top_k is not None:
+            raise InputError("an n-gram model is sampled as it is: no `temperature`, no `top_k`")
+        if not prompts:
+            return np.zeros(0)
+        known = [self.decode(one) for one in prompts]
+        whole = [one + self.decode(two) for one, two in zip(known, targets, strict=True)]
+        return self.negative_log_likelihood(known)[0] - self.negative_log_likelihood(whole)[0]
+
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
         """Draw texts, each until its end or ``length`` characters.
 

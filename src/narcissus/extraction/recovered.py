@@ -5,19 +5,16 @@ memorisation, and all copies are on one side of a division. An attack recovers s
 documents; its success on *fresh* documents, by the same rule, is the baseline of a model that never
 saw a document. The first is a count, the second a sampled share: given the model and the attack's
 output, fresh documents are independent of both. So its limits hold however training documents
-depend on each other through the model. Three attacks:
+depend on each other through the model. Two attacks:
 
 * *Stretches* of documents that the model prints, or continues verbatim.
 * *Membership* scores, larger for a document that the model likely saw. The true-positive rate, at
   a threshold with few false alarms, is a count for this model. That the false alarms are few is a
   statement about fresh documents, which holds at its level for any distribution of their scores.
-* *Canaries*: random secrets, planted a known number of times. To a model that never saw a canary
-  its digits are fair coins, so the true secret's rank among alternatives is uniform: this baseline
-  is exact.
 
 Source: Cohen et al. 2024, D.2 and D.3 (k-eidetic texts, ranked samples, the scores of Carlini et
-al. 2021); the threshold is a distribution-free tolerance limit (Wilks 1941); exposure after Carlini
-et al. 2019; the baselines are Narcissus theory 1 **[new]**.
+al. 2021); the threshold is a distribution-free tolerance limit (Wilks 1941); the baselines are
+Narcissus theory 1 **[new]**.
 """
 
 from __future__ import annotations
@@ -28,16 +25,14 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from narcissus._files import file_size, read_bytes
-from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
@@ -49,9 +44,11 @@ LARGEST_TEXT = 2**30
 """Most bytes of a file of documents (1 GiB)."""
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
+SCORES = ("perplexity", "loss", "zlib", "lower", "reference", "min-k", "min-k++")
+"""Scores of membership, by name; the order in which they are reported."""
+DEFAULT_SCORES = ("perplexity", "zlib", "lower", "reference")
 _LEAST = 1e-3  # nats: what is divided by stays finite
 IntArray = NDArray[np.int64]
-NUMBER, SECRET = "{number}", "{secret}"
 
 
 @dataclass(frozen=True)
@@ -146,6 +143,28 @@ class Completes(Protocol):
         """Continue each prompt by at most ``length`` tokens."""
         ...
 
+    def log_chances(
+        self,
+        prompts: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+    ) -> FloatArray:
+        """Return ``ln`` of the chance to go on from each prompt with its target, by sampling."""
+        ...
+
+
+@runtime_checkable
+class TellsTokens(Protocol):
+    """A model that tells the probability of every token."""
+
+    def least_likely(
+        self, texts: Sequence[str], *, share: float = 0.2
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return Min-K% and Min-K%++ of texts."""
+        ...
+
 
 @dataclass(frozen=True)
 class PrintedStretches:
@@ -238,13 +257,25 @@ def completed_documents(
         only their whole tokens, since the rest of a cut token is other tokens than it was trained
         on.
     """
-    integer("window", window, low=1)
     given = prompt_ends(model, texts, prompt=prompt) if prefix is None else prefix
     least = int(isinstance(prefix, int))
     places = [integer("prefix", int(one), low=least) for one in np.broadcast_to(given, len(texts))]
+    found = continuations(model, texts, prefix=places, window=window)
+    return np.array([said == true for said, true in found], dtype=np.bool_)
+
+
+def continuations(
+    model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int
+) -> list[tuple[str, str]]:
+    """Return how a model continues each text, and how it goes on; both from its beginning.
+
+    Both end ``window`` characters after what is known. What is said is empty where the tokens of a
+    text do not tell it.
+    """
+    integer("window", window, low=1)
     prompts: list[Sequence[int]] = []
     wanted: list[str] = []
-    for number, (text, place) in enumerate(zip(texts, places, strict=True)):
+    for number, (text, place) in enumerate(zip(texts, prefix, strict=True)):
         if len(text) < place + window:
             raise InputError(
                 f"`texts` must have {place + window} characters or more, what is known and what "
@@ -259,25 +290,78 @@ def completed_documents(
         prompts.append(_first(model, tokens, count))
         # what the tokens say, which is not the text where a tokenizer drops cases or spaces
         wanted.append(model.decode(tokens)[: place + window])
-    lengths = np.array([len(one) for one in wanted], dtype=np.intp)
-    return continued(model, prompts, wanted) & (lengths == np.add(places, window).astype(np.intp))
+    return [
+        (one, true) if len(true) == place + window else ("", text)
+        for one, true, place, text in zip(
+            continued(model, prompts, wanted), wanted, prefix, texts, strict=True
+        )
+    ]
 
 
 def continued(
     model: Completes, prompts: Sequence[Sequence[int]], wanted: Sequence[str]
-) -> BoolArray:
+) -> list[str]:
+    """Return what a model says, prompts included, cut to the length of what is wanted."""
     if not prompts:
-        return np.zeros(0, dtype=np.bool_)
+        return []
     told = [len(model.decode(one).encode()) for one in prompts]
     left = [len(text.encode()) - size for text, size in zip(wanted, told, strict=True)]
     found = model.following(prompts, max(1, *left))  # no token is less than a byte
-    return np.array(
-        [
-            model.decode([*prompt, *more]).startswith(text)
-            for prompt, more, text in zip(prompts, found, wanted, strict=True)
-        ],
-        dtype=np.bool_,
-    )
+    said = [model.decode([*one, *more]) for one, more in zip(prompts, found, strict=True)]
+    return [one[: len(text)] for one, text in zip(said, wanted, strict=True)]
+
+
+def nearly(
+    model: Completes,
+    said: Sequence[str],
+    true: Sequence[str],
+    *,
+    edits: float | None = None,
+    tokens: float | None = None,
+) -> BoolArray:
+    """Find the texts that come near to what was wanted, each with one of the two criteria.
+
+    edits: most insertions, deletions and substitutions for each character wanted.
+    tokens: least share of the tokens wanted that are said at their places.
+    """
+
+    def near(one: str, other: str) -> bool:
+        if edits is not None and edit_distance(one, other) <= edits * len(other):
+            return True
+        whole = model.encode(other)
+        agree = sum(a == b for a, b in zip(model.encode(one), whole, strict=False))
+        return tokens is not None and agree >= tokens * len(whole)
+
+    return np.array([near(*pair) for pair in zip(said, true, strict=True)], dtype=np.bool_)
+
+
+def edit_distance(one: str, other: str) -> int:
+    """Return the least number of insertions, deletions and substitutions (Levenshtein 1966).
+
+    >>> edit_distance("kitten", "sitting")
+    3
+    """
+    letters, places = np.array([*other]), np.arange(len(other) + 1)
+    row = places
+    for number, letter in enumerate(one, start=1):
+        best = np.minimum(row[1:] + 1, row[:-1] + (letters != letter))
+        # what is inserted after each place: a running minimum, as places go on one by one
+        row = np.minimum.accumulate(np.append(number, best) - places) + places
+    return int(row[-1])
+
+
+def discovery(log_chances: FloatArray, samples: int) -> FloatArray:
+    """Return the chance that at least one of so many samples is what was asked for.
+
+    Where it is p or more, a text is (n, p)-discoverably extractable with n = ``samples``.
+
+    Source: Hayes et al. 2025, (n, p)-discoverable extraction.
+
+    >>> discovery(np.log([0.1, 1.0, 0.0]), 2).round(2).tolist()
+    [0.19, 1.0, 0.0]
+    """
+    with np.errstate(divide="ignore"):
+        return -np.expm1(integer("samples", samples, low=1) * np.log1p(-np.exp(log_chances)))
 
 
 @dataclass(frozen=True)
@@ -341,23 +425,43 @@ def recovered_documents(
 
 
 def membership_scores(
-    model: Generator, texts: Sequence[str], reference: Generator | None = None
+    model: Generator,
+    texts: Sequence[str],
+    reference: Generator | None = None,
+    *,
+    names: Sequence[str] = DEFAULT_SCORES,
 ) -> dict[str, FloatArray]:
     """Score documents, larger = the model likely saw it; arrays of shape (texts,).
 
-    "perplexity" is the log-likelihood a character, "zlib" the compressed bytes over the negative
-    log-likelihood, "lower" the negative log-likelihood of the lower-cased text over it. "reference"
-    is the log-likelihood a character in excess of ``reference``, a model that did not see them.
+    "perplexity" is the log-likelihood a character, "loss" that a token, "zlib" the compressed bytes
+    over the negative log-likelihood, "lower" the negative log-likelihood of the lower-cased text
+    over it. "reference" is the log-likelihood a character in excess of ``reference``, a model that
+    did not see them, and is left out without one. "min-k" and "min-k++" are Min-K% and Min-K%++ of
+    a fifth of the tokens (`HuggingFaceGenerator.least_likely`).
+    Raises InputError: the model does not tell the probabilities of tokens, which "min-k" needs, or
+        a score is no number.
     """
-    loss, _ = model.negative_log_likelihood(texts)
-    loss = np.maximum(loss, _LEAST)
+    sums, tokens = model.negative_log_likelihood(texts)
+    loss = np.maximum(sums, _LEAST)
     size = np.array([len(text) for text in texts], dtype=np.float64)
-    packed = np.array([len(zlib.compress(text.encode(), 9)) for text in texts], dtype=np.float64)
-    lower, _ = model.negative_log_likelihood([text.lower() for text in texts])
-    scores = {"perplexity": -loss / size, "zlib": packed / loss, "lower": lower / loss}
-    if reference is not None:
+    scores = {"perplexity": -loss / size, "loss": -loss / tokens}
+    scores["zlib"] = np.array([len(zlib.compress(text.encode(), 9)) for text in texts]) / loss
+    if "lower" in names:
+        lower, _ = model.negative_log_likelihood([text.lower() for text in texts])
+        scores["lower"] = lower / loss
+    if reference is not None and "reference" in names:
         scores["reference"] = (reference.negative_log_likelihood(texts)[0] - loss) / size
-    return scores
+    if {"min-k", "min-k++"} & set(names):
+        if not isinstance(model, TellsTokens):
+            raise InputError(
+                "the scores `min-k` and `min-k++` need a model that tells the probabilities of "
+                "tokens, as a transformer does: leave them out"
+            )
+        scores["min-k"], scores["min-k++"] = model.least_likely(texts)
+    found = {name: values for name, values in scores.items() if name in names}
+    if bad := [name for name, values in found.items() if np.isnan(values).any()]:
+        raise InputError(f"the model's score `{bad[0]}` of a document is NaN: no number")
+    return found
 
 
 @dataclass(frozen=True)
@@ -394,156 +498,3 @@ def tpr_at_fpr(
         return ToldAt(rate, None, None, max(needed, m + 1))
     threshold = float(np.sort(fresh)[m - r])
     return ToldAt(rate, threshold, float(np.mean(trained > threshold)), needed)
-
-
-@dataclass(frozen=True)
-class CanaryPlan:
-    """Canaries to plant."""
-
-    each: int = 20  # canaries for each number of copies
-    copies: tuple[int, ...] = (1, 4, 16)  # numbers of copies in the training text
-    digits: int = 8  # of a secret
-    # the document around it, with ``{number}`` of the canary and its ``{secret}``
-    text: str = "The code of safe {number} is {secret}."
-
-    def __post_init__(self) -> None:
-        integer("each", self.each, low=1)
-        integer("digits", self.digits, low=1, high=100)
-        if not self.copies or len(set(self.copies)) != len(self.copies):
-            raise InputError(f"`copies` must be different numbers, got {list(self.copies)}")
-        for one in self.copies:
-            integer("copies", one, low=1)
-        before, _, _ = self.text.partition(SECRET)
-        if SECRET not in self.text or NUMBER not in before or not before.strip():
-            raise InputError(
-                "`text` of canaries must hold '{number}', and '{secret}' after it, each as such: "
-                f"got {self.text!r}"
-            )
-
-    def secrets(self, count: int, rng: np.random.Generator) -> list[str]:
-        """Draw secrets."""
-        return ["".join(map(str, row)) for row in rng.integers(0, 10, (count, self.digits))]
-
-    def plant(self, rng: RandomSource = None) -> tuple[PlantedCanary, ...]:
-        """Draw the canaries."""
-        drawn = self.secrets(self.each * len(self.copies), generator(rng))
-        copies = np.repeat(self.copies, self.each)
-        return tuple(
-            PlantedCanary(self.text.replace(NUMBER, str(number)), secret, int(one))
-            for number, (secret, one) in enumerate(zip(drawn, copies, strict=True), start=1)
-        )
-
-
-@dataclass(frozen=True)
-class PlantedCanary:
-    """A canary: the text around its secret, the secret, its copies."""
-
-    template: str
-    secret: str
-    copies: int
-
-    def text(self, secret: str | None = None) -> str:
-        """Return the document, optionally with another secret."""
-        return self.template.replace(SECRET, self.secret if secret is None else secret)
-
-    @property
-    def document(self) -> TextDocument:
-        return TextDocument(self.text(), self.copies)
-
-
-@dataclass(frozen=True)
-class NamedCanaries:
-    """Leakage of canaries with the same number of copies."""
-
-    copies: int  # of each canary
-    canaries: int  # how many there are
-    # of each true secret by likelihood, 1 the likeliest; ties count against it
-    ranks: tuple[int, ...]
-    alternatives: int  # other secrets that each is compared with
-    completed: int  # canaries whose secret the model prints after the preceding text
-    digits: int  # of a secret
-
-    @property
-    def named(self) -> int:
-        """Canaries whose secret is likelier than every other."""
-        return sum(rank == 1 for rank in self.ranks)
-
-    @property
-    def guess(self) -> float:
-        """Exact chance that a model that never saw a canary names it; ties only lower it."""
-        return 1 / (self.alternatives + 1)
-
-    @property
-    def guess_completed(self) -> float:
-        """Largest chance that a model that never saw a canary prints its secret."""
-        return 10.0**-self.digits
-
-    @property
-    def exposure(self) -> float:
-        """Median over canaries of ``log2(alternatives + 1) - log2(rank)``, in bits."""
-        return float(np.median(np.log2(self.alternatives + 1) - np.log2(self.ranks)))
-
-    def chance(self, completed: bool = False) -> float:
-        """Return the chance that a model that never saw them names (prints) at least this many.
-
-        Secrets are independent, so for such a model their number is binomial.
-        """
-        seen = self.completed if completed else self.named
-        rate = self.guess_completed if completed else self.guess
-        return float(scipy.stats.binom.sf(seen - 1, self.canaries, rate))
-
-    def by_chance(self, confidence: float = 0.95) -> int:
-        """Return the most canaries that a model that never saw them names, at this level."""
-        level = fraction("confidence", confidence)
-        return int(scipy.stats.binom.ppf(level, self.canaries, self.guess))
-
-
-def named_canaries(
-    model: Generator,
-    planted: Sequence[PlantedCanary],
-    plan: CanaryPlan,
-    *,
-    alternatives: int = 99,
-    completes: Completes | None = None,
-    rng: RandomSource = None,
-) -> tuple[NamedCanaries, ...]:
-    """Rank each true secret among others, and ask the model to complete it.
-
-    completes: the model again if it can continue a prompt; None skips completion.
-    Returns: one result for each number of copies.
-    """
-    count = integer("alternatives", alternatives, low=1)
-    random = generator(rng)
-    found: list[NamedCanaries] = []
-    for copies in plan.copies:
-        alike = [one for one in planted if one.copies == copies]
-        ranks: list[int] = []
-        for one in alike:
-            others = plan.secrets(count, random)
-            texts = [one.text(), *(one.text(secret) for secret in others)]
-            loss, _ = model.negative_log_likelihood(texts)
-            ranks.append(1 + int((loss[1:] <= loss[0]).sum()))
-        printed = 0 if completes is None else _completed(completes, alike, plan)
-        found.append(NamedCanaries(copies, len(alike), tuple(ranks), count, printed, plan.digits))
-    return tuple(found)
-
-
-def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPlan) -> int:
-    """Count the canaries whose secret the model continues after the preceding text.
-
-    Prompts are the tokens that are the same for every first digit. The true text's tokens would not
-    do: where the last one before the secret ends may depend on the secret.
-    """
-    prompts: list[Sequence[int]] = []
-    wanted: list[str] = []
-    for one in alike:
-        known = model.encode(one.template.partition(SECRET)[0])
-        others = [model.encode(one.text(digit * plan.digits)) for digit in "0123456789"]
-        columns = zip(known, *others, strict=False)
-        prompt = [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]
-        whole = model.decode(model.encode(one.text()))
-        place = whole.find(one.secret, len(model.decode(prompt)))
-        if place >= 0:  # else its tokens do not tell it
-            prompts.append(prompt)
-            wanted.append(whole[: place + plan.digits])
-    return int(continued(model, prompts, wanted).sum())

@@ -29,7 +29,7 @@ _OF_NOBODY = ("study", "policy", "module ", "program ")
 _BYTES = 32
 
 
-def kept_key(folder: Path, *, make: bool = False) -> bytes | None:
+def kept_key(folder: Path, *, make: bool = False, name: str = FILE) -> bytes | None:
     """Read the key of a results folder; None where there is none.
 
     folder: the results folder; made with the key.
@@ -37,7 +37,7 @@ def kept_key(folder: Path, *, make: bool = False) -> bytes | None:
         whoever knows it could test guesses.
     Raises StoreError: it cannot be written.
     """
-    path = folder / FILE
+    path = folder / name
     try:
         if _is_private(path):
             text = read_bytes(path, largest=2 * _BYTES + 2).decode("ascii").strip()
@@ -52,7 +52,7 @@ def kept_key(folder: Path, *, make: bool = False) -> bytes | None:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(path, f"{key.hex()}\n", private=True)
     except OSError as error:
-        raise StoreError(f"cannot keep the key of the digests in {path}: {error}") from error
+        raise StoreError(f"cannot keep the key in {path}: {error}") from error
     return key
 
 

@@ -1,12 +1,23 @@
 """The attacks themselves: whom they ask, and on which documents."""
 
 import numpy as np
+import pytest
 
+from narcissus.errors import InputError
 from narcissus.extraction.language_models import ModelsUnderStudy
 from narcissus.extraction.ngram import CharacterNgram
 from narcissus.extraction.recovered import Division, TextDocument
-from narcissus.kinds.memorization.language.attacks import completed, generated, texts_of
-from narcissus.kinds.memorization.language.schema import CompletionSection, GenerationSection
+from narcissus.kinds.memorization.language.attacks import (
+    completed,
+    discovered,
+    generated,
+    texts_of,
+)
+from narcissus.kinds.memorization.language.schema import (
+    CompletionSection,
+    DiscoverySection,
+    GenerationSection,
+)
 
 NAMES = "Abelard Beatrix Casimir Dorothy Eleanor Ferdinand Griselda Hieronymus Isidore"
 TEXTS = [f"{i} this is the letter of {one} to somebody" for i, one in enumerate(NAMES.split())]
@@ -42,21 +53,84 @@ def test_shadow_models_are_attacked_as_the_model_is():
     section = GenerationSection(samples=60, length=60, top=10, window=20)
     for found in (
         generated(models, DIVISION, section, entropy=1),
-        completed(models, DIVISION, CompletionSection(prefix=29, window=10)),
+        *completed(models, DIVISION, CompletionSection(prefix=29, window=10)),
     ):
         nothing, all_of_it = found.by_shadows
         assert not nothing.any()
         assert all_of_it.all()
     assert read == [1, 2] * 2  # one after another, not all held at once
-    assert completed(MODELS, DIVISION, CompletionSection(prefix=29, window=10)).by_shadows == ()
+    (found,) = completed(MODELS, DIVISION, CompletionSection(prefix=29, window=10))
+    assert found.by_shadows == ()
 
 
 def test_short_documents_are_on_no_side_of_completion():
     short = Division((*SIDES[0], TextDocument("x")), (*SIDES[1], TextDocument("y")))
     section = CompletionSection(prefix=29, window=10)
-    found = completed(ModelsUnderStudy(MODEL, None, None, None, 1), short, section)
+    (found,) = completed(ModelsUnderStudy(MODEL, None, None, None, 1), short, section)
     assert (len(found.trained), len(found.fresh)) == (3, 3)
     assert found.recovered.all()
     assert not found.recovered_fresh.any()
     assert found.by_reference is None
     assert np.size(found.ranked) == 0
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_is_nearly_continued_counts_and_its_unrelated_baseline_is_beside_it(shared):
+    """A model that knows each text with another letter; texts that all go on alike are told."""
+    texts = [
+        f"{i} I name {'somebody' if shared else one} twice" for i, one in enumerate(NAMES.split())
+    ]
+    known = tuple(map(TextDocument, texts[:4]))
+    learnt = CharacterNgram([f"{one[:9]}x{one[10:]}" for one in texts[:4]], order=12)
+    sides = Division(known, tuple(map(TextDocument, TEXTS[4:])))
+    models = ModelsUnderStudy(learnt, None, None, None, 1, (lambda: MODEL,))
+
+    def found(**criteria):
+        section = CompletionSection(prefix=8, window=12, **criteria)
+        verbatim, *near = completed(models, sides, section)
+        assert not verbatim.recovered.any()
+        return near
+
+    assert found() == []
+    (near,) = found(edits=1 / 12)
+    assert near.recovered.all()
+    assert not near.recovered_fresh.any()
+    assert not near.by_shadows[0].any()
+    assert near.unrelated == 4 * shared
+    assert not found(edits=0.05)[0].recovered.any()  # one edit in 12 characters is more
+    assert found(tokens=11 / 12)[0].recovered.all()
+    assert not found(tokens=0.95)[0].recovered.any()
+
+
+def test_discovery_counts_by_the_chance_of_the_next_tokens():
+    section = DiscoverySection(prompt=12, window=10, n=[1, 10**6], p=0.9)
+    found = discovered(MODELS, DIVISION, section)
+    assert [one.name for one in found] == ["discovery n=1", "discovery n=1000000"]
+    for one, n in zip(found, section.n, strict=True):
+        for side, model, is_found in (
+            (one.trained, MODEL, one.recovered),
+            (one.fresh, MODEL, one.recovered_fresh),
+            (one.trained, REFERENCE, one.by_reference),
+        ):
+            texts = [text[:22] for text in texts_of(side)]
+            known = [text[:12] for text in texts]
+            logs = [model.negative_log_likelihood(some)[0] for some in (known, texts)]
+            chances = np.exp(logs[0] - logs[1])
+            assert is_found.tolist() == (1 - (1 - chances) ** n >= 0.9).tolist()
+    assert found[1].recovered.all()
+    with pytest.raises(InputError, match="no document has 900 tokens"):
+        discovered(MODELS, DIVISION, DiscoverySection(prompt=800, window=100))
+    with pytest.raises(InputError, match="sampled as it is"):
+        discovered(MODELS, DIVISION, DiscoverySection(prompt=12, window=10, top_k=1))
+    short = Division(SIDES[0], (TextDocument("x"),))  # no fresh one is long enough
+    assert discovered(MODELS, short, section)[0].recovered_fresh.size == 0
+
+
+def test_discovery_refuses_a_reference_with_other_tokens():
+    class Pairs(CharacterNgram):
+        def encode(self, text):
+            return [ord(one) for one in text[::2]]
+
+    models = ModelsUnderStudy(MODEL, Pairs(TEXTS, order=4), None, None, 1)
+    with pytest.raises(InputError, match="another tokenizer"):
+        discovered(models, DIVISION, DiscoverySection(prompt=12, window=10))

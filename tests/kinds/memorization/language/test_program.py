@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from narcissus.errors import InputError
+from narcissus.extraction.canaries import CanaryPlan
 from narcissus.extraction.language_models import ModelsUnderStudy, TrainedCharacterNgram
-from narcissus.extraction.recovered import CanaryPlan, Division, TextDocument
+from narcissus.extraction.recovered import Division, TextDocument
 from narcissus.extraction.sandbox import IsolationError, check_isolation
 from narcissus.kinds.memorization.language.kind import program_evidence, refuse_program
 from narcissus.observer import SILENT

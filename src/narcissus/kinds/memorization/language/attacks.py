@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 from pydantic import Field
 
 from narcissus._random import child
@@ -15,14 +16,21 @@ from narcissus.extraction.ngram import RankedSamples, rank_samples
 from narcissus.extraction.recovered import (
     BoolArray,
     Division,
+    FloatArray,
     PrintedStretches,
     TextDocument,
-    completed_documents,
+    continuations,
+    discovery,
     long_enough,
+    nearly,
     printed_stretches,
     prompt_ends,
 )
-from narcissus.kinds.memorization.language.schema import CompletionSection, GenerationSection
+from narcissus.kinds.memorization.language.schema import (
+    CompletionSection,
+    DiscoverySection,
+    GenerationSection,
+)
 from narcissus.rows import Count, Fact, Positive
 
 
@@ -40,7 +48,7 @@ class AttackedDocuments:
     """What one attack did."""
 
     # name, rule: What it is called, and when a document counts
-    name: Literal["generation", "completion"]
+    name: str
     rule: str
     # trained, fresh: The documents that it could have recovered, by side
     trained: Sequence[TextDocument]
@@ -53,6 +61,8 @@ class AttackedDocuments:
     ranked: tuple[RankedBy, ...] = ()  # The best texts by score, where it ranked any
     # By shadow model, whether the same attack on it recovered those trained on
     by_shadows: tuple[BoolArray, ...] = ()
+    # Of those trained on, whose continuations are as near to another document's text
+    unrelated: int | None = None
 
 
 def texts_of(documents: Sequence[TextDocument]) -> list[str]:
@@ -125,10 +135,11 @@ def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedB
 
 def completed(
     models: ModelsUnderStudy, division: Division, section: CompletionSection
-) -> AttackedDocuments | None:
-    """Prompt the model with the beginning of each document and compare what follows, verbatim.
+) -> list[AttackedDocuments]:
+    """Prompt the model with the beginning of each document and compare what follows.
 
-    None where `prompt` is counted in tokens and no document trained on is long enough.
+    Verbatim first, then nearly so where the section asks for it. None where `prompt` is counted in
+    tokens and no document trained on is long enough.
     Raises InputError: no document trained on has a `prefix` of so many characters, and what follows
         it.
     """
@@ -147,28 +158,113 @@ def completed(
     trained, fresh = long(division.trained), long(division.fresh)
     if not trained[0]:
         if section.prefix is None:
-            return None
+            return []
         raise InputError(
             f"no document has {section.prefix + section.window} characters, which [completion] "
             "needs: make `prefix` or `window` smaller, or write `completion = false`"
         )
 
-    def by(model: LanguageModel, side: tuple[list[TextDocument], list[int]]) -> BoolArray:
+    def by(model: LanguageModel, side: tuple[list[TextDocument], list[int]]) -> Continued:
         # a model with other tokens is given the same characters, as far as its tokens reach
-        texts, known = texts_of(side[0]), side[1]
-        return completed_documents(model, texts, prefix=known, window=section.window)
+        found = continuations(model, texts_of(side[0]), prefix=side[1], window=section.window)
+        after = [(one[end:], true[end:]) for (one, true), end in zip(found, side[1], strict=True)]
+        return model, np.array([one == true for one, true in found], dtype=np.bool_), after
 
-    return AttackedDocuments(
-        "completion",
-        f"given its first {section.prefix} characters, the model goes on with the next "
-        f"{section.window}"
-        if section.prefix is not None
-        else f"given its first {section.prompt} tokens, the model goes on with the next "
-        f"{section.window} characters",
-        trained[0],
-        fresh[0],
-        by(models.model, trained),
-        by(models.model, fresh),
-        None if models.reference is None else by(models.reference, trained),
-        by_shadows=tuple(by(read(), trained) for read in models.shadows),
-    )
+    def near(found: Continued, shift: int = 0) -> BoolArray:
+        model, _, after = found
+        said, true = [one for one, _ in after], [one for _, one in after]
+        true = [*true[shift:], *true[:shift]]
+        return nearly(model, said, true, edits=section.edits, tokens=section.tokens)
+
+    known = f"{section.prompt} tokens" if section.prefix is None else f"{section.prefix} characters"
+    given = f"given its first {known}, the model goes on with the next {section.window}"
+    unit = " characters" if section.prefix is None else ""
+    rules: list[Rule] = [("completion", given + unit, lambda found: found[1])]
+    if section.edits is not None or section.tokens is not None:
+        how = [] if section.edits is None else [f"at most {section.edits:g} edits a character"]
+        if section.tokens is not None:
+            how.append(f"at least {section.tokens:.3g} of the tokens at their places")
+        rules.append(
+            ("near-verbatim completion", f"{given} characters or nearly: {' or '.join(how)}", near)
+        )
+        rules.append(("unrelated", "", lambda found: near(found, 1)))
+    verbatim, *nearby = _attacked(models, (trained, trained[0]), (fresh, fresh[0]), by, rules)
+    others = [int(one.recovered.sum()) for one in nearby[1:] if len(trained[0]) > 1]
+    return [verbatim, *(replace(one, unrelated=others[0]) if others else one for one in nearby[:1])]
+
+
+Continued = tuple[LanguageModel, BoolArray, list[tuple[str, str]]]
+"""A model, which texts it continues verbatim, and what it says beside what follows in them."""
+Rule = tuple[str, str, Callable[[Any], BoolArray]]
+"""Name and words of an attack, and which documents it recovers by what was found."""
+
+
+def _attacked(
+    models: ModelsUnderStudy,
+    trained: tuple[Any, Sequence[TextDocument]],
+    fresh: tuple[Any, Sequence[TextDocument]],
+    by: Callable[[LanguageModel, Any], Any],
+    rules: Sequence[Rule],
+) -> list[AttackedDocuments]:
+    """Ask each model once about the documents of a side, and judge what it said by each rule."""
+
+    def judged(model: LanguageModel, side: Any) -> list[BoolArray]:
+        found = by(model, side)
+        return [rule(found) for _, _, rule in rules]
+
+    ours, theirs = judged(models.model, trained[0]), judged(models.model, fresh[0])
+    reference = None if models.reference is None else judged(models.reference, trained[0])
+    shadows = [judged(read(), trained[0]) for read in models.shadows]  # none of them is held
+    return [
+        AttackedDocuments(
+            name, words, trained[1], fresh[1], ours[i], theirs[i],
+            None if reference is None else reference[i],
+            by_shadows=tuple(one[i] for one in shadows),
+        )
+        for i, (name, words, _) in enumerate(rules)
+    ]  # fmt: skip
+
+
+def discovered(
+    models: ModelsUnderStudy, division: Division, section: DiscoverySection
+) -> list[AttackedDocuments]:
+    """Return, for each number of samples, the documents that one of them would go on with.
+
+    Raises InputError: no document trained on has as many tokens as are known and must agree.
+    """
+    need = section.prompt + section.window
+
+    def long(documents: Sequence[TextDocument]) -> list[TextDocument]:
+        return [one for one in documents if len(models.model.encode(one.text)) >= need]
+
+    trained, fresh = long(division.trained), long(division.fresh)
+    if not trained:
+        raise InputError(
+            f"no document has {need} tokens, which [discovery] needs: make `prompt` or `window` "
+            "smaller"
+        )
+
+    def by(model: LanguageModel, side: Sequence[TextDocument]) -> FloatArray:
+        tokens = [model.encode(text)[:need] for text in texts_of(side)]
+        if tokens != [models.model.encode(text)[:need] for text in texts_of(side)]:
+            raise InputError(
+                "[discovery] compares tokens, and the reference or a shadow model has another "
+                "tokenizer than the model: leave one of them out"
+            )
+        known = [one[: section.prompt] for one in tokens]
+        following = [one[section.prompt :] for one in tokens]
+        return model.log_chances(
+            known, following, temperature=section.temperature, top_k=section.top_k
+        )
+
+    among = "" if section.top_k is None else f", among the {section.top_k:,} likeliest tokens"
+    return _attacked(models, (trained, trained), (fresh, fresh), by, [
+        (
+            f"discovery n={n}",
+            f"given its first {section.prompt} tokens, one of {n:,} samples goes on with its next "
+            f"{section.window} tokens with a chance of {section.p:g} or more (temperature "
+            f"{section.temperature:g}{among})",
+            lambda found, n=n: discovery(found, n) >= section.p,
+        )
+        for n in dict.fromkeys(section.n)
+    ])  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,20 @@ from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
 from narcissus.evidence.intervals import auc
 from narcissus.extraction.assess import assess_extraction
+from narcissus.extraction.canaries import (
+    CanaryPlan,
+    NamedCanaries,
+    PlantedCanary,
+    named_canaries,
+)
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
 from narcissus.extraction.recovered import (
     BoolArray,
     Division,
-    NamedCanaries,
-    PlantedCanary,
     TextDocument,
     membership_scores,
-    named_canaries,
     recovered_documents,
     tpr_at_fpr,
 )
@@ -54,6 +57,7 @@ from narcissus.kinds.memorization.language.attacks import (
     AttackedDocuments,
     RankedBy,
     completed,
+    discovered,
     generated,
     texts_of,
 )
@@ -72,12 +76,19 @@ _DIVISION, _CANARIES, _RANKS, _TRAINING, _PROGRAM = 0, 2, 3, 4, 5
 class DocumentAttack(Fact):
     """One attack that recovers documents, beside its rows."""
 
-    name: Literal["generation", "completion"]
+    name: str = Field(
+        pattern="^(generation|completion|near-verbatim completion|discovery n=[0-9]+)$"
+    )
     rule: str = Field(description="When a document counts as recovered.")
     ranked: tuple[RankedBy, ...] = Field((), description="By score, where anything is ranked.")
     merged: MergedGroups | None = None
     shadows: tuple[tuple[Count, ...], ...] = Field(
         (), description="By group, how many of its documents each shadow model gives away."
+    )
+    unrelated: Count | None = Field(
+        None,
+        description="Continuations that are as near to the text of another document trained on, "
+        "where near-verbatim ones count.",
     )
 
 
@@ -144,11 +155,11 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
     def prepare(self, study: LanguageStudy, folder: Path, options: RunOptions) -> LanguageWork:
         options.refuse_policy_and_records("language models")
         part: HasModels = study.model.build()
-        division = study.division(folder, part, child(options.entropy, _DIVISION))
-        planted: tuple[PlantedCanary, ...] = ()
-        if study.canaries is not None:
-            planted = study.canaries.plan().plant(child(options.entropy, _CANARIES))
+        planted = study.planted(folder, part, child(options.entropy, _CANARIES))
+        division = study.division(folder, part, child(options.entropy, _DIVISION), planted)
         digests = {"documents": file_digest(folder / study.data.documents)}
+        if study.canaries is not None and study.canaries.file is not None:
+            digests["canaries"] = file_digest(folder / study.canaries.file)
         return LanguageWork(study, folder, options.entropy, digests, part=part, division=division,
                             planted=planted)  # fmt: skip
 
@@ -175,7 +186,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 canaries = named_canaries(
                     models.model,
                     planted,
-                    study.canaries.plan(),
+                    CanaryPlan.of(planted),
                     alternatives=study.canaries.alternatives,
                     completes=models.model,
                     rng=child(work.entropy, _RANKS),
@@ -215,7 +226,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             counts = [tuple(int(s[m].sum()) for s in one.by_shadows) for m in members]
             attacks.append(DocumentAttack(
                 name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
-                shadows=tuple(counts),
+                shadows=tuple(counts), unrelated=one.unrelated,
             ))  # fmt: skip
         for name, trained in found.trained_scores.items():
             rows += _score(name, trained, found.fresh_scores[name], rates, each)
@@ -438,7 +449,7 @@ def program_evidence(
     random = child(options.entropy, _PROGRAM)
     others: list[str] = []
     if study.canaries is not None:
-        secrets = study.canaries.plan().secrets(len(planted), random)
+        secrets = CanaryPlan.of(planted).secrets(len(planted), random)
         others = [one.text(secret) for one, secret in zip(planted, secrets, strict=True)]
     data = [*texts_of(division.trained), *(one.text() for one in planted)]
     reference = models.reference_folder
@@ -472,7 +483,9 @@ def _attacked(
     options: RunOptions,
 ) -> list[AttackedDocuments]:
     # the first to be played, since it is quick to find that documents are too short for it
-    known = completed(models, division, study.completion) if study.completion else None
+    known = completed(models, division, study.completion) if study.completion else []
+    if study.discovery:
+        known += discovered(models, division, study.discovery)
     attacks: list[AttackedDocuments] = []
     if study.generation:
         options.observer.note("sampling and ranking")
@@ -480,8 +493,7 @@ def _attacked(
         attacks.append(
             generated(models, division, study.generation, entropy=options.entropy, mine=mine)
         )
-    if known is not None:
-        attacks.append(known)
+    attacks += known
     if not attacks:
         raise InputError(
             "no document is long enough for [completion], the only attack: make `prompt` or "
@@ -497,7 +509,9 @@ def _scores(
     if not study.membership:
         return {}, {}
     trained, fresh = (
-        membership_scores(models.model, texts_of(side), models.reference)
+        membership_scores(
+            models.model, texts_of(side), models.reference, names=study.membership.scores
+        )
         for side in (division.trained, division.fresh)
     )
     return trained, fresh

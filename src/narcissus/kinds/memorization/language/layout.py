@@ -10,7 +10,7 @@ from narcissus._outwards import upper
 from narcissus.kinds.extraction.layout import evidence_sections
 from narcissus.kinds.extraction.program import ProgramFound
 from narcissus.kinds.layout import Headline
-from narcissus.kinds.memorization.engine import Counted
+from narcissus.kinds.memorization.engine import Counted, copies_text
 from narcissus.kinds.memorization.language.kind import (
     CANARIES,
     DocumentAttack,
@@ -37,6 +37,9 @@ ASKED = {
     "much likelier it finds a text than it ought to (perplexity, zlib, the lower-cased text, the "
     "reference model), and keeps the best.",
     "completion": "The attacker knows how a document begins, and lets the model go on.",
+    "near-verbatim": "The attacker knows how a document begins, and lets the model go on.",
+    "discovery": "The attacker knows how a document begins, and samples the model again and again. "
+    "The chances follow exactly from the probabilities that the model gives to tokens.",
 }
 _HEADS = {
     "extraction": "The program is evidence of extraction",
@@ -85,7 +88,7 @@ class LanguageLayout(MemorizationLayout):
 
     def left_open(self, study: Any, case: StudyJudgement) -> list[NotAssessed]:
         detail: LanguageDetail = case.detail
-        found = _too_short(study, self.groups(case), detail.trained)
+        found = list(_too_short(study, self.groups(case), detail.trained))
         told = [row for row in case.findings.select(of="told") if row.quantity.value is None]
         for rate, needed in {row.at["rate"]: row.facts["needed"] for row in told}.items():
             found.append(
@@ -147,6 +150,11 @@ class LanguageLayout(MemorizationLayout):
             text = f"by {best.name}, {between}; 50% is chance"
             value = percent(best.value)
             found.append(("Scores above a fresh document", value, text, "sampled"))
+        for row in case.findings.select(of=CANARIES):
+            copies = copies_text(int(row.at["copies"]), None)
+            text = f"{row.facts['named']} of {row.facts['canaries']}; a guess names "
+            text += f"{percent(row.baseline or 0.0)}, by chance at most {row.facts['by_chance']}"
+            found.append((f"Canaries named, {copies}", percent(row.value), text, "sampled"))
         if (program := _program(case)) is not None:
             detail, share = program.detail, percent(program.success.value)
             text = f"{detail.verdict}; quality at most {upper(detail.quality, 3)}"
@@ -215,7 +223,13 @@ class LanguageLayout(MemorizationLayout):
         self, case: StudyJudgement, one: DocumentAttack, found: dict[str, list[Counted]]
     ) -> Iterator[Block]:
         groups = found[one.name]
-        yield Text([f"{ASKED[one.name]} A document counts if {one.rule}."])
+        said = [f"{ASKED[one.name.partition(' ')[0]]} A document counts if {one.rule}."]
+        if one.unrelated is not None:
+            said.append(
+                f"By the same rule, {one.unrelated:,} of {groups[0].total:,} continuations are "
+                "near the text of another document, which is unrelated."
+            )
+        yield Text(said)
         yield self._picture(case, one, groups)
         if one.ranked:
             yield Grid(
@@ -314,26 +328,23 @@ def _beside(whole: Counted) -> str:
     return f" ({share_text(whole.share)}), and {never_saw} of documents that it never saw: {shown}"
 
 
-def _too_short(study: Any, groups: dict[str, list[Counted]], trained: int) -> list[NotAssessed]:
-    """Return how many documents trained on are too short to be completed."""
-    section = study.completion
-    if not section:
-        return []
-    known, option = (
-        (f"{section.prompt} tokens", "prompt")
-        if section.prefix is None
-        else (f"{section.prefix} characters", "prefix")
-    )
-    short = trained - sum(own[0].total for name, own in groups.items() if name == "completion")
-    if not short:
-        return []
-    return [
-        NotAssessed(
-            f"completion of {short:,} of {trained:,} documents trained on",
-            f"they have no {section.window} characters after their first {known}",
-            f"a smaller `{option}` or `window` in [completion]",
-        )
-    ]
+def _too_short(study: Any, groups: dict[str, list[Counted]], trained: int) -> Iterator[NotAssessed]:
+    """Yield how many documents trained on are too short to be gone on with."""
+    for attack, section in (("completion", study.completion), ("discovery", study.discovery)):
+        if not section:
+            continue
+        known, option, unit = f"{section.prompt} tokens", "prompt", "characters"
+        if attack == "discovery":
+            unit = "tokens"
+        elif section.prefix is not None:
+            known, option = f"{section.prefix} characters", "prefix"
+        own = next((own for name, own in groups.items() if name.startswith(attack)), None)
+        if short := trained - (own[0].total if own else 0):
+            yield NotAssessed(
+                f"{attack} of {short:,} of {trained:,} documents trained on",
+                f"they have no {section.window} {unit} after their first {known}",
+                f"a smaller `{option}` or `window` in [{attack}]",
+            )
 
 
 def _of_shadows(counts: Sequence[int], group: Counted, case: StudyJudgement) -> list[Cell]:

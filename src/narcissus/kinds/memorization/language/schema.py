@@ -6,16 +6,30 @@ The descriptions here are the documentation of the study file
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from narcissus._files import read_bytes
 from narcissus.errors import InputError
+from narcissus.extraction.canaries import (
+    CanaryPlan,
+    PlantedCanary,
+    read_canaries,
+    require_planted,
+)
 from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.language_models import HasModels
-from narcissus.extraction.recovered import CanaryPlan, Division, divide, read_documents
+from narcissus.extraction.recovered import (
+    DEFAULT_SCORES,
+    LARGEST_TEXT,
+    Division,
+    divide,
+    read_documents,
+)
 from narcissus.kinds.extraction.schema import LimitSettings
 from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part
@@ -42,8 +56,14 @@ class DocumentFiles(FileSection):
 
 
 class CanarySection(FileSection):
-    """Secrets that are planted in the training text; for a model that is trained here."""
+    """Secrets that are planted in the training text: here, or before a training elsewhere."""
 
+    file: Path | None = Field(
+        None,
+        description="For a model in a folder: the canaries that were planted before it was "
+        "trained, as `narcissus canaries write` wrote them; in place of `each`, `copies`, `digits` "
+        "and `text`. `data.documents` must hold them, as often as they were planted.",
+    )
     each: int = Field(20, ge=1, le=10_000, description="Canaries for each number of copies.")
     copies: list[Annotated[int, Field(ge=1, le=10_000)]] = Field(
         [1, 4, 16], min_length=1, description="How often each stands in the training text."
@@ -55,6 +75,14 @@ class CanarySection(FileSection):
     alternatives: int = Field(
         99, ge=1, le=100_000, description="Other secrets that each is compared with."
     )
+
+    @model_validator(mode="after")
+    def _either(self) -> CanarySection:
+        drawn = sorted(self.model_fields_set & {"each", "copies", "digits", "text"})
+        if self.file is not None and drawn:
+            raise ValueError(f"`file` says which canaries were planted: leave out `{drawn[0]}`")
+        self.plan()
+        return self
 
     def plan(self) -> CanaryPlan:
         return CanaryPlan(self.each, tuple(self.copies), self.digits, self.text)
@@ -85,6 +113,20 @@ class CompletionSection(FileSection):
         "nothing is.",
     )
     window: int = Field(30, ge=1, description="Characters after them that must agree.")
+    edits: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="Count near-verbatim continuations too, as an attack of their own: at most so "
+        "many insertions, deletions and substitutions for each character of `window`.",
+    )
+    tokens: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="Likewise: at least this share of the tokens in `window` agree, each at its "
+        "place. With `edits`, either is enough.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -100,9 +142,39 @@ class CompletionSection(FileSection):
         return {**keys, "prompt": None}
 
 
+class DiscoverySection(FileSection):
+    """The attack that knows how a document begins, and samples the model again and again.
+
+    A document is (n, p)-discoverable if one of n samples goes on with its next tokens with a chance
+    of p or more. That follows exactly from the probabilities that the model gives.
+    """
+
+    prompt: int = Field(50, ge=1, description="Tokens at the beginning that are known.")
+    window: int = Field(50, ge=1, description="Tokens after them that must agree.")
+    n: list[Annotated[int, Field(ge=1, le=10**12)]] = Field(
+        [1, 100, 10_000], min_length=1, description="Samples; an attack for each number."
+    )
+    p: float = Field(0.5, gt=0, le=1, description="Chance from which on a document counts.")
+    temperature: float = Field(1.0, gt=0, description="Of the sampling.")
+    top_k: int | None = Field(
+        None,
+        ge=1,
+        description="Sample among so many of the likeliest tokens; 1 is greedy, and `n = [1]` is "
+        "enough for it. Left out: all tokens.",
+    )
+
+
 class MembershipSection(FileSection):
     """The attack that says whether a document was in the training text."""
 
+    scores: list[
+        Literal["perplexity", "loss", "zlib", "lower", "reference", "min-k", "min-k++"]
+    ] = Field(
+        list(DEFAULT_SCORES),
+        min_length=1,
+        description="By what documents are ranked; `reference` needs a reference model, `min-k` "
+        "and `min-k++` (of the 20% least likely tokens) a transformer.",
+    )
     false_alarms: list[Rate] = Field(
         [0.1, 0.01], min_length=1, description="Shares of fresh documents that may be told, too."
     )
@@ -172,6 +244,7 @@ class LanguageStudy(FileSection):
     canaries: CanarySection | None = Field(None, description="Left out: none are planted.")
     generation: GenerationSection | Literal[False] = GenerationSection()  # pyright: ignore[reportCallIssue]
     completion: CompletionSection | Literal[False] = CompletionSection()  # pyright: ignore[reportCallIssue]
+    discovery: DiscoverySection | None = Field(None, description="Left out: it is not played.")
     membership: MembershipSection | Literal[False] = MembershipSection()  # pyright: ignore[reportCallIssue]
     program: ProgramSection | None = Field(None, description="Left out: none is run.")
     groups: GroupsByCopies = GroupsByCopies()  # pyright: ignore[reportCallIssue] (has defaults)
@@ -180,16 +253,47 @@ class LanguageStudy(FileSection):
 
     @model_validator(mode="after")
     def _fits(self) -> LanguageStudy:
-        if not (self.generation or self.completion):
-            raise ValueError("play `generation`, `completion` or both")
+        if not (self.generation or self.completion or self.discovery):
+            raise ValueError("play `generation`, `completion` or `discovery`")
         if self.threshold and self.threshold.quality is not None and self.program is None:
             raise ValueError("`threshold.quality` is about a program: name one in [program]")
-        if self.canaries is not None:
-            self.canaries.plan()
         return self
 
-    def division(self, folder: Path, part: HasModels, rng: np.random.Generator) -> Division:
+    def planted(
+        self, folder: Path, part: HasModels, rng: np.random.Generator
+    ) -> tuple[PlantedCanary, ...]:
+        """Draw the canaries, or read those of a model in a folder.
+        Raises InputError: they are not in the text that the model was trained on, or do not fit
+            the way the model comes about.
+        """
+        if self.canaries is None:
+            return ()
+        if part.trains and self.canaries.file is not None:
+            raise InputError("`canaries.file` is for a model in a folder: leave it out")
+        if part.trains:
+            return self.canaries.plan().plant(rng)
+        if self.canaries.file is None:
+            raise InputError(
+                "[canaries] of a model in a folder need `file`: what `narcissus canaries write` "
+                "wrote before the model was trained, and was planted in its training text"
+            )
+        planted = read_canaries(folder / self.canaries.file)
+        for path, trained in ((self.data.documents, True), (self.data.fresh, False)):
+            if path is not None:
+                body = read_bytes(folder / path, largest=LARGEST_TEXT)
+                require_planted(planted, str(path), body, trained=trained)
+        return planted
+
+    def division(
+        self,
+        folder: Path,
+        part: HasModels,
+        rng: np.random.Generator,
+        planted: Sequence[PlantedCanary] = (),
+    ) -> Division:
         """Read the documents, and divide them by chance where the model is trained here.
+
+        Canaries in the text that a model in a folder was trained on are none of its documents.
         Raises InputError: a file is missing or empty, or the two files do not fit the way the model
             comes about.
         """
@@ -206,6 +310,6 @@ class LanguageStudy(FileSection):
                 "a model in a folder needs `data.fresh`: documents of the same source that it was "
                 "not trained on, without which nobody can say what it would give away anyway"
             )
-        if self.canaries is not None:
-            raise InputError("[canaries] are planted in a model that is trained here: leave it out")
-        return Division(documents, read_documents(folder / self.data.fresh, self.data.unit))
+        mine = {one.text() for one in planted}
+        trained = tuple(one for one in documents if one.text not in mine)
+        return Division(trained, read_documents(folder / self.data.fresh, self.data.unit))
