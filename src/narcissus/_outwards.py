@@ -12,8 +12,6 @@ def upper(value: float, figures: int = 6, *, places: int | None = None) -> str:
     Digits after the twelfth are floating-point noise and do not count. ``figures`` are significant,
     without trailing zeros; ``places`` are decimal places instead, all of them shown.
 
-    Examples
-    --------
     >>> upper(0.7310581), upper(0.1 + 0.2), upper(100), upper(0.01234, places=3)
     ('0.731059', '0.3', '100', '0.013')
     """
@@ -23,8 +21,6 @@ def upper(value: float, figures: int = 6, *, places: int | None = None) -> str:
 def lower(value: float, figures: int = 6, *, places: int | None = None) -> str:
     """Format a lower limit, never above its value; see `upper`.
 
-    Examples
-    --------
     >>> lower(0.7310589), lower(0.3 - 0.2), lower(1e-300), lower(0.0599, places=2)
     ('0.731058', '0.1', '1e-300', '0.05')
     """

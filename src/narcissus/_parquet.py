@@ -24,14 +24,9 @@ _SMALLER = ": write the file again with smaller row groups, such as a million ro
 def read_parquet(path: Path, *, largest: int = LARGEST) -> pd.DataFrame:
     """Read a Parquet file of at most ``largest`` unpacked bytes; columns of text are categorical.
 
-    Raises
-    ------
-    InputError
-        It is not a Parquet file, is damaged, or has columns of lists or structures.
-    TooLargeError
-        It would unpack to more than ``largest`` bytes.
-    MissingExtraError
-        pyarrow is not installed.
+    InputError: It is not a Parquet file, is damaged, or has columns of lists or structures.
+    TooLargeError: It would unpack to more than ``largest`` bytes.
+    MissingExtraError: pyarrow is not installed.
     """
     file_size(path, largest=largest)
     with parsing(path, "a readable Parquet file"):

@@ -30,8 +30,6 @@ def visible(text: str, *, keep: str = "") -> str:
     those of JSON, so that JSON keeps its meaning. Characters in ``keep`` stay, such as our own line
     ends.
 
-    Examples
-    --------
     >>> visible("a\x1b[2J\u202eb\n")
     'a\\u001b[2J\\u202eb\\n'
     """

@@ -23,23 +23,15 @@ TOLERANCE = 1e-9
 class Finding(Result):
     """One graded statement: a quantity is at least ``low``, at most ``high``, or both.
 
-    Attributes
-    ----------
-    quantity
-        The quantity and the setting; findings of the same quantity are compared:
-        ``"mean share recovered by the best attacker, epsilon = 1"``. The success of an attack is a
-        lower limit of the success of the best attacker.
-    source
-        Origin, in words that fit in a sentence: ``"the attack `posterior`"``.
-    low, high
-        The limits; None where there is none on that side.
-    kind
-        The grade of the numbers themselves.
-    assumptions
-        Further conditions, each a noun phrase that can be refuted: ``"the fitted prior is right
-        about these people"``. Empty for a theorem about the game itself.
-    confidence
-        Level of sampled limits; it must hold for all findings compared at once.
+    quantity: The quantity and the setting; findings of the same quantity are compared: ``"mean
+        share recovered by the best attacker, epsilon = 1"``. The success of an attack is a lower
+        limit of the success of the best attacker.
+    source: Origin, in words that fit in a sentence: ``"the attack `posterior`"``.
+    low, high: The limits; None where there is none on that side.
+    kind: The grade of the numbers themselves.
+    assumptions: Further conditions, each a noun phrase that can be refuted: ``"the fitted prior is
+        right about these people"``. Empty for a theorem about the game itself.
+    confidence: Level of sampled limits; it must hold for all findings compared at once.
     """
 
     quantity: str
@@ -95,8 +87,6 @@ class Contradiction(Result):
 def weakest(grades: Iterable[Grade]) -> Grade:
     """Return the weakest of some grades; without any, 'not assessed'.
 
-    Examples
-    --------
     >>> weakest(["proved", "sampled", "proved if"])
     'sampled'
     >>> weakest([])
@@ -112,8 +102,6 @@ def weakest(grades: Iterable[Grade]) -> Grade:
 def contradictions(findings: Sequence[Finding]) -> list[Contradiction]:
     """Compare every pair of findings about the same quantity; the widest gap comes first.
 
-    Examples
-    --------
     >>> bound = Finding("share", "a theorem", high=0.5, assumptions=("the prior is right",))
     >>> attack = Finding("share", "an attack", low=0.9, kind="sampled", confidence=0.95)
     >>> contradictions([bound, attack])[0].refuted

@@ -89,22 +89,13 @@ class Result:
 class Bound(Result):
     """A proved limit on any attacker.
 
-    Attributes
-    ----------
-    value
-        The limit.
-    quantity
-        The limited quantity, in words: ``"success of one target"``.
-    theorem
-        The theorem, with its source: ``"Swanberg et al. 2025, Theorem 3.2"``.
-    assumptions
-        Conditions under which the theorem applies.
-    valid
-        False for a published formula that is known not to hold; kept for comparison only.
-    id
-        Permanent short name of the theorem, as in `narcissus.bounds.THEOREMS` if it is there.
-    takes_as_given
-        Unproved premises, such as that the prior is the true one.
+    value: The limit.
+    quantity: The limited quantity, in words: ``"success of one target"``.
+    theorem: The theorem, with its source: ``"Swanberg et al. 2025, Theorem 3.2"``.
+    assumptions: Conditions under which the theorem applies.
+    valid: False for a published formula that is known not to hold; kept for comparison only.
+    id: Permanent short name of the theorem, as in `narcissus.bounds.THEOREMS` if it is there.
+    takes_as_given: Unproved premises, such as that the prior is the true one.
     """
 
     value: float
@@ -139,22 +130,13 @@ class Bound(Result):
 class Estimate(Result):
     """A sampled number with its confidence limits.
 
-    Attributes
-    ----------
-    value
-        The estimate.
-    low, high
-        Confidence limits; None where no limit exists on that side (``why`` is the reason).
-    confidence
-        Level of the limits, such as 0.95.
-    trials
-        Number of independent trials.
-    quantity
-        The estimated quantity, in words.
-    method
-        Method of the limits: ``"Clopper-Pearson"``.
-    why
-        Reason for a missing limit.
+    value: The estimate.
+    low, high: Confidence limits; None where no limit exists on that side (``why`` is the reason).
+    confidence: Level of the limits, such as 0.95.
+    trials: Number of independent trials.
+    quantity: The estimated quantity, in words.
+    method: Method of the limits: ``"Clopper-Pearson"``.
+    why: Reason for a missing limit.
     """
 
     value: float

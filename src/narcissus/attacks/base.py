@@ -74,12 +74,8 @@ class Conversation:
         question that it is sent, and returns where it answers no more.
     limit: Most questions that are answered; None leaves that to the mechanism.
 
-    Attributes
-    ----------
-    greeting
-        What the mechanism says unasked: a public key; None where it says nothing.
-    questions
-        How many were answered so far.
+    greeting: What the mechanism says unasked: a public key; None where it says nothing.
+    questions: How many were answered so far.
     """
 
     def __init__(self, talk: Generator[Any, Any, Any], limit: int | None = None) -> None:
@@ -101,12 +97,8 @@ class Conversation:
     def ask(self, question: Any) -> Any:
         """Send a question, and return the answer.
 
-        Raises
-        ------
-        ConversationOverError
-            The mechanism answers no more questions.
-        NarcissusError, ValueError
-            It refuses this one.
+        ConversationOverError: The mechanism answers no more questions.
+        NarcissusError, ValueError: It refuses this one.
         """
         if self.left == 0:
             raise ConversationOverError(f"the mechanism answers {self._limit} questions, no more")

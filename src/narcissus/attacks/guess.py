@@ -122,10 +122,7 @@ class Posterior:
 class BayesGuess:
     """Name the likeliest secret given the output.
 
-    Attributes
-    ----------
-    guesses
-        The secret named for each output, shape (outputs,); `prepare` finds them.
+    guesses: The secret named for each output, shape (outputs,); `prepare` finds them.
 
     Source: Chatzikokolakis et al. 2023, section II.
     """

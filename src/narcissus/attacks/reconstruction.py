@@ -101,8 +101,6 @@ class ExhaustiveReconstruction:
     places where it has a one too many, and of those where it has one too few, the count is off by
     at most ``2 E``.
 
-    Notes
-    -----
     Source: Dinur and Nissim 2003.
     """
 

@@ -67,13 +67,8 @@ def audit_synthetic(
     confidence, title, rng, observer, hours: Level of all claims together; a name for the report;
         the others as in `run`.
 
-    Raises
-    ------
-    InputError
-        The files or an argument cannot be used; the message says what to do.
+    InputError: The files or an argument cannot be used; the message says what to do.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> draw = np.random.default_rng(1).integers
     >>> real, control, other = (pd.DataFrame(draw(0, 9, (300, 3))) for _ in range(3))

@@ -58,67 +58,39 @@ PARTS = {
 class Arguments(TypedDict, total=False):
     """What `audit` takes by name, as a study file says it; None counts as left out.
 
-    Attributes
-    ----------
-    unknown, known
-        The columns to reconstruct, or those that the attacker knows; exactly one of the two.
-    targets
-        People whose tables are released together.
-    people
-        Where they come from: the "prior", real "rows" of the table, or "all" of them.
-    within
-        By ordered unknown column, how far off still counts as right.
-    at_least
-        How many unknown columns must be right; all if left out.
-    share_of_columns
-        Score a guess by the share of its unknown columns that are right, instead.
-    columns, drop
-        Columns to use, and to leave out.
-    bins
-        How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
-    missing
-        What to do about missing values: "refuse", "drop", "category".
-    read_as
-        How to read columns, by name, as for `narcissus.read_table`.
-    max_rows
-        Most rows of the table that are read, and a 20th of the cells.
-    prior
-        A name ("bayesian-network", "independent", "empirical"), a dictionary of its section, or
+    unknown, known: The columns to reconstruct, or those that the attacker knows; exactly one of the
+        two.
+    targets: People whose tables are released together.
+    people: Where they come from: the "prior", real "rows" of the table, or "all" of them.
+    within: By ordered unknown column, how far off still counts as right.
+    at_least: How many unknown columns must be right; all if left out.
+    share_of_columns: Score a guess by the share of its unknown columns that are right, instead.
+    columns, drop: Columns to use, and to leave out.
+    bins: How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
+    missing: What to do about missing values: "refuse", "drop", "category".
+    read_as: How to read columns, by name, as for `narcissus.read_table`.
+    max_rows: Most rows of the table that are read, and a 20th of the cells.
+    prior: A name ("bayesian-network", "independent", "empirical"), a dictionary of its section, or
         an own prior: a `RecordPrior`, or a function from the table to one.
-    mechanism
-        What is released, instead of the following: a name ("bootstrap"), a dictionary of its
-        section, an own `narcissus.mechanisms.TableMechanism`, or a function from a data frame
-        to the data frame that is released.
-    k
-        Columns in each released table.
-    noise
-        "gaussian" or "laplace".
-    epsilon, mu, scale
-        The privacy level, or the scale of the noise; exactly one of the three. A list is a sweep.
-    delta
-        Of Gaussian noise.
-    release
-        A file with a release that was made, or is about to be, of all people of ``data``.
-    attacks
-        Names, or a dictionary from names to their sections, or to own attacks as objects.
-    bounds
-        Levels of confidence of what is proved about one release.
-    threshold
-        What is accepted: ``{"advantage": 0.1, "reason": "..."}``.
-    policy
-        A file with a threshold, instead.
-    groups
-        Columns whose values make groups, or a dictionary of the section.
-    trials, precision
-        How many releases to play, or how close the limits should be.
-    training
-        Simulated releases from which attacks learn that do.
-    confidence
-        Level of all sampled limits.
-    workers
-        Worker processes; the numbers do not depend on it.
-    title
-        A name for the report.
+    mechanism: What is released, instead of the following: a name ("bootstrap"), a dictionary of its
+        section, an own `narcissus.mechanisms.TableMechanism`, or a function from a data frame to
+        the data frame that is released.
+    k: Columns in each released table.
+    noise: "gaussian" or "laplace".
+    epsilon, mu, scale: The privacy level, or the scale of the noise; exactly one of the three. A
+        list is a sweep.
+    delta: Of Gaussian noise.
+    release: A file with a release that was made, or is about to be, of all people of ``data``.
+    attacks: Names, or a dictionary from names to their sections, or to own attacks as objects.
+    bounds: Levels of confidence of what is proved about one release.
+    threshold: What is accepted: ``{"advantage": 0.1, "reason": "..."}``.
+    policy: A file with a threshold, instead.
+    groups: Columns whose values make groups, or a dictionary of the section.
+    trials, precision: How many releases to play, or how close the limits should be.
+    training: Simulated releases from which attacks learn that do.
+    confidence: Level of all sampled limits.
+    workers: Worker processes; the numbers do not depend on it.
+    title: A name for the report.
     """
 
     unknown: Names | None
@@ -188,13 +160,8 @@ def audit(
         ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
         ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.
 
-    Raises
-    ------
-    InputError
-        An argument is wrong, or the table cannot be used; the message says what to do.
+    InputError: An argument is wrong, or the table cannot be used; the message says what to do.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"job": ["cook", "clerk"] * 20, "ill": ["no", "no", "no", "yes"] * 10})
     >>> found = audit(

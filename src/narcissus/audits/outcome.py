@@ -99,15 +99,10 @@ class Audit:
         name: One of `figures`; None draws the first.
         ax: Where to draw; None makes a figure of its own, as pyplot does.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
-            What was drawn on.
+        matplotlib.axes.Axes: What was drawn on.
 
-        Raises
-        ------
-        InputError
-            There is no such figure; or it needs more than one pair of axes, and ``ax`` is given.
+        InputError: There is no such figure; or it needs more than one pair of axes, and ``ax`` is
+            given.
         """
         from narcissus.audits.plots import plot
 

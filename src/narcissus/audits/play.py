@@ -79,10 +79,7 @@ def run(
 def play(study: Study, options: RunOptions) -> Audit:
     """Play a study as the options say; `run` is this for a seed, a folder and paths.
 
-    Raises
-    ------
-    InputError
-        An engine is named for a study that is not played by trials.
+    InputError: An engine is named for a study that is not played by trials.
     """
     _refuse_engine(study.kind, study.settings, options.engine)
     with study.code.in_use():

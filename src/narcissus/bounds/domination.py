@@ -191,8 +191,6 @@ def domination(
         single one in closed form; the linear program shares the work among several (at most 8, for
         up to 6 values and 20 distinct priors) if that is smaller.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import PureDP
     >>> round(domination([[0.7, 0.3]] * 12, PureDP(1.0), 9).value, 6)
     0.589582

@@ -77,10 +77,7 @@ def exact_optimum(
     epsilons: Points of the profile to impose; default the guarantee's tangents. Finitely many can
         only raise the optimum.
 
-    Raises
-    ------
-    TooLargeError
-        Above about three targets with three or four values each.
+    TooLargeError: Above about three targets with three or four values each.
     """
     require_replace_one(guarantee)
     rows = prior_rows("priors", priors)

@@ -482,8 +482,6 @@ def interpolation(
     epsilons: Points of the profile; default the guarantee's tangents, and larger ones if it has
         only one. After the best common point each target may use its own.
 
-    Examples
-    --------
     >>> from narcissus.guarantees import ApproximateDP
     >>> round(interpolation([[0.7, 0.3]] * 12, ApproximateDP(1.0, 0.001), 9).value, 6)
     0.591314

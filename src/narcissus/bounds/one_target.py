@@ -161,8 +161,6 @@ def optimum(
     counts: For exact match: number of values with each probability, shaped as ``priors``, default
         one; need not be whole, see `narcissus.bounds.listed`.
 
-    Notes
-    -----
     Source: Narcissus theory 4.6. *Proof.* Let ``Q_x(z)`` be the probability of guess ``z`` for
     value ``x``. We use the guarantee only for single guesses, ``Q_x(z) <= g(Q_x'(z))`` with
     ``g = 1 - trade_off``; so the largest and the smallest probability of a guess are some ``g(a)``

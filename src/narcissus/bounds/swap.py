@@ -49,8 +49,6 @@ def swap_tail(
     inseparable: ``kappa``: probability that no guess separates two independent draws of a target
         (at least the collision probability); 0 is always valid.
 
-    Examples
-    --------
     >>> round(float(swap_tail(2, 0.5, 0.1, 0.01, 1, inseparable=0.5)), 6)
     0.781362
     """

@@ -292,8 +292,6 @@ def threat(
         ``p``: as many values of mass ``p`` as fit, and one with the rest. A bound for that prior
         holds for all.
 
-    Examples
-    --------
     >>> threat(prior=0.375, exact_match=True).values
     (0.375, 0.375, 0.25)
     """

@@ -133,8 +133,6 @@ class KaryRandomizedResponse(SymmetricForm):
     values: Number of secrets.
     epsilon: Privacy level.
 
-    Examples
-    --------
     >>> round(KaryRandomizedResponse(1_000_000, 10).beta_star, 7)
     0.9784492
     """

@@ -381,8 +381,6 @@ def security_over_uses(
     points: At how many numbers of outputs, at most, in equal factors; at least 2.
     tolerance: As in `mixed_security`; the limits hold anyway.
 
-    Examples
-    --------
     >>> from narcissus.channels import KaryRandomizedResponse
     >>> found = security_over_uses([(KaryRandomizedResponse(10, 1).channel(), 20)], points=3)
     >>> [(one.outputs, round(one.security.beta_star, 4)) for one in found]

@@ -188,8 +188,6 @@ class PlanarLaplace(_Grid):
     epsilon: Privacy level for a distance of 1.
     step: Distance of neighbouring points.
 
-    Examples
-    --------
     >>> round(float(PlanarLaplace(3, 3, 0.5).channel().dense[0, 0]), 12)
     0.335866198921
     """
@@ -234,8 +232,6 @@ class PlanarGeometric(_Grid):
     epsilon: Privacy level for a distance of 1; times ``step`` at least 0.001.
     step: Distance of neighbouring points.
 
-    Examples
-    --------
     >>> round(float(PlanarGeometric(3, 3, 0.5).channel().dense[0, 0]), 12)
     0.340764659706
     """

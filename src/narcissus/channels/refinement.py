@@ -400,8 +400,6 @@ def compare_channels(
 def greatest_below(first: Any, second: Any) -> Channel:
     """Return the most that two channels both tell: their greatest lower bound.
 
-    Examples
-    --------
     >>> low = greatest_below([[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.1, 0.9]])
     >>> low.dense.round(6).tolist()[0]
     [0.642857, 0.357143]
@@ -419,8 +417,6 @@ def least_above(first: Any, second: Any) -> Channel:
 
     Parameters and errors are those of `greatest_below`.
 
-    Examples
-    --------
     >>> high = least_above([[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.1, 0.9]])
     >>> high.dense.round(6).tolist()[0]
     [0.5, 0.4, 0.1]

@@ -250,8 +250,6 @@ def mean_limits(
     people: Number of independent targets averaged per trial. Any is valid; the right one is
         sharpest.
 
-    Examples
-    --------
     >>> mean_limits([0.4, 0.6] * 50).low < 0.5 < mean_limits([0.4, 0.6] * 50).high
     True
     """

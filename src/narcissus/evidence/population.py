@@ -56,8 +56,6 @@ def population_mean_upper(
     confidence: Level in (0, 1) of the upper limit, the only one; like the number of trials fixed
         beforehand.
 
-    Examples
-    --------
     >>> round(population_mean_upper([50.0] * 20, [26.0] * 20, 100).high, 4)
     0.5072
     """

@@ -227,8 +227,6 @@ def refute(
         ``"after"`` tests at half the level if ``delta`` is above 0, and mu always; see
         `level_factor`.
 
-    Examples
-    --------
     >>> round(refute(1000, 100, 75, delta=1e-4).epsilon, 3)
     0.695
     """
@@ -283,8 +281,6 @@ def _methods(danger: Threat, v: int, asked: Claimed, factor: int) -> tuple[Metho
 def level_factor(delta: float, *, after: bool) -> int:
     """Return the factor of p-values: 2 where guesses chosen late could spend delta twice.
 
-    Notes
-    -----
     *The number of guesses.* If it is chosen after the release is seen, (*) of 4.3 holds for all
     numbers together, with one budget: ``sum_r d_r <= delta`` for the parts of delta spent where
     ``r`` guesses are made. With ``r`` guesses, made with probability ``pi_r``, the tail is at most

@@ -91,15 +91,10 @@ def refute_scores(
     coins: Declare that there was a coin for each, though exactly half are in.
     delta, confidence, claimed: As in `narcissus.evidence.refute`.
 
-    Raises
-    ------
-    InputError
-        Among others if the coins cannot have been fair: too many or too few are in, or one of each
-        two rows is although no pairs are given. Also if exactly half are in, without ``coins``: for
-        a draw of exactly half nothing is proved.
+    InputError: Among others if the coins cannot have been fair: too many or too few are in, or one
+        of each two rows is although no pairs are given. Also if exactly half are in, without
+        ``coins``: for a draw of exactly half nothing is proved.
 
-    Notes
-    -----
     Source: Narcissus theory 5.1 and 5.2. As ``m`` grows the result rises towards the epsilon of the
     profile at ``delta / (1 - confidence)``, the most that one run can refute.
     """

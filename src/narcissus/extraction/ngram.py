@@ -71,8 +71,6 @@ class CharacterNgram:
 
     order: length of the n-grams, the predicted character included: at least 1.
 
-    Examples
-    --------
     >>> model = CharacterNgram(["banana", "bandana"], order=3)
     >>> model.sample(1, 20, rng=0)[0][:2]
     'ba'

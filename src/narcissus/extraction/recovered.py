@@ -203,8 +203,6 @@ def printed_stretches(
     window: characters of a stretch, which must agree.
     k: most different documents that may hold it (k-eidetic, apart from copies of a document).
 
-    Examples
-    --------
     >>> found = printed_stretches(["a cat sat"], [["my cat sat", "a dog"], ["the cat"]], window=5)
     >>> [side.tolist() for side in found.documents()]
     [[True, False], [False]]

@@ -170,8 +170,6 @@ class HammingBall(OutputRelation):
     share: Largest share of places that differ, in [0, 1).
     lines: Most lines of an output.
 
-    Notes
-    -----
     The paper puts the complexity of Examples D.5 and D.6 at ``(1 - o(1)) d/2``. That is too large
     **[new]**: a program may number the words of a covering code and print the one near the record,
     which takes ``(1 - H(share)) d + O(log d)`` bits, 0.19 d at share 1/4 (the code exists by greedy

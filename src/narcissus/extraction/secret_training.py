@@ -207,8 +207,6 @@ def trained_on_secret(
     steps: Steps of training, each on the whole data.
     learning_rate: Step size.
 
-    Examples
-    --------
     >>> trained_on_secret(10, 2.0).training.guarantee.mu
     5.0
     """

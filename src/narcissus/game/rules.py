@@ -68,10 +68,7 @@ class Game:
     def single(self, what: str) -> Game:
         """Return the game, which must be about one distribution.
 
-        Raises
-        ------
-        InputError
-            The world is a family.
+        InputError: The world is a family.
         """
         found = self.members()
         if len(found) > 1:

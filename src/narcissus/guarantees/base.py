@@ -205,11 +205,8 @@ def require_replace_one(guarantee: Guarantee) -> None:
     A guarantee for membership passes with any neighbours: the two data sets the attacker
     distinguishes, with and without the record, are themselves neighbours.
 
-    Raises
-    ------
-    InputError
-        With the conversion: a replacement is a removal and an addition, so epsilon and the mu of
-        Gaussian DP double, and delta is multiplied by ``1 + exp(epsilon)``.
+    InputError: With the conversion: a replacement is a removal and an addition, so epsilon and the
+        mu of Gaussian DP double, and delta is multiplied by ``1 + exp(epsilon)``.
     """
     if guarantee.adjacency != "replace-one" and guarantee.secret != "membership":
         raise InputError(

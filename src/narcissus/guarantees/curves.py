@@ -202,14 +202,10 @@ def from_orders(
     remove: Delta of "with the record" against "without it", shape (k,).
     secret: ``"value"``: for a replaced record. ``"membership"``: the worse of both orders.
 
-    Notes
-    -----
     Each order at ``-e`` follows from the other at ``e``, so it is bounded by the chords through its
     own points and the mirrored points of the other. The result is the minimum over ``e1 + e2 = e``
     and over the order of the steps of ``delta_1(e1) + exp(e1) delta_2(e2)``.
 
-    Examples
-    --------
     >>> both = from_orders([0.0, 1.0], [0.1, 0.0], [0.2, 0.0])
     >>> both.profile([0.0, 2.0]).round(3)  # at epsilon 0 both orders are the same
     array([0.2, 0. ])
@@ -279,14 +275,9 @@ def from_losses(
         (k,); the same as ``masses`` if ``P`` and ``Q`` are interchangeable. Accountants round the
         losses of both orders up; an order derived from the other is pessimistic by as much.
 
-    Raises
-    ------
-    InputError
-        The masses do not sum to 1, no two distributions have such losses, or the losses far below 0
-        are rounding errors, so that the other order does not follow.
+    InputError: The masses do not sum to 1, no two distributions have such losses, or the losses far
+        below 0 are rounding errors, so that the other order does not follow.
 
-    Examples
-    --------
     >>> coin = from_losses([1.0, -1.0], [0.731058578630005, 0.268941421369995])
     >>> coin.profile([0.0, 0.5, 1.0]).round(6)  # randomized response, epsilon 1
     array([0.462117, 0.287649, 0.      ])
@@ -424,8 +415,6 @@ def optimal_composition(
 
     Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
 
-    Examples
-    --------
     >>> two = optimal_composition(1.0, 2)
     >>> two.profile([0.0, 1.0, 2.0]).round(6)  # basic composition: 0 from epsilon 2 on
     array([0.462117, 0.337835, 0.      ])
@@ -465,10 +454,7 @@ def read_profile(
     secret: For a value the two orders are converted to a replaced record; for membership the worse
         holds.
 
-    Raises
-    ------
-    InputError
-        With the row: an epsilon below 0, a delta outside [0, 1] or rising with epsilon.
+    InputError: With the row: an epsilon below 0, a delta outside [0, 1] or rising with epsilon.
     """
     table = read_number_table(Path(path))
     found = table.columns(("epsilon", "delta"), ("epsilon", "delta_add", "delta_remove"))
@@ -508,11 +494,8 @@ def read_losses(
     adjacency: The neighbours of ``probability``.
     secret: See `read_profile`.
 
-    Raises
-    ------
-    InputError
-        With the row: a probability outside [0, 1]. Also: the probabilities do not sum to 1, no two
-        distributions have such losses, or one order does not follow from the other.
+    InputError: With the row: a probability outside [0, 1]. Also: the probabilities do not sum to 1,
+        no two distributions have such losses, or one order does not follow from the other.
     """
     table = read_number_table(Path(path))
     found = table.columns(
@@ -607,12 +590,8 @@ def from_event(
 
     Losses are rounded up to multiples of ``interval``: always valid; smaller is sharper and slower.
 
-    Raises
-    ------
-    InputError
-        dp-accounting cannot account for this event under these neighbours.
-    MissingExtraError
-        dp-accounting is not installed.
+    InputError: dp-accounting cannot account for this event under these neighbours.
+    MissingExtraError: dp-accounting is not installed.
     """
     accounting = optional("dp_accounting", extra="accounting", purpose=_PURPOSE)
     pld = optional("dp_accounting.pld", extra="accounting", purpose=_PURPOSE)

@@ -53,8 +53,6 @@ class PureDP(Guarantee, epsilon=non_negative):
 
     Source: Dwork et al. 2006; profile: randomized response (Narcissus theory 3).
 
-    Examples
-    --------
     >>> round(float(PureDP(1.0).profile(0.0)), 6)
     0.462117
     """
@@ -193,8 +191,6 @@ class GaussianDP(Guarantee, mu=non_negative):
     mu: At least 0 and finite. A Gaussian mechanism with L2 sensitivity ``D`` and noise ``sigma``
         has ``mu = D / sigma``.
 
-    Examples
-    --------
     >>> round(float(GaussianDP(1.0).profile(0.0)), 6)
     0.382925
     """
@@ -504,13 +500,8 @@ def as_approximate(
 ) -> ApproximateDP:
     """Derive (epsilon, delta)-DP: the smallest delta at an epsilon, or epsilon at a delta.
 
-    Raises
-    ------
-    InputError
-        Both or neither are given, or no epsilon reaches ``delta``.
+    InputError: Both or neither are given, or no epsilon reaches ``delta``.
 
-    Examples
-    --------
     >>> round(as_approximate(GaussianDP(1.0), delta=1e-5).epsilon, 4)
     4.3772
     """
@@ -626,8 +617,6 @@ def as_asked(guarantee: Guarantee, secret: Secret) -> Guarantee:
     membership it holds as it is; with replaced records the question is then "this record, or
     another in its place".
 
-    Examples
-    --------
     >>> once = GaussianDP(1.0, adjacency="add-remove")
     >>> as_asked(once, "membership").describe()
     'Gaussian DP with mu 1 (add-remove neighbours: the record is in or out)'

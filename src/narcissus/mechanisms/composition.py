@@ -84,8 +84,6 @@ class AdaptiveComposition:
     parts: The mechanisms, at least one; the question is the number of one, from 0.
     questions: How many releases there are in all.
 
-    Notes
-    -----
     Its guarantee is the optimal one for so many answers of the least private part, whatever is
     asked: Kairouz, Oh and Viswanath 2015, Theorem 3.3.
     """

@@ -78,8 +78,6 @@ class CountQueries:
     mu: Gaussian privacy of the whole conversation: Gaussian noise of standard deviation
         ``sqrt(questions) / mu``.
 
-    Notes
-    -----
     Source: Dinur and Nissim 2003. The privacy holds also for questions that depend on earlier
     answers: basic composition (epsilon); composition of Dong, Roth and Su 2022 (mu).
     """

@@ -177,8 +177,6 @@ _LOST = 40.0  # of the noise beyond so many scales there is e^-40 = 4e-18: below
 class TwoSidedGeometric:
     """Whole numbers ``z`` with weight ``e^(-|z| / scale)``; at scale 0, always 0.
 
-    Notes
-    -----
     Source: Ghosh, Roughgarden and Sundararajan 2009. With scale ``D / epsilon`` a whole number that
     changes by at most ``D`` is released with epsilon-differential privacy.
     """

@@ -150,8 +150,6 @@ class CountingQuery(WithoutCoins):
 
     tau: The cut, in [0, 1/2]; 0 always answers.
 
-    Notes
-    -----
     Source: Cohen et al. 2025 (the later version of 003), Appendix A.
     """
 
@@ -181,17 +179,10 @@ def published_cut(epsilon: float, delta: float, n: int) -> tuple[float, float]:
     epsilon, delta: Target; ``epsilon > 0``, ``0 < delta < 1``.
     n: Records.
 
-    Raises
-    ------
-    InputError
-        The paper's conditions ``gamma >= 6`` and ``tau <= 1/4`` do not hold.
+    InputError: The paper's conditions ``gamma >= 6`` and ``tau <= 1/4`` do not hold.
 
-    Notes
-    -----
     Source: Cohen et al. 2025 (the later version of 003), Appendix A.
 
-    Examples
-    --------
     >>> gamma, tau = published_cut(1, 0.01, 2100)
     >>> round(gamma, 5), round(tau, 6)
     (8.36533, 0.247389)
@@ -375,8 +366,6 @@ def through_channel(matrix: Sequence[Sequence[float]]) -> ThroughChannel:
 
     matrix: Chances of the outputs: a row for each secret, which sums to 1.
 
-    Examples
-    --------
     >>> through_channel([[0.9, 0.1], [0.2, 0.8]]).matrix.shape
     (2, 2)
     """

@@ -148,14 +148,9 @@ class TableQueries(ABC):
 
     A subclass says which: `tables`, `cells`, `_layout`.
 
-    Attributes
-    ----------
-    sizes
-        How many values each column has.
-    unknown
-        Indices of the columns that the attacker does not know.
-    coarse
-        Coarser versions of columns, which tables name by numbers from ``len(sizes)`` on.
+    sizes: How many values each column has.
+    unknown: Indices of the columns that the attacker does not know.
+    coarse: Coarser versions of columns, which tables name by numbers from ``len(sizes)`` on.
     """
 
     sizes: tuple[int, ...]
@@ -333,15 +328,9 @@ class MarginalQueries(TableQueries):
     unknown: Indices of the columns that the attacker does not know.
     k: Columns in each table, ``1 <= k <= len(sizes)``.
 
-    Raises
-    ------
-    InputError
-        ``k`` is out of range, or no column is unknown, or one that is not there.
-    TooLargeError
-        The tables together have more than 50 million cells.
+    InputError: ``k`` is out of range, or no column is unknown, or one that is not there.
+    TooLargeError: The tables together have more than 50 million cells.
 
-    Examples
-    --------
     >>> queries = MarginalQueries((2, 3, 2), unknown=(2,), k=2)
     >>> queries.tables, queries.cells
     (2, 10)
@@ -404,8 +393,6 @@ class ChosenQueries(TableQueries):
     sets: The columns of each table; from ``len(sizes)`` on, those of ``coarse``.
     coarse: Coarser versions of columns.
 
-    Examples
-    --------
     >>> halves = Grouping(of=2, groups=(0, 0, 1, 1))
     >>> queries = ChosenQueries((2, 3, 4), (2,), sets=((0, 2), (1, 3)), coarse=(halves,))
     >>> queries.tables, queries.cells

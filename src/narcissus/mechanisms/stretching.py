@@ -165,8 +165,6 @@ def primitive(degree: int) -> int:
 
     degree: At least 1; beyond some 40 the factors of ``2^degree - 1`` take long to find.
 
-    Examples
-    --------
     >>> bin(primitive(4)), bin(primitive(8))
     ('0b10011', '0b100011101')
     """

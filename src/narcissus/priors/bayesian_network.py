@@ -531,10 +531,7 @@ def fit_bayesian_network(
     score: "bic" (the Bayesian information criterion) or "bdeu" (the Bayesian Dirichlet score with a
         uniform prior of equivalent sample size 1).
 
-    Raises
-    ------
-    InputError
-        A parameter is out of its range.
+    InputError: A parameter is out of its range.
     """
     most = integer("parents", parents, low=0)
     pseudo = positive("smoothing", smoothing)

@@ -137,8 +137,6 @@ def best_guess(
     are guesses of all columns together; see `most_rounds`. ``start`` is a guess in each row to
     improve upon, shape (rows, columns); by default the likeliest value of each column.
 
-    Notes
-    -----
     *Proof.* Let ``U(k | s)`` be, for the columns that hang on a column and for given values ``s``
     of those that it is tied to, a number that the chance of at least ``k`` right ones never
     exceeds, whatever is guessed of them. Columns that hang on different ones are independent given

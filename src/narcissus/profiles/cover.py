@@ -130,8 +130,6 @@ def cover(
         it.
     observer: Receives the progress.
 
-    Examples
-    --------
     Whatever the rate, the count of 100 bits needs no more than a delta of .0012 at epsilon 1:
 
     >>> from narcissus import Game

@@ -235,8 +235,6 @@ def profile(
     limit: Largest number of (data set, release) pairs to write out.
     abstain: Whether an attacker may make no attempt; by default as the study says, otherwise true.
 
-    Examples
-    --------
     >>> from narcissus import Game
     >>> from narcissus.mechanisms import CountingQuery
     >>> from narcissus.worlds import Bits
@@ -364,8 +362,6 @@ def memorized_information(world: Any, mechanism: Any, *, limit: int = LIMIT) -> 
 
     Source: Brown et al. 2021; Kaplan et al. 2025, Definition 1.1.
 
-    Examples
-    --------
     The parity release of ``n`` rows of ``d`` bits memorizes ``n d / 2`` bits (Example 1.3):
 
     >>> from narcissus.mechanisms import Parity

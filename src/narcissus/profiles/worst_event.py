@@ -111,8 +111,6 @@ def worst_event(
     epsilon: Of the privacy, at least 0.
     neighbours: Pairs of row numbers that are neighbours, in any order; None: all pairs are.
 
-    Examples
-    --------
     Randomized response with epsilon 1 is not (0.5, delta)-private below delta 0.287:
 
     >>> from narcissus.channels import KaryRandomizedResponse
@@ -227,8 +225,6 @@ def worst_neighbours(game: Game, epsilon: float, *, limit: int = LIMIT) -> Worst
     epsilon: Of the privacy, at least 0.
     limit: Largest number of (data set, release) pairs to write out.
 
-    Examples
-    --------
     >>> from narcissus.mechanisms import CountingQuery
     >>> from narcissus.success.relations import Prefix
     >>> from narcissus.worlds import Bits

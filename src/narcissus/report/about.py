@@ -48,14 +48,9 @@ class Answered:
 class RealFigure(NamedTuple):
     """A figure that real records decide.
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    how
-        How it depends on real records, a sentence or two.
-    where
-        Its places in a record, as patterns of dotted paths; numbers of list entries left out.
+    name: What it is called.
+    how: How it depends on real records, a sentence or two.
+    where: Its places in a record, as patterns of dotted paths; numbers of list entries left out.
     """
 
     name: str

@@ -61,16 +61,10 @@ def load_study(
         or installed ones that declare the part. Such code can do whatever you can. Objects in a
         dictionary need no permission.
 
-    Raises
-    ------
-    StudyError
-        The study is wrong; one line a mistake, with its key, and its line in the file. Or it
-        names code to run, and that is not allowed.
-    InputError
-        What the study names (a table, a column, a policy) is not usable.
+    StudyError: The study is wrong; one line a mistake, with its key, and its line in the file. Or
+        it names code to run, and that is not allowed.
+    InputError: What the study names (a table, a column, a policy) is not usable.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"job": ["cook", "clerk"] * 20, "ill": ["no", "no", "no", "yes"] * 10})
     >>> load_study({

@@ -115,15 +115,10 @@ def least_difference(table: Counts) -> float:
 
     table: People by the groups of one column and of another, shape (groups, groups).
 
-    Returns
-    -------
-    float
-        The least cut above 0 between the groups of both columns, joined by those who are in both:
-        groups on one side, added by the one column and subtracted by the other, leave who is cut.
-        Infinite where nothing is left.
+    float: The least cut above 0 between the groups of both columns, joined by those who are in
+        both: groups on one side, added by the one column and subtracted by the other, leave who is
+        cut. Infinite where nothing is left.
 
-    Notes
-    -----
     Source: Stoer and Wagner 1997, A simple min-cut algorithm, of each connected part.
     """
     a, b = table.shape

@@ -100,11 +100,9 @@ def read_record(path: Path | str) -> Record:
     one with a digest that fits. A record of format 1 is read as far as it goes: what it does not
     hold is null, and named among what was not assessed.
 
-    Raises
-    ------
-    InputError
-        The file is missing or too large, is no record, is one of a later version or of an unknown
-        kind, holds results that its kind does not have, or was changed after it was written.
+    InputError: The file is missing or too large, is no record, is one of a later version or of an
+        unknown kind, holds results that its kind does not have, or was changed after it was
+        written.
     """
     path = Path(path)
     path = path / "record.json" if path.is_dir() else path

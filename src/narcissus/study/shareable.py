@@ -26,10 +26,7 @@ def shareable(record: Record) -> Record:
     pictures of training data, folders of the steward's machine. Numbers stay as they are. A record
     of which no number depends on real records stays whole.
 
-    Raises
-    ------
-    InputError
-        It is of an earlier version and has groups of few real people.
+    InputError: It is of an earlier version and has groups of few real people.
     """
     if not depends_on_records(record):
         return record

@@ -407,8 +407,6 @@ def achievable(law: Law | None) -> Floats | None:
 
     None where there is no law, or more than some million sums of its probabilities.
 
-    Examples
-    --------
     >>> achievable(Law(np.arange(3), np.array([0.5, 0.25, 0.25]))).tolist()
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """

@@ -308,8 +308,6 @@ class ColumnShare(ColumnsRight):
 
     See `ColumnsRight`; ``at_least`` must be None.
 
-    Examples
-    --------
     >>> success = ColumnShare((2, 3))
     >>> float(success.score(np.array([4]), np.array([5]))[0])  # (1, 1), and (1, 2) is guessed
     0.5

@@ -22,28 +22,17 @@ class Bins:
     Bins are closed below and open above. Empty bins between the lowest and the highest are kept;
     the bins below the first and above the last edge are kept only where somebody falls into them.
 
-    Attributes
-    ----------
-    width
-        Equal bins ``[m * width, (m + 1) * width)``: ``Bins(width=10)`` has "30 to 39".
-    edges
-        Rising cut points: ``Bins(edges=[18, 65])`` has "under 18", "18 to 64", "65 and above".
-    quantiles
-        Number (2 to 1,000) of groups of nearly equal size, cut at the table's own quantiles;
+    width: Equal bins ``[m * width, (m + 1) * width)``: ``Bins(width=10)`` has "30 to 39".
+    edges: Rising cut points: ``Bins(edges=[18, 65])`` has "under 18", "18 to 64", "65 and above".
+    quantiles: Number (2 to 1,000) of groups of nearly equal size, cut at the table's own quantiles;
         fewer where many people share a value.
-    above
-        Two values: "at most t" and "above t".
-    common
-        Keep this many values, the commonest (of equals the one sorted first); all others become
+    above: Two values: "at most t" and "above t".
+    common: Keep this many values, the commonest (of equals the one sorted first); all others become
         one, "(other)". The only way for texts.
-    codes
-        With one of the first four: values that are no numbers, or mean none, such as "N" or -9.
+    codes: With one of the first four: values that are no numbers, or mean none, such as "N" or -9.
         Each stays a value of its own, and the column is no longer ordered.
 
-    Raises
-    ------
-    InputError
-        None or several are given, or one is out of its range.
+    InputError: None or several are given, or one is out of its range.
     """
 
     width: float | None = None

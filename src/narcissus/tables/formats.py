@@ -51,14 +51,9 @@ def read_frame(path: Path, remarks: list[str]) -> pd.DataFrame:
     Value labels stand for the codes that have one. Codes that the file declares to be missing are
     missing values.
 
-    Raises
-    ------
-    InputError
-        It is not what its name says, is damaged, or a column holds lists or structures.
-    TooLargeError
-        It has more than 1 GiB, or more than `MOST_CELLS` cells.
-    MissingExtraError
-        The package that reads it is not installed.
+    InputError: It is not what its name says, is damaged, or a column holds lists or structures.
+    TooLargeError: It has more than 1 GiB, or more than `MOST_CELLS` cells.
+    MissingExtraError: The package that reads it is not installed.
     """
     size = file_size(path)
     if size == 0:

@@ -67,14 +67,9 @@ def read_table(
     -------
     The table; a column is ordered where all its values are numbers, or binned.
 
-    Raises
-    ------
-    InputError
-        The table cannot be used as it stands: the message says why and what to do.
-    TooLargeError
-        The file or the table is beyond the limits above.
-    MissingExtraError
-        The package that reads this source is not installed.
+    InputError: The table cannot be used as it stands: the message says why and what to do.
+    TooLargeError: The file or the table is beyond the limits above.
+    MissingExtraError: The package that reads this source is not installed.
     """
     chosen = _chosen(columns)
     dropped = names_of("drop", drop)

@@ -31,32 +31,19 @@ Heads = tuple[
 class Table:
     """A table of records with finitely many values in every column.
 
-    Attributes
-    ----------
-    names
-        Names of the columns, all different.
-    labels
-        Labels of each column's values in their natural order (numbers by size).
-    ordered
-        Whether a column's values have distances: numbers and bins do, text does not.
-    codes
-        Shape (rows, columns), int32; cell (i, j) is a position in ``labels[j]``. Read-only.
-    values
-        For every ordered column the number behind each label, whose differences are L1 distances:
-        the number itself, or for bins the ordinal position (neighbouring bins are one apart,
-        whatever their width). None for unordered columns. By default numbers where all labels are,
-        else positions.
-    notes
-        By column, remarks on how it was read; not part of the digest.
-    readings
-        By column, how it was read; not part of the digest.
-    remarks
-        What was left out of the file or read otherwise, a line each; not part of the digest.
+    names: Names of the columns, all different.
+    labels: Labels of each column's values in their natural order (numbers by size).
+    ordered: Whether a column's values have distances: numbers and bins do, text does not.
+    codes: Shape (rows, columns), int32; cell (i, j) is a position in ``labels[j]``. Read-only.
+    values: For every ordered column the number behind each label, whose differences are L1
+        distances: the number itself, or for bins the ordinal position (neighbouring bins are one
+        apart, whatever their width). None for unordered columns. By default numbers where all
+        labels are, else positions.
+    notes: By column, remarks on how it was read; not part of the digest.
+    readings: By column, how it was read; not part of the digest.
+    remarks: What was left out of the file or read otherwise, a line each; not part of the digest.
 
-    Raises
-    ------
-    InputError
-        The parts do not fit together, there is no row or no column, or a code has no label.
+    InputError: The parts do not fit together, there is no row or no column, or a code has no label.
     """
 
     names: tuple[str, ...]

@@ -350,8 +350,6 @@ class Family:
 
     parts: The worlds, at least one; a part that is a family itself adds its members.
 
-    Examples
-    --------
     >>> from narcissus.worlds import Bits
     >>> list(Family([Bits(2, 0.1), Bits(2, 0.9)]).members)
     ['Bits(n=2, rate=0.1)', 'Bits(n=2, rate=0.9)']

@@ -194,12 +194,8 @@ class ConditionalLogit:
 class Learned(ByBeliefs):
     """A conditional logit over each person's values, on what the release says near them.
 
-    Attributes
-    ----------
-    ridge
-        How much half the square of a weight costs, above 0.
-    logit
-        What was learned.
+    ridge: How much half the square of a weight costs, above 0.
+    logit: What was learned.
     """
 
     ridge: float = 1.0
@@ -245,10 +241,7 @@ class Learned(ByBeliefs):
 class Stack(Learned):
     """What `Learned` is told, and what the posterior believes (stacking; Wolpert 1992).
 
-    Attributes
-    ----------
-    posterior
-        The attack whose beliefs are used.
+    posterior: The attack whose beliefs are used.
     """
 
     posterior: Annotated[MeanField, FilledIn()] = field(default_factory=MeanField)

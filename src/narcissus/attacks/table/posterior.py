@@ -425,17 +425,11 @@ class _System:
 class MeanField(ByBeliefs):
     """Mean-field variational Bayes: everybody's beliefs independent, people's own part taken out.
 
-    Attributes
-    ----------
-    sweeps
-        At most so many passes over the people each time that the beliefs are solved for.
-    tolerance
-        Stop when a pass wins less than this, in nats a person.
-    overlap
-        Of any release but noisy counts: by what factor the variance of a count is widened because
-        tables repeat each other, at least 1. Learned from simulated releases if left out.
-    scale
-        Of released rows: the standard deviation of a cell when they are counted, in counts.
+    sweeps: At most so many passes over the people each time that the beliefs are solved for.
+    tolerance: Stop when a pass wins less than this, in nats a person.
+    overlap: Of any release but noisy counts: by what factor the variance of a count is widened
+        because tables repeat each other, at least 1. Learned from simulated releases if left out.
+    scale: Of released rows: the standard deviation of a cell when they are counted, in counts.
         Learned from simulated releases if left out.
     """
 
@@ -523,14 +517,9 @@ class GibbsSampling(ByBeliefs):
     Several chains run side by side from draws of the mean field; beliefs are averages of the
     conditionals, not of the draws (Rao-Blackwell).
 
-    Attributes
-    ----------
-    sweeps
-        Passes over the people, all chains together.
-    chains
-        Independent chains.
-    burn
-        Share of each chain's passes that is thrown away, in [0, 1).
+    sweeps: Passes over the people, all chains together.
+    chains: Independent chains.
+    burn: Share of each chain's passes that is thrown away, in [0, 1).
     """
 
     sweeps: int = 200

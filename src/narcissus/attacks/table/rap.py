@@ -212,21 +212,13 @@ class _DrawnCells:
 class RelaxedProjection(ReleaseByRelease):
     """The published attack RAP: fit relaxed rows to the released tables by gradient descent.
 
-    Attributes
-    ----------
-    start
-        'random' (as published for reconstruction) or 'prior' (as published for known priors).
-    steps
-        Gradient steps, at least 1.
-    queries
-        Queries drawn in each step, at least 1.
-    rate
-        Adam's step size, above 0.
-    starts
-        Random starts; with several, each person's most frequent value wins, which ranks guesses
+    start: 'random' (as published for reconstruction) or 'prior' (as published for known priors).
+    steps: Gradient steps, at least 1.
+    queries: Queries drawn in each step, at least 1.
+    rate: Adam's step size, above 0.
+    starts: Random starts; with several, each person's most frequent value wins, which ranks guesses
         by confidence as in the published attack.
-    rounding
-        'largest' entry of each block, or 'sample' from it.
+    rounding: 'largest' entry of each block, or 'sample' from it.
     """
 
     start: Literal["random", "prior"] = "random"

@@ -46,10 +46,7 @@ class Looks:
     The first looks cost next to nothing, so they are the estimate: the next one takes twice the
     time, the one after that four times.
 
-    Raises
-    ------
-    LongWorkError
-        From `advance`: the looks that are left take longer than was agreed to.
+    LongWorkError: From `advance`: the looks that are left take longer than was agreed to.
     """
 
     def __init__(self, options: RunOptions) -> None:

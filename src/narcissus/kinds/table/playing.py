@@ -111,8 +111,6 @@ def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
 
     The first has half of the error, each other half of what is left, and the last all of it.
 
-    Examples
-    --------
     >>> [(look.trials, look.part) for look in schedule(100, 300)]
     [(100, 0.5), (150, 0.25), (225, 0.125), (300, 0.125)]
     """

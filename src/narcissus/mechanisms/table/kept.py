@@ -38,8 +38,6 @@ class ReleaseCache:
 
     folder: Where they are, a file each; made when it is needed.
 
-    Notes
-    -----
     It is sent to workers together with the mechanism. One on another machine has no such folder:
     it is told so by `leave`, and gives what was made there by `handed_over`.
     """
@@ -223,10 +221,7 @@ def require_varied(prepared: Prepared, codes: Codes, rng: np.random.Generator) -
     rows were the same: a few people's may be by chance. Mechanisms whose ``must_vary`` is false,
     such as those of this package, are not asked.
 
-    Raises
-    ------
-    InputError
-        All rows were the same: it has a fixed seed, or is meant to be deterministic.
+    InputError: All rows were the same: it has a fixed seed, or is meant to be deterministic.
     """
     if not prepared.must_vary:
         return

@@ -36,12 +36,9 @@ def k_way(columns: Columns, k: int) -> MarginalQueries:
 def chosen(columns: Columns, sets: Sets, coarser: Coarser) -> ChosenQueries:
     """Lay out a list of tables, which may name coarser versions of columns.
 
-    Raises
-    ------
-    InputError
-        A table names no column, one that is not there, or one twice (a column and a coarser version
-        of it are one); the groups are not those of the column's values; or no table has an unknown
-        column.
+    InputError: A table names no column, one that is not there, or one twice (a column and a coarser
+        version of it are one); the groups are not those of the column's values; or no table has an
+        unknown column.
     """
     coarse = tuple(_grouping(columns, name, given) for name, given in coarser.items())
     numbers = {name: number for number, name in enumerate([*columns.names, *coarser])}
@@ -106,10 +103,7 @@ class PlannedCounts(TableMechanism):
     A subclass gives ``k``, ``label`` and ``noise_of``; one of other tables than the k-way ones
     gives ``title`` and ``queries_of`` instead of ``k``.
 
-    Attributes
-    ----------
-    k
-        Columns in each table.
+    k: Columns in each table.
     """
 
     k: int

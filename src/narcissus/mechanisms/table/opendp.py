@@ -243,13 +243,9 @@ def guarantee_of(measurement: Any, *, tables: int = 1) -> Guarantee:
 
     Its distance is one of `REPLACED`, or L1 or L2 between counts of so many ``tables``.
 
-    Raises
-    ------
-    InputError
-        Nothing is known here of its distance or of its measure, or the map refuses the distance.
+    InputError: Nothing is known here of its distance or of its measure, or the map refuses the
+        distance.
 
-    Notes
-    -----
     Source: Bun and Steinke 2016, section 8, for approximate zCDP; the other measures are what the
     guarantees of this package are.
     """

@@ -42,8 +42,6 @@ def average_bits(n: int, d: int) -> float:
 
     The limit of the Tardos prior for a population so large that no row is drawn twice.
 
-    Examples
-    --------
     >>> round(average_bits(1, 2) * math.log(2), 12)
     1.0
     """
@@ -74,8 +72,6 @@ LEAST = sys.float_info.min
 def places(gamma: float | Fraction, d: int) -> int:
     """Compute ``floor(gamma d)``: exactly for a rational, else as the relation `hamming` counts.
 
-    Examples
-    --------
     >>> places(0.29, 100), math.floor(0.29 * 100), places(1 / 3, 3)
     (29, 28, 1)
     """
@@ -87,8 +83,6 @@ def disagreement(n: int) -> Fraction:
 
     The mean of ``min(c, n - c) / n`` over the number of ones ``c``, uniform on ``0 .. n``.
 
-    Examples
-    --------
     >>> disagreement(4), disagreement(5)
     (Fraction(1, 5), Fraction(1, 5))
     """
@@ -105,8 +99,6 @@ def limit_given_rows(n: int, d: int, gamma: float | Fraction, known: int = 0) ->
 
     Source: Kaplan et al. 2025, Lemma 3.5 and Definition 4.1.
 
-    Examples
-    --------
     >>> limit_given_rows(40, 400, 0.04) < limit_given_rows(40, 400, 0.04, 30) < 1e-9
     True
     >>> limit_given_rows(40, 400, 0.04, 39)
@@ -128,8 +120,6 @@ def dimensions(n: int, gamma: float | Fraction, delta: float) -> tuple[int, int]
     larger ``d`` than about ``ln(n / delta) / KL(gamma | q)`` is needed. ``gamma`` must be below
     `disagreement`.
 
-    Examples
-    --------
     >>> dimensions(20, 0.04, 1e-6)
     (93, 102)
     """
@@ -184,8 +174,6 @@ def two_criteria_limit(n: int, d: int, near: int, looser: int) -> float:
     a binomial (1956). It is computed on intervals of ``mu``, ``L`` at the left end and ``U`` at
     the right: a bound whatever the grid. The smaller of it and Lemma 3.5.
 
-    Examples
-    --------
     >>> two_criteria_limit(10, 5000, 1150, 1574) <= 1e-6 < two_criteria_limit(10, 5000, 1150, 1573)
     True
     """
@@ -346,8 +334,6 @@ def log2_delta(
     places: Number of the ``d`` bits that may differ, ``floor(gamma d)``.
     bits: Bits of surprisal that a row must keep in addition, whatever it had.
 
-    Examples
-    --------
     >>> round(log2_delta(20, 5000, 0.1, 0.5), 4)
     -1107.6089
     >>> round(log2_delta(20, 5000, 0.1, 1.0, places=200), 4)

@@ -53,8 +53,6 @@ def candidates_success(
     epsilon: Privacy of one attribute; infinite for the exact average.
     attack: ``raw`` is ``<k, y>``, as in the paper, ``centred`` ``<k - 1/2, y - 1/2>``.
 
-    Examples
-    --------
     >>> round(candidates_success(20, 5000, 0.1, "centred"), 6)
     0.914711
     """
@@ -98,8 +96,6 @@ def bayes_success(n: int, d: int, epsilon: float) -> float:
     columns tilted half way, ``g(s)`` the characteristic function times the overlap of one column,
     the error is ``(1 / 2 pi) int g(s)^d / (1/4 + s^2) ds`` over ``s > 0``.
 
-    Examples
-    --------
     >>> round(bayes_success(20, 5000, 0.1), 6)
     0.943246
     """

@@ -112,8 +112,6 @@ def small_delta(
     ``release`` is a deterministic function of a data set that ignores the order of its rows. At
     epsilon 0 the answer is exact. Source: Kaplan et al. 2025, Definition 3.1.
 
-    Examples
-    --------
     >>> small_delta(SmallTardos(3, 2, 2), lambda rows: tuple(map(sum, zip(*rows))))
     Fraction(7, 72)
     """
@@ -155,8 +153,6 @@ def exact_average_delta(
     At epsilon 0 the answer is an exact fraction, above a float. ``N`` and ``n`` are the rows of the
     population and of the data set; kinds of averages grow like ``d^(n/2)``.
 
-    Examples
-    --------
     >>> exact_average_delta(3, 2, 2)
     Fraction(7, 72)
     >>> round(float(exact_average_delta(20, 20, 3)), 11)

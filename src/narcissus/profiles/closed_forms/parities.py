@@ -20,8 +20,6 @@ class ParityRelease:
 
     n, d: Rows and bits of a row, an even number.
 
-    Examples
-    --------
     >>> release = ParityRelease(2, 4)
     >>> release.memorized_bits, release.best_success, release.false_alarm
     (4, Fraction(19, 64), Fraction(7, 16))
