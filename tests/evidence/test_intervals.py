@@ -283,7 +283,7 @@ def test_the_largest_chance_is_not_missed_between_points(case, excess):
     assert largest * (1 - 1e-9) <= found._tail(excess, limits.ends) <= 1.021 * largest + 1e-11
 
 
-@pytest.mark.parametrize(("n", "m"), [(12, 9), (7, 15)])
+@pytest.mark.parametrize(("n", "m"), [(12, 9), pytest.param(7, 15, marks=pytest.mark.nightly)])
 def test_limits_cover_at_every_pair_of_chances(n, m):
     found = [
         [TwoSamples(a, n, b, m).excess(confidence=0.9) for b in range(m + 1)] for a in range(n + 1)

@@ -784,6 +784,7 @@ NULLS = (
             (0.25, 0.5, 0.75, 1.0),
             lambda s, g: counts("counts", 120, 0.0, s, g),
         ),
+        repeats=0.4,
     ),
     Null(
         "secrets: an epsilon, by runs",

@@ -124,8 +124,9 @@ def page(found: Iterable[Measured], powers: dict[int, float | None], repeats: in
         )
     effects = ["| Verdict | Effect | Found in nine of ten |", "|---|---|---|"]
     for place, null in enumerate(registry().NULLS):
-        least = powers[place]
+        least = powers.get(place, 0.0)
         said = f"more than {null.power.sizes[-1]:g}" if least is None else f"{least:g}"
+        said = said if place in powers else "not played"
         effects.append(f"| {null.verdict} | {null.power.effect} | {said} |")
     return "\n\n".join(
         [
@@ -165,7 +166,12 @@ def main() -> int:
             print(f"{one.seconds:7.1f} s  {one.wrong:5} of {one.repeats:5} ({one.declared:g})  "
                   f"{one.verdict}: {one.world}{'  TOO OFTEN' * one.fails}", flush=True)  # fmt: skip
             found.append(one)
-        least = dict(pool.map(_job, powers))
+        least: dict[int, float | None] = {}
+        for place, effect in pool.map(_job, powers):
+            print(
+                f"{nulls[place].verdict}: finds {nulls[place].power.effect}: {effect}", flush=True
+            )
+            least[place] = effect
     of.out.write_text(page(found, least, of.repeats) + "\n", encoding="utf-8")
     return int(any(one.fails for one in found))
 

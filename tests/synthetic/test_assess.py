@@ -28,7 +28,7 @@ def excess(risk):
 
 def households(rng, people, first):
     """Draw rows of households, which share a town and a creed; one column is each row's own."""
-    size = rng.integers(1, 7, people)
+    size = rng.integers(2, 9, people)
     shared = pd.DataFrame({"house": np.arange(people) + first, "town": rng.integers(0, 6, people),
                            "creed": rng.integers(0, 5, people)})  # fmt: skip
     rows = shared.loc[shared.index.repeat(size)].reset_index(drop=True)
@@ -56,7 +56,7 @@ def test_one_row_of_each_unit_is_tried():
         (lambda t: t.assign(house=t.house.where(t.index > 3, 3)), "in the real and in the control"),
         (lambda t: t.assign(house=t.house.where(t.index > 0)), "row 1 has no `house`"),
         (lambda t: t.drop(columns="house"), "no column `house`"),
-        (lambda t: t.assign(house=900 + t.index // 30), "the control file has [0-9] units"),
+        (lambda t: t.assign(house=900 + t.index // 60), "the control file has [0-9] units"),
     ],
 )
 def test_units_that_do_not_fit_are_refused(change, said):
@@ -68,16 +68,16 @@ def test_units_that_do_not_fit_are_refused(change, said):
 
 
 def test_households_do_not_make_a_control_foreign():
-    """Of 20 controls of the same population, rows alone refuse several; units none."""
+    """Of 8 controls of the same population, rows alone refuse some; units none."""
     shown = np.zeros(2, int)
-    for seed in range(20):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         real, other, control = (households(rng, 60, k) for k in (0, 0, 500))
         other = other.drop(columns="house")
         for place, how in enumerate(({"drop": ["house"]}, {"unit": "house"})):
             found = read_files(real, other, control, **how)
             shown[place] += assess_file(found, ILL, entropy=seed).unlike.is_shown
-    assert shown[0] >= 3
+    assert shown[0] >= 2
     assert shown[1] == 0
 
 

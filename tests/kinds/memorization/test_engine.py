@@ -93,7 +93,12 @@ def test_a_share_without_fresh_ones_shows_no_gain_and_may_be_some():
 
 @pytest.mark.parametrize(
     ("of", "others", "share", "gain"),
-    [(8, 168, 0.05, 0.0), (10, 1000, 0.1, 0.0), (20, 20, 0.3, 0.0), (20, 60, 0.2, 0.1)],
+    [
+        (8, 168, 0.05, 0.0),
+        (10, 120, 0.1, 0.0),
+        (20, 20, 0.3, 0.0),
+        pytest.param(20, 60, 0.2, 0.1, marks=pytest.mark.nightly),
+    ],
 )
 def test_a_gain_is_seldom_seen_beyond_what_there_is(of, others, share, gain):
     """Exactly, over all counts, at a level of .025; the limit of fresh ones alone fails."""
