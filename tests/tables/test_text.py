@@ -104,6 +104,9 @@ def test_names_of_two_lines(write, head, names):
         (TABLE + "\n31\n", "line 7 has 1 cells"),
         (TABLE + "Bad Ems\n", "line 6 has 1 cells"),
         (TABLE + "Source: us\n" + csv_of(BODY), "line 6 has 1 cells"),
+        (TABLE + "Source: us\n" + csv_of(BODY) * 30, "line 6 has 1 cells"),
+        (TABLE + "Source: us\n" * 66, "line 6 has 1 cells"),
+        (csv_of([NAMES, *BODY * 50]) + "Source: us\n" * 70, "line 202 has 1 cells"),
         ("a,,c\nx,y,z\nu,v,w\n", "column 2 has no name"),
         ("x,y\n1,5,2\n1,6,3\n2,5,3\n2,6,4\n", "line 2 has 3 cells where the header has 2"),
         ("x,y,\n" + "1,2,\n" * 99 + "1,2,3\n", "column 3 has no name, and has values below"),
@@ -179,6 +182,18 @@ def test_a_table_is_parsed_once(write, monkeypatch):
     monkeypatch.setattr(module, "_parsed", lambda *a: calls.append(1) or parsed(*a))
     assert read_table(path, count_above=100).rows == 500
     assert len(calls) == 1
+
+
+def test_lines_of_old_in_a_long_file(write):
+    rows = rows_of(write(csv_of([NAMES, *BODY * 50_000]).replace("\n", "\r")))[1]
+    assert len(rows) == 200_000
+
+
+def test_bytes_of_windows_among_utf8():
+    from narcissus._files import WESTERN, western
+
+    for data in (b"a", b"\xe9,\x80\x81\n", b"\xe9," + "é€".encode(), bytes(range(256))):
+        assert western(data) == data.decode("utf-8", WESTERN)
 
 
 def test_windows_letters_are_told(write):

@@ -172,7 +172,7 @@ def _names_rows(header: list[str], below: list[list[str]]) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    return number_in(text) is not None or number_in(text, ",") is not None
+    return len(text) < 40 and any(number_in(text, mark) is not None for mark in ".,")
 
 
 def _are_names(cells: list[str], below: list[list[str]]) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import WESTERN, open_bytes, unpacked_name, watched
+from narcissus._files import open_bytes, unpacked_name, watched, western
 from narcissus._pandas import pd
 from narcissus._visible import cell
 from narcissus.errors import InputError
@@ -88,7 +88,7 @@ class _Lines:
             data.decode("utf-8")
         except UnicodeDecodeError:
             _remark(self._remarks, "Bytes that are no UTF-8 read as Windows-1252")
-            data = data.decode("utf-8", WESTERN).encode()
+            data = western(data).encode()
         return data
 
 
@@ -177,9 +177,9 @@ class _Text:
             held.append(row)
             if len(row[0]) != width:  # at once: rows may be much wider than the header
                 wide = len(row[0]) > width + 100
-                held += [] if wide else islice(rows, _TAIL + 1)
-                if wide or (len(held) > _TAIL and held[-_TAIL - 1] is row):
-                    raise self._wrong(held, held.index(row))
+                held += (rest := [] if wide else list(islice(rows, _TAIL + 1)))
+                if wide or len(rest) > _TAIL:
+                    raise self._wrong(held, len(held) - len(rest) - 1)
                 break
             if len(held) == most + _TAIL:
                 yield [cells for cells, _, _ in held[:most]]
