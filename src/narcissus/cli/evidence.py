@@ -62,16 +62,7 @@ class RefuteOptions:
 def refute(*, of: RefuteOptions) -> None:
     _check_together(of)
     claimed: dict[str, Any] = {"delta": of.delta, "confidence": of.confidence}
-    columns: dict[str, Any] = {}
-    if of.runs is not None:
-        columns = _read_scores(of.runs, "--runs")
-        if wrong := set(columns) - {"scores", "members"}:
-            raise InputError(
-                f"`--runs`: {of.runs} must have scores and members alone, a row a run; it has "
-                f"`{min(wrong).removesuffix('s')}` too; drop that column"
-            )
-    if of.scores is not None:
-        columns = _read_scores(of.scores, "--scores", pairs=of.pairs)
+    columns = _given(of)
     with option_names(
         right="right", members="members", priors="--priors" if of.priors else "prior"
     ):
@@ -109,6 +100,19 @@ def refute(*, of: RefuteOptions) -> None:
         print_json(keys[0] | ({"membership": keys[1]} if len(keys) == 2 else {}))
         return
     click.echo("\n".join(_refutation_text(answers)))
+
+
+def _given(of: RefuteOptions) -> dict[str, Any]:
+    """Read the file of runs or of scores, if there is one."""
+    if of.runs is None:
+        return {} if of.scores is None else _read_scores(of.scores, "--scores", pairs=of.pairs)
+    columns = _read_scores(of.runs, "--runs")
+    if wrong := set(columns) - {"scores", "members"}:
+        raise InputError(
+            f"`--runs`: {of.runs} must have scores and members alone, a row a run; it has "
+            f"`{min(wrong).removesuffix('s')}` too; drop that column"
+        )
+    return columns
 
 
 def _check_together(of: RefuteOptions) -> None:
