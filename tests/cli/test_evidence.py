@@ -103,6 +103,9 @@ def test_refute_from_guesses_of_values_and_from_runs(answer, call, tmp_path, one
     pd.DataFrame({"score": sure + member, "member": member}).to_csv(path, index=False)
     one_error(f"refute --values 10 --scores {path}", "--values")
     one_error(f"refute --claim 1 --runs {path} --coins", "--coins")
+    other = tmp_path / "right.csv"
+    other.write_text("score,right\n" + "1,1\n" * 9)
+    one_error(f"refute --runs {other}", "--runs")
     runs = answer("refute --delta 1e-5", "--runs", str(path))
     assert runs["epsilon"] > 0.5
     assert runs["grade"] == "sampled"

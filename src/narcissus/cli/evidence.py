@@ -62,9 +62,11 @@ class RefuteOptions:
 def refute(*, of: RefuteOptions) -> None:
     _check_together(of)
     claimed: dict[str, Any] = {"delta": of.delta, "confidence": of.confidence}
-    with option_names(right="--scores", members="--scores" if of.runs is None else "--runs"):
+    columns = _given(of)
+    with option_names(
+        right="right", members="members", priors="--priors" if of.priors else "prior"
+    ):
         if of.runs is not None:
-            columns = _read_scores(of.runs, "--runs")
             over = evidence.refute_runs(**columns, threshold=of.threshold, **claimed)
             if of.as_json:
                 print_json({"grade": over.grade, **over.to_dict()})
@@ -73,7 +75,7 @@ def refute(*, of: RefuteOptions) -> None:
             return
         claimed["claimed"] = of.claim
         if of.scores is not None:
-            found = _refute_scores(of, claimed)
+            found = _refute_scores(of, columns, claimed)
         elif of.priors is not None:
             if of.correct is None:
                 raise InputError("`--correct` is missing: how many guesses were right")
@@ -98,6 +100,19 @@ def refute(*, of: RefuteOptions) -> None:
         print_json(keys[0] | ({"membership": keys[1]} if len(keys) == 2 else {}))
         return
     click.echo("\n".join(_refutation_text(answers)))
+
+
+def _given(of: RefuteOptions) -> dict[str, Any]:
+    """Read the file of runs or of scores, if there is one."""
+    if of.runs is None:
+        return {} if of.scores is None else _read_scores(of.scores, "--scores", pairs=of.pairs)
+    columns = _read_scores(of.runs, "--runs")
+    if wrong := set(columns) - {"scores", "members"}:
+        raise InputError(
+            f"`--runs`: {of.runs} must have scores and members alone, a row a run; it has "
+            f"`{min(wrong).removesuffix('s')}` too; drop that column"
+        )
+    return columns
 
 
 def _check_together(of: RefuteOptions) -> None:
@@ -128,9 +143,9 @@ def _check_together(of: RefuteOptions) -> None:
         click.echo("`--seed` has no effect: nothing is drawn by chance any more.", err=True)
 
 
-def _refute_scores(of: RefuteOptions, claimed: dict[str, Any]) -> evidence.Refutation:
-    assert of.scores is not None
-    columns = _read_scores(of.scores, "--scores", pairs=of.pairs)
+def _refute_scores(
+    of: RefuteOptions, columns: dict[str, Any], claimed: dict[str, Any]
+) -> evidence.Refutation:
     claimed["guesses"] = of.guesses
     if "right" in columns:
         if of.pairs or of.coins:
