@@ -319,7 +319,16 @@ def test_no_modules_import_each_other_in_a_circle():
 @pytest.mark.parametrize("package", SOURCES)
 def test_tests_are_in_the_rooms_of_what_they_test(package):
     """What concerns more than one room has a folder of its own."""
-    across = {"papers", "properties", "coverage", "fuzz", "mutants", "wheel", "kernels"}
+    across = {
+        "papers",
+        "properties",
+        "coverage",
+        "fuzz",
+        "mutants",
+        "wheel",
+        "kernels",
+        "real_tables",
+    }
     rooms = {Path(path).parent for path in source(package)}
     files = [path.relative_to(TESTS[package]) for path in TESTS[package].rglob("test_*.py")]
     inside = {path.parent for path in files if path.parts[0] not in across}

@@ -202,16 +202,30 @@ def groups_of(case: StudyJudgement, counted: str) -> dict[str, list[Counted]]:
     return found
 
 
+EARLIER = StudyRow(
+    role="excess", of="gain", quantity=Quantity(value=0.0, grade="sampled"), facts={"low": 0.0}
+)
+"""Marks rows of a record that was made before the limits of gains let both sides vary."""
+
+
+def is_earlier(rows: Sequence[StudyRow]) -> bool:
+    return any(row.of == "gain" and "low" in row.facts for row in rows)
+
+
 def with_gains(
-    rows: Sequence[StudyRow], counted: str, *, alone_may_be_gain: bool = False
+    rows: Sequence[StudyRow],
+    counted: str,
+    *,
+    alone_may_be_gain: bool = False,
+    earlier: bool | None = None,
 ) -> Iterator[StudyRow]:
     """Yield rows, each group with the share, the baseline and the gain of its counts.
 
     alone_may_be_gain: whether a share without fresh ones beside it may be gain, to more trials.
+    earlier: whether gains are those of an earlier record; None: as `is_earlier` says.
     """
-    # as records say it that were made before limits let both sides vary
-    earlier = any(row.of == "gain" and "low" in row.facts for row in rows)
-    whole = partial(_whole, alone_may_be_gain=alone_may_be_gain, earlier=earlier)
+    as_then = is_earlier(rows) if earlier is None else earlier
+    whole = partial(_whole, alone_may_be_gain=alone_may_be_gain, earlier=as_then)
     group: list[StudyRow] = []
     for row in rows:
         if row.of == "gain":
@@ -309,7 +323,7 @@ class MemorizationKind(Kind[StudyT, WorkT]):
         return criteria
 
     def upgraded(self, results: Any, study: dict[str, Any]) -> Findings:
-        rows: list[StudyRow] = []
+        rows: list[StudyRow] = [EARLIER]
         attacks: list[dict[str, Any]] = results.get("attacks") or [{"name": "attempts", **results}]
         for attack in attacks:
             groups: list[dict[str, Any]] = attack.get("groups") or [attack]

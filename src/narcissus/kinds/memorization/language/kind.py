@@ -50,6 +50,7 @@ from narcissus.kinds.memorization.engine import (
     MemorizedDetail,
     as_quantity,
     count_rows,
+    is_earlier,
     of_copies,
     with_gains,
 )
@@ -269,7 +270,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
     def derived(self, rows: Sequence[StudyRow], detail: LanguageDetail) -> Iterator[StudyRow]:
         own = [row for row in rows if row.of != "success"]
         own = [row for row in own if detail.program is None or row.role != "measure"]
-        for row in with_gains(own, self.counted):
+        for row in with_gains(own, self.counted, earlier=is_earlier(rows)):
             yield canary_row(row.at["copies"], row.facts) if row.of == CANARIES else row
         if detail.program is not None:
             yield from with_derived(rows, detail.program)
