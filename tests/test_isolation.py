@@ -115,6 +115,7 @@ SLOW = [
     ["design", "--secrets", "5", "--epsilon", "1"],
     ["estimate", "samples.csv", "--measure", "all"],
     ["complexity", "people.csv"],
+    ["canaries", "write", "out/canaries"],
     ["examples"],
     ["examples", "counting-query-uncut", "--out", "out/game.toml"],
     ["profile", "study.toml"],

@@ -362,6 +362,9 @@ CALLS = {
     "extraction.UNet.save": unet,
     "extraction.assess_extraction": assessed,
     "extraction.kkt_reconstruct": reconstructed,
+    "extraction.read_canaries": read(
+        extraction.read_canaries, "c.csv", "copies,text,secret\n2,Code {secret}.,12345678\n"
+    ),
     "extraction.read_dense_net": read(extraction.read_dense_net, "", net, ["a", "b"]),
     "extraction.read_documents": read(extraction.read_documents, "d.txt", "one\ntwo\none\n"),
     "extraction.read_images": lambda folder, of: (

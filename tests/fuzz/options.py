@@ -55,6 +55,7 @@ CALLS = {
     "estimate": "estimate samples.csv",
     "extract": "extract nothing.toml",
     "complexity": "complexity people.csv",
+    "canaries": "canaries write out-canaries --each 2",
     "examples": "examples",
     "privacy": "privacy game.toml",
     "profile": "profile game.toml",

@@ -23,9 +23,9 @@ from narcissus.channels import sampled_leakage
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, auc
 from narcissus.evidence.refutation import refuted_by_runs
+from narcissus.extraction.canaries import NamedCanaries
 from narcissus.extraction.recovered import (
     Division,
-    NamedCanaries,
     TextDocument,
     recovered_documents,
     tpr_at_fpr,

@@ -69,7 +69,7 @@ def audit_synthetic(
 
     InputError: The files or an argument cannot be used; the message says what to do.
 
-    >>> import numpy as np
+    >>> import numpy as np, pandas as pd
     >>> draw = np.random.default_rng(1).integers
     >>> real, control, other = (pd.DataFrame(draw(0, 9, (300, 3))) for _ in range(3))
     >>> audit_synthetic(real, real, control=control, unknown=["2"], rng=1).status

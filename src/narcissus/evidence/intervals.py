@@ -271,7 +271,7 @@ def auc(
 
     >>> found = auc(range(60, 160), range(100))
     >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
-    (0.92, 0.81, 0.98)
+    (0.92, 0.84, 0.97)
     """
     first, second = _vector("trained", trained, 1), np.sort(_vector("fresh", fresh, 1))
     error = (1 - fraction("confidence", confidence)) / 2

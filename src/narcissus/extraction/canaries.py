@@ -230,10 +230,12 @@ def canary_table(planted: Sequence[PlantedCanary]) -> str:
     return out.getvalue()
 
 
-def read_canaries(path: Path) -> tuple[PlantedCanary, ...]:
+def read_canaries(path: Path | str) -> tuple[PlantedCanary, ...]:
     """Read the canaries that `canary_table` wrote.
-    Raises InputError: it is no such table; names the line.
+
+    InputError: It is no such table; names the line.
     """
+    path = Path(path)
     with parsing(path, "a table of canaries"), open_text(path, largest=_LARGEST) as file:
         header, *lines = list(csv.reader(file, strict=True)) or [[]]
     if header != COLUMNS or not lines:

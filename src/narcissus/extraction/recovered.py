@@ -355,7 +355,7 @@ def discovery(log_chances: FloatArray, samples: int) -> FloatArray:
 
     Source: Hayes et al. 2025, (n, p)-discoverable extraction.
 
-    >>> discovery(np.log([0.1, 1.0, 0.0]), 2).round(2).tolist()
+    >>> discovery(np.array([np.log(0.1), 0.0, -np.inf]), 2).round(2).tolist()
     [0.19, 1.0, 0.0]
     """
     with np.errstate(divide="ignore"):

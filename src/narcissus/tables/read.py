@@ -22,7 +22,7 @@ MissingPolicy = Literal["refuse", "drop", "category"]
 
 
 def read_table(
-    source: TableSource | Table,
+    source: TableSource,
     *,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
