@@ -256,6 +256,24 @@ def membership(
     return found.epsilon > (epsilon if claimed is None else claimed)
 
 
+def swept(
+    m: int,
+    epsilon: float,
+    g: Draws,
+    *,
+    real: float | None = None,
+    delta: float = 0.0,
+    runs: bool = False,
+    mu: bool = False,
+) -> bool:
+    """Return whether scores refute more than is true; ``runs`` have one canary each."""
+    inside = g.random(m) < 0.5
+    scores = responses(inside, epsilon if real is None else real, g)
+    refute = evidence.refute_runs if runs else partial(evidence.refute_scores, coins=True)
+    found = refute(scores, inside, delta=delta)
+    return (found.mu or 0.0) > 0 if mu else found.epsilon > epsilon
+
+
 def band(g: Draws, shift: float = 0.0) -> bool:
     found = evidence.roc_band(g.normal(size=60) + shift, g.normal(size=90))
     lows = [found.tpr_at(rate).low - rate for rate in (0.02, 0.1, 0.3, 0.6)]
@@ -573,7 +591,7 @@ NULLS = (
         "an excess of one sample over another",
         (
             "synthetic/assess Risk.counts",
-            "synthetic/assess _chosen",
+            "synthetic/assess _separation",
             "kinds/memorization/engine limits_of",
         ),
         "Berger and Boos 1994, maximised by bounds; Fisher 1935 at no excess",
@@ -785,6 +803,28 @@ NULLS = (
             lambda s, g: counts("counts", 120, 0.0, s, g),
         ),
         repeats=0.4,
+    ),
+    Null(
+        "refute: an epsilon or mu, by scores",
+        ("cli/evidence _refute_scores",),
+        "Narcissus theory 5.1 and 5.2",
+        "a fair coin of its own for each canary; order and guesses from the release alone",
+        "exactly half in is refused, unless a coin was thrown for each",
+        "coins that fall together",
+        {
+            "nothing learnt, 200 canaries": partial(swept, 200, 0.0),
+            "nothing learnt, 12 canaries, delta .01": partial(swept, 12, 0.0, delta=0.01),
+            "nothing learnt: a mu": partial(swept, 200, 0.0, mu=True),
+            "randomised response at the claim": partial(swept, 200, 1.0),
+            "one canary a run, nothing learnt": partial(swept, 200, 0.0, runs=True),
+            "one canary a run, at the claim": partial(swept, 200, 1.0, runs=True),
+        },
+        Power(
+            "epsilon, where 0 is refuted, of 200 canaries",
+            (0.25, 0.5, 0.75, 1.0),
+            lambda s, g: swept(200, 0.0, g, real=s),
+        ),
+        repeats=0.2,
     ),
     Null(
         "secrets: an epsilon, by runs",
