@@ -1,4 +1,4 @@
-"""Show options that a docstring writes as ``name: text`` as a list on the site's pages."""
+"""Show options ``name: text`` of a docstring as a list, and head its examples, on the site."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from griffe import Extension
 OPTION = re.compile(r"^(\**\w+(?:, \w+)*): (\S.*(?:\n +\S.*)*)", re.MULTILINE)
 
 
+EXAMPLE = re.compile(r"^>>> ", re.MULTILINE)
+
+
 class Options(Extension):
-    """Turn such lines into a list, before the site's parser reads the docstring."""
+    """Turn options into a list and head the examples, before the site's parser reads them."""
 
     def on_object(self, *, obj: Any, **_: Any) -> None:
         """Rewrite the docstring of an object."""
@@ -20,9 +23,10 @@ class Options(Extension):
 
 
 def listed(text: str) -> str:
-    r"""Return a docstring with a list in place of its options.
+    r"""Return a docstring with a list in place of its options, and a heading above its examples.
 
     >>> listed("Cut.\n\nrows: Those\n    to keep.\n")
     'Cut.\n\n* `rows`: Those to keep.\n'
     """
-    return OPTION.sub(lambda one: f"* `{one[1]}`: {' '.join(one[2].split())}", text)
+    text = OPTION.sub(lambda one: f"* `{one[1]}`: {' '.join(one[2].split())}", text)
+    return EXAMPLE.sub(r"Examples\n--------\n\g<0>", text, count=1)
