@@ -387,6 +387,47 @@ def membership_report(g: Draws, epsilon: float = 0.0) -> bool:
     return max(row.value for row in rows if row.role == "refuted") > 0 or max(told, default=0) > 0.1
 
 
+def exceeded(study: dict[str, object], folder: str, g: Draws) -> bool:
+    """Play a study, and return whether anything in it is said to be exceeded."""
+    study["run"] = {**study.get("run", {}), "seed": int(g.integers(2**31))}
+    return narcissus.run(narcissus.load_study(study, folder=folder)).status == "exceeded"
+
+
+def channel_report(g: Draws, kept: float = 0.0) -> bool:
+    """Return whether outputs that do not depend on the secret are said to leak, by either limit."""
+    secret = g.integers(0, 3, 400)
+    output = np.where(g.random(400) < kept, secret, g.integers(0, 3, 400))
+    study = {"kind": "channel", "channel": {"samples": "samples.csv"},
+             "threshold": {"beta_star": 1.0, "bayes_risk": 2 / 3}}  # fmt: skip
+    with TemporaryDirectory() as folder:
+        frame = pd.DataFrame({"secret": secret, "output": output})
+        frame.to_csv(Path(folder) / "samples.csv", index=False)
+        return exceeded(study, folder, g)
+
+
+def secrets_report(g: Draws, epsilon: float = 1e-3) -> bool:
+    """Return whether models that learn nearly nothing are said to help any attack."""
+    study = {
+        "kind": "secrets", "prior": [{"name": "uniform", "n": 10}, {"name": "zipf", "n": 10}],
+        "mechanism": {"name": "ngram-dp-sgd", "epsilon": [epsilon / 2, epsilon], "delta": 1e-5,
+                      "steps": 20, "start": "prior"},
+        "threshold": {"advantage": 0.0}, "run": {"models": 60},
+    }  # fmt: skip
+    return exceeded(study, ".", g)
+
+
+def game_report(g: Draws, more: float = 0.0) -> bool:
+    """Return whether randomised response is said to break its own epsilon, by two attacks."""
+    attack = {"name": "bayes", "epsilon": 1.0}
+    study = {
+        "kind": "game", "world": {"name": "neighbours", "n": 3, "values": 2},
+        "mechanism": {"name": "randomized-response", "epsilon": 1.0 + more},
+        "success": {"name": "prefix"}, "attack": [attack, {**attack, "epsilon": 0.5}],
+        "statement": {"name": "pairs", "epsilon": 1.0, "delta": 0.0}, "run": {"trials": 300},
+    }  # fmt: skip
+    return exceeded(study, ".", g)
+
+
 T = "kinds/table/"
 NULLS = (
     Null(
@@ -932,6 +973,43 @@ NULLS = (
             (0.5, 1.0, 2.0),
             lambda s, g: membership_report(g, s),
         ),
+        repeats=0.05,
+    ),
+    Null(
+        "a whole report: channel",
+        (),
+        "one level for both measures at all sizes",
+        "as of its parts",
+        "each limit is one of a family fixed beforehand",
+        "as of its parts",
+        {"outputs that do not depend on the secret": channel_report},
+        Power(
+            "share of 400 outputs that are the secret",
+            (0.1, 0.15, 0.2, 0.3),
+            lambda s, g: channel_report(g, s),
+        ),
+        repeats=0.05,
+    ),
+    Null(
+        "a whole report: secrets",
+        (),
+        "Bonferroni over priors, levels and attacks",
+        "as of its parts",
+        "each model is trained anew, from a key",
+        "as of its parts",
+        {"models that learn nearly nothing: two priors, two levels": secrets_report},
+        Power("epsilon, 60 models", (3.0, 10.0, 30.0), lambda s, g: secrets_report(g, s)),
+        repeats=0.05,
+    ),
+    Null(
+        "a whole report: game",
+        (),
+        "Bonferroni over attacks",
+        "as of its parts",
+        "trials are keyed draws of one game",
+        "as of its parts",
+        {"randomised response at its own epsilon: two attacks": game_report},
+        Power("epsilon above 1, 300 trials", (0.5, 1.0, 2.0), lambda s, g: game_report(g, s)),
         repeats=0.05,
     ),
 )
