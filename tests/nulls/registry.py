@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -24,13 +25,20 @@ from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, auc
 from narcissus.evidence.refutation import refuted_by_runs
 from narcissus.extraction.canaries import NamedCanaries
+from narcissus.extraction.images import CaptionedImages, DividedImages, ImageLayout
 from narcissus.extraction.recovered import (
     Division,
     TextDocument,
     recovered_documents,
     tpr_at_fpr,
 )
+from narcissus.kinds.memorization.classifier import kind as classifier
+from narcissus.kinds.memorization.classifier.material import ImageSides
+from narcissus.kinds.memorization.classifier.schema import ClassifierStudy
 from narcissus.kinds.memorization.engine import limits_of
+from narcissus.kinds.memorization.image import kind as image
+from narcissus.kinds.memorization.image.kind import AttackedImages
+from narcissus.kinds.memorization.image.schema import ImageStudy
 from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
@@ -426,6 +434,49 @@ def game_report(g: Draws, more: float = 0.0) -> bool:
         "statement": {"name": "pairs", "epsilon": 1.0, "delta": 0.0}, "run": {"trials": 300},
     }  # fmt: skip
     return exceeded(study, ".", g)
+
+
+def image_report(g: Draws, gained: float = 0.0) -> bool:
+    """Return whether a model that gives back as many fresh images is said to give back its own."""
+    sides = [
+        CaptionedImages(g.random((n, 2, 2, 1)), ("",) * n, np.where(np.arange(n) % 3 == 0, 4, 1))
+        for n in (60, 90)
+    ]
+    every, other = np.ones(60, bool), np.ones(90, bool)
+    found = AttackedImages(
+        {"": np.zeros((1, 4))}, np.zeros(60), every, other, g.random(60) < 0.2 + gained,
+        g.random(90) < 0.2, ~every, np.zeros(60), 0,
+    )  # fmt: skip
+    study = ImageStudy.model_validate(
+        {"data": {"images": "x"}, "model": {"name": "mixture"}, "pictures": 0,
+         "threshold": {"gain": 0.0}}
+    )  # fmt: skip
+    part = SimpleNamespace(words=lambda: "")
+    work = SimpleNamespace(study=study, division=DividedImages(*sides), part=part)
+    models = SimpleNamespace(parameters=1, shadows=())
+    return says_gain(image.KIND, image.KIND._measured(work, models, found))
+
+
+def classifier_report(g: Draws, given: float = 0.0) -> bool:
+    """Return whether points that are no image's own are said to give training images away."""
+    centres = g.normal(size=(5, 16))
+    trained, fresh = (centres[g.integers(0, 5, n)] + g.normal(size=(n, 16)) for n in (60, 90))
+    points = np.vstack([centres, trained[: round(given * 60)]])
+    sides = ImageSides(trained, None, fresh, trained[:0], np.zeros(0, np.int64), 9.0, np.zeros(16),
+                       1.0, ImageLayout(4, 4))  # fmt: skip
+    study = ClassifierStudy.model_validate(
+        {"data": {"images": "x", "fresh": "y"}, "weights": {"file": "x", "layers": ["a", "b"]},
+         "pictures": 0, "success": {"correlation": 0.7}, "threshold": {"gain": 0.0}}
+    )  # fmt: skip
+    made = classifier.ReconstructedPoints([points], points[g.integers(0, 5, 40)])
+    net = SimpleNamespace(describe=lambda: "", parameters=1)
+    return says_gain(classifier.KIND, classifier.KIND.measured(study, net, 0, sides, made))
+
+
+def says_gain(kind: object, findings: object) -> bool:
+    case = kind.judge(findings)
+    gains = [row.quantity.low for row in case.findings.rows if row.of == "gain"]
+    return case.status == "exceeded" or max(gains) > 0
 
 
 T = "kinds/table/"
@@ -1011,5 +1062,35 @@ NULLS = (
         {"randomised response at its own epsilon: two attacks": game_report},
         Power("epsilon above 1, 300 trials", (0.5, 1.0, 2.0), lambda s, g: game_report(g, s)),
         repeats=0.05,
+    ),
+    Null(
+        "a whole report: image model",
+        (),
+        "Bonferroni over all limits",
+        "as of its parts",
+        "each limit is one of `claims`",
+        "as of its parts",
+        {"as many fresh images come back: two groups of copies": image_report},
+        Power(
+            "gain over .2, 60 images beside 90",
+            (0.2, 0.3, 0.4, 0.5),
+            lambda s, g: image_report(g, s),
+        ),
+        repeats=0.2,
+    ),
+    Null(
+        "a whole report: classifier",
+        (),
+        "Bonferroni over all limits",
+        "as of its parts",
+        "each limit is one of `claims`",
+        "as of its parts",
+        {"points that are no image's own: both attacks": classifier_report},
+        Power(
+            "share of 60 images among the points",
+            (0.3, 0.5, 0.7, 1.0),
+            lambda s, g: classifier_report(g, s),
+        ),
+        repeats=0.2,
     ),
 )

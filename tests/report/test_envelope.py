@@ -48,7 +48,7 @@ def test_contradictions_stand_first(table_record):
 
 def test_everything_needed_to_get_the_same_numbers_again_is_there(table_record):
     record = table_record(1)
-    text, facts, settings, _, grades = provenance(record).blocks
+    text, facts, settings, _, grades, level = provenance(record).blocks
     assert isinstance(text, Text)
     rows = dict(facts.rows)
     assert rows["Digest of the record"] == record.digest
@@ -58,6 +58,7 @@ def test_everything_needed_to_get_the_same_numbers_again_is_there(table_record):
     assert isinstance(settings, Grid)
     assert ("run.seed", "7") in settings.rows
     assert isinstance(grades, Facts)
+    assert "once in twenty at 95%" in level.paragraphs[0]
     assert dict(grades.rows) == GRADES
 
 
