@@ -56,7 +56,7 @@ def test_useless_files_refute_at_most_at_the_level(kind, repeats):
         m = int(rng.integers(6, 250))
         members = coins(rng, m)
         score = USELESS[kind](rng, m)
-        if trial % 2:
+        if trial % 2 and kind != "clusters":  # sorted, a cluster would be one coin
             members = np.sort(members)
         delta = float(rng.choice([0.0, 1e-6, 0.01]))
         found = refute_scores(score, members, delta=delta, coins=True)

@@ -55,7 +55,12 @@ Masses = list[tuple[int, FloatArray]]  # of each block: the first count, and cha
 _SIDES = 8.0  # one side alone has this part of the level of a number of guesses in S
 FIRST, _RATIO = 8, math.sqrt(2.0)  # the least number of guesses, and how they grow
 # Parts of the canaries at the ends of few large blocks, up to a number of them.
-_LARGE = ((3e3, (0.2, 0.5, 1.0)), (3e4, (0.1, 0.3, 1.0)), (math.inf, (0.03, 0.12, 0.35, 1.0)))
+_LARGE = (
+    (3e3, (0.2, 0.5, 1.0)),
+    (3e4, (0.1, 0.3, 1.0)),
+    (3e5, (0.03, 0.12, 0.35, 1.0)),
+    (math.inf, (0.01, 0.05, 0.2, 1.0)),
+)
 _LOST = 52.0  # a window may lose exp(-52) of a block on each side (Bernstein)
 _DIRECT = 2**20  # multiplications up to which arrays are joined directly
 _POINTS = 24  # of the profile tried for mu
@@ -84,7 +89,7 @@ class Ordered:
     """
 
     def __init__(self, right: NDArray[np.bool_], chances: float | FloatArray, ends: IntArray):
-        self.ends, self.chances = ends, chances
+        self.ends, self.chances, self.canaries = ends, chances, right.size
         self.found: IntArray = np.cumsum(right, dtype=np.int64)[ends - 1]
         self.sizes = np.diff(ends, prepend=0)
         self._known: tuple[float, Masses] = (math.nan, [])
@@ -239,7 +244,8 @@ class SweepTest:
         def by_blocks(epsilon: float) -> float:
             each = [r.largest_lambda(epsilon, c) for r, c in zip(runs, least, strict=True)]
             odds = math.exp(float(log_odds(runs[0].chances)) + epsilon)
-            return float(runs[0].ends[-1]) * min(sum(each), 1.0 / (1.0 + odds))
+            # Of a release that chooses whom to guess, those left out count as well.
+            return runs[0].canaries * min(sum(each), 1.0 / (1.0 + odds))
 
         best = at, int(runs[at].tails(each[at], runs[at].found).argmin())
         return cls(runs, least, each[at], best, spent or by_blocks)
