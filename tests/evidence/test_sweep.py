@@ -297,3 +297,14 @@ def test_the_level_holds_for_every_sequence_of_guesses_and_every_claim_at_once(c
         epsilon = found.largest_epsilon(0.0, alpha)
         wrong += product_chance([right], [p] * 8) * (epsilon > truth)
     assert 0.1 * alpha < wrong <= alpha
+
+
+def test_delta_counts_all_canaries_where_few_are_guessed():
+    """The release may choose whom to guess: those left out cost as much as the others."""
+    right, ends = np.ones(100, bool), np.array([40, 100])
+    few, many = (
+        SweepTest.of((Ordered(np.append(right, np.zeros(more, bool)), 0.5, ends),), 0.05)
+        for more in (0, 900)
+    )
+    assert many.epsilon == few.epsilon
+    assert many.spent(1.0) == pytest.approx(10 * few.spent(1.0))
