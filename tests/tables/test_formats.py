@@ -163,6 +163,31 @@ def test_a_sheet_with_a_title_notes_and_formats(tmp_path):
         read_table(path)
 
 
+@pytest.mark.parametrize(
+    "entity", ["SYSTEM 'file:///etc/hostname'", '"' + "&a;" * 10 + '"'], ids=["a file", "a bomb"]
+)
+def test_a_sheet_reads_no_other_file_and_expands_no_bomb(tmp_path, entity):
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active.append(["there", 1])
+    book.save(tmp_path / "good.xlsx")
+    known = '<!ENTITY a "lol">' + "".join(
+        f'<!ENTITY a{i} "{"&a%s;" % (i - 1 or "") * 10}">' for i in range(1, 10)
+    )
+    head = f"<!DOCTYPE worksheet [{known}<!ENTITY x {entity}>]><worksheet"
+    with zipfile.ZipFile(tmp_path / "good.xlsx") as good:
+        parts = {name: good.read(name) for name in good.namelist()}
+    sheet = parts["xl/worksheets/sheet1.xml"].decode().replace("<worksheet", head, 1)
+    parts["xl/worksheets/sheet1.xml"] = sheet.replace(
+        "there<", "&x;&a9;<" if "SYSTEM" not in entity else "&x;<"
+    ).encode()
+    with zipfile.ZipFile(tmp_path / "trap.xlsx", "w") as trap:
+        for name, content in parts.items():
+            trap.writestr(name, content)
+    with pytest.raises(InputError, match="is not a readable Excel file"):
+        read_table(tmp_path / "trap.xlsx")
+
+
 def test_a_sheet_whose_size_is_wrong_is_read_whole(tmp_path):
     path = tmp_path / "t.xlsx"
     excel(path)
