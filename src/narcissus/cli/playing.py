@@ -105,6 +105,7 @@ class Run:
     restart: bool = False
     as_json: AsJson = False
     quiet: bool = False
+    verbose: bool = False
 
     @contextmanager
     def player(self) -> Generator[str | Executor | None]:
@@ -176,20 +177,26 @@ def _prepare_folder(folder: Path, study: studies.Study, *, restart: bool) -> Non
         )
 
 
-def _show(audit: audits.Audit, folder: Path, *, as_json: bool, key: Any = None) -> int:
-    """Save an audit, sign it, and print the record or the verdict; return the exit code."""
-    from narcissus.report import page_of
-    from narcissus.report.text import verdict_text
+COLOURS = {"met": "green", "exceeded": "red", "contradicted": "magenta", "no threshold": "blue"}
+"""Of the answer, by status; others are not decided, and amber."""
+
+
+def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
+    """Save an audit, sign it, and print record, report or first screen; return the exit code."""
+    from narcissus.report import page_of, render_text
+    from narcissus.report.text import first_text
     from narcissus.study.signing import sign as sign_record
 
     audit.save(folder)
     (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
     if key is not None:
         sign_record(folder / "record.json", key)
-    if as_json:
+    if run.as_json:
         click.echo(audit.record.to_json(), nl=False)
     else:
-        click.echo(verdict_text(page_of(audit.record)))
+        paint = partial(click.style, fg=COLOURS.get(audit.status, "yellow"), bold=True)
+        page = page_of(audit.record)
+        click.echo(render_text(audit.record) if run.verbose else first_text(page, paint))
         click.echo(f"Report: {folder / 'report.html'}")
         click.echo(f"Record: {folder / 'record.json'}")
     return EXITS[audit.status]
@@ -232,12 +239,13 @@ def audit(study: Path, *, of: AuditOptions) -> int:
         "records": of.records,
         "json": of.run.as_json,
         "quiet": of.run.quiet,
+        "verbose": of.run.verbose,
     }
     on_interrupt(f"continue with: {_again(study, given)}")
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
     how |= {"folder": folder, "policy": of.policy, "internal": of.records}
     found = of.run.play(partial(audits.run, loaded, **how))
-    return _show(found, folder, key=key, as_json=of.run.as_json)
+    return _show(found, folder, of.run, key)
 
 
 def _again(study: Path, options: Mapping[str, object]) -> str:
@@ -312,7 +320,7 @@ def synth(
     synthetic: Annotated[str, Opt(click.Path())],
     *,
     of: SynthOptions,
-    run: Annotated[Run, some("out", "seed", "yes", "restart", "as_json", "quiet")],
+    run: Annotated[Run, some("out", "seed", "yes", "restart", "as_json", "quiet", "verbose")],
 ) -> int:
     from narcissus.kinds.synthetic.propose import completed
 
@@ -341,12 +349,14 @@ def synth(
     folder = run.out or Path("results") / Path(synthetic).name.partition(".")[0]
     _prepare_folder(folder, study, restart=run.restart)
     found = run.play(partial(audits.run, study, rng=run.seed, policy=of.policy))
-    return _show(found, folder, as_json=run.as_json)
+    return _show(found, folder, run)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractOptions:
-    run: Annotated[Run, some("out", "seed", "workers", "yes", "restart", "as_json", "quiet")]
+    run: Annotated[
+        Run, some("out", "seed", "workers", "yes", "restart", "as_json", "quiet", "verbose")
+    ]
     no_isolation: bool = False
     records: Records = None
 
@@ -377,7 +387,7 @@ def extract(evidence: Path, *, of: ExtractOptions) -> int:
     except IsolationError as error:
         click.echo(f"not assessed: {error}", err=True)
         return NOT_ASSESSED
-    return _show(found, folder, as_json=of.run.as_json)
+    return _show(found, folder, of.run)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -32,6 +33,8 @@ _NUMERAL = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?")
 class ReportOptions:
     out: Path | None = None
     as_text: Annotated[bool, Opt(name="--text")] = False
+    as_json: Annotated[bool, Opt(name="--json")] = False
+    markdown: bool = False
     brief: bool = False
     mapping: bool = False
     export: Annotated[str | None, Opt(click.Choice(["acro"]))] = None
@@ -53,6 +56,7 @@ def report(record: Path, *, of: ReportOptions) -> None:
         click.echo(f"Record: {of.shown}")
         return
     target = of.out or path.with_name("acro" if of.export else f"{name}.html")
+    printed = of.as_text or of.as_json or of.markdown
     try:
         # A record that others wrote may hold what its schema allows and no study ever gives.
         with parsing(path, f"a record of kind {loaded.kind!r} that can be drawn"):
@@ -61,7 +65,7 @@ def report(record: Path, *, of: ReportOptions) -> None:
             from narcissus.report.acro import export_acro
 
             export_acro(loaded, path, target)
-        elif of.out is None and of.as_text:
+        elif of.out is None and printed:
             click.echo(drawn, nl=False)
             return
         elif target.is_dir():
@@ -79,13 +83,15 @@ def report(record: Path, *, of: ReportOptions) -> None:
 def _form(of: ReportOptions) -> str:
     """Return the chosen form; refuse two forms, and options that the form does not take."""
     forms = {
+        "--json": of.as_json,
+        "--markdown": of.markdown,
         "--brief": of.brief,
         "--mapping": of.mapping,
         "--export": of.export,
         "--record": of.shown,
     }
     also = {
-        "--text": of.as_text and (of.export or of.shown),
+        "--text": of.as_text and (of.export or of.shown or of.as_json or of.markdown),
         "--internal": of.shown and not of.shareable,
         "--out": of.shown and of.out,
     }
@@ -97,10 +103,18 @@ def _form(of: ReportOptions) -> str:
 
 
 def _drawn(record: Record, name: str, of: ReportOptions) -> str:
+    from narcissus._visible import visible
+    from narcissus.report.first_screen import markdown
+
     internal = not of.shareable
     if name == "report":
         draw = drawing.render_text if of.as_text else drawing.render_html
         return draw(record, internal=internal)
+    if name in ("json", "markdown"):
+        first = drawing.page_of(record, internal=internal).first
+        assert first is not None
+        as_json = json.dumps(first.to_dict(), indent=1, ensure_ascii=False) + "\n"
+        return visible(as_json if name == "json" else markdown(first), keep="\n")
     from narcissus.report.brief import brief_of, render_brief
     from narcissus.report.html import page_html
     from narcissus.report.mapping import mapping_of

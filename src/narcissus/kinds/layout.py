@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from narcissus.report.about import Answered, RealFigure, Subject
+from narcissus.report.first_screen import Glance
 from narcissus.report.format import limits, percent
 from narcissus.report.page import Cell, Grid, Page, Section, Verdict
 from narcissus.results import Grade, NotAssessed
@@ -22,7 +23,7 @@ class Layout:
 
     not_covered: ClassVar[Sequence[str]] = ()
     phrases: ClassVar[Mapping[str, str]] = {}
-    """For `sentence`, by status; "worst" says who is hurt most."""
+    """For `sentence`, by status."""
 
     def title(self, study: Any, case: StudyJudgement) -> str:
         raise NotImplementedError
@@ -53,6 +54,10 @@ class Layout:
     def uncovered(self, case: StudyJudgement) -> list[str]:
         """Return what no number speaks about."""
         return list(self.not_covered)
+
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        """Return the numbers of the first screen."""
+        raise NotImplementedError
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         """Return the numbers of the verdict."""
@@ -88,10 +93,6 @@ class Layout:
         """Return what was accepted beforehand, why and by whom."""
         return record.study.get("threshold") or {}
 
-    def odds(self, case: StudyJudgement) -> str | None:
-        """Return the plain odds where the status is from; None: those of the page."""
-        return None
-
     def where(self, case: StudyJudgement) -> str:
         """Return where the numbers of the verdict are from, after a caption."""
         return ""
@@ -108,7 +109,6 @@ class Layout:
         }
         label, kept = case.worst.label, len(said["met"])
         return {
-            "worst": (sentence(case.worst, self.phrases, "worst"), case.worst.best.quantity.grade),
             "evidence_against": said["exceeded"],
             "evidence_for": [] if record.contradictions else said["met"],
             "setting": label if len(case.each) > 1 else "",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from narcissus.report.first_screen import Glance
 from narcissus.report.page import Page
 from narcissus.results import Grade
 from narcissus.rows import StudyJudgement, StudyRow
@@ -28,7 +29,6 @@ class Subject:
     """What a record is about, for somebody who decides."""
 
     released: str  # What is released, a sentence
-    worst: str = ""  # Who is hurt most, a sentence; empty where nobody looked
     groups: bool = False  # Whether groups of people were looked at
     # What no attacker exceeds; empty where nothing limits all of them
     limits: tuple[EveryAttacker, ...] = field(default_factory=tuple)
@@ -82,7 +82,7 @@ class ShownLayout(Protocol):
 
     def threshold(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]: ...
 
-    def odds(self, case: StudyJudgement) -> str | None: ...
+    def glance(self, record: Record, case: StudyJudgement) -> Glance: ...
 
     def where(self, case: StudyJudgement) -> str: ...
 

@@ -35,8 +35,8 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
 
     record: from a run, or read from a file.
     internal: draw also what must not be shown, see `narcissus.report.page_of`.
-    Returns Page: who is hurt most first, then what was released, what an attacker gets beside what
-        can be guessed, what nobody can exceed, what was not assessed, and who decides.
+    Returns Page: the first screen of the report, then what was released, what an attacker gets
+        beside what can be guessed, what nobody can exceed, what was not assessed, and who decides.
     """
     record = record if internal else to_show(record)
     whole, decisive = (
@@ -44,17 +44,8 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
         page_of(record, internal=internal, alone=True),
     )
     subject = subject_of(record)
-    unseen = "" if subject.groups else NO_GROUPS
-    said = [subject.worst, _without_worst(whole.verdict.headline), unseen]
     verdict = replace(
-        whole.verdict,
-        worst=None if subject.worst or unseen else whole.verdict.worst,
-        headline=" ".join(filter(None, said)),
-        odds=_odds(whole, record),
-        numbers=(),
-        setting="",
-        evidence_for=(),
-        evidence_against=(),
+        whole.verdict, headline="", numbers=(), setting="", evidence_for=(), evidence_against=()
     )
     return Page(
         f"{INTERNAL}: {record.title}" if internal else record.title,
@@ -69,6 +60,7 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
             Section("What was not assessed", list(_missing(subject, record))),
             Section("Who decides", [Facts(_decision(record))]),
         ],
+        whole.first,
     )
 
 
@@ -77,22 +69,6 @@ def render_brief(record: Record, *, internal: bool = False) -> str:
     return page_html(
         brief_of(record, internal=internal), digest=record.digest, template="brief.html"
     )
-
-
-def _odds(whole: Page, record: Record) -> tuple[str, Grade] | None:
-    """Return the plain odds where the status is from, if the headline does not say them."""
-    layout, case = shown(record)
-    odds = layout.odds(case)
-    if odds is None:
-        return whole.verdict.odds
-    return None if odds in whole.verdict.headline else (odds, "sampled")
-
-
-def _without_worst(headline: str) -> str:
-    """Take out what a table's verdict says of its worst group, which stands first here."""
-    before, found, after = headline.partition("Hardest hit by ")
-    _, end, after = after.partition(" recovered. " if " recovered. " in after else " recovered.")
-    return f"{before}{after}".strip() if found and end else headline
 
 
 def no_stronger(grade: Grade, record: Record) -> Grade:
@@ -121,7 +97,11 @@ def _graded(grade: Grade) -> str:
 
 
 def _limits(subject: Subject, record: Record) -> Iterator[Block]:
-    """Return what limits every attacker, and what must hold for it."""
+    """Return what the answer needs, what limits every attacker, and what must hold for it."""
+    if record.contradictions:
+        yield Items("These statements contradict each other", _first(record.contradictions))
+    if record.assumptions:
+        yield Items("The answer holds only if", _first(record.assumptions))
     if not subject.limits:
         yield Text(
             ["Nothing here limits every attacker: one who was not tried may get everything."]

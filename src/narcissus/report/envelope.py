@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from narcissus.report.about import shown
+from narcissus.report.first_screen import first_screen
 from narcissus.report.format import GRADES
 from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Text
@@ -150,4 +151,5 @@ def page_of(record: Record, *, internal: bool = False, alone: bool = False) -> P
     record = record if internal else to_show(record)
     layout, case = shown(record)
     page = layout.page(record, case.alone if alone else case)
-    return complete(page, record, internal=internal)
+    first = first_screen(record, layout.glance(record, case))
+    return replace(complete(page, record, internal=internal), first=first)

@@ -21,14 +21,14 @@ SIGNS: dict[Grade, str] = {
 }
 # status -> (sign, words); the sign and the words carry the meaning, the colour only repeats it
 STATUS: dict[str, tuple[str, str]] = {
-    "met": ("\N{CHECK MARK}", "Threshold met"),
-    "exceeded": ("\N{MULTIPLICATION X}", "Threshold exceeded"),
-    "contradicted": ("!", "An assumption is refuted"),
-    "too few trials": ("~", "Too few trials to tell"),
-    "inconclusive": ("~", "Inconclusive"),
-    "not shown": ("~", "Not shown to exceed what is accepted"),
+    "met": ("\N{CHECK MARK}", "Met"),
+    "exceeded": ("\N{MULTIPLICATION X}", "Exceeded"),
+    "contradicted": ("!", "Contradicted"),
+    "too few trials": ("~", "Not decided"),
+    "inconclusive": ("~", "Not decided"),
+    "not shown": ("~", "Not decided"),
     "not assessed": ("?", "Not assessed"),
-    "no threshold": ("\N{BULLET}", "Assessed; no threshold was set"),
+    "no threshold": ("\N{BULLET}", "No threshold"),
 }
 GRADES: dict[Grade, str] = {
     "proved": "a theorem: nothing is assumed but the guarantee and the game",
@@ -37,6 +37,12 @@ GRADES: dict[Grade, str] = {
     "approximate": "a formula, method or limit whose error is not known",
     "not assessed": "no answer was found; never to be read as safe",
 }
+
+
+def grade_word(grade: Grade) -> str:
+    """Return a grade as reports write it: "sampled" is estimated."""
+    return "estimated" if grade == "sampled" else grade
+
 
 Rounding = Literal["nearest", "down", "up"]
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}

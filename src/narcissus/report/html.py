@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from narcissus._files import parsing
 from narcissus._visible import WORD_JOINER, visible
 from narcissus.report.envelope import page_of
-from narcissus.report.format import SIGNS, STATUS, cell, contradicted
+from narcissus.report.format import SIGNS, STATUS, cell, contradicted, grade_word
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Pictures, Text
 from narcissus.report.svg import svg_of
 from narcissus.report.words import meaning_of, words_in
@@ -41,6 +41,7 @@ def environment() -> Environment:
     environment.filters["cell"] = _cell
     environment.filters["contradicted"] = contradicted
     environment.filters["sign"] = SIGNS.__getitem__
+    environment.filters["in_words"] = grade_word
     return environment
 
 
@@ -111,7 +112,7 @@ def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> s
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
     # a colour must not lend an approximation, or an assumption, the look of a finding
     sure = verdict.rests_on in ("proved", "sampled") and not verdict.assumptions
-    tone = verdict.status.replace(" ", "-") if sure else "uncoloured"
+    tone = words.lower().replace(" ", "-") + ("" if sure else " unsure")
     drawing = environment().get_template(template)
     text = drawing.render(
         page=page,

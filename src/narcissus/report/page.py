@@ -17,6 +17,8 @@ MISSING = "\N{EM DASH}"
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
+    from narcissus.report.first_screen import FirstScreen
+
 Cell = str | float | int | None
 
 
@@ -131,15 +133,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The top of the page."""
+    """The verdict in full; the top of a page that has no first screen."""
 
     status: str  # As in the record
     headline: str  # One sentence
-    # Who is hurt most, in a sentence, and how far that can be trusted; None where nobody is
-    worst: tuple[str, Grade] | None = None
-    # "Of 100 people like these, 68 are guessed right without the release, ...", and the weakest
-    # grade of what that says
-    odds: tuple[str, Grade] | None = None
     evidence_for: Sequence[str] = ()
     evidence_against: Sequence[str] = ()
     # Label, value and limits as texts, grade: without the release, with it, ceiling, proved
@@ -167,3 +164,4 @@ class Page:
     subtitle: str
     verdict: Verdict
     sections: Sequence[Section] = field(default_factory=tuple)
+    first: FirstScreen | None = None  # What a report of a study opens with

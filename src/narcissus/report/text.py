@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from narcissus._visible import WORD_JOINER, visible
 from narcissus.report.envelope import page_of
-from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted
+from narcissus.report.first_screen import COLUMNS, LIMIT, FirstScreen
+from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted, grade_word
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Pictures, Text, Verdict
 from narcissus.report.words import meaning_of, words_in
 from narcissus.results import Grade
 from narcissus.study.record import Record
 
 WIDTH = 80
+MOST_LINES = 22
+"""Lines of a first screen with its empty ones; the paths of report and record come after it."""
 _TERM = 26  # width of the column of terms
 _MARKS = {"plain": "- ", "for": "+ ", "against": "- ", "warning": "! "}
 
@@ -31,7 +34,7 @@ def _wrap(text: str, *, first: str = "", rest: str | None = None, width: int = W
 
 
 def _grade(grade: Grade) -> str:
-    return f"{SIGNS[grade]} {grade}"
+    return f"{SIGNS[grade]} {grade_word(grade)}"
 
 
 def _facts(rows: Sequence[tuple[str, str]], term: int = _TERM) -> Iterator[str]:
@@ -156,14 +159,6 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     yield ""
     if verdict.contradictions:
         yield from _wrap(contradicted(verdict.contradictions))
-    if verdict.worst:
-        words, grade = verdict.worst
-        yield from _wrap(f"Hurt most: {words} ({_grade(grade)})")
-        yield ""
-    if verdict.odds:
-        words, grade = verdict.odds
-        yield from _wrap(f"{words} ({_grade(grade)})")
-        yield ""
     yield from _wrap(verdict.headline)
     if verdict.assumptions:
         yield from _wrap(f"(This holds only if {'; and if '.join(verdict.assumptions)}.)")
@@ -198,15 +193,52 @@ def _finish(lines: Sequence[str]) -> str:
     return text.replace(NO_BREAK, " ")
 
 
-def verdict_text(page: Page) -> str:
-    """Draw the top of a page: title and verdict."""
-    lines = [*_wrap(page.title), *(_wrap(page.subtitle) if page.subtitle else []), ""]
-    return _finish([*lines, *_verdict(page.verdict)])
+def _first(first: FirstScreen, paint: Callable[[str], str]) -> Iterator[str]:
+    """Yield the first screen, at most 25 lines in all with title and paths."""
+    yield from _wrap(f"{first.source}, record {first.digest}")
+    yield ""
+    sure = f" [{grade_word(first.grade)}]"
+    answer = _wrap(f"{first.sign} {first.word.upper()}: {first.answer}{sure}", rest="  ")
+    yield from map(paint, answer)
+    yield ""
+    if first.with_it is not None or first.without is not None:
+        yield from _squares(first)
+        yield ""
+    for text, grade in first.sentences:
+        yield from _wrap(f"{text}{f' [{grade_word(grade)}]' if grade else ''}", rest="  ")
+    yield from _wrap(first.hardest, rest="  ")
+    yield "This rests on:"
+    for text in first.rests_on:
+        yield from _wrap(text, first="- ", rest="  ")
+    yield from _wrap(f"Not looked at: {first.not_looked_at}", rest="  ")
+
+
+def _squares(first: FirstScreen) -> Iterator[str]:
+    """Yield a hundred signs in two lines, by tens, with a line where the limit is."""
+    for start in range(0, 100, COLUMNS):
+        line = ""
+        for place in range(start, start + COLUMNS):
+            line += LIMIT if place == first.most else " " if place % 10 == 0 else ""
+            line += first.squares[place]
+        yield f" {line}"
+    yield from _wrap(first.key, first="  ")
+
+
+def first_text(page: Page, paint: Callable[[str], str] = str) -> str:
+    """Draw the top of a report for a terminal.
+
+    paint: Colours the lines of the answer.
+    """
+    assert page.first is not None
+    lines = [*_wrap(page.title), *_first(page.first, paint)]
+    return _finish(lines if len(lines) <= MOST_LINES else [line for line in lines if line])
 
 
 def page_text(page: Page) -> str:
     lines = [page.title, "=" * min(len(page.title), WIDTH)]
     lines += _wrap(page.subtitle) if page.subtitle else []
+    if page.first is not None:
+        lines += [*_first(page.first, str), "", "", "The verdict in full", "-------------------"]
     lines += ["", *_verdict(page.verdict)]
     for section in page.sections:
         lines += ["", "", section.title, "-" * min(len(section.title), WIDTH)]

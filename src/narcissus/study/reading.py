@@ -69,6 +69,7 @@ def _can_be_shown(record: Record, kind: StudyKind, case: StudyJudgement) -> bool
     layout: Any = named(kind.layout)
     try:
         named("narcissus.report.text:page_text")(layout.page(record, case))
+        named("narcissus.report.first_screen:first_screen")(record, layout.glance(record, case))
         kind.sizes(case)
         layout.headline(case)
         layout.subject(record, case)

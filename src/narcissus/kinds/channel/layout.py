@@ -11,6 +11,7 @@ from narcissus.kinds.channel.kind import LIMITED, ChannelDetail
 from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.report import exact_channel
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
+from narcissus.report.first_screen import Glance, Reach, of_100
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
@@ -126,6 +127,43 @@ class ChannelLayout(Layout):
             said.insert(0, f"guessed {percent(1 - found['guessing_error'].value)} without")
         return said
 
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        found, sampled = measured(case), _is_sampled(case)
+        risk, security = found["bayes_risk"].quantity, found["beta_star"]
+        with_it = _success(risk)
+        without = Reach("What is guessed without the output was not recorded.")
+        if "guessing_error" in found:
+            guess = Quantity(
+                value=1 - found["guessing_error"].value,
+                grade="approximate" if sampled else "proved",
+            )
+            without = Reach("Without the output, guessing gets {} secrets right.", guess)
+        limit = with_it.model_copy(update={"value": with_it.high if sampled else with_it.value})
+        a, b = case.detail.pair
+        accepted = {
+            "beta_star": "{} of 100 right at telling two secrets apart",
+            "bayes_risk": "{} of 100 secrets guessed right",
+        }
+        asked = [
+            accepted[one.criterion.name or one.criterion.of].format(
+                f"{100 * (1 - one.criterion.at_least * (0.5 if 'beta' in measure else 1)):.6g}"
+            )
+            for one in case.deciding
+            if one.criterion.at_least is not None
+            for measure in [one.criterion.name or one.criterion.of]
+        ]
+        return Glance(
+            unit="secrets",
+            without=without,
+            with_it=Reach("With the output, the best attacker gets {} right.", with_it),
+            most=Reach("No attacker gets more than {} right.", limit),
+            unlimited="Any attacker might get all 100 right: these outputs set no lower limit.",
+            hardest=f"Easiest to tell apart: {a!r} and {b!r}. An attacker is right "
+            f"{of_100(1 - security.value / 2)} times, a coin 50.",
+            unseen="how long an answer takes, what is sent beside it, other uses of the channel",
+            accepted=" and ".join(asked),
+        )
+
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         if not _is_sampled(case):
             return exact_channel.headline(_plain(case))
@@ -180,7 +218,6 @@ class ChannelLayout(Layout):
         return f"{number(case.detail.secrets)} secrets, {how}"
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        one, other = case.detail.pair
         found = measured(case)
         risk, security = found["bayes_risk"], found["beta_star"]
         grade: Grade = "sampled" if _is_sampled(case) else "proved"
@@ -203,7 +240,6 @@ class ChannelLayout(Layout):
             limits.append(EveryAttacker(text, grade, given))
         return Subject(
             f"An output that depends on which of {number(case.detail.secrets)} secrets is true.",
-            f"Easiest to tell apart: {one} and {other}.",
             limits=tuple(limits),
         )
 
@@ -228,6 +264,12 @@ class ChannelLayout(Layout):
 
 
 LAYOUT = ChannelLayout()
+
+
+def _success(error: Quantity) -> Quantity:
+    """Return the success that is left by an error, with its limits turned round."""
+    low, high, value = (None if x is None else 1 - x for x in (error.high, error.low, error.value))
+    return error.model_copy(update={"value": value, "low": low, "high": high})
 
 
 def _turned(value: Quantity, *, half: bool = False) -> str:

@@ -9,6 +9,7 @@ from narcissus._outwards import upper
 from narcissus.kinds.extraction.program import WITH, ProgramFound
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
+from narcissus.report.first_screen import Glance, Reach
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
@@ -79,6 +80,27 @@ class ExtractionLayout(Layout):
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         return None if row.of == "quality" else {}
 
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        found = program_of(case)
+        detail, most = found.detail, case.each[0].at_most
+        undecided = "The runs do not settle whether the program extracts the data."
+        if detail.more:
+            undecided = f"There are too few runs: {detail.more} would probably settle it."
+        return Glance(
+            unit="runs",
+            without=Reach("Without the release, the program succeeds in {} runs.", found.without),
+            with_it=Reach(
+                "With the release, it succeeds in {}; an extractor needs 67.", found.success
+            ),
+            most=None,
+            unlimited="Another program might always succeed: one program sets no limit.",
+            hardest="We looked at one program and one data set, and at nobody in it.",
+            unseen="other programs, the true complexity, how the program was found",
+            accepted="" if most is None else f"a quality of {most:g}",
+            undecided=undecided,
+            plainly=f"{_HEADS[detail.verdict]}.",
+        )
+
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         found = program_of(case)
         return [
@@ -95,16 +117,9 @@ class ExtractionLayout(Layout):
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
         found = program_of(case)
-        without, success = found.without.value or 0.0, found.success.value or 0.0
-        odds = (
-            f"Of 100 runs, {round(100 * without)} succeed without the release and "
-            f"{round(100 * success)} with it (measured in {found.success.trials}); an extractor "
-            "needs 67."
-        )
         # What is inconclusive speaks for nobody; the headline says why it is.
         verdict, reasons = found.detail.verdict, found.detail.reasons
         return {
-            "odds": (odds, "sampled"),
             "evidence_for": reasons if verdict == "no extraction" else [],
             "evidence_against": reasons if verdict == "extraction" else [],
         }

@@ -11,9 +11,9 @@ from narcissus.kinds.layout import Column, Headline, Layout, table
 from narcissus.profiles import Cover
 from narcissus.profiles.write_out import number as exact_number
 from narcissus.report.about import Answered, EveryAttacker, Subject
+from narcissus.report.first_screen import Glance, Reach, of_100
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
-from narcissus.results import Grade
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
@@ -91,6 +91,9 @@ class GameLayout(Layout):
             said.append(exact_words(case))
         return [*said, *(f"{one.facts['what']} {_at_most(one)}" for one in case.proofs[:1])]
 
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        return _glance(cast("GameJudgement", case))
+
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         case = cast("GameJudgement", case)
         rows: list[Headline] = []
@@ -114,19 +117,8 @@ class GameLayout(Layout):
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
         case = cast("GameJudgement", case)
-        best, member, odds = case.decisive, case.detail.member, None
-        if best is not None:
-            hits, base = best.success.value * 100, best.fresh.value * 100
-            where = f" for {member}" if member else ""
-            odds = (
-                f"Of 100 attempts of {best.name}{where}, {hits:.3g} fit the data that was "
-                f"released, and {base:.3g} would have fitted fresh data as well.",
-                best.success.quantity.grade,
-            )
         good = [] if case.contradictions else list(_for(case))
         return {
-            "worst": _hurt_most(case),
-            "odds": odds,
             "evidence_for": good,
             "evidence_against": list(_against(case)),
         }
@@ -148,7 +140,6 @@ class GameLayout(Layout):
             if one.value < 1:
                 text, found = f"{one.facts['what']}: {_at_most(one)}.", one.quantity
                 limits.append(EveryAttacker(text, found.grade, found.takes_as_given))
-        worst = ""
         if case.needed is not None:
             grade, given = case.top.quantity.grade, case.needed.quantity.takes_as_given
             if case.holds and record.status == "met":
@@ -159,12 +150,9 @@ class GameLayout(Layout):
                 text = f"At most {percent(float(most), 'up')} of attempts fit the data"
                 text += f", in each of {number(members)} distributions" * (members > 1)
                 limits.append(EveryAttacker(f"{text}.", grade, given))
-            if member := case.needed.facts.get("member"):
-                worst = f"The worst world: {member}."
         words = case.detail.statement.words
         return Subject(
             f"Nothing about real people. The statement that was tested: {words}.",
-            worst,
             limits=tuple(limits),
             no_ground="A game tests a statement in a world that is written down, not a release "
             "about people",
@@ -351,20 +339,65 @@ def _for(case: GameJudgement) -> Iterator[str]:
             )
 
 
-def _hurt_most(case: GameJudgement) -> tuple[str, Grade] | None:
+def _glance(case: GameJudgement) -> Glance:
+    """Return the exact numbers where they were written out, else those that were played."""
+    best, member, most = case.decisive, case.detail.member, None
+    without = with_it = Reach("No attack was run.")
+    who = f"every attacker who is told {case.detail.told}" if case.detail.told else "every attacker"
+    if case.needed is None and case.proof is not None and (
+        case.proof.quantity.id in WHATEVER_IS_TOLD
+    ):  # fmt: skip
+        who = "every attacker"
+    if case.needed is not None:
+        top = case.top
+        lost = top.quantity.model_copy(update={"value": top.baseline})
+        without = Reach("On fresh data, the attempts of the best attacker succeed {} times.", lost)
+        with_it = Reach("On the data that were released, they succeed {} times.", top.quantity)
+        largest, member = top.facts.get("largest"), str(case.needed.facts.get("member") or "")
+        if largest is not None and case.detail.cover is None:
+            found = top.quantity.model_copy(update={"value": float(largest)})
+            most = Reach("No attacker succeeds more than {} times.", found)
+    elif best is not None:
+        without = Reach(
+            f"On fresh data, the attempts of {best.name} succeed {{}} times.", best.fresh.quantity
+        )
+        with_it = Reach(
+            "On the data that were released, they succeed {} times.", best.success.quantity
+        )
+    unlimited = "Another attacker might succeed every time: nothing here limits all of them."
+    if case.proof is not None and not case.contradictions:
+        unlimited = f"A theorem shows that the statement holds against {who}."
+    elif case.holds and not case.contradictions:
+        unlimited = f"The statement holds against {who}, by enumeration."
+    kept = {text for row in case.proofs for text in row.quantity.takes_as_given}
+    return Glance(
+        unit="attempts",
+        without=without,
+        with_it=with_it,
+        most=most,
+        unlimited=unlimited,
+        hardest=_hardest(case, member),
+        unseen="attackers who know more than the study says, other worlds, side channels",
+        asked="The statement",
+        kept=f"holds against {who}",
+        broken="is violated",
+        undecided="" if case.played else "Nothing was written out, proved or played.",
+        plainly="The study holds no statement to judge.",
+        given=sorted(kept),
+    )
+
+
+def _hardest(case: GameJudgement, member: str) -> str:
     """Name the distribution of a family whose data are hit most; elsewhere there is only one."""
-    best = case.decisive
-    member = None if case.needed is None else case.needed.facts.get("member")
-    if member:
-        grade, won, lost = case.top.quantity.grade, case.top.value, case.top.baseline
-        member = f"{member}{_among(case)}"
-    elif case.detail.member and best is not None:
-        grade, member = "sampled", case.detail.member
-        won, lost = best.success.value, best.fresh.value
-    else:
-        return None
-    words = f"data of {member}: the best attempts fit them in {percent(won)} of cases"
-    return f"{words}, and fresh data in {percent(lost)}.", grade
+    if not member:
+        return "There is one world, so nobody stands out."
+    if case.needed is None:
+        return f"Hit hardest: data of {member}."
+    won, lost = case.top.value, case.top.baseline or 0.0
+    return (
+        f"Hit hardest: data of {member}{_among(case)}. Attempts succeed {of_100(won)} times, and "
+        f"{of_100(lost)} times on fresh data."
+    )
 
 
 def _part(part: Any) -> str:

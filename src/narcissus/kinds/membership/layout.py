@@ -10,12 +10,13 @@ from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, sentence, table
 from narcissus.kinds.membership.kind import ABOUT, EPSILON, TOLD, MembershipDetail
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
+from narcissus.report.first_screen import Glance, Reach
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Figure, Items, Section, Text
 from narcissus.report.svg import BLUE, GOLD, GREEN, INK, PLUM, QUIET, RUST
 from narcissus.results import NotAssessed
-from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 if TYPE_CHECKING:
@@ -117,6 +118,35 @@ class MembershipLayout(Layout):
 
     def headline(self, case: StudyJudgement) -> list[str]:
         return [_said(case.worst)]
+
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        first, beyond, worst = _main(case), _refuted(case), case.worst
+        told, of_epsilon = _best(first), worst.criterion.of == EPSILON
+        name, _, _ = told.name.partition(",")
+        if of_epsilon:
+            accepted = f"ε = {worst.at_most:g}"
+        else:
+            accepted = f"{100 * (worst.at_most or 0.0):g} of 100 members found"
+        why = f"{beyond.name} refutes every ε below {lower(beyond.value, places=1)}"
+        given = () if first.bound is None else first.bound.quantity.takes_as_given
+        return Glance(
+            unit="members",
+            without=Reach(
+                "Guessing finds {} members, at the same rate of false alarms.",
+                Quantity(value=first.guess, grade="proved"),
+            ),
+            with_it=Reach(f"With the model, the attack {name} finds {{}}.", told.quantity),
+            most=None if first.bound is None else Reach(
+                "No attacker finds more than {}.", first.bound.quantity
+            ),
+            unlimited="Any attacker might find all 100: no lower limit is proved.",
+            hardest="We did not look at groups of records. An average can hide the most exposed.",
+            unseen="attacks that use more than one number for each model and record, models "
+            "trained in another way",
+            accepted="" if worst.at_most is None else accepted,
+            why=why if of_epsilon and case.status == "exceeded" else "",
+            given=given,
+        )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         first, beyond = _main(case), _refuted(case)

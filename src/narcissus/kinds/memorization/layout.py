@@ -10,7 +10,8 @@ from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.memorization.engine import Counted, groups_of
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.format import MISSING, between_points, limits, number, percent, points
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
+from narcissus.report.format import MISSING, between_points, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
 from narcissus.report.page import Cell, Facts, Figure, Grid
 from narcissus.results import Grade
@@ -138,17 +139,61 @@ class MemorizationLayout(Layout):
         return max(self.groups(case).items(), key=lambda one: one[1][0].gain.value)
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        """Describe the release, and the copies that are given away most."""
-        detail, unit, groups = case.detail, self.unit, self.best(case)[1]
-        worst, said = worst_of(groups), ""
-        if worst is not groups[0] and worst.shown_gain > 0:
-            said = (
-                f"Hardest hit: {unit} with {worst.words(unit)}: {percent(worst.share)} are given "
-                f"back, at least {points(worst.shown_gain, 'down')} points more than of those "
-                "never seen (sampled)."
-            )
-        text = f"{self.released.format(detail)}, trained on {number(detail.trained)} {unit}."
-        return Subject(text, said)
+        """Describe the release."""
+        detail = case.detail
+        text = f"{self.released.format(detail)}, trained on {number(detail.trained)} {self.unit}."
+        return Subject(text)
+
+    does: ClassVar[str] = "gives back"
+    """What an attack or a model does, after its name."""
+
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        """Return the numbers of all documents or images, or of the group that decides."""
+        most, unit = most_gain(case), self.outliers
+        name, groups = self.best(case)
+        group = groups[0]
+        if case.status == "exceeded" and most is not None and group.shown_gain <= most:
+            beyond = [
+                (one.shown_gain, key, one)
+                for key, own in self.groups(case).items()
+                for one in own
+                if one.shown_gain > most
+            ]
+            if beyond:
+                _, name, group = max(beyond, key=lambda one: one[0])
+        of = f"{unit} with {group.words(unit)}" if group.copies else unit
+        does = f"{self.subject_of_attack(name)} {self.does}"
+        count = group.count.quantity
+        without = Reach(f"There is no comparison: the model saw every one of these {of}.")
+        if group.fresh is not None:
+            without = Reach(f"{does} {{}} {unit} that the model never saw.", group.fresh)
+        accepted = "" if most is None else f"{100 * most:g} more of 100 than of {unit} never seen"
+        return Glance(
+            unit=of,
+            without=without,
+            with_it=Reach(f"{does} {{}} {of} that it was trained on.", count),
+            most=None,
+            unlimited="Another attack might reach all 100: nothing here limits every attacker.",
+            hardest=self._hardest(groups),
+            unseen=f"other attacks, {unit} of another source",
+            accepted=accepted,
+        )
+
+    def subject_of_attack(self, name: str) -> str:
+        """Name who does it, as the subject of a sentence."""
+        return f"The attack {name}"
+
+    def _hardest(self, groups: Sequence[Counted]) -> str:
+        worst = worst_of(groups)
+        if len(groups) == 1:
+            return NO_GROUPS
+        if worst is groups[0] or worst.shown_gain <= 0:
+            return NO_GROUP
+        fresh = of_100((worst.fresh and worst.fresh.value) or 0.0)
+        return (
+            f"Hit hardest: {self.outliers} with {worst.words(self.outliers)}. "
+            f"{of_100(worst.share)} come back, and {fresh} of those never seen."
+        )
 
     def limits_together(self, case: StudyJudgement) -> str:
         detail = case.detail

@@ -10,6 +10,7 @@ from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout, sentence, table
 from narcissus.kinds.secrets.kind import SecretsDetail, SecretSettings
 from narcissus.report.about import Answered, EveryAttacker, Subject
+from narcissus.report.first_screen import NO_GROUPS, Glance, Reach
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
 from narcissus.results import NotAssessed
@@ -31,8 +32,6 @@ _STARTS = {
 }
 _NAMED = "{name} names {value} of secrets, {guess} are guessed without the model{proved}"
 PHRASES = {
-    "worst": "{label}. {name} names {value} of these secrets; {guess} are guessed without the "
-    "model.",
     "headline": "{name} names {value} at {label}, {guess} guessed without",
     "proved": ", at most {high} is proved",
     "no threshold": f"{_NAMED}.",
@@ -123,6 +122,25 @@ class SecretsLayout(Layout):
         bound = case.worst.bound
         proved = [] if bound is None else [f"at most {percent(bound.value, 'up')} proved"]
         return [sentence(case.worst, PHRASES, "headline"), *proved]
+
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        worst = case.worst
+        several = len(case.each) > 1
+        [guess] = [row for row in worst.rows if row.role == "guess"]
+        name = worst.best.name
+        return Glance(
+            unit="secrets",
+            without=Reach("Without the model, the best guess names {} secrets.", guess.quantity),
+            with_it=Reach(f"With the model, the attack {name} names {{}}.", worst.best.quantity),
+            most=None if worst.bound is None else Reach(
+                "No attacker names more than {}.", worst.bound.quantity
+            ),
+            unlimited="Any attacker might name all 100: training without noise sets no limit.",
+            hardest=f"Hit hardest, of the settings tried: {worst.label}." if several else NO_GROUPS,
+            unseen="secrets of another kind, other models, attackers who know more",
+            accepted="" if worst.at_most is None else f"{100 * worst.at_most:g} of 100 secrets",
+            where=f"in {len(case.alike)} of {len(case.deciding)} settings" if several else "",
+        )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         worst, bound = case.worst, case.worst.bound

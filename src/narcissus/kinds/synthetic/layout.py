@@ -10,6 +10,7 @@ from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
 from narcissus.report.about import Answered, RealFigure, Subject
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
@@ -208,13 +209,16 @@ class SyntheticLayout(Layout):
         void = row.of == "excess" and case.findings.void
         return {"verdict": verdict, **({"grade": "not assessed"} if void else {})}
 
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        return _glance(case)
+
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         return [_headline(risk) for risk in about(case)]
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
         beyond = [risk for risk in about(case) if risk.verdict == "exceeded"]
         # an attack that fails proves nothing: there is no evidence for
-        return {"worst": _hurt_most(case), "evidence_against": [_said(risk) for risk in beyond]}
+        return {"evidence_against": [_said(risk) for risk in beyond]}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: SyntheticDetail = case.detail
@@ -233,22 +237,11 @@ class SyntheticLayout(Layout):
         ]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        files, groups = case.detail.files, about(case, groups=True)
-        worst = ""
-        if known := [one for one in groups if one.excess is not None]:
-            one = max(known, key=lambda one: one.low)
-            worst = (
-                f"Largest excess in a group: {one.name}, {one.group}: {percent(one.real.value)} of "
-                f"its people in the data, {percent(one.real.baseline)} of others (at least "
-                f"{points(one.low, 'down')} points, sampled)."
-            )
-        elif groups:
-            worst = "Groups were looked at, and no control tells what is due to the release."
+        files = case.detail.files
         return Subject(
             f"A synthetic file of {number(files.synthetic)} rows, made from data about "
             f"{number(files.real)} people.",
-            worst,
-            bool(groups),
+            bool(about(case, groups=True)),
         )
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
@@ -328,22 +321,61 @@ def _beyond(risk: AboutRisk) -> str:
     )
 
 
-def _hurt_most(case: StudyJudgement) -> tuple[str, Grade]:
-    """Name those whose excess is largest for certain: a group, or everybody in the data."""
-    each = about(case)
-    for one in about(case, groups=True):
-        each.append(one)
-    worst = max(each, key=lambda one: one.low)
-    if worst.excess is None or worst.verdict == "not assessed":
-        return "not assessed, since people in the data are held against nobody.", "not assessed"
+NO_CONTROL = "there is no comparison group of people whose data were not used"
+_DOES = {
+    "inference": "guesses {} right for",
+    BY_VALUE: "singles out, by one value,",
+    "singling out": "singles out",
+    "linkability": "links the records of",
+}
+
+
+def _glance(case: StudyJudgement) -> Glance:
+    """Return the numbers of the risk that decides: of those alike the one that is surest."""
+    unlike = case.detail.unlike
+    risks = about(case)
+    risk = min(risks, key=lambda one: (WORST.index(one.verdict), -one.low))
+    whole, *groups = risk.judged
+    does = _DOES[risk.detail.risk].format(risk.detail.secret)
+    without = Reach(f"We cannot say what is due to the release: {NO_CONTROL}.")
+    if risk.real.baseline is not None:
+        low, high = (risk.real.facts.get(f"control_{key}") for key in ("low", "high"))
+        found = risk.real.quantity.model_copy(
+            update={"value": risk.real.baseline, "low": low, "high": high}
+        )
+        without = Reach(f"The attack {does} {{}} people who are not in the data.", found)
+    accepted = [f"{100 * (whole.at_most or 0.0):g} more of 100 than among other people"]
+    if whole.status != "exceeded" and risk.verdict == "exceeded":
+        beyond = [one for one in groups if one.status == "exceeded"]
+        accepted = [f"{100 * (one.at_most or 0.0):g} more of 100 in {one.label}" for one in beyond]
+    why = "" if unlike is None else "the comparison group differs from the data"
+    return Glance(
+        unit="people",
+        without=without,
+        with_it=Reach(f"The attack {does} {{}} people in the data.", risk.real.quantity),
+        most=None,
+        unlimited="Another attack might reach all 100: one file sets no limit.",
+        hardest=_hardest(case),
+        unseen="the method that made the file, other attacks, other files of the same people",
+        accepted="" if whole.at_most is None else " and ".join(accepted[:2]),
+        undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
+    )
+
+
+def _hardest(case: StudyJudgement) -> str:
+    """Name the group whose excess is largest for certain."""
+    groups = about(case, groups=True)
+    if case.detail.unlike is None or case.status == "not assessed":
+        return "We cannot say who is hit hardest, for the same reason."
+    if not groups:
+        return NO_GROUPS
+    worst = max(groups, key=lambda one: one.low)
     if worst.low <= 0:
-        words = "nobody in the data is shown to be hit more often than others like them; that does"
-        return f"{words} not show that nobody is.", "sampled"
+        return NO_GROUP
     return (
-        f"{worst.group or 'all people in the data'}. {worst.title} succeeds for "
-        f"{percent(worst.real.value)} of them, and for {percent(worst.real.baseline)} of others "
-        "like them.",
-        "sampled",
+        f"Hit hardest: people with {worst.group}. {worst.title} succeeds for "
+        f"{of_100(worst.real.value)} of them, and for {of_100(worst.real.baseline or 0.0)} of "
+        "others like them."
     )
 
 

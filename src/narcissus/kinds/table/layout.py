@@ -11,8 +11,6 @@ from narcissus._outwards import upper
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.table.found import (
     IN_FRAME,
-    GroupAttack,
-    GroupFound,
     Limited,
     OwnRelease,
     PlayedAttack,
@@ -20,6 +18,7 @@ from narcissus.kinds.table.found import (
     TableBound,
     TableDetail,
 )
+from narcissus.kinds.table.glance import glance
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
 from narcissus.kinds.table.pictures import (
     attacks_picture,
@@ -37,13 +36,12 @@ from narcissus.kinds.table.words import (
     in_favour,
     label_of,
     level_of,
-    most_vulnerable,
     odds,
     threat_facts,
     verdict,
-    without,
 )
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
+from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent, points, with_limits
 from narcissus.report.gives_away import FOUND, VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text, Verdict
@@ -83,8 +81,8 @@ class TableLayout(Layout):
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
         return [*unresolved(_of(case).settings)]
 
-    def odds(self, case: StudyJudgement) -> str:
-        return odds(_of(case).decisive)
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        return glance(_of(case))
 
     def where(self, case: StudyJudgement) -> str:
         return f": {_of(case).decisive.label}"
@@ -135,7 +133,7 @@ class TableLayout(Layout):
         if len(settings) > 1:
             text += f" {len(settings)} levels of protection were compared."
         groups = bool(one.groups or own.merged)
-        return Subject(text, _worst_group(one), groups, _every_attacker(one))
+        return Subject(text, groups, _every_attacker(one))
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         one = _of(case).decisive
@@ -265,30 +263,6 @@ def unresolved(settings: Sequence[SettingFound]) -> Iterator[NotAssessed]:
                 )
 
 
-def _worst_group(one: JudgedSetting) -> str:
-    if not one.groups:
-        return "" if one.detail.merged is None else "Groups are of too few people to be shown."
-    found = most_vulnerable(one)
-    if found is not None:
-        return f"Hardest hit: {_recovered(*found)} (sampled)."
-    tried = [(group, name, a) for group in one.groups for name, a in group.attacks.items()]
-    nearest = max(tried, key=lambda row: row[2].sure_gain, default=None)
-    near = f" The nearest: {_recovered(*nearest)} (sampled)." if nearest is not None else ""
-    return (
-        f"Of {len(one.groups)} groups none is shown to be hurt more than guessing hurts it, "
-        f"which does not prove that none is.{near}"
-    )
-
-
-def _recovered(group: GroupFound, _: str, attack: GroupAttack) -> str:
-    chance = attack.chance or 0.0
-    return (
-        f"{group.by}, {group.group} ({percent(group.share_of_people)} of the people): "
-        f"{percent(attack.share)} of them are recovered with the release, "
-        f"{percent(max(group.guess.share, chance))} without it"
-    )
-
-
 def _every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
     share, count = one.share_bound, one.count_bound
     found: list[EveryAttacker] = []
@@ -347,26 +321,7 @@ def _groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
     )
 
 
-def _hurt_most(setting: JudgedSetting, where: str = "") -> tuple[str, Grade]:
-    if not setting.groups and setting.detail.merged is not None:
-        words = "not assessed, since the groups are of too few people to be shown."
-        return words, "not assessed"
-    if not setting.groups:
-        words = "not assessed, since the study names no groups; an average can hide who loses most."
-        return words, "not assessed"
-    if (found := most_vulnerable(setting)) is None:
-        words = "no group is shown to lose more than can be guessed; that does not show that none"
-        return f"{where}{words} does.", "sampled"
-    group, _, attack = found
-    share, how = without(group, attack)
-    return (
-        f"{where}“{group.group}” ({group.by}), {percent(group.share_of_people)} of the people. "
-        f"{percent(attack.share)} of their secrets are recovered; {share} are {how} without the "
-        "release."
-    ), "sampled"
-
-
-def glance(settings: Sequence[JudgedSetting]) -> Grid:
+def overview(settings: Sequence[JudgedSetting]) -> Grid:
     """Return the headline numbers of every setting."""
     rows: list[list[str]] = []
     for s in settings:
@@ -560,8 +515,6 @@ def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedS
         status=record.status,
         where=f"at {label_of(setting)}" if decides and not all_alike else "",
         headline=headline,
-        worst=_hurt_most(setting, f"at {label_of(setting)}, " if is_sweep else ""),
-        odds=(said, "sampled") if said else None,
         evidence_for=in_favour(setting),
         evidence_against=against(setting),
         numbers=_headline(setting),
@@ -647,7 +600,7 @@ def _results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Secti
     blocks: list[Block] = []
     is_sweep, best = len(settings) > 1, setting.best_attack
     if is_sweep:
-        blocks += [glance(settings), curves_picture(settings)]
+        blocks += [overview(settings), curves_picture(settings)]
     if setting.attacks or setting.ceiling is not None:
         blocks.append(attacks_picture(setting, is_sweep=is_sweep))
     if any(attack.about.below for s in settings for attack in s.attacks.values()):

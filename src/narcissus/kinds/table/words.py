@@ -188,7 +188,7 @@ def _threshold_words(numbers: JudgedSetting, threshold: Accepted) -> str:
         who = ", ".join(dict.fromkeys(about))
         return (
             f"{text} is open: too few trials for the limits of {who} to tell. About "
-            f"{_rounded(judgement.trials_needed or 0):,} trials would."
+            f"{rounded_trials(judgement.trials_needed or 0):,} trials would."
         )
     return (
         f"{text} is neither proved nor refuted: no attack tried gets above it, but nothing shows "
@@ -196,7 +196,7 @@ def _threshold_words(numbers: JudgedSetting, threshold: Accepted) -> str:
     )
 
 
-def _rounded(count: int) -> int:
+def rounded_trials(count: int) -> int:
     step = 10 ** max(0, int(math.log10(max(count, 1))) - 1)
     return -(-count // step) * step
 

@@ -34,6 +34,10 @@ class ImageModelLayout(MemorizationLayout):
     untitled, released = "A model of images", "A model of images ({0.model})"
     asked = "Which of the images that it was trained on does a model give back?"
     counted, outliers, tried = "reproduced", "outliers", "attempts"
+
+    def subject_of_attack(self, name: str) -> str:
+        return "The model"
+
     not_covered = (
         "other attacks (guidance, gradients, known parts of an image): that this one gives little "
         "says nothing about the next, and nothing here is proved about every attacker; a guarantee "
@@ -111,10 +115,7 @@ class ImageModelLayout(MemorizationLayout):
         return found
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        worst = worst_of(self.best(case)[1])
-        said = f"{worst.words(self.outliers)}: {percent(worst.share)} of them are given back."
         return {
-            "worst": (said, self.numbers(record, case)[-1][3]),
             # attempts that fail prove nothing: there is no evidence for
             "evidence_against": [record.verdict] if record.status == "exceeded" else [],
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from narcissus._outwards import upper
@@ -24,8 +25,8 @@ from narcissus.kinds.memorization.layout import (
     gain_text,
     most_gain,
     share_text,
-    worst_of,
 )
+from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
 from narcissus.results import Grade, NotAssessed
@@ -55,6 +56,7 @@ class LanguageLayout(MemorizationLayout):
     untitled, released = "A language model", "A language model ({0.model})"
     asked = "What does a language model give away of the documents it was trained on?"
     unit = outliers = "documents"
+    does = "recovers"
     not_covered = (
         "other attacks: that these recover little says nothing about the next, and nothing here is "
         "proved about every attacker; a guarantee of the training would be (DP-SGD)",
@@ -127,6 +129,12 @@ class LanguageLayout(MemorizationLayout):
             )
         return found
 
+    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+        found, (gain, *others) = super().glance(record, case), case.each
+        if case.status != "exceeded" or gain.status == "exceeded":
+            return found
+        return replace(found, accepted=f"a quality of {others[0].at_most:g} for the program")
+
     def headline(self, case: StudyJudgement) -> list[str]:
         name, (whole, *_) = self.best(case)
         said = [f"{name} recovers {percent(whole.share)} of documents"]
@@ -170,12 +178,8 @@ class LanguageLayout(MemorizationLayout):
         ]
         if any(program_exceeds(case.detail, one.criterion) for one in case.each[1:]):
             against.append(_program_words(case))
-        name, groups = self.best(case)
-        worst = worst_of(groups)
-        said = f"{worst.words(self.unit)}: {percent(worst.share)} of them are recovered by {name}."
-        grade: Grade = "not assessed" if worst.fresh is None else "sampled"
         # an attack that fails proves nothing: there is no evidence for
-        return {"worst": (said, grade), "evidence_against": against}
+        return {"evidence_against": against}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         groups, program = self.groups(case), _program(case)

@@ -1,0 +1,360 @@
+"""The first screen of a report: the answer, a picture of a hundred, and what both rest on.
+
+A kind of study names its numbers once (`Glance`). The sentences are made here, so that page,
+terminal, Markdown and JSON hold the same. Figures are whole ones of 100; limits round outwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
+from typing import Any
+
+from narcissus._outwards import lower, upper
+from narcissus.report.format import STATUS, grade_word
+from narcissus.results import LEFT_OUT, WEAK, Grade
+from narcissus.rows import Quantity
+from narcissus.study.plugins import GIVEN
+from narcissus.study.record import Record
+
+NO_GROUPS = "We did not look at groups. An average can hide who loses most."
+NO_GROUP = "We found no group at clearly higher risk. A small group could still be."
+EXACT = "The study is as it was described: nothing is sampled."
+MOST_BULLETS = 3
+COLUMNS = 50
+"""Squares in a line of a terminal."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A share of a hundred in a sentence.
+
+    text: The sentence, with {} for the figure: "guessing gets {} people right."
+    found: The share with its limits and grade; None where the sentence holds no figure.
+    """
+
+    text: str
+    found: Quantity | None = None
+
+
+@dataclass(frozen=True)
+class Glance:
+    """The numbers of a first screen, and the words that are a kind's own.
+
+    unit: What the hundred are, in the plural.
+    without, with_it: What is reached without the release, and with it by the best attack.
+    most: What no attacker exceeds; None where nothing limits every attacker.
+    unlimited: The sentence in that case.
+    hardest: Who is hit hardest, one or two sentences.
+    unseen: What no number is about, in a few words.
+    accepted: The threshold in a few words: "80 of 100 people".
+    asked, kept, broken: Subject and verbs of the answer.
+    where: The setting of the figures, after a verb: "at ε = 1".
+    why: What the answer says besides, after a colon.
+    undecided: The answer where the study is not decided or not assessed; empty for the usual one.
+    plainly: The answer where no threshold was set.
+    given: What the limit assumes.
+    """
+
+    unit: str
+    without: Reach
+    with_it: Reach
+    most: Reach | None
+    unlimited: str
+    hardest: str
+    unseen: str
+    accepted: str = ""
+    asked: str = "Your threshold"
+    kept: str = "is kept"
+    broken: str = "is exceeded"
+    where: str = ""
+    why: str = ""
+    undecided: str = ""
+    plainly: str = "You set no threshold, so this report measures and does not judge."
+    given: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """What a report opens with.
+
+    without, with_it, most: Whole ones of 100, the last rounded up; None where there is no figure.
+    sentences: Three of them, each with the grade of its figure; None where it has none.
+    """
+
+    title: str
+    source: str
+    digest: str
+    status: str
+    word: str
+    sign: str
+    grade: Grade
+    answer: str
+    unit: str
+    without: int | None
+    with_it: int | None
+    most: int | None
+    sentences: tuple[tuple[str, Grade | None], ...]
+    hardest: str
+    rests_on: tuple[str, ...]
+    not_looked_at: str
+
+    @property
+    def tone(self) -> str:
+        return self.word.lower().replace(" ", "-")
+
+    @property
+    def key(self) -> str:
+        """Describe the picture in a line."""
+        limit = "" if self.most is None else f", {LIMIT} nobody gets further"
+        return f"100 {self.unit}: {GUESSED} without the release, {MORE} added by it{limit}"
+
+    @property
+    def squares(self) -> str:
+        """Return a sign for each of the hundred, in order."""
+        first = self.without or 0
+        both = max(first, self.with_it or 0)
+        return GUESSED * first + MORE * (both - first) + REST * (100 - both)
+
+    @property
+    def edge(self) -> str:
+        """Return the proved limit as an SVG path on a grid of 20 by 5; empty for none."""
+        if self.most is None:
+            return ""
+        row, column = divmod(self.most, 20)
+        step = f"M0,{row + 1}H{column}V{row}H20"
+        return step if column else f"M0,{row}H20"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that it holds as plain values."""
+        sentences = [{"text": text, "grade": grade} for text, grade in self.sentences]
+        return {**asdict(self), "sentences": sentences}
+
+
+GUESSED, MORE, REST, LIMIT = "■", "▲", "·", "|"
+
+
+def of_100(share: float, rounding: str = "nearest") -> str:
+    """Write a share as whole ones of 100.
+
+    >>> of_100(0.726), of_100(0.726, "up"), of_100(0.001), of_100(0.999), of_100(0.0)
+    ('73 of 100', '73 of 100', 'fewer than 1 of 100', 'more than 99 of 100', '0 of 100')
+    """
+    count = hundredths(share, rounding)
+    if count == 0 and share > 0:
+        return "fewer than 1 of 100"
+    return "more than 99 of 100" if count == 100 and share < 1 else f"{count} of 100"
+
+
+def hundredths(share: float, rounding: str = "nearest") -> int:
+    if rounding == "nearest":
+        return round(100 * share)
+    return int((upper if rounding == "up" else lower)(100 * share, places=0))
+
+
+def first_screen(record: Record, glance: Glance) -> FirstScreen:
+    """Make the first screen of a record from the numbers that its kind names."""
+    sign, word = STATUS[record.status]
+    limit = _limit(record, glance)
+    at_most = None if limit is None else limit.found
+    shares = [one.found and one.found.value for one in (glance.without, glance.with_it)]
+    without, with_it = (None if one is None else hundredths(one) for one in shares)
+    reached = max((one for one in shares if one is not None), default=0.0)
+    beyond = at_most is not None and reached > (at_most.value or 0.0)
+    last = _said(limit, "up") if limit else (glance.unlimited, None)
+    if limit is None and with_it == 100:
+        last = "All 100 are reached already, so no limit is lower.", None
+    if beyond:
+        last = f"{last[0]} These trials came out higher by chance.", last[1]
+    return FirstScreen(
+        title=record.title,
+        source=source_of(record),
+        digest=record.digest.removeprefix("sha256:")[:8],
+        status=record.status,
+        word=word,
+        sign=sign,
+        grade=record.grade,
+        answer=_answer(record, glance),
+        unit=glance.unit,
+        without=without,
+        with_it=with_it,
+        most=None if at_most is None else hundredths(at_most.value or 0.0, "up"),
+        sentences=(_said(glance.without), _said(glance.with_it), last),
+        hardest=glance.hardest,
+        rests_on=tuple(_bullets(record, glance, limit)) or (EXACT,),
+        not_looked_at=_unseen(record, glance),
+    )
+
+
+def _said(reach: Reach, rounding: str = "nearest") -> tuple[str, Grade | None]:
+    if reach.found is None or reach.found.value is None:
+        return reach.text, None
+    text = reach.text.format(of_100(reach.found.value, rounding))
+    return f"{text[0].upper()}{text[1:]}", reach.found.grade
+
+
+def _limit(record: Record, glance: Glance) -> Reach | None:
+    """Return what limits every attacker, if that is below all 100 and nothing refutes it."""
+    most = glance.most
+    if most is None or most.found is None or most.found.value is None or record.contradictions:
+        return None
+    return most if hundredths(most.found.value, "up") < 100 else None
+
+
+def _answer(record: Record, glance: Glance) -> str:
+    subject = f"{glance.asked}, {glance.accepted}," if glance.accepted else glance.asked
+    where = f" {glance.where}" if glance.where else ""
+    why = f": {glance.why}" if glance.why else ""
+    usual = {
+        "met": f"{subject} {glance.kept}{where}{why}.",
+        "exceeded": f"{subject} {glance.broken}{where}{why}.",
+        "contradicted": "An assumption of this report is refuted, so it proves nothing.",
+        "too few trials": f"There are too few trials to decide{where}.",
+        "not assessed": "The study could not answer the question.",
+        "no threshold": glance.plainly,
+    }
+    if record.status in usual and not (
+        glance.undecided and record.status in ("too few trials", "not assessed")
+    ):
+        return usual[record.status]
+    return glance.undecided or (
+        f"No attack is shown to exceed {glance.asked[0].lower()}{glance.asked[1:]}{where}, "
+        "but one may exist."
+    )
+
+
+def _bullets(record: Record, glance: Glance, limit: Reach | None) -> Iterator[str]:
+    """Yield what the answer rests on, the weightiest first; the last one counts the rest."""
+    said = [_refuted(one) for one in record.contradictions]
+    said += [f"{_capital(r.reason)}." for r in record.not_assessed if r.quantity == WEAK]
+    said += _sampling(glance)
+    given = [*record.assumptions, *(glance.given if limit is not None else ())]
+    said += [f"Assumes that {text}." for one in dict.fromkeys(given) if (text := plain(one))]
+    if limit is not None and limit.found is not None and limit.found.grade.startswith("proved"):
+        said.append("Assumes that the release is made as the study describes.")
+    said = list(dict.fromkeys(said))
+    if len(said) <= MOST_BULLETS:
+        yield from said
+        return
+    yield from said[: MOST_BULLETS - 1]
+    yield f"{len(said) - MOST_BULLETS + 1} more points are listed below."
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}"
+
+
+def _refuted(contradiction: str) -> str:
+    """Keep of a contradiction what it refutes; its numbers are further down."""
+    head = contradiction.partition(" (")[0].rstrip(".")
+    return f"{head}."
+
+
+def _sampling(glance: Glance) -> Iterator[str]:
+    """Yield between which limits the figure of the best attack, else the first, lies."""
+    for reach, which in ((glance.with_it, "with"), (glance.without, "without")):
+        found = reach.found
+        if found is None or found.grade != "sampled" or found.low is None or found.high is None:
+            continue
+        low, high = hundredths(max(found.low, 0.0), "down"), hundredths(min(found.high, 1.0), "up")
+        sure = lower(100 * (found.confidence or 0.0), 3)
+        yield (
+            f"The figure {which} the release is estimated: {low} to {high} of 100, with {sure}% "
+            "confidence."
+        )
+        return
+
+
+PLAIN: dict[str, str] = {
+    "the guarantee is about changing one canary's value": "the guarantee is about adding or "
+    "removing one record",
+    "nothing about when the number of guesses was chosen": "",
+    "limits over records take their scores": "",
+    "the people of the control are of the same population": "the people of the control are like "
+    "those in the data, chosen at random, and no part of the file",
+    "the people of both are independent": "no household or person is in both data and control",
+    "the targets are nobody's shadows": "the models that are attacked are no model's shadow",
+    "the secrets of the people are independent": "people's secrets are independent of each other, "
+    "given what the attacker knows",
+}
+"""Assumptions of records by how they begin, in fewer words; an empty text leaves one out."""
+
+
+def plain(assumption: str) -> str:
+    """Return an assumption in plain words.
+
+    >>> plain("runs of a program are independent of one another")
+    'runs of a program are independent of one another'
+    """
+    for start, text in PLAIN.items():
+        if assumption.startswith(start):
+            return text
+    return assumption.rstrip(".")
+
+
+def _unseen(record: Record, glance: Glance) -> str:
+    left = [one.reason.rstrip(".") for one in record.not_assessed if one.quantity == LEFT_OUT]
+    columns = re.findall(r"(?:^|; )([^;(]+) \(", left[0]) if left else []
+    named = f"the columns {', '.join(columns[:3])}{' and others' * (len(columns) > 3)}; "
+    text = f"{named if columns else ''}{glance.unseen}."
+    open_ = sum(one.quantity not in (WEAK, LEFT_OUT) for one in record.not_assessed)
+    if open_:
+        text += f" {open_} {'question has' if open_ == 1 else 'questions have'} no answer."
+    return text
+
+
+_SOURCES = (
+    *("data.path", "data.table", "data.scores", "data.documents", "data.images"),
+    *("channel.file", "channel.samples", "channel.mechanism", "mechanism.name"),
+)
+
+
+def source_of(record: Record) -> str:
+    """Name what was audited: the file, or the mechanism; no folder of a machine.
+
+    record: From a run, or read from a file.
+    """
+    study = record.study
+    if record.kind == "extraction":
+        return f"{_name(study.get('release'))} by {_name(study.get('program'))}"
+    if record.kind == "synthetic":
+        data = study["data"]
+        return f"{_name(data['synthetic'])}, made from {_name(data['real'])}"
+    for place in _SOURCES:
+        section, key = place.split(".")
+        part = study.get(section)
+        if isinstance(part, dict) and isinstance(value := part.get(key), str):
+            return _name(value)
+    return record.kind
+
+
+def _name(value: Any) -> str:
+    text = str(value)
+    if text.startswith(GIVEN):
+        return "a data frame"
+    return PurePath(text.replace("\\", "/")).name or text
+
+
+def markdown(first: FirstScreen) -> str:
+    """Write a first screen as Markdown, for a README, an issue or a pull request."""
+    lines = [
+        f"### {first.sign} {first.word}: {first.answer} ({grade_word(first.grade)})",
+        "",
+        f"{first.title} · {first.source} · record {first.digest}",
+        "",
+        *(
+            f"* {text}{f' ({grade_word(grade)})' if grade else ''}"
+            for text, grade in first.sentences
+        ),
+        "",
+        first.hardest,
+        "",
+        "What this rests on:",
+        "",
+        *(f"* {text}" for text in first.rests_on),
+        "",
+        f"Not looked at: {first.not_looked_at}",
+    ]
+    return "\n".join(lines) + "\n"
