@@ -16,6 +16,7 @@ from narcissus.errors import InputError
 from narcissus.kinds.layout import Layout
 from narcissus.report import Page, Verdict
 from narcissus.report.about import Subject
+from narcissus.report.first_screen import NO_GROUPS, Glance, Reach
 from narcissus.results import NotAssessed
 from narcissus.rows import Fact, Findings, Quantity, StudyCriterion, StudyRow
 from narcissus.study.kinds import KINDS, Outcome
@@ -87,6 +88,10 @@ class ToyLayout(Layout):
 
     def headline(self, case):
         return []
+
+    def glance(self, record, case):
+        said = Reach("The toy was played.")
+        return Glance("toys", said, said, None, "Nothing is limited.", NO_GROUPS, "everything else")
 
     def subject(self, record, case):
         return Subject("A toy.")

@@ -205,7 +205,7 @@ def test_the_study_that_it_writes_is_broken(call, count, options):
     assert "play it with: narcissus audit broken.toml" in out
     code, out, err = call("audit", "broken.toml", "--seed", 1)
     assert code == 1, err
-    assert "Violated, proved" in out
+    assert "The statement is violated. [proved]" in out
 
 
 def test_what_is_wrong_is_refused(call, refused, count, tmp_path):

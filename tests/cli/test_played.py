@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from narcissus.cli.playing import _binned
+from narcissus.report.format import STATUS
 from narcissus.study.record import digest_of
 from narcissus.tables import Bins
 
@@ -22,7 +23,8 @@ def test_exit_code_follows_the_status(toy, narcissus, status, code):
     _, write = toy
     left, out, _ = narcissus("audit", write(status=status))
     assert left == code
-    assert f"The toy says: {status}." in out
+    assert f"{STATUS[status][0]} {STATUS[status][1].upper()}: " in out
+    assert "The toy says" not in out
     assert (Path("results/toy") / "report.html").read_text().startswith("<!DOCTYPE html>")
 
 
@@ -166,7 +168,7 @@ def test_audit_plays_games(narcissus, monkeypatch, tmp_path):
     narcissus("examples", "mona-lisa-narcissus")
     code, out, _ = narcissus("audit", "mona-lisa-narcissus.toml", "--seed", 1, "--quiet")
     assert code == 1  # the threshold is exceeded: the statement is violated
-    assert "Violates" in out
+    assert "EXCEEDED: The statement is violated" in out
     assert (tmp_path / "results" / "mona-lisa-narcissus" / "report.html").exists()
     narcissus("examples", "counting-query")
     code, out, _ = narcissus("audit", "counting-query.toml", "--seed", 1, "--quiet", "--json")
@@ -478,7 +480,7 @@ def test_synth_needs_no_more_than_its_files(narcissus, tmp_path, monkeypatch):
     [told] = [one for one in record["not_assessed"] if "left out" in one["quantity"]]
     assert "caseid (looks like an identifier" in told["reason"]
     text = narcissus(*words, "--restart")[1]
-    assert "! Caution: Left out: " in text
+    assert "Not looked at: the columns " in text
     code, out, err = narcissus(*words, "--restart", "--json", "--unknown", "job", "--drop", "",
                                "--bins", "wage=1000", "--missing", "drop")  # fmt: skip
     data = json.loads(out)["study"]["data"]

@@ -34,7 +34,7 @@ def test_default_place_is_beside_the_record(drawn_once, narcissus):
 def test_text_goes_to_standard_output_or_a_file(drawn_once, narcissus):
     code, out, _ = narcissus("report", drawn_once, "--text")
     assert code == 0
-    assert "THRESHOLD MET" in out
+    assert "MET: Your threshold is kept." in out
     narcissus("report", drawn_once, "--text", "--out", "r.txt")
     assert Path("r.txt").read_text() == out
 
@@ -163,8 +163,8 @@ def test_a_record_for_showing_is_drawn_alike_and_is_not_verified(of_people, refu
         narcissus("report", path, "--text")[1].splitlines() for path in ("shown.json", of_people)
     )
     differ = [(a, b) for a, b in zip(shown, whole, strict=True) if a != b]
-    assert len(differ) == 1  # the digest of the record
-    assert "sha256:" in differ[0][0]
+    assert len(differ) == 2  # the digest of the record, in short and in full
+    assert "sha256:" in differ[1][0]
     assert "its seed is withheld" in refused("verify", "shown.json", "t.toml", "--quiet")
 
 

@@ -57,7 +57,7 @@ def test_the_study_is_played_as_it_is(small_town, narcissus):
     (small_town / "town.toml").write_text(study)
     code, out, _ = narcissus("audit", "town.toml", "--quiet", "--workers", "1")
     assert code == 0
-    assert "Recovered with it" in out
+    assert "With the release, the best attack gets " in out
 
 
 def test_what_exists_stays(small_town, refused, narcissus):

@@ -4,7 +4,7 @@ import pytest
 
 from narcissus.kinds.table.kind import KIND
 from narcissus.report.about import subject_of
-from narcissus.report.format import number, percent
+from narcissus.report.format import percent
 from narcissus.study.kinds import KINDS
 
 
@@ -13,50 +13,11 @@ def test_every_kind_says_what_was_released(every_record):
     for record in every_record.values():
         found = subject_of(record)
         assert found.released.endswith(".")
-        assert found.worst == "" or found.worst.endswith(".")
-
-
-def test_the_worst_group_is_the_one_with_the_surest_gain(table_record):
-    record = table_record(1)
-    (setting,) = KIND.judged(record).settings
-    gains = [(a.sure_gain, g, a) for g in setting.groups for a in g.attacks.values()]
-    _, group, attack = max(gains, key=lambda one: one[0])
-    said = subject_of(record).worst
-    assert f"{group.by}, {group.group}" in said
-    assert f"{percent(attack.share)} of them are recovered" in said
-    assert f"{percent(group.guess.share)} without" in said
-
-
-def test_what_is_hit_by_chance_stands_in_for_a_lower_guess(single):
-    def change(result):
-        chance = {"share": 0.6, "gain": 0.3, "gain_low": 0.2}
-        result["groups"] = [result["groups"][5]]
-        attack = result["groups"][0]["attacks"]["posterior"]
-        attack |= {"by_chance": chance, "share": 0.9, "low": 0.8, "high": 1.0}
-        attack |= {"over_guess": 0.4, "over_guess_low": 0.3}
-
-    assert (
-        "90.0% of them are recovered with the release, 60.0% without"
-        in subject_of(single(change)).worst
-    )
-
-
-def test_groups_of_which_none_is_surely_hurt_are_not_called_safe(single):
-    def change(result):
-        for group in result["groups"]:
-            for attack in group["attacks"].values():
-                attack["over_guess_low"] = -0.5
-
-    said = subject_of(single(change)).worst
-    assert "none is shown" in said
-    assert "does not prove" in said
-    assert "The nearest: how unusual the secret is, the rarest tenth (10.0% of" in said
-    assert "Hardest hit" not in said
 
 
 def test_without_groups_that_is_said(single):
     found = subject_of(single(groups=[]))
-    assert (found.worst, found.groups) == ("", False)
+    assert not found.groups
     assert subject_of(single()).groups
 
 
@@ -127,24 +88,3 @@ def test_a_channel_is_limited_at_the_worse_end(every_record, name):
     assert percent(1 - risk, "up") in said.text
     assert said.grade == ("sampled" if sampled else "proved")
     assert said.given
-
-
-def test_copies_that_are_given_back_most_are_named(every_record):
-    record = every_record["image-model"]
-    gains = [row for row in record.rows if row.of == "gain"]
-    worst = max(gains, key=lambda row: row.quantity.low)
-    [count] = [row for row in record.rows if row.of == "reproduced" and row.at == worst.at]
-    said = subject_of(record).worst
-    assert worst is not gains[0]
-    assert f"with {number(worst.at['copies'])} copies: {percent(count.value)}" in said
-
-
-def test_a_file_s_groups_are_those_with_the_largest_sure_excess(every_record):
-    record = every_record["synthetic"]
-    groups = [row for row in record.rows if row.of == "excess" and row.at["group"]]
-    said = subject_of(record).worst
-    if groups:
-        worst = max(groups, key=lambda row: row.quantity.low)
-        assert worst.at["group"] in said
-    else:
-        assert said == ""

@@ -21,7 +21,6 @@ from narcissus.kinds.table.words import (
     share_allowed,
     threat_facts,
 )
-from narcissus.kinds.table.words import odds as odds_of
 from narcissus.report import Facts, Items, page_of, render_html, render_text
 from narcissus.report.brief import brief_of
 from narcissus.report.format import NO_BREAK, percent
@@ -95,32 +94,6 @@ def test_what_some_mechanism_reaches_stands_beside_the_limit(single):
     assert "mechanism" not in page_of(single()).verdict.numbers[3][2]
 
 
-def test_odds_are_said_once(table_record):
-    odds = odds_of(settings_of(table_record(1))[0])
-    record = changed(table_record(1), verdict=f"It is met. {odds} Proved, too.")
-    verdict = page_of(record).verdict
-    assert verdict.headline == "It is met. Proved, too."
-    assert verdict.odds == (odds, "sampled")
-    sweep = table_record(5)
-    odds = odds_of(settings_of(sweep)[1])
-    record = changed(sweep, verdict=f"It is met up to ε = 1. At ε = 1: {odds} Proved, too.")
-    assert page_of(record).verdict.headline == "It is met up to ε = 1. Proved, too."
-    inside = page_of(changed(record, verdict=f"ε = 1: {odds}")).verdict
-    assert inside.headline == f"ε = 1: {odds}"
-    assert inside.odds is None
-
-
-def test_what_is_said_of_one_setting_names_it_where_none_decides(table_record):
-    """Else "the threshold is met" would stand below "threshold exceeded"."""
-    sweep = table_record(5)
-    sweep = changed(sweep, detail=sweep.detail.model_copy(update={"decided_at": None}))
-    one = KIND.judged(sweep).decisive
-    verdict = f"It is met up to ε = 1. At {one.label}: {odds_of(one)} The threshold is exceeded."
-    record = changed(sweep, verdict=verdict)
-    shown = page_of(record).verdict
-    assert (shown.headline, shown.odds) == (verdict, None)
-
-
 def test_sweep_shows_the_setting_that_the_verdict_names(table_record):
     page = page_of(table_record(5))
     assert page.verdict.setting == "ε\xa0=\xa01"
@@ -130,8 +103,8 @@ def test_sweep_shows_the_setting_that_the_verdict_names(table_record):
 def test_a_status_of_one_setting_says_so(table_record):
     assert page_of(table_record(5)).verdict.where == "at ε\xa0=\xa01"
     assert page_of(table_record(2)).verdict.where == ""
-    assert "</span> Threshold met at ε\xa0=\xa01 <span" in render_html(table_record(5))
-    assert "THRESHOLD MET at ε = 1  ◐ sampled\n" in render_text(table_record(5))
+    assert "</span> Met at ε\xa0=\xa01 <span" in render_html(table_record(5))
+    assert "✓ MET at ε = 1  ◐ estimated\n" in render_text(table_record(5))
 
 
 def test_order_of_the_page(table_record, blocks):

@@ -195,31 +195,7 @@ def test_a_group_that_loses_nothing_is_not_said_to_lose_most(single):
     assert title == "No group clearly loses more than the average"
 
 
-def test_who_is_hurt_most_is_named_with_both_shares_and_where(table_record):
-    words, grade = page_of(table_record(5)).verdict.worst
-    assert words.startswith(
-        "at ε\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1, “yes” (singled out by the release), 6.0% of"
-    )
-    assert words.endswith(
-        "61.0% of their secrets are recovered; 49.0% are guessed without the release."
-    )
-    assert grade == "sampled"
-
-
-def test_an_average_or_too_few_people_name_nobody_and_nobody_is_called_safe(single):
-    def unsure(result):
-        for group in result["groups"]:
-            group["attacks"]["posterior"]["over_guess_low"] = -1.0
-
-    words, grade = page_of(single(unsure)).verdict.worst
-    assert "that does not show that none does" in words
-    assert grade == "sampled"
-    words, grade = page_of(single(groups=[])).verdict.worst
-    assert words.startswith("not assessed")
-    assert grade == "not assessed"
-
-
-def test_glance_has_every_setting(table_record, blocks):
+def test_the_overview_has_every_setting(table_record, blocks):
     table = blocks(page_of(table_record(5)), Grid)[0]
     assert [row[0].replace("\xa0", " ") for row in table.rows] == [
         "ε = 0.5", "ε = 1", "ε = 3", "ε = 10", "no noise",

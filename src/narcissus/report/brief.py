@@ -8,7 +8,7 @@ from dataclasses import replace
 from narcissus.findings import weakest
 from narcissus.report.about import Subject, shown, subject_of
 from narcissus.report.envelope import INTERNAL, page_of
-from narcissus.report.format import GRADES, SIGNS, percent
+from narcissus.report.format import GRADES, SIGNS, grade_word, percent
 from narcissus.report.gives_away import figures_of
 from narcissus.report.html import page_html
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text
@@ -93,7 +93,9 @@ def _numbers(whole: Page, record: Record) -> Grid:
 
 def _graded(grade: Grade) -> str:
     """Return a grade with its sign and what it means, in a few words."""
-    return f"{SIGNS[grade]} {grade}: {GRADES[grade].partition(';')[0].partition(':')[0]}"
+    return (
+        f"{SIGNS[grade]} {grade_word(grade)}: {GRADES[grade].partition(';')[0].partition(':')[0]}"
+    )
 
 
 def _limits(subject: Subject, record: Record) -> Iterator[Block]:

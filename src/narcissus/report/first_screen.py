@@ -56,6 +56,7 @@ class Glance:
     undecided: The answer where the study is not decided or not assessed; empty for the usual one.
     plainly: The answer where no threshold was set.
     given: What the limit assumes.
+    counted: Of how few the hundred are made, where that is a count: "Counted: 6 of 8 images."
     """
 
     unit: str
@@ -74,6 +75,7 @@ class Glance:
     undecided: str = ""
     plainly: str = "You set no threshold, so this report measures and does not judge."
     given: Sequence[str] = ()
+    counted: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,10 @@ class FirstScreen:
     not_looked_at: str
 
     @property
-    def tone(self) -> str:
-        return self.word.lower().replace(" ", "-")
+    def subtitle(self) -> str:
+        """Name what was audited, if the title does not, and the record."""
+        source = "" if self.source in self.title else f"{self.source}, "
+        return f"{source}record {self.digest or 'without a digest'}"
 
     @property
     def key(self) -> str:
@@ -229,7 +233,7 @@ def _bullets(record: Record, glance: Glance, limit: Reach | None) -> Iterator[st
     """Yield what the answer rests on, the weightiest first; the last one counts the rest."""
     said = [_refuted(one) for one in record.contradictions]
     said += [f"{_capital(r.reason)}." for r in record.not_assessed if r.quantity == WEAK]
-    said += _sampling(glance)
+    said += [*([glance.counted] if glance.counted else []), *_sampling(glance)]
     given = [*record.assumptions, *(glance.given if limit is not None else ())]
     said += [f"Assumes that {text}." for one in dict.fromkeys(given) if (text := plain(one))]
     if limit is not None and limit.found is not None and limit.found.grade.startswith("proved"):
@@ -342,7 +346,7 @@ def markdown(first: FirstScreen) -> str:
     lines = [
         f"### {first.sign} {first.word}: {first.answer} ({grade_word(first.grade)})",
         "",
-        f"{first.title} · {first.source} · record {first.digest}",
+        f"{first.title}, {first.subtitle}",
         "",
         *(
             f"* {text}{f' ({grade_word(grade)})' if grade else ''}"

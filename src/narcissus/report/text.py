@@ -193,13 +193,16 @@ def _finish(lines: Sequence[str]) -> str:
     return text.replace(NO_BREAK, " ")
 
 
-def _first(first: FirstScreen, paint: Callable[[str], str]) -> Iterator[str]:
-    """Yield the first screen, at most 25 lines in all with title and paths."""
-    yield from _wrap(f"{first.source}, record {first.digest}")
-    yield ""
+def _answer(first: FirstScreen) -> list[str]:
     sure = f" [{grade_word(first.grade)}]"
-    answer = _wrap(f"{first.sign} {first.word.upper()}: {first.answer}{sure}", rest="  ")
-    yield from map(paint, answer)
+    return _wrap(f"{first.sign} {first.word.upper()}: {first.answer}{sure}", rest="  ")
+
+
+def _first(first: FirstScreen) -> Iterator[str]:
+    """Yield the first screen, at most 25 lines in all with title and paths."""
+    yield from _wrap(first.subtitle)
+    yield ""
+    yield from _answer(first)
     yield ""
     if first.with_it is not None or first.without is not None:
         yield from _squares(first)
@@ -230,15 +233,17 @@ def first_text(page: Page, paint: Callable[[str], str] = str) -> str:
     paint: Colours the lines of the answer.
     """
     assert page.first is not None
-    lines = [*_wrap(page.title), *_first(page.first, paint)]
-    return _finish(lines if len(lines) <= MOST_LINES else [line for line in lines if line])
+    lines = [*_wrap(page.title), *_first(page.first)]
+    text = _finish(lines if len(lines) <= MOST_LINES else [line for line in lines if line])
+    answer = _finish(_answer(page.first))
+    return text.replace(answer, f"{paint(answer.rstrip())}\n", 1)
 
 
 def page_text(page: Page) -> str:
     lines = [page.title, "=" * min(len(page.title), WIDTH)]
     lines += _wrap(page.subtitle) if page.subtitle else []
     if page.first is not None:
-        lines += [*_first(page.first, str), "", "", "The verdict in full", "-------------------"]
+        lines += [*_first(page.first), "", "", "The verdict in full", "-------------------"]
     lines += ["", *_verdict(page.verdict)]
     for section in page.sections:
         lines += ["", "", section.title, "-" * min(len(section.title), WIDTH)]

@@ -277,11 +277,8 @@ def test_a_verdict_within_the_margin_and_numbers_that_cannot_be_are_refused(reco
 
 def test_what_was_found_speaks_against_the_release(record_of):
     verdict = page_of(record_of()).verdict
-    assert verdict.odds == (
-        "Of 100 runs, 0 succeed without the release and 100 with it (measured in 20); an extractor "
-        "needs 67.",
-        "sampled",
-    )
+    first = page_of(record_of()).first
+    assert (first.answer, first.without, first.with_it) == ("Evidence of extraction.", 0, 100)
     assert list(verdict.evidence_for) == []
     assert len(verdict.evidence_against) == 2
     assert [number[1] for number in verdict.numbers] == ["0%", "100%", "0%", "at most 0.991"]

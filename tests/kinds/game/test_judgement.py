@@ -138,7 +138,7 @@ def test_a_promise_that_is_not_kept_is_the_verdict_and_exits_3(tmp_path, when, m
     with pytest.raises(SystemExit) as left:
         main(["audit", "s.toml", "--out", "out", "--seed", "1", "--allow-code"])
     assert left.value.code == 3
-    assert "ASSUMPTION IS REFUTED" in capsys.readouterr().out
+    assert "CONTRADICTED: An assumption" in capsys.readouterr().out
 
 
 def test_a_refuted_promise_does_not_hide_that_the_statement_is_violated(tmp_path):

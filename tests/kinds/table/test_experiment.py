@@ -620,7 +620,7 @@ def test_where_all_are_few_no_group_is_shown():
     [one] = KIND.judged(record).settings
     assert one.groups == ()
     assert one.detail.merged.left_out == ("place",)
-    assert "the groups are of too few people to be shown" in " ".join(
+    assert "the groups are too small to show" in " ".join(
         narcissus.report.render_text(record).split()
     )
 

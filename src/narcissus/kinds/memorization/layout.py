@@ -177,6 +177,7 @@ class MemorizationLayout(Layout):
             hardest=self._hardest(groups),
             unseen=f"other attacks, {unit} of another source",
             accepted=accepted,
+            counted=f"Counted: {group.recovered:,} of {group.total:,} {of}.",
         )
 
     def subject_of_attack(self, name: str) -> str:

@@ -116,7 +116,7 @@ def _hardest(one: JudgedSetting) -> str:
     group, _, attack = found
     without = max(group.guess.share, attack.chance or 0.0)
     return (
-        f"Hit hardest: the group “{group.group}” by {group.by}, {of_100(group.share_of_people)} "
+        f"Hit hardest: the group “{group.by}: {group.group}”, {of_100(group.share_of_people)} "
         f"people. The attack gets {of_100(attack.share)} of them right, guessing "
         f"{of_100(without)}."
     )

@@ -36,7 +36,6 @@ from narcissus.kinds.table.words import (
     in_favour,
     label_of,
     level_of,
-    odds,
     threat_facts,
     verdict,
 )
@@ -500,21 +499,13 @@ def _count(bound: TableBound) -> str:
 
 def _verdict(record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Verdict:
     is_sweep = len(settings) > 1
-    headline, said = record.verdict, odds(setting)
-    before, found, after = headline.partition(said) if said else (headline, "", "")
     # a status that one setting earns must not look like one of all
     decides = is_sweep and sum(s.decides for s in settings) == 1
-    if decides:  # the setting is named above the numbers; else what is said of it stays whole
-        before = before.removesuffix(f"At {setting.label}: ")
-    if found and (before.endswith(". ") or (not before and after)):
-        headline = (before + after.lstrip()).strip()
-    elif found:
-        said = ""
     all_alike = all(s.status == record.status for s in settings)
     return Verdict(
         status=record.status,
         where=f"at {label_of(setting)}" if decides and not all_alike else "",
-        headline=headline,
+        headline=record.verdict,
         evidence_for=in_favour(setting),
         evidence_against=against(setting),
         numbers=_headline(setting),

@@ -1,0 +1,290 @@
+"""The first screen: its figures are the record's, and all its forms hold the same."""
+
+import json
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from narcissus.kinds.table.kind import KIND
+from narcissus.report import page_of, render_html
+from narcissus.report.first_screen import (
+    GUESSED,
+    MORE,
+    NO_GROUP,
+    NO_GROUPS,
+    REST,
+    hundredths,
+    markdown,
+    of_100,
+)  # fmt: skip
+from narcissus.report.format import STATUS, grade_word
+from narcissus.report.text import WIDTH, first_text
+from narcissus.study.kinds import KINDS, study_kind
+
+REFUTED = {"contradictions": ["Refuted: that it rains (a says 1, b says 2)."],
+           "status": "contradicted"}  # fmt: skip
+
+
+def first_of(record):
+    return page_of(record, internal=True).first
+
+
+def figures(record):
+    """Read the two shares and the limit from rows, by rules of this file alone."""
+    rows = [row.model_dump() for row in record.rows]
+
+    def of(**wanted):
+        return [
+            row for row in rows
+            if all(row.get(k, row.get("at", {}).get(k)) == v for k, v in wanted.items())
+        ]  # fmt: skip
+
+    def value(row):
+        return row["quantity"]["value"]
+
+    if record.kind == "table":
+        setting = record.detail.settings[-1]
+        here = {"setting": setting.label, "by": "everyone"}
+        [bound] = [
+            row for row in of(role="bound", of="bound", **here)
+            if value(row) == min(value(r) for r in of(role="bound", of="bound", **here))
+        ][:1]  # fmt: skip
+        return (
+            value(of(role="guess", of="guess", **here)[0]),
+            value(of(role="attack", of="attack", name=setting.best, **here)[0]),
+            bound["facts"]["of_population"],
+        )
+    if record.kind == "synthetic":
+        excess = max(of(role="excess", group=""), key=lambda row: row["quantity"]["low"])
+        [risk] = of(of="risk", name=excess["name"], group="")
+        return risk["baseline"], value(risk), 1.0
+    if record.kind == "membership":
+        fpr = next(c.at["fpr"] for c in record.criteria if "members" in c.of and c.at_most)
+        told = max(of(role="attack", of="members told", fpr=fpr), key=value)
+        return fpr, value(told), min(value(row) for row in of(role="bound", fpr=fpr))
+    if record.kind == "secrets":
+        attack = max(of(role="attack"), key=lambda row: row["quantity"]["low"])
+        at = attack["at"]
+        return (
+            value(of(role="guess", **at)[0]), value(attack), value(of(role="bound", **at)[0]),
+        )  # fmt: skip
+    if record.kind == "game":
+        if top := of(role="measure", of="success"):
+            return top[0]["baseline"], value(top[0]), top[0]["facts"]["largest"]
+        [attack] = of(role="attack")
+        return attack["baseline"], value(attack), 1.0
+    if record.kind == "channel":
+        named = {
+            row["name"]: row["quantity"] for row in rows if row["of"] in ("measure", "estimate")
+        }
+        risk = named["bayes_risk"]
+        least = risk["low"] if named["beta_star"]["grade"] == "sampled" else risk["value"]
+        return 1 - named["guessing_error"]["value"], 1 - risk["value"], 1 - least
+    if record.kind == "extraction":
+        runs = {row["name"]: row["quantity"]["value"] for row in of(of="success")}
+        without = max(v for name, v in runs.items() if name not in ("with the release",
+                                                                     "on shadow data"))  # fmt: skip
+        return without, runs["with the release"], 1.0
+    name = "reproduced" if record.kind == "image-model" else "recovered"
+    gains = max(of(of="gain"), key=lambda row: row["quantity"]["low"])
+    gains = max(
+        (row for row in of(of="gain") if not row.get("at", {}).get("copies")),
+        key=lambda row: row["quantity"]["value"],
+    ) if record.kind != "image-model" else gains  # fmt: skip
+    [count] = [r for r in of(of=name, name=gains["name"]) if r.get("at") == gains.get("at")]
+    return count["baseline"], value(count), 1.0
+
+
+def test_each_figure_is_the_record_s_rounded_to_whole_ones_of_a_hundred(every_record):
+    assert {record.kind for record in every_record.values()} == set(KINDS)
+    for name, record in every_record.items():
+        first, (without, with_it, most) = first_of(record), figures(record)
+        assert abs(first.without - 100 * without) <= 0.5, name
+        assert abs(first.with_it - 100 * with_it) <= 0.5, name
+        if most > 0.99:
+            assert first.most is None, name
+        else:
+            assert 0 <= first.most - 100 * most < 1, name
+        for (text, _), figure in zip(first.sentences, (without, with_it, most), strict=True):
+            for said in re.findall(r"(\d+) of 100", text):
+                assert abs(int(said) - 100 * figure) < 1 or "fewer than" in text, (name, text)
+
+
+def test_word_sign_and_grade_are_the_record_s_and_the_grade_is_the_weakest(every_record):
+    for record in every_record.values():
+        case = study_kind(record.kind).judged(record)
+        for changed in (record, record.model_copy(update=REFUTED)):
+            first = first_of(changed)
+            assert (first.sign, first.word) == STATUS[changed.status]
+            assert (first.status, first.grade) == (changed.status, changed.grade)
+        assert first_of(record).grade == case.grade
+
+
+def test_every_form_holds_the_same(every_record):
+    for record in every_record.values():
+        page = page_of(record, internal=True)
+        first = page.first
+        held = [first.answer, *(text for text, _ in first.sentences), first.hardest,
+                *first.rests_on, first.not_looked_at]  # fmt: skip
+        heard = re.sub(r"<span [^>]*popover.*?</span>", "", render_html(record, internal=True))
+        html = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", heard))
+        as_json = json.dumps(first.to_dict(), ensure_ascii=False)
+        for form in (first_text(page), markdown(first), as_json):
+            flat = re.sub(r"\s+", " ", form)
+            for text in held:
+                assert text in flat.replace('\\"', '"'), text
+        for text in held:
+            assert text.replace("'", "&#39;").replace('"', "&#34;") in html, text
+
+
+def test_what_is_refuted_limits_nobody_and_comes_first(every_record):
+    limited = 0
+    for record in every_record.values():
+        limited += first_of(record).most is not None
+        first = first_of(record.model_copy(update=REFUTED))
+        assert first.most is None
+        assert not first.edge
+        assert first.rests_on[0] == "Refuted: that it rains."
+        assert "proves nothing" in first.answer
+    assert limited
+
+
+def test_it_fits_a_terminal_with_both_paths(every_record, table_record, single):
+    made = [table_record(5), table_record(4, status="exceeded"), single(), single(groups=[])]
+    for record in (*every_record.values(), *made):
+        lines = first_text(page_of(record, internal=True)).splitlines()
+        assert len(lines) + 3 <= 25, record.title
+        assert all(len(line) <= WIDTH for line in lines)
+        assert len(first_of(record).rests_on) <= 3
+
+
+@given(share=st.floats(0, 1))
+def test_whole_ones_of_a_hundred_are_near_and_a_limit_is_never_below(share):
+    assert abs(hundredths(share) - 100 * share) <= 0.5
+    assert -1e-9 <= hundredths(share, "up") - 100 * share <= 1
+    assert -1 <= hundredths(share, "down") - 100 * share <= 1e-9
+    text = of_100(share)
+    assert (text == "0 of 100") == (share == 0)
+    assert text != "100 of 100" or share == 1
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0 of 100"), (1e-9, "fewer than 1 of 100"), (0.9999, "more than 99 of 100"),
+     (1.0, "100 of 100"), (0.5, "50 of 100")],
+)  # fmt: skip
+def test_few_are_not_none_and_many_are_not_all(share, text):
+    assert of_100(share) == text
+
+
+def test_the_picture_counts_what_the_sentences_say(every_record):
+    for record in every_record.values():
+        first = first_of(record)
+        both = max(first.without, first.with_it)
+        assert len(first.squares) == 100
+        assert first.squares.count(GUESSED) == first.without
+        assert first.squares.count(MORE) == both - first.without
+        assert first.squares.count(REST) == 100 - both
+        if first.most is not None:
+            text = first_text(page_of(record, internal=True))
+            drawn = "".join(text.split("\n\n")[2].splitlines()[:2]).replace(" ", "")
+            assert drawn.index("|") == first.most
+            numbers = [int(n) for n in re.findall(r"\d+", first.edge)]
+            row, column = divmod(first.most, 20)
+            assert numbers == ([0, row + 1, column, row, 20] if column else [0, row, 20])
+
+
+def test_a_share_above_its_limit_is_said_to_be_chance(single):
+    def edit(result):
+        for one in result["bounds"]:
+            if "share_at_most" in one:
+                one |= {"share_at_most": 0.52, "share_of_population": 0.52}
+
+    first = first_of(single(edit))
+    assert first.most == 52 < first.with_it
+    assert "higher by chance" in first.sentences[2][0]
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [("met", "is kept"), ("exceeded", "is exceeded"), ("contradicted", "refuted"),
+     ("too few trials", "too few"), ("inconclusive", "may exist"), ("not shown", "may exist"),
+     ("not assessed", "could not answer"), ("no threshold", "no threshold")],
+)  # fmt: skip
+def test_every_status_has_an_answer_of_its_own(table_record, status, said):
+    first = first_of(table_record(1).model_copy(update={"status": status}))
+    assert said in first.answer
+    assert first.answer.endswith(".")
+
+
+def test_of_a_sweep_the_answer_names_where_and_the_figures_are_from_there(table_record):
+    record = table_record(5, status="exceeded")
+    detail = record.detail.model_copy(update={"decided_at": None})
+    record = record.model_copy(update={"detail": detail})
+    one = KIND.judged(record).decisive
+    first = first_of(record)
+    assert one.label in first.answer
+    assert f"at {one.label}" in first.sentences[1][0]
+    assert first.with_it == hundredths(one.best_attack.share)
+    assert "at ε = 1" in first_of(table_record(5)).sentences[1][0]
+
+
+def test_the_hardest_hit_group_is_the_one_with_the_surest_gain(table_record, single):
+    record = table_record(1)
+    (setting,) = KIND.judged(record).settings
+    gains = [(a.sure_gain, g, a) for g in setting.groups for a in g.attacks.values()]
+    _, group, attack = max(gains, key=lambda one: one[0])
+    said = first_of(record).hardest
+    assert f"“{group.by}: {group.group}”" in said
+    assert f"{of_100(attack.share)} of them right" in said
+    assert f"guessing {of_100(group.guess.share)}" in said
+
+    def by_chance(result):
+        chance = {"share": 0.6, "gain": 0.3, "gain_low": 0.2}
+        result["groups"] = [result["groups"][5]]
+        found = result["groups"][0]["attacks"]["posterior"]
+        found |= {"by_chance": chance, "share": 0.9, "low": 0.8, "high": 1.0}
+        found |= {"over_guess": 0.4, "over_guess_low": 0.3}
+
+    assert "90 of 100 of them right, guessing 60 of 100" in first_of(single(by_chance)).hardest
+
+
+def test_groups_of_which_none_is_surely_hit_are_not_called_safe(single):
+    def change(result):
+        for group in result["groups"]:
+            for attack in group["attacks"].values():
+                attack["over_guess_low"] = -0.5
+
+    assert first_of(single(change)).hardest == NO_GROUP
+    assert first_of(single(groups=[])).hardest == NO_GROUPS
+
+
+def test_a_title_and_its_record_tell_two_reports_apart(table_record, every_record):
+    one, other = table_record(1), table_record(1, title="Another")
+    titles = [re.search("<title>(.*?)</title>", render_html(record))[1] for record in (one, other)]
+    assert titles[0] != titles[1]
+    for record in every_record.values():
+        first = first_of(record)
+        html = render_html(record, internal=True)
+        assert record.digest.removeprefix("sha256:")[:8] in re.search("<title>(.*?)</title>",
+                                                                       html)[1]  # fmt: skip
+        assert first.source in f"{record.title} {first.subtitle}"
+        assert "/" not in first.source.replace("made/from", "")
+        assert not math.isnan(first.with_it)
+        assert grade_word(first.grade) in html
+
+
+def test_copies_and_groups_that_are_hit_hardest_are_named(every_record):
+    record = every_record["image-model"]
+    gains = [row for row in record.rows if row.of == "gain"]
+    worst = max(gains, key=lambda row: row.quantity.low)
+    [count] = [row for row in record.rows if row.of == "reproduced" and row.at == worst.at]
+    said = first_of(record).hardest
+    assert worst is not gains[0]
+    assert f"with {worst.at['copies']} copies. {of_100(count.value)}" in said
+    record = every_record["synthetic"]
+    groups = [row for row in record.rows if row.of == "excess" and row.at["group"]]
+    assert max(groups, key=lambda row: row.quantity.low).at["group"] in first_of(record).hardest
