@@ -123,6 +123,7 @@ SLOW = [
     ["scale", "study.toml"],
     ["schema", "study"],
     ["report", "out/record.json"],
+    ["compare", "out", "out/record.json"],
     ["verify", "out", "study.toml"],
     ["membership", "scores.csv"],
     ["extract", "study.toml"],

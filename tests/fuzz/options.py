@@ -62,6 +62,7 @@ CALLS = {
     "scale": "scale game.toml --out scaled",
     "reproduce": "reproduce 001 --figure 1 --out papers",
     "report": "report record.json",
+    "compare": "compare record.json record.json",
     "verify": "verify record.json",
     "schema": "schema study",
 }

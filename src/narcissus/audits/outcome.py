@@ -47,11 +47,15 @@ class Audit:
         return tuple(figures_of(self.record))
 
     def __repr__(self) -> str:
-        """Name kind, status, grade and the headline numbers, on one or two lines."""
-        from narcissus.report.about import shown
+        """Name kind, status, grade, and the whole ones of 100 that the first screen shows."""
+        from narcissus.report import page_of
 
-        (layout, case), of = shown(self.record), self.record
-        return f"Audit({of.kind}: {of.status}, {of.grade}; {', '.join(layout.headline(case))})"
+        first, of = page_of(self.record, internal=True).first, self.record
+        assert first is not None
+        figures = {"without": first.without, "with": first.with_it, "at most": first.most}
+        said = ", ".join(f"{k} {v}" for k, v in figures.items() if v is not None)
+        said = f"; of 100 {first.unit} {said}" if said else ""
+        return f"Audit({of.kind}: {of.status}, {of.grade}{said})"
 
     def __str__(self) -> str:
         from narcissus.report import render_text

@@ -51,6 +51,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "scale": ("narcissus.cli.playing", "A game's success and bound against one of its parameters."),
     "reproduce": ("narcissus_papers.command", "A paper's figures and tables, ours beside theirs."),
     "report": ("narcissus.cli.records", "Draw a record again, as HTML or text."),
+    "compare": ("narcissus.cli.records", "Compare two records: what changed, row by row."),
     "verify": ("narcissus.cli.records", "Play a record's study again; compare every number."),
     "schema": ("narcissus.cli.studies", "Print the JSON Schema of studies or records."),
 }

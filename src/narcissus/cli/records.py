@@ -128,6 +128,26 @@ def _drawn(record: Record, name: str, of: ReportOptions) -> str:
     return page_html(mapping_of(record, internal=internal), digest=record.digest)
 
 
+@command
+def compare(a: Path, b: Path, *, out: Path | None = None) -> None:
+    from narcissus._files import write_atomically
+    from narcissus.report.compare import compared
+    from narcissus.report.html import page_html
+    from narcissus.report.text import page_text
+    from narcissus.study.reading import read_record
+    from narcissus.study.shareable import to_show
+
+    page = compared(to_show(read_record(a)), to_show(read_record(b)))
+    if out is None:
+        click.echo(page_text(page), nl=False)
+        return
+    try:
+        write_atomically(out, page_html(page))
+    except OSError as error:
+        raise InputError(f"`--out`: cannot write {out} ({error.strerror or error})") from error
+    click.echo(f"Compared: {out}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class VerifyOptions:
     key: InFile = None

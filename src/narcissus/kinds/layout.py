@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import Glance
+from narcissus.report.first_screen import Glance, paragraph
 from narcissus.report.format import limits, percent
 from narcissus.report.page import Cell, Grid, Page, Section, Verdict
 from narcissus.results import Grade, NotAssessed
@@ -32,13 +32,8 @@ class Layout:
         raise NotImplementedError
 
     def verdict(self, case: StudyJudgement) -> str:
-        """Word the worst that decides in a short paragraph, and how many others are like it."""
-        where = f"{case.worst.label}: " if len(case.each) > 1 else ""
-        count = ""
-        if len(case.deciding) > 1 and case.status != "no threshold":
-            alike = f"{len(case.alike)} of {len(case.deciding)}"
-            count = f" {case.status.capitalize()} in {alike} settings."
-        return f"{where}{sentence(case.worst, self.phrases)}{count}"
+        """Return the answer and the three sentences of the first screen."""
+        return paragraph(case.status, case.contradictions, self.glance(case))
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         raise NotImplementedError
@@ -55,7 +50,7 @@ class Layout:
         """Return what no number speaks about."""
         return list(self.not_covered)
 
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         """Return the numbers of the first screen."""
         raise NotImplementedError
 
@@ -64,10 +59,6 @@ class Layout:
         raise NotImplementedError
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        raise NotImplementedError
-
-    def headline(self, case: StudyJudgement) -> list[str]:
-        """Return the numbers of the verdict as short texts."""
         raise NotImplementedError
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:

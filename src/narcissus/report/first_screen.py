@@ -14,7 +14,7 @@ from typing import Any
 
 from narcissus._outwards import lower, upper
 from narcissus.report.format import STATUS, grade_word
-from narcissus.results import LEFT_OUT, WEAK, Grade
+from narcissus.results import LEFT_OUT, WEAK, Grade, Status
 from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
@@ -56,7 +56,7 @@ class Glance:
     undecided: The answer where the study is not decided or not assessed; empty for the usual one.
     plainly: The answer where no threshold was set.
     given: What the limit assumes.
-    counted: Of how few the hundred are made, where that is a count: "Counted: 6 of 8 images."
+    notes: Sentences that what it rests on begins with: "Counted: 6 of 8 images."
     """
 
     unit: str
@@ -75,7 +75,7 @@ class Glance:
     undecided: str = ""
     plainly: str = "You set no threshold, so this report measures and does not judge."
     given: Sequence[str] = ()
-    counted: str = ""
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -158,20 +158,32 @@ def hundredths(share: float, rounding: str = "nearest") -> int:
     return int((upper if rounding == "up" else lower)(100 * share, places=0))
 
 
+def paragraph(status: Status, contradictions: Sequence[str], glance: Glance) -> str:
+    """Return the verdict in words: the answer, and what is reached without, with, at most."""
+    sentences = " ".join(text for text, _ in _sentences(glance, contradictions))
+    return f"{STATUS[status][1]}: {_answer(status, glance)} {sentences}"
+
+
+def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str, Grade | None]]:
+    limit = _limit(glance, contradictions)
+    shares = [one.found.value for one in (glance.without, glance.with_it) if one.found is not None]
+    reached = max((one for one in shares if one is not None), default=0.0)
+    last: tuple[str, Grade | None] = (glance.unlimited, None)
+    if limit is not None and limit.found is not None:
+        last = _said(limit, "up")
+        if reached > (limit.found.value or 0.0):
+            last = f"{last[0]} These trials came out higher by chance.", last[1]
+    elif reached == 1:
+        last = "All 100 are reached already, so no limit is lower.", None
+    return [_said(glance.without), _said(glance.with_it), last]
+
+
 def first_screen(record: Record, glance: Glance) -> FirstScreen:
     """Make the first screen of a record from the numbers that its kind names."""
     sign, word = STATUS[record.status]
-    limit = _limit(record, glance)
-    at_most = None if limit is None else limit.found
-    shares = [one.found and one.found.value for one in (glance.without, glance.with_it)]
-    without, with_it = (None if one is None else hundredths(one) for one in shares)
-    reached = max((one for one in shares if one is not None), default=0.0)
-    beyond = at_most is not None and reached > (at_most.value or 0.0)
-    last = _said(limit, "up") if limit else (glance.unlimited, None)
-    if limit is None and with_it == 100:
-        last = "All 100 are reached already, so no limit is lower.", None
-    if beyond:
-        last = f"{last[0]} These trials came out higher by chance.", last[1]
+    limit = _limit(glance, record.contradictions)
+    found = [one and one.found for one in (glance.without, glance.with_it, limit)]
+    without, with_it, most = (None if one is None else one.value for one in found)
     return FirstScreen(
         title=record.title,
         source=source_of(record),
@@ -180,12 +192,12 @@ def first_screen(record: Record, glance: Glance) -> FirstScreen:
         word=word,
         sign=sign,
         grade=record.grade,
-        answer=_answer(record, glance),
+        answer=_answer(record.status, glance),
         unit=glance.unit,
-        without=without,
-        with_it=with_it,
-        most=None if at_most is None else hundredths(at_most.value or 0.0, "up"),
-        sentences=(_said(glance.without), _said(glance.with_it), last),
+        without=None if without is None else hundredths(without),
+        with_it=None if with_it is None else hundredths(with_it),
+        most=None if most is None else hundredths(most, "up"),
+        sentences=tuple(_sentences(glance, record.contradictions)),
         hardest=glance.hardest,
         rests_on=tuple(_bullets(record, glance, limit)) or (EXACT,),
         not_looked_at=_unseen(record, glance),
@@ -199,41 +211,37 @@ def _said(reach: Reach, rounding: str = "nearest") -> tuple[str, Grade | None]:
     return f"{text[0].upper()}{text[1:]}", reach.found.grade
 
 
-def _limit(record: Record, glance: Glance) -> Reach | None:
+def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
     """Return what limits every attacker, if that is below all 100 and nothing refutes it."""
     most = glance.most
-    if most is None or most.found is None or most.found.value is None or record.contradictions:
+    if most is None or most.found is None or most.found.value is None or contradictions:
         return None
     return most if hundredths(most.found.value, "up") < 100 else None
 
 
-def _answer(record: Record, glance: Glance) -> str:
+def _answer(status: Status, glance: Glance) -> str:
     subject = f"{glance.asked}, {glance.accepted}," if glance.accepted else glance.asked
     where = f" {glance.where}" if glance.where else ""
     why = f": {glance.why}" if glance.why else ""
-    usual = {
+    asked = f"{glance.asked[0].lower()}{glance.asked[1:]}"
+    open_ = f"No attack is shown to exceed {asked}{where}, but one may exist."
+    if glance.undecided and STATUS[status][1].startswith("Not"):
+        return glance.undecided
+    return {
         "met": f"{subject} {glance.kept}{where}{why}.",
         "exceeded": f"{subject} {glance.broken}{where}{why}.",
         "contradicted": "An assumption of this report is refuted, so it proves nothing.",
         "too few trials": f"There are too few trials to decide{where}.",
         "not assessed": "The study could not answer the question.",
         "no threshold": glance.plainly,
-    }
-    if record.status in usual and not (
-        glance.undecided and record.status in ("too few trials", "not assessed")
-    ):
-        return usual[record.status]
-    return glance.undecided or (
-        f"No attack is shown to exceed {glance.asked[0].lower()}{glance.asked[1:]}{where}, "
-        "but one may exist."
-    )
+    }.get(status, open_)
 
 
 def _bullets(record: Record, glance: Glance, limit: Reach | None) -> Iterator[str]:
     """Yield what the answer rests on, the weightiest first; the last one counts the rest."""
     said = [_refuted(one) for one in record.contradictions]
     said += [f"{_capital(r.reason)}." for r in record.not_assessed if r.quantity == WEAK]
-    said += [*([glance.counted] if glance.counted else []), *_sampling(glance)]
+    said += [*glance.notes, *_sampling(glance)]
     given = [*record.assumptions, *(glance.given if limit is not None else ())]
     said += [f"Assumes that {text}." for one in dict.fromkeys(given) if (text := plain(one))]
     if limit is not None and limit.found is not None and limit.found.grade.startswith("proved"):

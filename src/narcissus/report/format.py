@@ -29,6 +29,7 @@ STATUS: dict[str, tuple[str, str]] = {
     "not shown": ("~", "Not decided"),
     "not assessed": ("?", "Not assessed"),
     "no threshold": ("\N{BULLET}", "No threshold"),
+    "compared": ("\N{BULLET}", "Compared"),
 }
 GRADES: dict[Grade, str] = {
     "proved": "a theorem: nothing is assumed but the guarantee and the game",

@@ -96,7 +96,7 @@ def answers(record: Record) -> dict[str, Answered]:
         **layout.answers(record, case),
     }
     if subject.groups:
-        found["worst"] = Answered(layout.glance(record, case).hardest, "sampled")
+        found["worst"] = Answered(layout.glance(case).hardest, "sampled")
     if subject.limits:
         first = subject.limits[0]
         found["limit"] = Answered(first.text, first.grade)

@@ -159,7 +159,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     yield ""
     if verdict.contradictions:
         yield from _wrap(contradicted(verdict.contradictions))
-    yield from _wrap(verdict.headline)
+    yield from _wrap(verdict.headline) if verdict.headline else ()
     if verdict.assumptions:
         yield from _wrap(f"(This holds only if {'; and if '.join(verdict.assumptions)}.)")
     for text in verdict.cautions:

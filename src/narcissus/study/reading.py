@@ -69,9 +69,8 @@ def _can_be_shown(record: Record, kind: StudyKind, case: StudyJudgement) -> bool
     layout: Any = named(kind.layout)
     try:
         named("narcissus.report.text:page_text")(layout.page(record, case))
-        named("narcissus.report.first_screen:first_screen")(record, layout.glance(record, case))
+        named("narcissus.report.first_screen:first_screen")(record, layout.glance(case))
         kind.sizes(case)
-        layout.headline(case)
         layout.subject(record, case)
         layout.figures(record, case)
     except _NOT_OF_A_KIND:

@@ -67,33 +67,6 @@ class ChannelLayout(Layout):
         how = "gives away" if _is_sampled(case) else "leaks"
         return study.title or f"What {case.detail.name} {how}"
 
-    def verdict(self, case: StudyJudgement) -> str:
-        a, b = case.detail.pair
-        found = measured(case)
-        if not _is_sampled(case):
-            apart, risk, guess = (
-                found[name].value for name in ("beta_star", "bayes_risk", "guessing_error")
-            )
-            said = (
-                f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
-                f"{100 - 50 * apart:.1f} are right with the output and 50 without. "
-                f"Over all secrets the best attacker is right {100 * (1 - risk):.1f} times in "
-                f"100, and {100 * (1 - guess):.1f} times without the output."
-            )
-            return " ".join([*case.contradictions, said])
-        security = found["beta_star"].quantity
-        least = lower(100 - 50 * (1.0 if security.high is None else security.high), places=1)
-        said = (
-            f"Of 100 attempts to tell {a!r} from {b!r}, at least {least} are right with the output "
-            f"(50 without), with {100 * case.detail.confidence:g}% confidence"
-        )
-        if security.low is None:
-            said += "; how much more leaks cannot be said from these samples."
-        else:
-            most = upper(100 - 50 * security.low, places=1)
-            said += f"; for no two secrets are there more than {most}."
-        return " ".join([*case.contradictions, said])
-
     def assessed(self, case: StudyJudgement) -> list[str]:
         if _is_sampled(case):
             return [
@@ -119,15 +92,7 @@ class ChannelLayout(Layout):
             if _is_sampled(case) and found[name].quantity.low is None
         ]
 
-    def headline(self, case: StudyJudgement) -> list[str]:
-        found = measured(case)
-        said = [f"{percent(1 - found['bayes_risk'].value)} with the output"]
-        said.append(f"Bayes security {found['beta_star'].value:.4g}")
-        if "guessing_error" in found:
-            said.insert(0, f"guessed {percent(1 - found['guessing_error'].value)} without")
-        return said
-
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         found, sampled = measured(case), _is_sampled(case)
         risk, security = found["bayes_risk"].quantity, found["beta_star"]
         with_it = _success(risk)

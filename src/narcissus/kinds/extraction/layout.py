@@ -43,46 +43,25 @@ class ExtractionLayout(Layout):
     def subtitle(self, case: StudyJudgement) -> str:
         return "Does one program extract the data from one release?"
 
-    def verdict(self, case: StudyJudgement) -> str:
-        detail = program_of(case).detail
-        walls = detail.isolation
-        text = f"{_HEADS[detail.verdict]}: {'; '.join(detail.reasons)}."
-        if detail.more:
-            text += f" {detail.more} instead of these would settle it, if they go on like this."
-        if not detail.deterministic:
-            text += " Its output differs from run to run."
-        if walls.method == "none":
-            text += " The program ran WITHOUT isolation."
-        if walls.reduced:
-            text += (
-                " Reduced isolation (Landlock alone): the program could not read or write other "
-                f"files, but could see {'; '.join(walls.not_hidden)}."
-            )
-        if detail.verdict == "extraction":
-            text += " Complexity is estimated from above, so the quality is an upper estimate."
-        return text
-
     def assessed(self, case: StudyJudgement) -> list[str]:
         return [
             "success of the program with and without the release",
             "complexity of an output that counts, from above",
         ]
 
-    def headline(self, case: StudyJudgement) -> list[str]:
-        found = program_of(case)
-        without, success = percent(found.without.value), percent(found.success.value)
-        return [
-            found.detail.verdict,
-            f"succeeds in {success} with the release and {without} without",
-            f"quality at most {upper(found.detail.quality, 3)} (approximate)",
-        ]
-
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         return None if row.of == "quality" else {}
 
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         found = program_of(case)
         detail, most = found.detail, case.each[0].at_most
+        walls, notes = detail.isolation, list[str]()
+        if walls.method == "none":
+            notes.append("The program ran without isolation: it could read anything.")
+        elif walls.reduced:
+            notes.append("Isolation was reduced: the program could see what is on the machine.")
+        if not detail.deterministic:
+            notes.append("The output of the program differs from run to run.")
         undecided = "The runs do not settle whether the program extracts the data."
         if detail.more:
             undecided = f"There are too few runs: {detail.more} would probably settle it."
@@ -99,6 +78,7 @@ class ExtractionLayout(Layout):
             accepted="" if most is None else f"a quality of {most:g}",
             undecided=undecided,
             plainly=f"{_HEADS[detail.verdict]}.",
+            notes=notes,
         )
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:

@@ -81,17 +81,7 @@ class GameLayout(Layout):
             *([] if case.needed is not None or case.proofs else [played]),
         ]
 
-    def headline(self, case: StudyJudgement) -> list[str]:
-        case = cast("GameJudgement", case)
-        said: list[str] = [case.outcome]
-        if (best := case.decisive) is not None:
-            won, lost = percent(best.success.value), percent(best.fresh.value)
-            said.append(f"{best.name} succeeds in {won}, against fresh data in {lost}")
-        if case.needed is not None:
-            said.append(exact_words(case))
-        return [*said, *(f"{one.facts['what']} {_at_most(one)}" for one in case.proofs[:1])]
-
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         return _glance(cast("GameJudgement", case))
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
@@ -384,6 +374,12 @@ def _glance(case: GameJudgement) -> Glance:
         undecided="" if case.played else "Nothing was written out, proved or played.",
         plainly="The study holds no statement to judge.",
         given=sorted(kept),
+        notes=[
+            f"The attack {one.name} failed with an error on {one.failed:,} of "
+            f"{case.detail.trials:,} trials."
+            for one in case.attackers
+            if one.failed
+        ],
     )
 
 

@@ -116,10 +116,7 @@ class MembershipLayout(Layout):
             ))  # fmt: skip
         return found
 
-    def headline(self, case: StudyJudgement) -> list[str]:
-        return [_said(case.worst)]
-
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         first, beyond, worst = _main(case), _refuted(case), case.worst
         told, of_epsilon = _best(first), worst.criterion.of == EPSILON
         name, _, _ = told.name.partition(",")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from narcissus._outwards import lower, upper
+from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.memorization.engine import Counted, groups_of
 from narcissus.report.about import Answered, RealFigure, Subject
@@ -20,12 +20,6 @@ from narcissus.study.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
-
-_WOULD_TELL = {
-    "exceeded": ".",
-    "too few trials": "; more {unit} would tell.",
-    "inconclusive": ": these {tried} do not show more, and prove no less.",
-}
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,6 @@ class MemorizationLayout(Layout):
     unit: ClassVar[str] = "images"
     outliers: ClassVar[str] = "images"
     """Which of them may count."""
-    tried: ClassVar[str] = "attacks"
     untitled: ClassVar[str] = ""
     asked: ClassVar[str] = ""
     released: ClassVar[str] = ""
@@ -127,13 +120,6 @@ class MemorizationLayout(Layout):
         why = [("Why", str(reason))] if reason else []
         return Facts([*rows, *(accepted if most is not None else []), *why])
 
-    def accepted(self, most: float | None, status: str) -> str:
-        """Describe the accepted gain, and what is shown of it."""
-        if most is None or status not in _WOULD_TELL:
-            return ""
-        told = _WOULD_TELL[status].format(unit=self.unit, tried=self.tried)
-        return f"{upper(100 * most, places=1)} points are accepted{told}"
-
     def best(self, case: StudyJudgement) -> tuple[str, list[Counted]]:
         """Return the attack that gains most over fresh ones, its groups; the first of equals."""
         return max(self.groups(case).items(), key=lambda one: one[1][0].gain.value)
@@ -147,7 +133,7 @@ class MemorizationLayout(Layout):
     does: ClassVar[str] = "gives back"
     """What an attack or a model does, after its name."""
 
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         """Return the numbers of all documents or images, or of the group that decides."""
         most, unit = most_gain(case), self.outliers
         name, groups = self.best(case)
@@ -177,7 +163,7 @@ class MemorizationLayout(Layout):
             hardest=self._hardest(groups),
             unseen=f"other attacks, {unit} of another source",
             accepted=accepted,
-            counted=f"Counted: {group.recovered:,} of {group.total:,} {of}.",
+            notes=[f"Counted: {group.recovered:,} of {group.total:,} {of}."],
         )
 
     def subject_of_attack(self, name: str) -> str:

@@ -118,12 +118,7 @@ class SecretsLayout(Layout):
             if isinstance(failed := row.facts.get("failed", 0), float | int) and failed
         ]
 
-    def headline(self, case: StudyJudgement) -> list[str]:
-        bound = case.worst.bound
-        proved = [] if bound is None else [f"at most {percent(bound.value, 'up')} proved"]
-        return [sentence(case.worst, PHRASES, "headline"), *proved]
-
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         worst = case.worst
         several = len(case.each) > 1
         [guess] = [row for row in worst.rows if row.role == "guess"]

@@ -195,13 +195,6 @@ class SyntheticLayout(Layout):
             )
         return found
 
-    def headline(self, case: StudyJudgement) -> list[str]:
-        return [
-            f"{risk.name} {percent(risk.real.value)}"
-            + ("" if risk.real.baseline is None else f" against {percent(risk.real.baseline)}")
-            for risk in about(case)
-        ]
-
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
         """Return the verdict on each risk; an excess from which nothing follows is not assessed."""
         verdicts = {risk.name: risk.verdict for risk in about(case)}
@@ -209,7 +202,7 @@ class SyntheticLayout(Layout):
         void = row.of == "excess" and case.findings.void
         return {"verdict": verdict, **({"grade": "not assessed"} if void else {})}
 
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         return _glance(case)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:

@@ -37,7 +37,6 @@ from narcissus.kinds.table.words import (
     label_of,
     level_of,
     threat_facts,
-    verdict,
 )
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.first_screen import Glance
@@ -71,16 +70,13 @@ class TableLayout(Layout):
         detail: TableDetail = case.detail
         return study.title or f"{detail.settings[0].released} of {_source(study)}"
 
-    def verdict(self, case: StudyJudgement) -> str:
-        return verdict(_of(case))
-
     def assessed(self, case: StudyJudgement) -> list[str]:
         return []
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
         return [*unresolved(_of(case).settings)]
 
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
+    def glance(self, case: StudyJudgement) -> Glance:
         return glance(_of(case))
 
     def where(self, case: StudyJudgement) -> str:
@@ -89,20 +85,6 @@ class TableLayout(Layout):
     def threshold(self, record: Record, case: StudyJudgement) -> Mapping[str, Any]:
         threshold = _of(case).settings[0].threshold
         return {} if threshold is None else vars(threshold)
-
-    def headline(self, case: StudyJudgement) -> list[str]:
-        """Return what is guessed, recovered, the ceiling and what is proved, at the verdict's."""
-        setting = _of(case).decisive
-        best, bound = setting.best_attack, setting.share_bound
-        where = f"at {setting.label} " if len(_of(case).settings) > 1 else ""
-        said = [f"{where}guessed {percent(setting.guess.share)}"]
-        if best is not None:
-            said.append(f"recovered {percent(best.share)} by {setting.best}")
-        if setting.ceiling is not None:
-            said.append(f"ceiling {percent(setting.ceiling.share)}")
-        if bound is None:
-            return [*said, "nothing proved on average"]
-        return [*said, f"{setting.grade_of(bound)} at most {percent(bound.at_most, 'up')}"]
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         if row.of not in IN_FRAME or "only" in row.facts or row.quantity.grade == "not assessed":

@@ -16,7 +16,6 @@ from narcissus.kinds.memorization.engine import Counted
 from narcissus.kinds.memorization.layout import (
     CountedLine,
     MemorizationLayout,
-    gain_text,
     most_gain,
     share_text,
 )
@@ -54,20 +53,6 @@ class ClassifierLayout(MemorizationLayout):
         groups = self.groups(case)
         return [(one, groups[one.name][0]) for one in case.detail.attacks]
 
-    def verdict(self, case: StudyJudgement) -> str:
-        name, [got] = self.best(case)
-        text = (
-            f"{ATTACKS[name]} gets {got.recovered:,} of {got.total:,} images that the "
-            f"network was trained on ({share_text(got.share)}), and {_never_seen(got, share_text)} "
-            f"of images that it never saw: {gain_text(got.shown_gain)}"
-        )
-        if shadows := next(one.shadows for one in case.detail.attacks if one.name == name):
-            text += (
-                f"; from {len(shadows)} networks trained without them it gets {max(shadows):,} at "
-                "most"
-            )
-        return f"{text}. {self.accepted(most_gain(case), case.status)}".rstrip()
-
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: ClassifierDetail = case.detail
         beside = f" and {detail.shadows} networks trained without them" if detail.shadows else ""
@@ -101,13 +86,6 @@ class ClassifierLayout(MemorizationLayout):
                 )
             )
         return found
-
-    def headline(self, case: StudyJudgement) -> list[str]:
-        name, [got] = self.best(case)
-        return [
-            f"{name} gets {got.recovered:,} of {got.total:,} training images",
-            f"{_never_seen(got, percent)} of fresh ones",
-        ]
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         """Return p-values besides: of a count, of names, of a lead over shadows."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from narcissus._outwards import lower
 from narcissus.extraction.images import png_of
 from narcissus.kinds.layout import Headline
 from narcissus.kinds.memorization.engine import Counted
@@ -18,7 +17,6 @@ from narcissus.kinds.memorization.layout import (
     MemorizationLayout,
     gain_text,
     most_gain,
-    share_text,
     worst_of,
 )
 from narcissus.report.format import MISSING, number, percent
@@ -33,7 +31,7 @@ class ImageModelLayout(MemorizationLayout):
 
     untitled, released = "A model of images", "A model of images ({0.model})"
     asked = "Which of the images that it was trained on does a model give back?"
-    counted, outliers, tried = "reproduced", "outliers", "attempts"
+    counted, outliers = "reproduced", "outliers"
 
     def subject_of_attack(self, name: str) -> str:
         return "The model"
@@ -46,21 +44,6 @@ class ImageModelLayout(MemorizationLayout):
         "likeness that a distance between pixels does not see: moved, mirrored or recoloured "
         "images, a face in another picture",
     )
-
-    def verdict(self, case: StudyJudgement) -> str:
-        groups = self.best(case)[1]
-        whole, worst = groups[0], worst_of(groups)
-        text = (
-            f"The model gives back {whole.recovered:,} of {whole.total:,} outliers that it was "
-            f"trained on{_beside(whole)}."
-        )
-        if worst.copies and worst.shown_gain > 0:
-            text += (
-                f" Of those with {worst.words(self.outliers)}, it gives back {worst.recovered:,} "
-                f"of {worst.total:,}: at least {lower(100 * worst.shown_gain, places=1)} points "
-                "more than of fresh ones."
-            )
-        return f"{text} {self.accepted(most_gain(case), case.status)}".rstrip()
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         beside = f"{case.detail.fresh_outliers:,} fresh ones"
@@ -98,13 +81,6 @@ class ImageModelLayout(MemorizationLayout):
             )
         return found
 
-    def headline(self, case: StudyJudgement) -> list[str]:
-        whole = self.best(case)[1][0]
-        said = [f"the model gives back {percent(whole.share)} of outliers"]
-        if whole.fresh is not None:
-            said.append(f"{percent(whole.fresh.value)} of fresh ones")
-        return said
-
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         groups = self.best(case)[1]
         whole, worst = groups[0], worst_of(groups)
@@ -115,9 +91,14 @@ class ImageModelLayout(MemorizationLayout):
         return found
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        most = most_gain(case)
         return {
             # attempts that fail prove nothing: there is no evidence for
-            "evidence_against": [record.verdict] if record.status == "exceeded" else [],
+            "evidence_against": [
+                f"{group.words(self.outliers)}: {gain_text(group.shown_gain)}"
+                for group in self.best(case)[1]
+                if most is not None and group.shown_gain > most
+            ]
         }
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
@@ -200,14 +181,6 @@ class ImageModelLayout(MemorizationLayout):
 
 
 LAYOUT = ImageModelLayout()
-
-
-def _beside(whole: Counted) -> str:
-    if whole.fresh is None:
-        return ""
-    shown = gain_text(whole.shown_gain) if whole.shown_gain > 0 else "no gain is shown"
-    never_saw = share_text(whole.fresh.value or 0.0)
-    return f" ({share_text(whole.share)}), and {never_saw} of those that it never saw: {shown}"
 
 
 def _rule(detail: ImageDetail) -> str:

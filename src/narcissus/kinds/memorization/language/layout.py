@@ -24,7 +24,6 @@ from narcissus.kinds.memorization.layout import (
     MemorizationLayout,
     gain_text,
     most_gain,
-    share_text,
 )
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent
@@ -63,14 +62,6 @@ class LanguageLayout(MemorizationLayout):
         "documents of another source than those given, and what the model gives away of them",
         "a document that is close to one of another side: it counts as recovered on both",
     )
-
-    def verdict(self, case: StudyJudgement) -> str:
-        name, (whole, *_) = self.best(case)
-        most, status = most_gain(case), "inconclusive"
-        if most is not None and whole.gain.value > most:
-            status = "exceeded" if whole.shown_gain > most else "too few trials"
-        said = [_attack_words(name, whole), self.accepted(most, status), _program_words(case)]
-        return " ".join(filter(None, said))
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: LanguageDetail = case.detail
@@ -129,23 +120,13 @@ class LanguageLayout(MemorizationLayout):
             )
         return found
 
-    def glance(self, record: Record, case: StudyJudgement) -> Glance:
-        found, (gain, *others) = super().glance(record, case), case.each
+    def glance(self, case: StudyJudgement) -> Glance:
+        found, (gain, *others) = super().glance(case), case.each
+        if (program := case.detail.program) is not None:
+            found = replace(found, notes=[*found.notes, f"{_HEADS[program.verdict]}."])
         if case.status != "exceeded" or gain.status == "exceeded":
             return found
         return replace(found, accepted=f"a quality of {others[0].at_most:g} for the program")
-
-    def headline(self, case: StudyJudgement) -> list[str]:
-        name, (whole, *_) = self.best(case)
-        said = [f"{name} recovers {percent(whole.share)} of documents"]
-        if whole.fresh is not None:
-            said.append(f"{percent(whole.fresh.value)} of fresh ones")
-        if scores := case.findings.select(of="above a fresh one"):
-            top = max(scores, key=lambda one: one.value)
-            said.append(f"{top.name} tells them {percent(top.value)} of the time")
-        if case.detail.program is not None:
-            said.append(case.detail.program.verdict)
-        return said
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
         found = [
@@ -172,7 +153,7 @@ class LanguageLayout(MemorizationLayout):
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
         most = most_gain(case)
         against = [
-            _attack_words(name, groups[0])
+            f"{name}: {gain_text(groups[0].shown_gain)}"
             for name, groups in self.groups(case).items()
             if most is not None and groups[0].shown_gain > most
         ]
@@ -313,29 +294,6 @@ def _program_words(case: StudyJudgement) -> str:
         quality += f", {one.at_most:g} is accepted"
     said = f"{_HEADS[program.verdict]}: {program.reasons[0]}"
     return f"{said}; {quality}." if program.verdict == "extraction" else f"{said}."
-
-
-def _attack_words(name: str, whole: Counted) -> str:
-    """Describe how many documents an attack recovered, and how many it would have anyway."""
-    return (
-        f"{name} recovers {whole.recovered:,} of {whole.total:,} documents that the model was "
-        f"trained on{_beside(whole)}."
-    )
-
-
-def _beside(whole: Counted) -> str:
-    fresh, gain = whole.fresh, whole.limits_of_gain
-    if fresh is None or gain is None:
-        return ""
-    shown = (
-        gain_text(whole.shown_gain)
-        if whole.shown_gain > 0
-        else f"{fresh.trials:,} of those are too few to show a gain"
-        if whole.gain.value > 0
-        else "no gain"
-    )
-    never_saw = share_text(fresh.value or 0.0)
-    return f" ({share_text(whole.share)}), and {never_saw} of documents that it never saw: {shown}"
 
 
 def _too_short(study: Any, groups: dict[str, list[Counted]], trained: int) -> Iterator[NotAssessed]:
