@@ -1,4 +1,4 @@
-"""Write the generated pages: ``reference.md``, ``citations.md``, ``parts.md``, ``statements.md``.
+"""Write the generated pages: reference, citations, parts, statements, glossary.
 
 All come from the code: the reference lists every public name of every room with its first line,
 the citations say which paper's theorem is computed where, and which tests say that they test it,
@@ -345,6 +345,28 @@ def sort_key(place: str) -> list[tuple[int, int, str]]:
     return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in re.split(r"[ .]", place)]
 
 
+def glossary() -> str:
+    """Return the page of the ten terms, the grades, and other words of reports."""
+    from narcissus.report.format import GRADES, SIGNS, grade_word
+    from narcissus.report.words import MEANINGS, TERMS
+
+    def listed(words: dict[str, str]) -> list[str]:
+        return [f"* **{word}**: {text}." for word, text in sorted(words.items(), key=str)]
+
+    lines = ["# Glossary", "", "<!-- written by docs/build.py from narcissus.report.words -->", ""]
+    lines += [
+        "## Ten terms",
+        "",
+        "One word for one thing, in reports, messages and these pages.",
+        "",
+    ]
+    lines += [*listed(TERMS), "", "## Grades", "", "How far a number can be trusted.", ""]
+    lines += [f"* **{SIGNS[g]} {grade_word(g)}**: {text}." for g, text in GRADES.items()]
+    others = {word: text for word, text in MEANINGS.items() if word not in TERMS}
+    lines += ["", "## Other words of reports", "", *listed(others)]
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
     """Write the pages, or check them."""
     pages = {
@@ -352,6 +374,7 @@ def main() -> int:
         "citations.md": citations(),
         "parts.md": parts(),
         "statements.md": statements(),
+        "glossary.md": glossary(),
     }
     stale = [
         name

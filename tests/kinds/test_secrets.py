@@ -343,9 +343,8 @@ def test_the_worst_setting_speaks():
     )  # fmt: skip
     case = case_of(found)
     assert (found.status, found.record.grade) == ("exceeded", "sampled")
-    assert "epsilon inf: argmax names at least" in found.verdict
-    assert found.verdict.endswith("in 2 of 3 settings.")
-    assert "40.0% is accepted" in found.verdict
+    assert "40 of 100 secrets, is exceeded in 2 of 3 settings." in found.verdict
+    assert "With the model, the attack argmax names " in found.verdict
     assert (case.each[0].status, case.each[0].grade) == ("met", "proved")
     assert "No attacker names more than 2" in LAYOUT.top(found.record, case)["evidence_for"][0]
     [remark] = LAYOUT.not_assessed(case)
@@ -404,4 +403,4 @@ def test_rows_are_the_numbers_of_the_frame(audit):
     }  # fmt: skip
     assert "bound" not in set(frame[frame["epsilon"] == math.inf]["quantity"])
     assert "secrets: exceeded, sampled" in repr(audit)
-    assert "25.0% guessed without" in repr(play(prior={"name": "uniform", "n": 4}))
+    assert "of 100 secrets without 25" in repr(play(prior={"name": "uniform", "n": 4}))

@@ -226,7 +226,7 @@ def test_only_a_sure_status_without_assumptions_has_a_whole_edge(verdict, tone):
     assert f'class="verdict tone-{tone}"' in html_of(**verdict)
 
 
-PRIOR = "the prior, and the prior again"
+PRIOR = "the epsilon, and the epsilon again"
 
 
 def test_a_word_is_asked_where_it_stands_once_in_each_part_and_told_on_paper_once_a_page():
@@ -235,17 +235,17 @@ def test_a_word_is_asked_where_it_stands_once_in_each_part_and_told_on_paper_onc
         "T", "", shown, [Section("A", [Text([PRIOR])]), Section("B", [Facts([("a", PRIOR)])])]
     )
     html = page_html(page)
-    asked = re.findall(r'<button type="button" popovertarget="([^"]+)">prior</button>', html)
+    asked = re.findall(r'<button type="button" popovertarget="([^"]+)">epsilon</button>', html)
     assert len(asked) == 3
-    assert re.findall(r'<span id="([^"]+)" popover class="meaning"><b>prior</b>', html) == asked
-    assert len(re.findall(r'<p class="on-paper"><b>prior</b>: how likely', html)) == 1
+    assert re.findall(r'<span id="([^"]+)" popover class="meaning"><b>epsilon</b>', html) == asked
+    assert len(re.findall(r'<p class="on-paper"><b>epsilon</b>: the factor', html)) == 1
     assert read_aloud(html).count(PRIOR) == 3
 
 
 def test_what_is_folded_away_explains_its_words_itself_and_takes_them_from_nobody():
-    folded = Grid("t", ("Prior",), [("x",)], folded=True)
+    folded = Grid("t", ("Epsilon",), [("x",)], folded=True)
     html = html_of(folded, Text([PRIOR]))
-    assert html.count('">Prior</button>') == html.count('">prior</button>') == 1
+    assert html.count('">Epsilon</button>') == html.count('">epsilon</button>') == 1
 
 
 def test_a_command_can_be_copied():

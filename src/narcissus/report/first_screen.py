@@ -160,8 +160,9 @@ def hundredths(share: float, rounding: str = "nearest") -> int:
 
 def paragraph(status: Status, contradictions: Sequence[str], glance: Glance) -> str:
     """Return the verdict in words: the answer, and what is reached without, with, at most."""
-    sentences = " ".join(text for text, _ in _sentences(glance, contradictions))
-    return f"{STATUS[status][1]}: {_answer(status, glance)} {sentences}"
+    sentences = [text for text, _ in _sentences(glance, contradictions)]
+    said = [_answer(status, glance), *contradictions, *sentences, *glance.notes]
+    return f"{STATUS[status][1]}: {' '.join(said)}"
 
 
 def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str, Grade | None]]:

@@ -14,7 +14,7 @@ from narcissus.report.envelope import page_of
 from narcissus.report.format import SIGNS, STATUS, cell, contradicted, grade_word
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Items, Page, Pictures, Text
 from narcissus.report.svg import svg_of
-from narcissus.report.words import meaning_of, words_in
+from narcissus.report.words import TERMS, meaning_of, words_in
 from narcissus.study.record import Record
 
 EN_DASH = "\N{EN DASH}"
@@ -69,7 +69,7 @@ class _Blocks:
         """Return a text whose words can be asked what they mean, where they stand."""
         parts, end = [Markup()], 0
         for start, stop, entry in () if text.startswith("narcissus ") else words_in(text):
-            if entry not in self.known:
+            if entry not in self.known and not (entry in TERMS and entry in self.told):
                 parts += [escape(text[end:start]), self.term(entry, text[start:stop])]
                 end = stop
         return Markup().join([*parts, escape(text[end:])])

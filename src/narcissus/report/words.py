@@ -7,17 +7,29 @@ from collections.abc import Iterator
 
 from narcissus.report.format import GRADES
 
-MEANINGS: dict[str, str] = {
-    "advantage": "the part that is recovered of what could not be guessed without the release: "
-    "(success - guess) / (1 - guess)",
+TERMS: dict[str, str] = {
+    "attack": "a procedure that looks at the release and names what it takes to be true of a "
+    "target",
     "baseline": "what the very same attempts score on people or data that had no part in the "
     "release",
+    "ceiling": "what an attacker recovers who is also told everybody else's secrets",
+    "group": "people of one value of a column, or documents of one number of copies",
+    "prior": "how likely each value is, without the release",
+    "proved limit": "what a theorem shows that no attacker exceeds, if its conditions hold",
+    "release": "what is given away: tables, a synthetic file, a trained model, an output",
+    "target": "a person, document or image that the attacker is after",
+    "threshold": "the most that whoever approves the release accepts, set beforehand",
+    "trial": "one run of the whole game: draw the people, make the release, attack it",
+}
+"""The ten terms, one word for one thing; a report links each where it is first used."""
+MEANINGS: dict[str, str] = TERMS | {
+    "advantage": "the part that is recovered of what could not be guessed without the release: "
+    "(success - guess) / (1 - guess)",
     "Bayes risk": "how often the best attacker, who sees the output, is wrong",
     "Bayes security": "1 if nothing leaks, 0 if some two secrets are told apart for sure: twice "
     "the error in telling the two that are easiest to tell apart",
     "Bonferroni": "all claims share the error that is allowed, so that they hold together",
     "canary": "an invented record, put among the training data to see whether it comes out",
-    "ceiling": "what an attacker recovers who is also told everybody else's secrets",
     "channel": "for each secret, how likely each output is",
     "control": "people of the same population whose records had no part in the release",
     "decoy": "a release of other secrets by the same mechanism; what an attack gets right from it, "
@@ -41,7 +53,6 @@ MEANINGS: dict[str, str] = {
     "p-value": "how likely such a result, or a stronger one, would be if there were nothing to see",
     "points": "percentage points: from 50% to 53% is 3 points",
     "posterior": "how likely each value is, given the release",
-    "prior": "how likely each value is, without the release",
     "quality": "1 less the length of the program over that of the shortest one that needs no "
     "release; near 1, the data come from the release",
     "resilient": "whatever an attacker names, it fits the data not much more often than fresh data",

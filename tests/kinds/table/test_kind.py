@@ -22,7 +22,6 @@ from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.found import OwnRelease
 from narcissus.kinds.table.kind import KIND, assessed, not_assessed, prepare
 from narcissus.kinds.table.layout import NOT_COVERED
-from narcissus.kinds.table.words import verdict_words
 from narcissus.priors import best_guess
 from narcissus.report import render_text
 from narcissus.study.reading import read_record
@@ -343,7 +342,7 @@ def _check_shares(record, noisy, bare):
     assert not any(not one.is_share for s in (noisy, bare) for one in s.bounds)
     assert all(one.about.distribution is None for one in bare.attacks.values())
     assert bare.attacks["posterior"].share > noisy.attacks["posterior"].share + 0.1
-    assert verdict_words(noisy).startswith("Of 100 unknown columns of people like these")
+    assert " of 100 answers right." in record.verdict
     assert {"bound", "attack"} <= {one.role for one in noisy.excesses}
     reasons = {one.quantity for one in record.not_assessed}
     assert "how many of the targets are recovered in one release" in reasons

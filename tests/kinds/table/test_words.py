@@ -9,9 +9,12 @@ from narcissus.findings import Finding, contradictions
 from narcissus.guarantees import PureDP
 from narcissus.kinds.table import words
 from narcissus.kinds.table.found import Accepted, Excess, NoiseDetail
-from narcissus.kinds.table.judgement import Judgement
+from narcissus.kinds.table.glance import glance
+from narcissus.kinds.table.judgement import Judgement, TableJudgement
 from narcissus.kinds.table.population import Members, proved
 from narcissus.kinds.table.words import most_vulnerable, percent, points, threshold_text
+from narcissus.report.first_screen import paragraph
+from narcissus.rows import Findings
 
 GIVEN = ("the prior is right",)
 CLASH = contradictions([
@@ -66,8 +69,6 @@ def test_limits_are_rounded_to_the_safe_side(numbers, attack, share, count):
     assert "more than 70.1% of these people on average, 20.1 points above" in " ".join(
         words.in_favour(bounded)
     )
-    said = words.verdict_words(numbers(ceiling=attack(0.6, 0.5999, 0.6001)))
-    assert "limits 59.9% to 60.1%" in said
 
 
 def test_numbers_in_words():
@@ -79,114 +80,69 @@ def test_numbers_in_words():
     assert threshold_text(Accepted(targets=3)) == "at most 3 targets recovered"
 
 
-def test_the_odds_name_the_limit_of_all_people_rounded_up(numbers, share):
-    assert "50 are guessed right" in words.odds(numbers())
-    assert "60 with it; no attacker gets above 75" in words.odds(numbers())
-    above = words.odds(numbers(bounds=(share(0.7, 0.7500001),)))
-    assert "gets above 76" in above
-    rounded = words.odds(numbers(bounds=(share(0.7, 0.75 + 1e-13),)))
-    assert "gets above 75" in rounded
-    assert "with it" not in words.odds(numbers(attacks={}))
+def said_of(setting, status=None):
+    """Return the verdict of one setting in words."""
+    case = TableJudgement(Findings((), (), None), (), (setting,))
+    refuted = [str(one) for one in setting.contradictions]
+    return paragraph(status or setting.status, refuted, glance(case))
 
 
-def test_the_odds_claim_no_limit_that_is_not_there(numbers, share, attack):
+def test_the_verdict_names_the_limit_of_all_people_rounded_up(numbers, share):
+    said = said_of(numbers())
+    assert "the best guess gets 50 of 100 people right" in said
+    assert "the best attack gets 60 of 100 right. By a theorem, no attacker" in said
+    assert "more than 75 of 100 right on average" in said
+    assert "more than 76 of" in said_of(numbers(bounds=(share(0.7, 0.7500001),)))
+    assert "more than 75 of" in said_of(numbers(bounds=(share(0.7, 0.75 + 1e-13),)))
+    assert "No attack was run." in said_of(numbers(attacks={}))
+
+
+def test_the_verdict_claims_no_limit_that_is_not_there(numbers, share, attack):
     """Without noise, where it is contradicted, where too few were played, if it is assumed."""
-    free = words.odds(numbers(bounds=()))
-    assert "nothing is proved to keep an attacker from all 100" in free
-    assert "is contradicted" in words.odds(numbers(clash=CLASH))
-    few = words.odds(numbers(bounds=(share(0.7, 0.9999),)))
-    assert "nothing below 100 is shown" in few
-    assert "gets above 99" in words.odds(numbers(bounds=(share(0.7, 0.99),)))
-    assumed = words.odds(numbers(prior_is_exact=False))
-    assert "; if the prior is right, no attacker" in assumed
-    beaten = words.odds(numbers(attacks={"a": attack(0.76, high=0.8)}))
-    assert "; within sampling limits, no attacker" in beaten
+    free = "might get all 100 people right: no lower limit is proved"
+    for nothing in ({"bounds": ()}, {"clash": CLASH}, {"bounds": (share(0.7, 0.9999),)},
+                    {"bounds": (share(0.8, 1.0, grade="not assessed"),)}):  # fmt: skip
+        assert free in said_of(numbers(**nothing))
+    assert "more than 99 of" in said_of(numbers(bounds=(share(0.7, 0.99),)))
+    assumed = said_of(numbers(prior_is_exact=False))
+    assert "By a theorem, if the prior is right, no attacker" in assumed
+    beaten = said_of(numbers(attacks={"a": attack(0.76, high=0.8)}))
+    assert "These trials came out higher by chance." in beaten
     guessed = {"share": 0.8, "low": 0.4, "high": 0.9, "by_the_prior": None}
-    both = words.odds(numbers(guess=guessed, attacks={}, prior_is_exact=False))
-    assert "; within sampling limits, if the prior is right, no attacker" in both
+    both = said_of(numbers(guess=guessed, attacks={}, prior_is_exact=False))
+    assert "if the prior is right" in both
+    assert "higher by chance" in both
 
 
-def test_a_limit_of_everybody_under_noise_is_not_called_no_noise(numbers, share):
-    weak, none = share(0.8, 1.0, guarantee="1-GDP"), share(0.8, 1.0, grade="not assessed")
-    said = words.odds(numbers(attacks={}, bounds=(weak,)))
-    assert "nothing is proved" not in said
-    assert "nothing below 100" in said
-    assert "nothing is proved" in words.odds(numbers(attacks={}, bounds=(none,)))
+def test_a_count_limits_where_no_share_does(numbers, count):
+    said = said_of(numbers(bounds=(count(),)))
+    assert "In 95 of 100 releases, no attacker gets more than 70 of 100 right." in said
+    assert "all 100 people" in said_of(numbers(bounds=(count(10, 10),)))
 
 
 def judged(status="met", rests_on=(), **more):
     return Judgement(status, "sampled", tuple(rests_on), (), (), more.pop("trials", None), **more)
 
 
-def test_a_verdict_says_what_limits_everybody_unless_it_is_contradicted(numbers, attack):
-    told = {"ceiling": attack(0.65, 0.6001, 0.6999), "groups": (group("m", 0.05),)}
-    said = words.verdict_words(numbers(**told, judgement=judged()))
-    assert "Even an attacker who is told everybody else's secrets recovers 65.0%" in said
-    assert "limits 60.0% to 70.0%)" in said
-    assert "Proved: with confidence 95%, no attacker gets more than 7 of these 10" in said
-    assert "within sampling limits, at most 8)" in said
-    assert "Hardest hit by sex: m, from 30.0% guessed to 80.0% recovered" in said
-    assert "The threshold" not in said
-    refuted = words.verdict_words(numbers(**told, clash=CLASH))
-    assert "Proved" not in refuted
-    assert "Even an" not in refuted
-    real = words.verdict_words(numbers(ceiling=attack(0.65), prior_is_exact=False))
-    assert "if the prior is right)" in real
-    assert "Proved if the prior is right: with confidence" in real
-    beaten = words.verdict_words(numbers(ceiling=attack(0.55)))
-    assert "An attacker who is told everybody else's secrets recovered by chance" in beaten
-
-
-def test_a_count_is_claimed_where_one_is_proved(numbers, share, count):
-    def said(*bounds):
-        return words.verdict_words(numbers(bounds=bounds))
-
-    assert "at most 8); some mechanism with this guarantee reaches 6." in said(
-        share(), count(reached=6)
-    )
-    program = said(share(), count(), count(5, None, name="swap-program"))
-    assert "no attacker gets more than 5 of these 10" in program
-    assert "at most 8)" in program  # of others like them the first one's limit is left
-    assert "within sampling limits, no limit is shown)" in said(share(), count(7, 10))
-    everybody = said(share(), count(10, 10))
-    assert "Nothing below all 10 is proved with confidence 95%." in everybody
-    for bounds in ((share(1.0, 1.0), count()), (share(),), (count(),)):
-        assert "with confidence" not in said(*bounds)
-
-
 @pytest.mark.parametrize(
     ("judgement", "says"),
     [
-        (judged(rests_on=[excess("bound", None, -0.1)]), "is met: a theorem keeps every attacker"),
+        (judged(), "Met: Your threshold, 60 of 100 right on average, is kept."),
+        (judged("exceeded"), "Exceeded: Your threshold, 60 of 100 right on average, is exceeded."),
+        (judged("contradicted"), "An assumption of this report is refuted"),
+        (judged("too few trials", trials=1234), "are too few; about 1,300 would probably do."),
+        (judged("too few trials", trials=7), "about 7 would probably do"),
+        (judged("inconclusive"), "Not decided: No attack is shown to exceed your threshold"),
         (
-            judged(rests_on=[excess("bound", None, -0.1), excess("ceiling", -0.2, -0.1, "g")]),
-            "is met by measurement: the ceiling stays below it",
+            judged("inconclusive", held_back_by="ε = 0.1"),
+            "is not decided: ε = 0.1 has more protection, and misses the threshold.",
         ),
-        (
-            judged("inconclusive", [excess("bound", None, -0.1)], held_back_by="ε = 0.1"),
-            "would be met by itself: a theorem",
-        ),
-        (
-            judged("exceeded", [excess("attack", 0.1, 0.2, name="mine")]),
-            "is exceeded: the attack `mine` gets above it",
-        ),
-        (judged("contradicted"), "cannot be judged while"),
-        (
-            judged(
-                "too few trials",
-                [excess("attack", -0.1, 0.2, name="a"), excess("attack", -0.1, 0.2, "g", "a")],
-                trials=1234,
-            ),
-            "limits of `a`, `a` (g) to tell. About 1,300 trials would.",
-        ),
-        (judged("too few trials", [excess("bound", None, 0.1)], trials=7), "About 7 trials would"),
-        (judged("inconclusive"), "is neither proved nor refuted"),
     ],
 )
 def test_a_threshold_is_judged_in_words(judgement, says, numbers):
-    said = words.verdict_words(numbers(threshold=Accepted(share=0.6), judgement=judgement))
-    assert f"The threshold (a mean share of at most 60.0%) {says}" in said or says in said
-    assert ("Not claimed in the sweep: at ε = 0.1" in said) == (judgement.held_back_by is not None)
+    said = said_of(numbers(threshold=Accepted(share=0.6), judgement=judgement))
+    assert says in said
+    assert ("is kept" in said) == (judgement.status == "met")
 
 
 def test_only_what_is_proved_or_limited_below_speaks_for_a_release(numbers, attack, share):
@@ -302,11 +258,13 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     assert most_vulnerable(numbers(groups=groups[1:])) is None
     hit = numbers(groups=(group("m", 0.05), rare(0.3, 0.1)))
     assert most_vulnerable(hit)[0].group == "rare"
-    said = words.verdict_words(hit)
-    assert "Hardest hit by illness: rare, from 40.0% hit by chance to 50.0% recovered." in said
+    case = TableJudgement(Findings((), (), None), (), (hit,))
+    hardest = glance(case).hardest
+    assert "“illness: rare”" in hardest
+    assert "50 of 100 of them right, guessing 40 of 100" in hardest
     assert "; 40.0% are hit by chance without the release" in " ".join(words.against(hit))
     never = numbers(groups=(rare(0.3, 0.1, share_=0.0),))
-    assert "from 0.0% guessed to" in words.verdict_words(never)
+    assert most_vulnerable(never)[0].guess.share == 0
 
 
 STUDY = {"threat": {"unknown": ["ill"], "targets": 9}, "bounds": {"confidence": [0.9, 0.5]}}

@@ -23,7 +23,7 @@ def glance(case: TableJudgement) -> Glance:
         unit=unit,
         without=Reach(guess, one.guess.row.quantity),
         with_it=_best(one, at),
-        most=_most(one, unit),
+        most=_most(one),
         unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
         hardest=_hardest(one),
         unseen="what the attacker learns elsewhere, other releases about the same people, side "
@@ -45,19 +45,21 @@ def _best(one: JudgedSetting, at: str) -> Reach:
     return Reach(f"{head} {who} gets {{}} right.", best.row.quantity)
 
 
-def _most(one: JudgedSetting, unit: str) -> Reach | None:
+def _most(one: JudgedSetting) -> Reach | None:
     share, count = one.share_bound, one.count_bound
+    if_so = f"if {one.proved_if}, " if one.proved_if else ""
     if share is not None and not one.detail.everybody and share.of_population is not None:
         found = Quantity(value=share.of_population, grade="sampled")
-        return Reach("By a theorem, no attacker gets more than {} right on average.", found)
+        said = f"By a theorem, {if_so}no attacker gets more than {{}} right on average."
+        return Reach(said, found)
     if share is not None:
         found = Quantity(value=share.at_most, grade=one.grade_of(share))
-        return Reach("No attacker gets more than {} right on average.", found)
+        return Reach(f"{if_so}no attacker gets more than {{}} right on average.", found)
     if count is None:
         return None
     found = Quantity(value=count.at_most / count.of, grade=one.grade_of(count))
     times = f"{100 * count.confidence:g} of 100"
-    return Reach(f"In {times} releases, no attacker gets more than {{}} {unit} right.", found)
+    return Reach(f"In {times} releases, {if_so}no attacker gets more than {{}} right.", found)
 
 
 def _accepted(one: JudgedSetting) -> str:

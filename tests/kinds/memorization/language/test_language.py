@@ -220,8 +220,8 @@ def test_the_verdict_names_attack_counts_and_gain(audit):
     case, said = case_of(audit.record), audit.record.verdict
     name, (whole, *_) = LAYOUT.best(case)
     assert said == LAYOUT.verdict(case)
-    assert f"{name} recovers {whole.recovered} of {whole.total} documents" in said
-    assert "0.0% of documents that it never saw" in said
+    assert f"The attack {name} recovers 0 of 100 documents that the model never saw" in said
+    assert f"Counted: {whole.recovered} of {whole.total} documents" in said
     shown = float(said.partition("at least ")[2].partition(" points")[0])
     assert 100 * whole.shown_gain - 0.1001 <= shown <= 100 * whole.shown_gain  # rounded down
 
@@ -263,8 +263,9 @@ def test_a_program_of_too_much_quality_decides_where_no_gain_does(
     assert (case.status, case.grade) == (status, grade)
     assert any("no program of at most 100 bytes" in one for one in case.assumptions)
     said = LAYOUT.verdict(case)
-    assert "The program is evidence of extraction: it does" in said
-    assert ("is accepted" in said) == (threshold is not None)
+    assert "The program is evidence of extraction." in said
+    by_program = status == "exceeded" and grade == "approximate"
+    assert ("a quality of 0.2 for the program" in said) == by_program
     assert [one.at_most for one in case.each[1:]] == ([] if threshold is None else [
         threshold["quality"]])  # fmt: skip
 
@@ -294,7 +295,7 @@ def test_every_attack_has_its_picture_with_the_numbers_behind_it(kept):
 
 def test_the_page_asks_nobody_for_anything(kept):
     html = render_html(kept.record)
-    assert "generation recovers" in repr(kept)
+    assert "of 100 documents without" in repr(kept)
     assert "<script" not in html
     assert "1 of 100" in html  # the canaries' guess
     assert "recovered beside" not in html
