@@ -3,7 +3,7 @@
 All come from the code: the reference lists every public name of every room with its first line,
 the citations say which paper's theorem is computed where, and which tests say that they test it,
 the parts are those that a study file can name, with their options, the statements are those that
-``narcissus reproduce`` computes, and what came of it.
+``narcissus reproduce`` computes, and the outcome.
 
     python docs/build.py            # write
     python docs/build.py --check    # exit 1 if a page is out of date
@@ -262,7 +262,7 @@ LONGEST = 5.0
 
 
 def statements() -> str:
-    """Write the page of statements: each is computed, so that the page says what came of it.
+    """Write the page of statements: each is computed, so that the page says the outcome.
 
     Those that are made from pieces take long, and are only named.
     """
@@ -274,7 +274,7 @@ def statements() -> str:
         "# Statements",
         "",
         "Every numbered statement, figure and table that `narcissus reproduce` computes: what it "
-        "says, what came of it, what to run to see it in a setting of your own, and the tests "
+        "says, the outcome, what to run to see it in a setting of your own, and the tests "
         "that say, by the mark `states`, that they test it. A claim is *proved* (for all that it "
         "speaks of: the proof is named, and computed on cases), *checked* (exactly, in the cases "
         "named) or *played* (sampled, with limits). `narcissus reproduce PAPER --statement S` "

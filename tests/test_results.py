@@ -66,9 +66,7 @@ def test_what_is_taken_as_given_weakens_a_proof():
     given = Bound(0.25, "success", "a theorem", takes_as_given=("the prior is the true one",))
     assert given.grade == given.to_dict()["grade"] == "proved if"
     assert str(given) == (
-        "PROVED IF: success at most 0.25\n"
-        "  by a theorem\n"
-        "  taken as given: the prior is the true one"
+        "PROVED IF: success at most 0.25\n  by a theorem\n  assumed: the prior is the true one"
     )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 MOST_UNPACKED = 2**28  # bytes of a trial; one of a million people has some 10 million
 
 TIE = 1e-12
-"""Numbers that differ by so small a part are the same: their last digits hang on the processor."""
+"""Numbers that differ by so small a part are equal: last digits depend on the processor."""
 
 Arrays = Mapping[str, NDArray[np.generic]]
 

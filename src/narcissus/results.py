@@ -118,7 +118,7 @@ class Bound(Result):
         head = kept if self.valid else "NOT A BOUND (shown for comparison only)"
         lines = [f"{head}: {self.quantity} at most {upper(self.value)}", f"  by {self.theorem}"]
         lines += [f"  assuming {a}" for a in self.assumptions]
-        lines += [f"  taken as given: {a}" for a in self.takes_as_given]
+        lines += [f"  assumed: {a}" for a in self.takes_as_given]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

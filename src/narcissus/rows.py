@@ -224,7 +224,7 @@ class Findings:
     rows: tuple[StudyRow, ...]
     detail: Any  # Model of the kind: what is no number of an attack, a bound, a measure
     confidence: float | None = None  # Of all limits together
-    premises: tuple[str, ...] = ()  # What every sampled row takes as given
+    premises: tuple[str, ...] = ()  # What every sampled row assumes
     refuted: tuple[str, ...] = ()  # Contradictions that the kind found beside those of rows
     void: bool = False  # Whether nothing can be concluded from the rows
     # Status of a kind that weighs for itself and leaves it open, whatever is accepted
@@ -419,7 +419,7 @@ class StudyJudgement:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the status takes as given."""
+        """What the status assumes."""
         if self.status == "not assessed":
             return ()
         rows = [row for one in self.alike for row in one.rests_on]

@@ -118,7 +118,7 @@ def test_columns_are_checked_before_any_work():
 
 
 def test_work_that_is_too_long_is_refused_before_it_starts():
-    with pytest.raises(LongWorkError, match="310 people held against 140 rows"):
+    with pytest.raises(LongWorkError, match="310 people compared with 140 rows"):
         play("fresh", hours=1e-9)
 
 

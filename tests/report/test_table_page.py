@@ -124,7 +124,7 @@ def test_order_of_the_page(table_record, blocks):
 def test_real_rows_are_an_assumption(table_record, blocks):
     record = table_record(1)
     record.study["threat"]["people"] = "rows"
-    [given] = [b for b in blocks(page_of(record), Items) if b.title.startswith("Taken as given")]
+    [given] = [b for b in blocks(page_of(record), Items) if b.title.startswith("Assumed")]
     assert any("real people of the table" in item for item in given.items)
 
 
@@ -553,9 +553,9 @@ def test_sentences_about_numbers_do_not_contradict_each_other(every_record, sing
         for one in KIND.judged(record).settings:
             found = " ".join(against(one))
             for name, attack in one.attacks.items():
-                learns = f"Sampled: the attack `{name}` learns from the release"
+                learns = f"Estimated: the attack `{name}` learns from the release"
                 assert learns not in found or (
                     attack.sure_gain > 0 and percent(attack.share) in found
                 )
             some = [a for a in one.attacks.values() if a.sure_gain > 0 and a.about.uses != "prior"]
-            assert bool(some) == bool(re.search("Sampled: the attack `[^`]+` learns", found))
+            assert bool(some) == bool(re.search("Estimated: the attack `[^`]+` learns", found))

@@ -125,7 +125,7 @@ class Conversation:
             ) from error
 
     def transcript(self, trial: int, attempt: Any) -> Transcript:
-        """Return what was said, with what came of it."""
+        """Return what was said, with the outcome."""
         greeting = "" if self.greeting is None else written(self.greeting)
         exchanges = tuple(self._exchanges)
         return Transcript(trial, greeting, exchanges, self.questions, written(attempt))

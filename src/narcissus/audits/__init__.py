@@ -1,4 +1,4 @@
-"""Audits: play a study, or a data frame with plain arguments, and see what came of it."""
+"""Audits: play a study, or a data frame with plain arguments, and get the outcome."""
 
 from narcissus.audits.of_synthetic import audit_synthetic
 from narcissus.audits.of_table import Arguments, audit

@@ -367,7 +367,7 @@ class Likeness:
         if self.apart:
             numbers += (
                 f"within 1e-9 ({self.apart:,} of them differ, by {self.largest:.2g} at most: the "
-                "last digits hang on the processor)"
+                "last digits depend on the processor)"
             )
         else:
             numbers += "the same to the last digit"

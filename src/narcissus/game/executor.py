@@ -19,7 +19,7 @@ from narcissus.observer import SILENT, Observer
 Job = Callable[[str], Any]
 """Plays a key; can be pickled where it is to be sent."""
 Ended = Generator[tuple[str, Any], None, None]
-"""Keys with what came of them, in the order in which they end."""
+"""Keys with the outcome of them, in the order in which they end."""
 
 WORTH_SENDING = 10.0
 """Seconds of work that is worth the start of workers, which takes two."""

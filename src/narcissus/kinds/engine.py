@@ -112,7 +112,7 @@ class Kind(Generic[StudyT, WorkT]):
         return getattr(detail, "confidence", None)
 
     def premises(self, detail: Any) -> tuple[str, ...]:
-        """Return what every sampled number takes as given."""
+        """Return what every sampled number assumes."""
         return ()
 
     def void(self, detail: Any) -> bool:

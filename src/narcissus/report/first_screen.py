@@ -73,7 +73,7 @@ class Glance:
     where: str = ""
     why: str = ""
     undecided: str = ""
-    plainly: str = "You set no threshold, so this report measures and does not judge."
+    plainly: str = "You set no threshold, so this report only measures."
     given: Sequence[str] = ()
     notes: Sequence[str] = ()
 

@@ -143,8 +143,8 @@ class Verdict:
     numbers: Sequence[tuple[str, str, str, Grade]] = ()
     setting: str = ""  # Of a sweep, which one the numbers are for: ``"ε = 1"``
     where: str = ""  # Added to the status where it is not that of all settings: ``"at ε = 1"``
-    # The weakest grade that the status leans on: one weaker than "sampled", or that takes something
-    # as given, is shown without colour
+    # The weakest grade that the status depends on; one weaker than "sampled", or an assumption,
+    # gives the verdict an edge of dashes
     rests_on: Grade = "not assessed"
     assumptions: Sequence[str] = ()
     contradictions: Sequence[str] = ()  # They come first of all

@@ -107,7 +107,9 @@ def read_record(path: Path | str) -> Record:
     path = Path(path)
     path = path / "record.json" if path.is_dir() else path
     if not path.exists():
-        raise InputError(f"no such record: {path}")
+        raise InputError(
+            f"no such record: {path}; name a record.json, or the results folder that it is in"
+        )
     text = read_bytes(path, largest=LARGEST)
     with parsing(path, "a record"):
         try:

@@ -73,7 +73,7 @@ class Record(BaseModel):
     verdict: str = Field(description="The verdict in words, one short paragraph.")
     grade: Grade = Field(description="The weakest grade of what the status rests on.")
     assumptions: list[str] = Field(
-        description="What the status takes as given besides the guarantee and the game."
+        description="What the status assumes besides the guarantee and the game."
     )
     contradictions: list[str] = Field(
         description="Pairs of statements in this record that cannot both hold."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_origin
@@ -206,8 +206,38 @@ def validate(model: type[ModelT], document: Document) -> ModelT:
             found.setdefault(path, []).append(_message(model, fault, path))
         # A value that may be of two types fails once as each: one message, about what is nearest.
         deepest = [p for p in found if not any(o != p and o[: len(p)] == p for o in found)]
-        messages = [f"{document.place(p)}: {' or '.join(dict.fromkeys(found[p]))}" for p in deepest]
+        messages = [f"{document.place(p)}: {_either(found[p])}" for p in deepest]
         raise StudyError("\n".join(dict.fromkeys(messages))) from error
+
+
+def _either(messages: Sequence[str]) -> str:
+    """Join what a value may be instead, of messages about one key: "must be a number or a list"."""
+    first, *others = dict.fromkeys(messages)
+    parts = [one.rpartition(", got ") for one in (first, *others)]
+    key, _, _ = parts[0][0].partition(" must be ")
+    if others and all(head.startswith(f"{key} must be ") for head, _, _ in parts):
+        more = " or ".join(head.removeprefix(f"{key} must be ") for head, _, _ in parts)
+        return f"{key} must be {more}, got {parts[0][2]}"
+    return " or ".join([first, *others])
+
+
+_PLAINER = (
+    (r"Input should be a valid integer.*", "must be a whole number"),
+    (r"Input should be a valid string", "must be a text"),
+    (r"Input should be a valid boolean.*", "must be true or false"),
+    (r"Input should be a valid dictionary.*", "must be a section"),
+    (r"Input should be a valid", "must be a"),
+    (r"Input should be greater than or equal to", "must be at least"),
+    (r"Input should be less than or equal to", "must be at most"),
+    (r"Input should be greater than", "must be above"),
+    (r"Input should be less than", "must be below"),
+    (
+        r"List should have at least (\d+) items? after validation, not \d+",
+        r"needs \1 entry or more",
+    ),
+    (r"Input should be", "must be"),
+)
+"""What pydantic says of a mistake, and what we do."""
 
 
 def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
@@ -226,6 +256,8 @@ def _message(model: type[BaseModel], fault: Any, path: Path_) -> str:
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return _of_no_kind(fault, key)
     text = fault["msg"].removeprefix("Value error, ")
+    for pattern, words in _PLAINER:
+        text = re.sub(pattern, words, text)
     got = "" if isinstance(fault["input"], dict) else f", got {fault['input']!r}"
     return f"`{key}`: {text}{got}" if path else f"{text}{got}"
 

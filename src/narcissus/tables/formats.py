@@ -57,7 +57,7 @@ def read_frame(path: Path, remarks: list[str]) -> pd.DataFrame:
     """
     size = file_size(path)
     if size == 0:
-        raise InputError(f"{path} is empty")
+        raise InputError(f"{path} is empty: a header and rows are needed")
     suffix = path.suffix.lower()
     if suffix in STATISTICS:
         return _statistics(path, size, remarks)
@@ -194,7 +194,7 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int) -> io.BytesIO:
                         return io.BytesIO(text)
             finally:
                 book.close()
-    raise InputError(f"{path} is empty")
+    raise InputError(f"{path} is empty: a header and rows are needed")
 
 
 def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> bytes:

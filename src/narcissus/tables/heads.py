@@ -57,7 +57,7 @@ def find_head(name: str, lines: Sequence[str], marks: str) -> Head:
     usual = next((mark for mark in marks if mark in first), marks[0])
     rows = _rows(lines, usual, skipped)
     if not rows:
-        raise InputError(f"{name} is empty")
+        raise InputError(f"{name} is empty: a header and rows are needed")
     delimiter, at, is_regular = usual, 0, _is_regular(rows)
     if is_regular:
         at = _below_title(rows, lines)

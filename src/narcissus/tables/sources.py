@@ -124,7 +124,7 @@ def _check_file(path: Path) -> None:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     if file_size(path, largest=2**63) == 0:
-        raise InputError(f"{path} is empty")
+        raise InputError(f"{path} is empty: a header and rows are needed")
 
 
 def too_many_rows(name: str, max_rows: int, rows: int | None = None) -> TooLargeError:
@@ -195,7 +195,7 @@ def frame_columns(
     """Return the positions of the columns of a data frame to keep, after checking it."""
     names = [str(column) for column in frame.columns]
     if not names:
-        raise InputError(f"{source} is empty")
+        raise InputError(f"{source} is empty: a header and rows are needed")
     kept = chooser(source, choose, drop)(names)
     if len(frame) == 0:
         raise InputError(f"{source} holds no rows")

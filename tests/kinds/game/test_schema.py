@@ -126,7 +126,7 @@ def test_a_part_of_ones_own_has_the_options_of_its_signature(tmp_path):
     assert (made.n, made.rate) == (3, 0.5)
     for world, said in {
         'name = "mine:World"': "the key `world.n` is missing",
-        'name = "mine:World"\nn = "3"': "`world.n`: Input should be a valid integer, got '3'",
+        'name = "mine:World"\nn = "3"': "`world.n`: must be a whole number, got '3'",
         'name = "mine:World"\nn = 3\nrat = 1': "has the options n, rate; did you mean `rate`",
         'name = "mine:world"\nn = 3': "key `world.n`: the world `mine:world` has no options",
     }.items():

@@ -62,9 +62,7 @@ def excess(role, low, high, group="", name=None, of="share"):
 
 def test_limits_are_rounded_to_the_safe_side(numbers, attack, share, count):
     best = attack(gain_low_joint=0.0129, gain_low=0.0, gain_high=0.3001)
-    assert "apart by 1.2 points to 30.1 points" in " ".join(
-        words.against(numbers(attacks={"a": best}))
-    )
+    assert "(1.2 to 30.1 points more)" in " ".join(words.against(numbers(attacks={"a": best})))
     bounded = numbers(bounds=(share(most=0.70001), count()))
     assert "more than 70.1% of these people on average, 20.1 points above" in " ".join(
         words.in_favour(bounded)
@@ -182,7 +180,7 @@ def test_a_limit_on_a_count_is_spoken_for_by_the_count(numbers, share):
         "Proved if the prior is right: with confidence 95%, no attacker gets more"
     )
     assert "than 7 of these 10" in proved
-    assert proved.endswith("limits, 8).")
+    assert proved.endswith("estimated: 8).")
     assert said(0.1) == []
     assert said(-0.1, bounds=(share(),)) == []
 
@@ -213,7 +211,7 @@ def test_what_speaks_against_a_release(numbers, attack, share):
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({}, "Sampled: the attack `a` learns from the release: it recovers 60.0%, and the same "
+        ({}, "Estimated: the attack `a` learns from the release: it recovers 60.0%, and the same "
              "attempts 40.0% of fresh people"),
         ({"baseline_exact": False}, "attack 40.0% if it is shown a release of other secrets"),
         (
@@ -231,7 +229,8 @@ def test_what_the_best_attack_gains_is_said_at_the_joint_level(more, says, numbe
     [said] = words.against(numbers(attacks={"a": attack(**more)}))
     assert says in said
     low = more.get("gain_low_joint", 0.1)
-    assert f"apart by {points(-1.0 if low is None else low)} to 30.0 points" in said
+    least = points(-1.0 if low is None else low).removesuffix(" points")
+    assert f"({least} to 30.0 points more)" in said
 
 
 def test_the_hardest_hit_group_is_the_one_that_is_surely_hit_hardest(numbers):
@@ -262,7 +261,7 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     hardest = glance(case).hardest
     assert "“illness: rare”" in hardest
     assert "50 of 100 of them right, guessing 40 of 100" in hardest
-    assert "; 40.0% are hit by chance without the release" in " ".join(words.against(hit))
+    assert "; 40.0% are right by chance without the release" in " ".join(words.against(hit))
     never = numbers(groups=(rare(0.3, 0.1, share_=0.0),))
     assert most_vulnerable(never)[0].guess.share == 0
 

@@ -1,4 +1,4 @@
-"""The small things that statements are computed on, held against counts by hand."""
+"""The small things that statements are computed on, compared with counts by hand."""
 
 from __future__ import annotations
 

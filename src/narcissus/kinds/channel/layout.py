@@ -356,9 +356,7 @@ def _threat(record: Record, detail: ChannelDetail) -> Section:
                 ]
             ),
             Facts(facts),
-            Items(
-                "Taken as given (assumptions; nothing here tests them)", [ASSUMED[detail.source]]
-            ),
+            Items("Assumed (nothing here tests it)", [ASSUMED[detail.source]]),
         ],
     )
 

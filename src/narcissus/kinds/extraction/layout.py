@@ -252,7 +252,7 @@ def _sandbox(found: ProgramFound) -> list[Block]:
         Facts(facts),
         Grid(
             "Attempts to break out, made before the program was run",
-            ["Attempt", "What came of it"],
+            ["Attempt", "Result"],
             walls.checks,
         ),
     ]

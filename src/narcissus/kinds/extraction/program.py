@@ -1,4 +1,4 @@
-"""What came of a program that claims to extract data, as rows and detail; what its runs may take.
+"""The outcome of a program that claims to extract data, as rows and detail; what its runs may take.
 
 A study of a language model may run such a program, too.
 """
@@ -35,7 +35,7 @@ class IsolationLayers(Fact):
     missing: tuple[str, ...] = Field(description="Layers that the machine lacks.")
     not_hidden: tuple[str, ...] = Field((), description="What the program could still find out.")
     checks: tuple[tuple[str, str], ...] = Field(
-        description="Attempts to break out, made before the program was run, and what came of them."
+        description="Attempts to break out, made before the program was run, and their outcome."
     )
 
     @property
@@ -93,7 +93,7 @@ class ProgramDetail(Fact):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the verdict takes as given; no run of a program can be traced to another."""
+        """What the verdict assumes; no run of a program can be traced to another."""
         if self.verdict_grade == "proved":
             return ()
         shared = ", and draw nothing from the start of the interpreter that they share"
@@ -194,7 +194,7 @@ def program_not_assessed(evidence: ExtractionEvidence) -> list[NotAssessed]:
 
 @dataclass(frozen=True)
 class ProgramFound:
-    """What came of a program: its verdict beside the shares of its runs."""
+    """The outcome of a program: its verdict beside the shares of its runs."""
 
     detail: ProgramDetail
     rows: tuple[StudyRow, ...]  # Of the measure "success"

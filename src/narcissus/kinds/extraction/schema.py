@@ -45,7 +45,7 @@ class ExtractionRun(SeededRun):
     workers: int = Field(1, ge=1, description="Runs of the program at the same time.")
     server: bool = Field(
         False,
-        exclude=True,  # what came of it is in the results, as `served`
+        exclude=True,  # the outcome is in the results, as `served`
         description="Fork the runs from one jailed process that has imported what the program "
         "needs (numpy, torch, transformers and the like): a start of seconds is paid once.",
     )

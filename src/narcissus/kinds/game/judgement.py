@@ -279,7 +279,7 @@ class GameJudgement(StudyJudgement):
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What that takes as given."""
+        """What that assumes."""
         found = [text for row in self.rests_on for text in row.quantity.takes_as_given]
         return tuple(dict.fromkeys(found))
 

@@ -440,7 +440,7 @@ def _setting(record: Record, case: GameJudgement) -> Section:
     blocks.append(Facts(rows))
     proving = [*case.proofs, *([] if case.needed is None else [case.needed])]
     if assumed := dict.fromkeys(text for row in proving for text in row.quantity.takes_as_given):
-        title = "Taken as given by what is proved if (assumptions; tested as far as was played)"
+        title = "Assumed by what is proved if (tested as far as was played)"
         blocks.append(Items(title, list(assumed)))
     return Section("Threat model and statement", blocks)
 

@@ -64,7 +64,7 @@ class Declared(Fact):
 
 
 class MembershipDetail(Fact):
-    """The models, and what is taken as given."""
+    """The models, and what is assumed."""
 
     models: Positive
     targets: Positive

@@ -130,7 +130,7 @@ class SecretsLayout(Layout):
             most=None if worst.bound is None else Reach(
                 "No attacker names more than {}.", worst.bound.quantity
             ),
-            unlimited="Any attacker might name all 100: training without noise sets no limit.",
+            unlimited="Any attacker might name all 100: only noise in training sets a limit.",
             hardest=f"Hit hardest, of the settings tried: {worst.label}." if several else NO_GROUPS,
             unseen="secrets of another kind, other models, attackers who know more",
             accepted="" if worst.at_most is None else f"{100 * worst.at_most:g} of 100 secrets",

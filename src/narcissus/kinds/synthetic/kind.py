@@ -127,7 +127,7 @@ class SyntheticDetail(Fact):
         if {risk.risk for risk in self.risks} | {BY_VALUE} != set(RISKS):
             raise ValueError(f"each risk must be there: {', '.join(RISKS)}")
         if (self.unlike is None) != (self.files.control == 0):
-            raise ValueError("there is a control, and it was not held against the real data")
+            raise ValueError("there is a control, and it was not compared with the real data")
         return self
 
 
@@ -221,7 +221,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         attacks = _ATTACKS + 6 * len(threat.secrets(files))
         return (
             _SECONDS * people * files.synthetic * files.table.columns * attacks,
-            f"{people:,} people held against {files.synthetic:,} rows",
+            f"{people:,} people compared with {files.synthetic:,} rows",
         )
 
     def measure(self, work: SyntheticWork, done: Done, options: RunOptions) -> Findings:
@@ -248,7 +248,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         columns: Sequence[str] = (),
         least: int = 10,
     ) -> Findings:
-        """Limit what came of an assessment.
+        """Limit the outcome of an assessment.
 
         confidence: of all claims together.
         columns: columns whose values make groups.

@@ -84,7 +84,7 @@ class Truth:
             "groups": self.population.members.sums(np.ones(self.population.targets.people)),
             "guess": np.array([guess.sum(), (guess**2).sum()]),
             "guessed": np.array(hits.mean()),
-            # Count hits where chances say nothing: in a group that is told by the secrets, and
+            # Count hits where chances say nothing: in a group determined by the secrets, and
             # on people about whom the prior may be wrong.
             "group_guess": self._by_group(guess if self.trusted else hits, hits),
             "group_guess_squares": self._by_group(guess**2 if self.trusted else hits, hits),

@@ -111,9 +111,9 @@ class SettingDetail(Fact):
     """Level of each lower limit of an attack, so that all of them hold at once."""
     precision: PrecisionDetail | None = None
     given: tuple[str, ...] = ()
-    """What baselines and the ceiling take as given."""
+    """What baselines and the ceiling assume."""
     declared: tuple[str, ...] = ()
-    """What bounds take as given besides."""
+    """What bounds assume besides."""
     prior_is_exact: bool
     everybody: bool = False
     """Whether the people are the whole table."""
@@ -523,7 +523,7 @@ class TableBound:
         self.reached: Any = facts.get("reached")
         self.of: Any = None if self.is_share else facts["people"]
         if self.grade not in ("proved if" if self.takes_as_given else "proved", "not assessed"):
-            raise ValueError("its grade is another than what it takes as given allows")
+            raise ValueError("its grade is another than what it assumes allows")
 
     @property
     def counts(self) -> bool:
@@ -672,14 +672,14 @@ class SettingFound:
 
     @property
     def proved_if(self) -> str:
-        """What the bounds take as given, in a few words; empty for nothing."""
+        """What the bounds assume, in a few words; empty for nothing."""
         given = [] if self.detail.prior_is_exact else ["the prior is right"]
         given += ["what was declared holds"] if self.detail.is_declared else []
         return " and ".join(given)
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What bounds take as given."""
+        """What bounds assume."""
         return (*self.detail.given, *self.detail.declared)
 
     @property

@@ -101,15 +101,22 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
     return table
 
 
+def _columns(table: Table, key: str, names: Sequence[str]) -> list[int]:
+    try:
+        return [table.index(name) for name in names]
+    except InputError as error:
+        raise InputError(f"`{key}`: {error}") from error
+
+
 def unknown_columns(study: TableStudy, table: Table) -> tuple[int, ...]:
     """Return the indices of the columns that the attacker does not know."""
     threat = study.threat
     if threat.unknown is not None:
-        unknown = [table.index(name) for name in threat.unknown]
+        unknown = _columns(table, "threat.unknown", threat.unknown)
         if len(set(unknown)) != len(unknown):
             raise InputError(f"`threat.unknown` names a column twice: {threat.unknown}")
     else:
-        known = {table.index(name) for name in threat.known or []}
+        known = set(_columns(table, "threat.known", threat.known or []))
         unknown = [c for c in range(table.columns) if c not in known]
         if not unknown:
             raise InputError("`threat.known` names every column: there is nothing to reconstruct")

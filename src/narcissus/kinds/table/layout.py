@@ -143,7 +143,7 @@ class TableLayout(Layout):
         found = [
             RealFigure(
                 "The prior",
-                f"{name}, made from the rows: all that is guessed, proved or compared leans on it."
+                f"{name}, made from the rows: every guess, limit and comparison depends on it."
                 f"{copies}",
                 (),
             ),
@@ -517,7 +517,7 @@ def _threat(record: Record, setting: JudgedSetting) -> Section:
         Facts(threat_facts(record, setting)),
     ]
     if assumptions:
-        title = "Taken as given by the proved numbers (assumptions; nothing here tests them"
+        title = "Assumed by the proved limits (nothing here tests it"
         title += ", but for what is said to be tested)" if given else ")"
         blocks.append(Items(title, list(dict.fromkeys(assumptions))))
     return Section("Threat model and assumptions", blocks)
@@ -652,7 +652,7 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
         text.append(
             "The prior may be wrong about these people. So every attack is also shown a decoy: a "
             "release of other secrets, drawn from the prior for the same known columns. What it "
-            "scores there on the true secrets is its baseline, and is held against what the prior "
+            "scores there on the true secrets is its baseline, and is compared with what the prior "
             "says of the same guesses; where the two differ beyond limits, the prior is refuted."
         )
     return text

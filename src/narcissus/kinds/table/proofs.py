@@ -64,7 +64,7 @@ PILOT = 256  # people by whom a point of the profile is chosen
 PROGRAM_CELLS = 4_000
 POINT_CELLS = 50_000
 NEGLIGIBLE = 1e-17  # tails below it are below what any confidence leaves open, as a float
-GUESSES = 1 << 13  # people whose best guess is held against the whole profile at a time
+GUESSES = 1 << 13  # people whose best guess is compared with the whole profile at a time
 POINTS = 8  # epsilons whose multipliers are tried where the program is not solved
 # Most values of a person that are listed from factors; where more matter, limits are valid and
 # less sharp.

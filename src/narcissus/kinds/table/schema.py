@@ -130,8 +130,8 @@ class ThreatSpec(Strictly):
     people: Literal["prior", "rows", "all"] = Field(
         "prior",
         description="Where they come from: drawn from the prior, which is then known exactly, "
-        "or real rows of the table, or all of them; then baselines, ceiling and bounds lean on the "
-        "prior.",
+        "or real rows of the table, or all of them; then baselines, ceiling and bounds depend on "
+        "the prior.",
     )
     within: dict[str, Annotated[float, Field(ge=0)]] = Field(
         {},

@@ -14,8 +14,6 @@ from narcissus.report.format import percent as rounded
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 
-SAMPLED_TOO = "the people played and within sampling limits for all people like them."
-
 
 def percent(share: float | None) -> str:
     return "not known" if share is None else f"{100 * share:.1f}%"
@@ -57,7 +55,7 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
             return []
         people, whole = numbers.detail.people, numbers.count_of_population(count.confidence)
         like = "no limit is shown" if whole is None else whole
-        others = f" (of any {people} like them, within sampling limits, {like})"
+        others = f" (for any {people} people like them, estimated: {like})"
         return [
             f"{proved_if}: with confidence {100 * count.confidence:g}%, no attacker gets more "
             f"than {count.at_most} of these {people}{'' if numbers.detail.everybody else others}."
@@ -90,7 +88,7 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
     ceiling = numbers.ceiling
     if ceiling is not None and any(e.role == "ceiling" and not e.group for e in below):
         items.append(
-            "Sampled: told everybody else's secrets, an attacker recovers "
+            "Estimated: told everybody else's secrets, an attacker recovers "
             f"{percent(ceiling.share)}, at most {upper(100 * ceiling.high, places=1)}% within "
             f"limits{given_text}."
         )
@@ -98,7 +96,7 @@ def in_favour(numbers: JudgedSetting) -> list[str]:
     if groups:
         worst = max(groups, key=lambda e: e.high or 0.0)
         items.append(
-            f"Sampled: in {len({e.group for e in groups})} groups the limits stay below the "
+            f"Estimated: in {len({e.group for e in groups})} groups the limits stay below the "
             f"threshold, nearest in {worst.group}{given_text}."
         )
     return items
@@ -135,7 +133,7 @@ def against(numbers: JudgedSetting) -> list[str]:
         if excess.role == "attack" and least is not None and least > 0:
             who = f" of {excess.group}" if excess.group else ""
             items.append(
-                f"Sampled: the attack `{excess.name}` is {points(excess.value)}{who} above what "
+                f"Estimated: the attack `{excess.name}` is {points(excess.value)}{who} above what "
                 f"the threshold allows (at least {lower(100 * least, places=1)} points)."
             )
     if numbers.best is not None and best is not None:
@@ -151,7 +149,7 @@ def against(numbers: JudgedSetting) -> list[str]:
         group, name, found = worst
         share, how = without(group, found)
         items.append(
-            f"Sampled: hardest hit by {group.by}: {group.group} "
+            f"Estimated: hardest hit by {group.by}: {group.group} "
             f"({percent(group.share_of_people)} of the people). The attack "
             f"`{name}` recovers {percent(found.share)} of them; {share} are {how} without the "
             "release (beyond limits that hold for all groups, attacks and settings at once)."
@@ -175,11 +173,10 @@ def _best_attack(name: str, best: PlayedAttack) -> list[str]:
             if best.fact("baseline_exact")
             else f"attack {chance} if it is shown a release of other secrets"
         )
-        + f" (apart by {lower(100 * low, places=1)} points to "
-        f"{upper(100 * best.gain_high, places=1)} points, within limits)"
+        + f" ({lower(100 * low, places=1)} to {upper(100 * best.gain_high, places=1)} points more)"
     )
     if low > 0:
-        return [f"Sampled: the attack `{name}` learns from the release: {both}."]
+        return [f"Estimated: the attack `{name}` learns from the release: {both}."]
     rough = best.approximate
     if best.gain > 0 and rough is not None and rough[0] > best.baseline:
         return [
@@ -208,7 +205,7 @@ def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttac
 def without(group: GroupFound, attack: GroupAttack) -> tuple[str, str]:
     """Describe a group's score without the release: by the guess, or by chance."""
     if attack.chance is not None and attack.chance > group.guess.share:
-        return percent(attack.chance), "hit by chance"
+        return percent(attack.chance), "right by chance"
     return percent(group.guess.share), "guessed"
 
 

@@ -191,7 +191,7 @@ def guarantee_page(
     )
     model = Section("Threat model and assumptions", [
         Facts([("Guarantee", guarantee.describe())]),
-        Items("Taken as given (assumptions; nothing here tests them)", given),
+        Items("Assumed (nothing here tests it)", given),
     ])  # fmt: skip
     how = f"By {found.theorem}. A guarantee limits Bayes security from below; {how}"
     return sheet(

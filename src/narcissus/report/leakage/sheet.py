@@ -64,7 +64,7 @@ def sheet(
 
 
 def assessed(headline: str, grade: Grade, **more: Any) -> Verdict:
-    """Return the verdict of a result that is held against no threshold."""
+    """Return the verdict of a result that is compared with no threshold."""
     return Verdict("no threshold", headline, rests_on=grade, **more)
 
 

@@ -326,7 +326,7 @@ def _informed(study: ClassifierStudy, sides: ImageSides, guessed: FloatArray) ->
     least, count, fresh = study.success.correlation, len(guessed), len(sides.fresh)
     alike = normalised(sides.trained[:count]) * normalised(guessed)
     own = np.clip(alike.sum(axis=1), -1.0, 1.0)
-    # each fresh image is held against one of the guesses, so that they are independent
+    # each fresh image is compared with one of the guesses, so that they are independent
     turn = np.arange(fresh) % count
     theirs = (normalised(sides.fresh) * normalised(guessed)[turn]).sum(axis=1) >= least
     named = int((own > nearest_points(guessed, sides.fresh).correlation).sum())

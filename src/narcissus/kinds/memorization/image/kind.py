@@ -297,7 +297,7 @@ def _close(images: CaptionedImages, attempts: Attempts, relation: CloseUnlike) -
 def _masks(
     division: DividedImages, found: AttackedImages, copies: tuple[int, ...], *, alike: bool
 ) -> tuple[BoolArray, BoolArray]:
-    """Return which images trained on are in a group, and which fresh ones it is held against."""
+    """Return which images trained on are in a group, and which fresh ones it is compared with."""
     ours, theirs = division.trained.copies, division.fresh.copies
     return (
         np.isin(ours, copies) | (not copies),

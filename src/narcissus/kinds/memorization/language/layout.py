@@ -285,7 +285,7 @@ def _program(case: StudyJudgement) -> ProgramFound | None:
 
 
 def _program_words(case: StudyJudgement) -> str:
-    """Describe what came of the program, and what was accepted; '' where there is none."""
+    """Describe the outcome of the program, and what was accepted; '' where there is none."""
     program = case.detail.program
     if program is None:
         return ""
@@ -324,7 +324,7 @@ def _of_shadows(counts: Sequence[int], group: Counted, case: StudyJudgement) -> 
 def _membership(scores: Sequence[StudyRow], told: Sequence[StudyRow]) -> Iterator[Block]:
     yield Text(
         [
-            "Was this document in the training text? A score is held against a threshold above "
+            "Was this document in the training text? A score is compared with a threshold above "
             "which, at the level of a claim, at most so many fresh documents are; the share of "
             "documents trained on that are above it is a count."
         ]

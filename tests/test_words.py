@@ -1,0 +1,111 @@
+"""What a person reads: no listed word, short first screens, terms that are defined."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from narcissus.report import page_of, render_text
+from narcissus.report.format import GRADES, STATUS
+from narcissus.report.words import TERMS, words_in
+from narcissus.study.reading import read_record
+
+ROOT = Path(__file__).resolve().parents[1]
+LISTED = {
+    pattern: remedy
+    for line in (ROOT / "tests" / "words.txt").read_text().splitlines()
+    if not line.startswith("#")
+    for pattern, remedy in [line.split("\t")]
+}
+RECORDS = [
+    *sorted((ROOT / "tests" / "study" / "kept").glob("*.json")),
+    *sorted((ROOT / "tests" / "study" / "records" / "last").glob("*.json")),
+]
+HELP = sorted((ROOT / "src" / "narcissus" / "cli" / "help").glob("*.txt"))
+# The theory and the tables of other pages quote papers; a list of changes tells what was
+OWN = {"theory.md", "errata.md", "error-rates.md", "reference.md", "citations.md"}
+PAGES = [
+    ROOT / "README.md",
+    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in OWN),
+]
+NEGATIONS = r"\b(no|not|none|nobody|nothing|never|cannot|neither|without)\b|n't\b"
+MOST_WORDS = 30
+
+
+def listed(text):
+    flat = re.sub(r"\s+", " ", text)
+    return [
+        f"{found[0]!r} (write: {remedy})"
+        for pattern, remedy in LISTED.items()
+        for found in re.finditer(pattern, flat, re.IGNORECASE)
+    ]
+
+
+def sentences(text):
+    return [one for one in re.split(r"(?<=[.?!]) (?=[A-Z“])", text) if one]
+
+
+def on_first_screen(first):
+    """Give all that a first screen says but names and numbers of the study itself."""
+    said = [first.answer, *(text for text, _ in first.sentences), first.hardest, *first.rests_on]
+    return [one for text in [*said, first.not_looked_at] for one in sentences(text)]
+
+
+def negations(sentence):
+    """Count what says no; "without the release" is a name, as "nobody" in a list of one is not."""
+    bare = re.sub(
+        r"[Ww]ithout the (release|model|output)|no better than|no lower limit", "", sentence
+    )
+    return len(re.findall(NEGATIONS, bare, re.IGNORECASE))
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_first_screen_is_short_says_what_is_and_needs_no_word_that_is_not_defined(path):
+    record = read_record(path)
+    for status in STATUS:
+        for change in ({}, {"status": status}, {"contradictions": ["Refuted: that it rains."]}):
+            if status == "compared":
+                continue
+            first = page_of(record.model_copy(update=change), internal=True).first
+            for sentence in on_first_screen(first):
+                assert len(sentence.split()) <= MOST_WORDS, sentence
+                assert negations(sentence) <= 1, sentence
+                assert not listed(sentence), sentence
+    text = render_text(record, internal=True)
+    body, _, glossary = text.partition("\nWords\n-----\n")
+    met = {entry for line in body.splitlines() for *_, entry in words_in(line)}
+    defined = {line.split("  ")[0].strip() for line in glossary.splitlines()}
+    assert met <= defined
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_report_holds_no_listed_word(path):
+    record = read_record(path)
+    # what an earlier version wrote into a record stays as it was written
+    update = {"verdict": "Met.", "assessed": [], "not_covered": [], "not_assessed": [],
+              "contradictions": [], "study": record.study}  # fmt: skip
+    assert listed(render_text(record.model_copy(update=update), internal=True)) == []
+
+
+@pytest.mark.parametrize("path", [*HELP, *PAGES], ids=lambda path: path.name)
+def test_help_and_pages_hold_no_listed_word(path):
+    assert listed(path.read_text(encoding="utf-8")) == []
+
+
+def test_messages_and_texts_of_the_package_hold_no_listed_word():
+    found = {}
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        strings = re.findall(r'"(?:[^"\\\n]|\\.)*"', path.read_text(encoding="utf-8"))
+        if words := listed(" ".join(strings)):
+            found[path.name] = words
+    assert not found
+
+
+def test_each_listed_word_is_found_and_the_ten_terms_are_each_defined_once():
+    for line in ("It is held against 9.", "A share within sampling limits", "takes as given"):
+        assert listed(line)
+    assert len(TERMS) == 10
+    assert not set(TERMS) & set(GRADES)
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    for term, meaning in TERMS.items():
+        assert glossary.count(f"**{term}**: {meaning}.") == 1
