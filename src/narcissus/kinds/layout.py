@@ -171,5 +171,5 @@ def sentence(one: JudgedCriterion, phrases: Mapping[str, str], which: str = "") 
         "at_most": percent(one.at_most),
         "high": percent(high, "up"),
     }
-    words["proved"] = "" if high is None else phrases["proved"].format_map(words)
+    words["proved"] = "" if high is None else phrases.get("proved", "").format_map(words)
     return phrases[which or one.status].format_map(words)

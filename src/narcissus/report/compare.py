@@ -81,7 +81,7 @@ def _rows(one: Record, other: Record) -> Iterator[tuple[str, Cell, Cell]]:
     for key in dict.fromkeys([*a, *b]):
         texts = [_said(rows.get(key)) for rows in (a, b)]
         if texts[0] != texts[1]:
-            yield ", ".join(dict.fromkeys(key)), *texts
+            yield ", ".join(dict.fromkeys(key)), texts[0], texts[1]
 
 
 def _numbered(record: Record) -> dict[_Key, StudyRow]:

@@ -7,9 +7,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from typing import Literal
 
 from narcissus._outwards import lower, upper
-from narcissus.report.page import MISSING, Cell
 from narcissus.results import Grade
 
+Cell = str | float | int | None
+MISSING = "\N{EM DASH}"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 # a sign for each grade, so that none is told apart by colour alone
 SIGNS: dict[Grade, str] = {

@@ -10,16 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from narcissus.report.format import MISSING, Cell
 from narcissus.results import Grade
-
-MISSING = "\N{EM DASH}"
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
     from narcissus.report.first_screen import FirstScreen
-
-Cell = str | float | int | None
 
 
 @dataclass(frozen=True)

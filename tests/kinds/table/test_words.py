@@ -12,7 +12,7 @@ from narcissus.kinds.table.found import Accepted, Excess, NoiseDetail
 from narcissus.kinds.table.glance import glance
 from narcissus.kinds.table.judgement import Judgement, TableJudgement
 from narcissus.kinds.table.population import Members, proved
-from narcissus.kinds.table.words import most_vulnerable, percent, points, threshold_text
+from narcissus.kinds.table.words import most_vulnerable, percent, points
 from narcissus.report.first_screen import paragraph
 from narcissus.rows import Findings
 
@@ -72,10 +72,6 @@ def test_limits_are_rounded_to_the_safe_side(numbers, attack, share, count):
 def test_numbers_in_words():
     assert percent(None) == "not known"
     assert points(0.1234) == "12.3 points"
-    assert threshold_text(Accepted(share=0.5)) == "a mean share of at most 50.0%"
-    both = Accepted(advantage=0.1, worst_group=0.2)
-    assert threshold_text(both) == "a mean advantage of at most 10.0%, 20.0% in a group"
-    assert threshold_text(Accepted(targets=3)) == "at most 3 targets recovered"
 
 
 def said_of(setting, status=None):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from narcissus._outwards import lower
-from narcissus.kinds.layout import Headline, Layout, sentence, table
+from narcissus.kinds.layout import Headline, Layout, table
 from narcissus.kinds.secrets.kind import SecretsDetail, SecretSettings
 from narcissus.report.about import Answered, EveryAttacker, Subject
 from narcissus.report.first_screen import NO_GROUPS, Glance, Reach
@@ -30,16 +30,9 @@ _STARTS = {
     "zero": "nothing",
     "network": "a network with one hidden layer, its output bias the logarithm of the prior",
 }
-_NAMED = "{name} names {value} of secrets, {guess} are guessed without the model{proved}"
 PHRASES = {
-    "headline": "{name} names {value} at {label}, {guess} guessed without",
-    "proved": ", at most {high} is proved",
-    "no threshold": f"{_NAMED}.",
-    "met": "No attacker names more than {high} of secrets, {at_most} is accepted.",
-    "exceeded": "{surest} names at least {low} of secrets, {at_most} is accepted.",
-    "too few trials": f"{_NAMED}, {{at_most}} is accepted: more models would settle it.",
-    "inconclusive": f"{_NAMED}, {{at_most}} is accepted: no attack shows more, and no theorem "
-    "excludes it.",
+    "met": "No attacker names more than {high} of secrets; {at_most} is accepted.",
+    "exceeded": "{surest} names at least {low} of secrets; {at_most} is accepted.",
 }
 Setting = tuple[JudgedCriterion, SecretSettings]
 
@@ -145,7 +138,7 @@ class SecretsLayout(Layout):
             (
                 f"Named with it, by {worst.best.name}",
                 percent(worst.best.value),
-                sentence(worst, {**PHRASES, "limits": "limits {limits}"}, "limits"),
+                f"limits {limits(worst.best.quantity.low, worst.best.quantity.high)}",
                 "sampled",
             ),
             (

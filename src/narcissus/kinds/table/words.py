@@ -23,19 +23,6 @@ def points(difference: float) -> str:
     return f"{round(100 * difference, 1) + 0.0:.1f} points"
 
 
-def threshold_text(threshold: Accepted) -> str:
-    worst = threshold.worst_group
-    group = "" if worst is None else f", {percent(worst)} in a group"
-    names = {"share": "share", "advantage": "advantage", "gain": "gain over fresh people"}
-    limits = [
-        f"a mean {names[one.name]} of at most {percent(one.limit)}{group}"
-        for one in criteria(threshold)
-    ]
-    if threshold.targets is not None:
-        limits.append(f"at most {threshold.targets} targets recovered")
-    return " and ".join(limits)
-
-
 def rounded_trials(count: int) -> int:
     step = 10 ** max(0, int(math.log10(max(count, 1))) - 1)
     return -(-count // step) * step
