@@ -65,6 +65,7 @@ _FORMS = {
 _OTHER = {  # the same letters, meaning something else: a verb, points of a curve, ...
     "limits": r"(?<=% )|(?<=confidence )|(?<=within )|(?<=its )|^",
     "points": r"(?<=\d )|(?<=, )(?=points$)",
+    "attacks": r"(?<!whoever )",
     "channel": r"(?<!side )",
     "channels": r"(?<!side )",
     "gain": r"(?<!non-negative )",
