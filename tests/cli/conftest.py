@@ -89,7 +89,7 @@ class ToyLayout(Layout):
     def headline(self, case):
         return []
 
-    def glance(self, record, case):
+    def glance(self, case):
         said = Reach("The toy was played.")
         return Glance("toys", said, said, None, "Nothing is limited.", NO_GROUPS, "everything else")
 

@@ -16,6 +16,7 @@ from narcissus.errors import InputError
 from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.table.kind import KIND as KIND_OF_TABLES
 from narcissus.report import page_of
+from narcissus.report.format import STATUS
 from narcissus.report.page import Figure, Grid
 from narcissus.study.registry import ROOMS
 from narcissus.study.shipped import shipped_studies, shipped_study
@@ -37,7 +38,11 @@ def headline_is_of_who_decides(audit, study):
     if not case.attackers:
         return
     one = case.decisive
-    assert f"attempts of {one.name}" in verdict.odds[0]
+    first = page_of(audit.record).first
+    if case.needed is None:
+        assert f"attempts of {one.name} succeed" in first.sentences[0][0]
+        assert abs(first.with_it - 100 * one.success.value) <= 0.5
+    assert first.word == STATUS[audit.status][1]
     assert [f"the attack {one.name}" in label for label, *_ in verdict.numbers[:2]] == [False, True]
     game = next(iter(study.settings.build().game.members().values()))
     statement = prepared(study.settings.build().statement, game)

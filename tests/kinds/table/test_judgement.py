@@ -95,7 +95,7 @@ def test_a_prior_that_passes_is_still_an_assumption(study, narcissus):
     assert (code, record["status"]) == (0, "met")
     assert record["assumptions"] == ["the fitted prior is right about these real people"]
     html = Path("results/s/report.html").read_text()
-    assert 'class="verdict tone-uncoloured"' in html
+    assert 'class="verdict tone-met unsure"' in html
     assert "proved if" in html
     assert "no attacker here: proved" not in html
 
