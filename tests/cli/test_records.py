@@ -361,7 +361,7 @@ def test_a_record_of_another_processor_is_verified_and_its_portable_digest_is_th
     assert code == 0, out
     assert "counts, statuses, grades and texts, the same" in out
     assert "of them differ, by" in out
-    assert "the last digits hang on the processor" in out
+    assert "the last digits depend on the processor" in out
 
 
 def test_what_must_not_differ_is_in_the_portable_digest(played):

@@ -157,6 +157,7 @@ class VerifyOptions:
 
 @command
 def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int:
+    from narcissus.report.format import STATUS
     from narcissus.study.keyed import FILE as KEY
     from narcissus.study.keyed import WITHHELD, is_secret, kept_key
     from narcissus.study.reading import read_record
@@ -180,6 +181,10 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     is_keyed = any(map(is_secret, digests.values()))
     again = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
     tally = Likeness()
+    word, _, _ = again["verdict"].partition(": ")
+    if word == STATUS[written.status][1] and not written.verdict.startswith(f"{word}: "):
+        again["verdict"] = written.verdict
+        click.echo("The verdict in words was not compared: an earlier version worded it.")
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
     found = list(_found(written, again, earlier=earlier, blind=blind, tally=tally))
     if blind:
