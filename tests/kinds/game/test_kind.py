@@ -74,7 +74,7 @@ def test_reports_are_drawn():
     for name in ("counting-query-uncut", "singling-out", "eav-aes"):
         audit = run(fewer_trials(shipped_study(name), 200), rng=1)
         html, text = render_html(audit.record), render_text(audit.record)
-        assert audit.verdict.split(":")[0] in html.replace("&lt;", "<")
+        assert audit.verdict.split(":")[0] in " ".join(text.split())
         assert "own baseline" in text
         assert "<svg" in html or name == "eav-aes"
 
