@@ -464,4 +464,4 @@ def test_rows_are_the_numbers_of_the_frame():
     assert set(frame["grade"]) == {"sampled"}
     last = risks_of(audit)[-1]
     assert "synthetic: exceeded, sampled" in repr(audit)
-    assert f"against {100 * last.real.baseline:.1f}%" in repr(audit)
+    assert f"of 100 people without {round(100 * last.real.baseline)}, with " in repr(audit)
