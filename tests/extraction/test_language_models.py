@@ -30,6 +30,8 @@ from narcissus.extraction.recovered import (
     completed_documents,
     membership_scores,
 )
+from narcissus.kinds.memorization.language.kind import KIND
+from narcissus.kinds.memorization.language.layout import LAYOUT
 from narcissus.observer import SILENT
 
 
@@ -228,6 +230,22 @@ def test_long_texts_are_scored_in_pieces(folder):
 
 
 @pytest.mark.models
+def test_no_text_is_longer_than_the_context_of_the_model(folder):
+    """Any length is sampled up to the context; a continuation of asked length is refused."""
+    model = HuggingFaceGenerator(folder, device="cpu")
+    for text in model.sample(3, 10 * model.context, rng=1):
+        assert len(model.encode(text)) <= model.context
+    prompt = model.encode(SECRET[:9])
+    assert len(model.following([prompt], model.context - 1)[0]) <= model.context - 1
+    for ask in (
+        lambda: model.following([prompt], model.context),
+        lambda: model.log_chances([prompt], [[1] * model.context]),
+    ):
+        with pytest.raises(InputError, match=f"goes on by {model.context - 1} tokens at most"):
+            ask()
+
+
+@pytest.mark.models
 @pytest.mark.nightly
 def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
     model = HuggingFaceGenerator(folder, device="cpu")
@@ -310,17 +328,20 @@ def test_a_study_counts_the_prompt_in_tokens_and_names_what_is_too_short(byte_pa
     def play(**completion):
         loaded = narcissus.load_study({**study, "completion": completion}, folder=tmp_path)
         record = narcissus.run(loaded).record
-        return record, next((a for a in record.results.attacks if a.name == "completion"), None)
+        return record, next((a for a in record.detail.attacks if a.name == "completion"), None)
+
+    def recovered(record):
+        whole = LAYOUT.groups(KIND.judged(record))["completion"][0]
+        return whole.recovered, whole.total, whole.fresh.value
 
     record, found = play(prompt=10)
-    assert (found.whole.recovered, found.whole.documents, found.whole.fresh.value) == (4, 4, 0)
+    assert recovered(record) == (4, 4, 0)
     assert found.rule == "given its first 10 tokens, the model goes on with the next 30 characters"
     (short,) = [one for one in record.not_assessed if one.quantity.startswith("completion")]
     assert short.quantity == "completion of 1 of 5 documents trained on"
     assert short.reason == "they have no 30 characters after their first 10 tokens"
     # as files of before meant it
-    _, old = play(prefix=50)
-    assert (old.whole.recovered, old.whole.documents) == (4, 4)
+    assert recovered(play(prefix=50)[0])[:2] == (4, 4)
     # the default: these have less than 50 tokens, and 30 characters after them
     record, found = play()
     assert found is None

@@ -176,9 +176,10 @@ class HuggingFaceGenerator:
         self._start: int = start
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
-        """Draw texts from the start token, without any sharpening."""
+        """Draw texts from the start token, of at most ``length`` tokens and the model's context."""
         torch = self._torch
-        count, length = integer("count", count, low=1), integer("length", length, low=1)
+        count = integer("count", count, low=1)
+        length = min(integer("length", length, low=1), self.context)
         texts: list[str] = []
         seed = int(generator(rng).integers(2**63))
         with torch.no_grad(), torch.random.fork_rng(), silent(self._transformers):
@@ -207,9 +208,9 @@ class HuggingFaceGenerator:
         pass its own first tokens. ``length`` is the most tokens of a continuation.
         """
         torch = self._torch
-        length = integer("length", length, low=1)
+        length = self._within_context(integer("length", length, low=1))
         continuations: list[list[int]] = []
-        kept = max(1, self.context - length)
+        kept = self.context - length
         for begin in range(0, len(prompts), self._batch):
             ids = [list(one)[-kept:] for one in prompts[begin : begin + self._batch]]
             width = max(map(len, ids))
@@ -229,6 +230,15 @@ class HuggingFaceGenerator:
                 )
             continuations += found[:, width + 1 :].tolist()
         return continuations
+
+    def _within_context(self, length: int) -> int:
+        """Refuse more tokens than follow a prompt of one."""
+        if length >= self.context:
+            raise InputError(
+                f"the model in {self._path} goes on by {self.context - 1} tokens at most, "
+                f"and {length:,} are asked for"
+            )
+        return length
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
@@ -296,10 +306,7 @@ class HuggingFaceGenerator:
         temperature, top_k: of the sampling; ``top_k = 1`` is greedy.
         """
         sizes = list(map(len, targets))
-        if max(sizes, default=0) >= self.context:
-            raise InputError(
-                f"the model in {self._path} goes on by {self.context - 1} tokens at most"
-            )
+        self._within_context(max(sizes, default=0))
         rows = [[*one, *to][-self.context :] for one, to in zip(prompts, targets, strict=True)]
 
         def ask(number: int, tokens: Any, logits: Any) -> Any:
