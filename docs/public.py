@@ -24,7 +24,7 @@ NAMES = {
     "evidence": "clopper_pearson mean_limits refute",
     "extraction": "assess_extraction eidetic_counts",
     "game": "Game play",
-    "guarantees": "ApproximateDP GaussianDP PureDP",
+    "guarantees": "ApproximateDP GaussianDP PureDP risk_of",
     "priors": "fit_bayesian_network",
     "profiles": "memorized_information profile sampled_profile smallest",
     "results": "Bound Estimate NotAssessed",

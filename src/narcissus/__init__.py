@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from narcissus.guarantees import ApproximateDP as ApproximateDP
     from narcissus.guarantees import GaussianDP as GaussianDP
     from narcissus.guarantees import PureDP as PureDP
+    from narcissus.guarantees import risk_of as risk_of
     from narcissus.priors import fit_bayesian_network as fit_bayesian_network
     from narcissus.profiles import memorized_information as memorized_information
     from narcissus.profiles import profile as profile
@@ -106,6 +107,7 @@ PUBLIC = {
     "profile": "narcissus.profiles",
     "read_table": "narcissus.tables",
     "refute": "narcissus.evidence",
+    "risk_of": "narcissus.guarantees",
     "run": "narcissus.audits",
     "sampled_profile": "narcissus.profiles",
     "smallest": "narcissus.profiles",

@@ -645,3 +645,20 @@ def test_the_same_people_are_limited_alike_by_every_option(answer, tmp_path, gua
         for people in (["--values", "0.5,0.5", "--targets", "30"], ["--priors", str(rows)])
     ]
     assert tails[0] == pytest.approx(tails[1], rel=1e-9)
+
+
+def test_the_risk_beside_an_epsilon(answer, narcissus, refused, tmp_path):
+    found = answer("risk --epsilon 1 --prior 0.01")
+    assert found["belief"]["value"] == pytest.approx(0.0267236, rel=1e-5)
+    assert found["every_release"] is True
+    assert found["odds_at_most"] == pytest.approx(np.e / 99)
+    value = answer("risk --mu 0.5 --prior 0.01 --secret value --adjacency add-remove")
+    assert value["tpr"]["value"] == pytest.approx(0.0923622, rel=1e-5)
+    picture = tmp_path / "r.svg"
+    code, text, _ = narcissus("risk", "--rho", "0.1", "--prior", "0.5", "--plot", str(picture))
+    assert code == 0
+    assert f"Picture: {picture}" in text
+    assert picture.read_text().startswith("<svg")
+    assert "must end in .svg" in refused("risk", "--mu", "1", "--prior", "0.5", "--plot", "a.png")
+    assert "`--prior` must be" in refused("risk", "--mu", "1", "--prior", "1.5")
+    assert "`--fpr` must be" in refused("risk", "--mu", "1", "--prior", "0.5", "--fpr", "2")

@@ -21,7 +21,6 @@ from narcissus.bounds.calibration import (
     largest_mu,
     precision,
     smallest_noise,
-    true_positive_rate,
     typical_priors,
 )
 from narcissus.bounds.comparison import Comparison, compare
@@ -66,6 +65,7 @@ from narcissus.bounds.threat import (
     threat_of_likeliest,
     threat_of_ranked,
 )
+from narcissus.guarantees.risk import true_positive_rate
 
 __all__ = [
     "THEOREMS",

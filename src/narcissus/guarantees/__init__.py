@@ -33,6 +33,7 @@ from narcissus.guarantees.parametric import (
     as_replace_one,
     as_zero_concentrated,
 )
+from narcissus.guarantees.risk import PersonalRisk, risk_of
 
 __all__ = [
     "Adjacency",
@@ -40,6 +41,7 @@ __all__ = [
     "BayesSecurity",
     "GaussianDP",
     "Guarantee",
+    "PersonalRisk",
     "ProfileCurve",
     "ProfileGuarantee",
     "PureDP",
@@ -62,4 +64,5 @@ __all__ = [
     "read_losses",
     "read_profile",
     "require_replace_one",
+    "risk_of",
 ]
