@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -198,6 +198,8 @@ def _show(audit: audits.Audit, folder: Path, *, as_json: bool, key: Any = None) 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
     run: Run
+    quick: bool = False
+    budget: str | None = None
     policy: Existing = None
     records: Records = None
     sign: InFile = None
@@ -210,7 +212,11 @@ def audit(study: Path, *, of: AuditOptions) -> int:
 
     with progress(quiet=of.run.quiet) as observer:
         loaded = studies.load_study(study, allow_code=of.run.allow_code, observer=observer)
-    folder = of.run.out or Path("results") / study.stem
+    if of.budget is not None:
+        loaded = with_run(loaded, "--budget", budget=_budget(of.budget))
+    if of.quick:
+        loaded = with_run(loaded, "--quick", quick=True)
+    folder = of.run.out or Path("results") / f"{study.stem}{'-quick' if of.quick else ''}"
     key = None if of.sign is None else read_private_key(of.sign)
     _prepare_folder(folder, loaded, restart=of.run.restart)
     if of.records is not None:
@@ -232,12 +238,36 @@ def audit(study: Path, *, of: AuditOptions) -> int:
         "records": of.records,
         "json": of.run.as_json,
         "quiet": of.run.quiet,
+        "quick": of.quick,
+        "budget": of.budget,
     }
     on_interrupt(f"continue with: {_again(study, given)}")
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
     how |= {"folder": folder, "policy": of.policy, "internal": of.records}
     found = of.run.play(partial(audits.run, loaded, **how))
     return _show(found, folder, key=key, as_json=of.run.as_json)
+
+
+def _budget(text: str) -> float:
+    from narcissus.kinds.table.schema import seconds
+
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise InputError(f"`--budget`: {error}") from error
+
+
+def with_run(study: studies.Study, option: str, **how: Any) -> studies.Study:
+    """Return a study of a table with other keys of ``run``; refuse other kinds."""
+    run: Any = getattr(study.settings, "run", None)
+    if not hasattr(run, "quick"):
+        raise InputError(
+            f"`{option}` is for studies of tables, and this one is of kind '{study.kind}'; drop it"
+        )
+    if "budget" in how and run.trials != "auto":
+        raise InputError(f'`{option}` needs `trials = "auto"` in [run]; set it, or drop the option')
+    run = run.model_copy(update=how)
+    return replace(study, settings=study.settings.model_copy(update={"run": run}))
 
 
 def _again(study: Path, options: Mapping[str, object]) -> str:

@@ -15,7 +15,7 @@ import click
 
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.cli.options import InFile, Opt, command, some
-from narcissus.cli.playing import Run
+from narcissus.cli.playing import Run, with_run
 from narcissus.cli.rooms import audits, drawing, studies
 from narcissus.errors import InputError
 
@@ -141,6 +141,8 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     loaded = studies.load_study(study, allow_code=of.run.allow_code)
     digests = written.provenance.digests
     earlier = FORMAT_1 in digests
+    if written.study.get("run", {}).get("quick"):
+        loaded = with_run(loaded, "--quick", quick=True)
     _require_of(written, path, loaded, study, earlier=earlier)
     kept = kept_key(path.parent)
     is_keyed = any(map(is_secret, digests.values()))
@@ -198,6 +200,7 @@ def _again(
     played = _as_then(study, written)
 
     def play(**how: Any) -> audits.Audit:
+        how |= {"looks": _looks(written)}
         how |= {"workers": run.workers, "policy": policy, "keyed": partial(keyed, key=digests)}
         return replay(played, RunOptions(entropy=int(written.provenance.entropy), **how))
 
@@ -206,6 +209,15 @@ def _again(
         found["study"] = written.to_dict()["study"]
         found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
     return found
+
+
+def _looks(written: Record) -> int | None:
+    """Return the look at which a run ended for want of time; None for every other run."""
+    for setting in getattr(written.detail, "settings", ()):
+        ended = setting.precision
+        if getattr(ended, "ended", None) == "budget":
+            return ended.look
+    return None
 
 
 def _as_then(study: studies.Study, written: Record) -> studies.Study:

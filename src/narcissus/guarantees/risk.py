@@ -9,14 +9,14 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import between, one_of, probability
 from narcissus.errors import InputError
-from narcissus.guarantees.base import Guarantee, require_replace_one
+from narcissus.guarantees.base import Guarantee, Secret, require_replace_one
 from narcissus.guarantees.parametric import ApproximateDP, PureDP, as_asked
 from narcissus.results import Bound, Grade, Result
 
@@ -194,7 +194,7 @@ def risk_of(
     *,
     fpr: float = 0.01,
     confidence: float = 0.99,
-    secret: str = "membership",
+    secret: Secret = "membership",
 ) -> PersonalRisk:
     """Limit what any attacker can conclude about one person from a release.
 
@@ -214,8 +214,8 @@ def risk_of(
     likely after the release.'
     """
     chance = between("prior", prior, 0, 1, open_low=True, open_high=True)
-    about = one_of("secret", secret, ("membership", "value"))
-    found = as_asked(_given(guarantee), about)
+    one_of("secret", secret, get_args(Secret))
+    found = as_asked(_given(guarantee), secret)
     gain = log_odds_gain(found, confidence)
     every = math.isfinite(gain) and float(found.profile(gain)) <= 0
     after = 1 / (1 + (1 - chance) / chance * math.exp(-gain))
@@ -234,7 +234,7 @@ def risk_of(
     )
     rate = true_positive_rate(found, fpr)
     return PersonalRisk(
-        words, about, chance, belief, every, confidence, float(fpr), rate, advantage
+        words, secret, chance, belief, every, confidence, float(fpr), rate, advantage
     )
 
 

@@ -37,6 +37,7 @@ from narcissus.kinds.table.judgement import TableJudgement, judged
 from narcissus.kinds.table.playing import looks_of, play_trials
 from narcissus.kinds.table.population import Groups, settings_of
 from narcissus.kinds.table.published import attack_own_release, read_published
+from narcissus.kinds.table.quick import quicker
 from narcissus.kinds.table.schema import DEFAULT_TRIALS, PolicyFile, TableStudy, ThresholdSpec
 from narcissus.kinds.table.schema import Attack as AttackSection
 from narcissus.kinds.table.summary import summarise
@@ -54,7 +55,7 @@ from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, ReleaseCache, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
-from narcissus.results import NotAssessed
+from narcissus.results import NotAssessed, Status
 from narcissus.rows import Findings, HoldsRows, StudyCriterion, StudyJudgement, StudyRow
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
@@ -293,7 +294,7 @@ def prepare(
     exact = all(setting.guarantee is None for setting in settings)
     if exact and study.mechanism.options.get("delta") is not None:
         raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
-    trials = study.run.trials or DEFAULT_TRIALS
+    trials = study.run.most or DEFAULT_TRIALS
     attacks = attacks_of(study, mechanism, trials)
     factored = is_factored(mechanism.queries)
     if factored:
@@ -509,6 +510,10 @@ class TableKind(Kind[TableStudy, TableWork]):
         self, study: TableStudy, folder: Path, options: RunOptions, executor: Executor
     ) -> Outcome:
         threshold, digests = _threshold(study, folder, options.policy)
+        rough: list[NotAssessed] = []
+        if study.run.quick:
+            study, cut = quicker(study, threshold)
+            rough.append(cut)
         options.observer.note("reading the table and fitting the prior")
         experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
@@ -517,7 +522,12 @@ class TableKind(Kind[TableStudy, TableWork]):
             experiment = with_kept_releases(experiment, cache, identity)
             if not executor.is_here and any(is_costly(s.mechanism) for s in experiment.settings):
                 executor = ReleasesSentBack(executor, cache)  # others do not have the folder
-        plan = looks_of(experiment, study, options, executor, threshold)
+
+        def judge(now: Experiment, trials: Done) -> tuple[Status, int | None]:
+            case = self.judge(self._findings(now, trials, study, threshold, None))
+            return case.status, case.decisive.judgement.trials_needed
+
+        plan = looks_of(experiment, study, options, executor, threshold, judge)
         if plan is not None:
             experiment = plan.at(experiment, 0)
         for name, text in experiment.table.notes.items():
@@ -550,20 +560,30 @@ class TableKind(Kind[TableStudy, TableWork]):
             own_release=own,
         )
         found = self.outcome(work, self.measure(work, trials, options))
-        return replace(found, not_assessed=[*not_assessed(experiment), *found.not_assessed])
+        return replace(found, not_assessed=[*rough, *not_assessed(experiment), *found.not_assessed])
 
     def measure(self, work: TableWork, done: Done, options: RunOptions) -> Findings:
-        threshold, levels = work.threshold, work.study.mechanism.levels
+        return self._findings(work.experiment, done, work.study, work.threshold, work.own_release)
+
+    def _findings(
+        self,
+        experiment: Experiment,
+        done: Done,
+        study: TableStudy,
+        threshold: ThresholdSpec | None,
+        own_release: OwnRelease | None,
+    ) -> Findings:
         decided_at = None  # the label of the setting that the threshold names, if any
         if threshold is not None and threshold.at is not None:
-            decided_at = work.experiment.settings[levels.index(threshold.at)].label
-        criteria, found = measured(work.experiment, done, threshold, decided_at)
+            levels = study.mechanism.levels
+            decided_at = experiment.settings[levels.index(threshold.at)].label
+        criteria, found = measured(experiment, done, threshold, decided_at)
         detail = TableDetail(
             settings=tuple(one.detail for one in found),
             decided_at=decided_at,
             reason="" if threshold is None else threshold.reason,
             origin="" if threshold is None else threshold.origin,
-            own_release=work.own_release,
+            own_release=own_release,
         )
         return self.found(criteria, tuple(row for one in found for row in one.rows), detail)
 
