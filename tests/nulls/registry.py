@@ -20,6 +20,8 @@ import pandas as pd
 
 import narcissus
 from narcissus import Game, evidence, play
+from narcissus.audits import Audit
+from narcissus.audits.play import play as replay
 from narcissus.channels import sampled_leakage
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, auc
@@ -44,7 +46,9 @@ from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
 from narcissus.mechanisms import RandomizedResponse
 from narcissus.membership import audit_membership, shadow_scores
+from narcissus.observer import SILENT
 from narcissus.profiles import Bayes, write_out
+from narcissus.study.kinds import RunOptions
 from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
@@ -377,6 +381,36 @@ def table_report(g: Draws, epsilon: float = 1e-3) -> bool:
         "attacks": {"prior": {}, "posterior": {}}, "run": {"trials": 20, "seed": seed},
     }  # fmt: skip
     return narcissus.run(narcissus.load_study(study)).status == "exceeded"
+
+
+TABLE = pd.DataFrame({"a": np.arange(80) % 4, "s": np.arange(80) * 7 % 10 < 4})
+
+
+def decided(run: Mapping[str, object], share: float, looks: int | None = None) -> Audit:
+    """Play tables with some noise; ``share`` of 10 secrets is accepted."""
+    study = {
+        "data": {"frame": TABLE}, "threat": {"unknown": ["s"], "targets": 10},
+        "prior": {"name": "empirical"}, "threshold": {"share": share}, "run": run,
+        "mechanism": {"name": "marginals", "k": 2, "delta": 1e-5, "epsilon": 3.0},
+        "attacks": {"posterior": {}, "ceiling": {}},
+    }  # fmt: skip
+    options = RunOptions(int(run["seed"]), SILENT, engine="serial", looks=looks)  # pyright: ignore
+    return replay(narcissus.load_study(study), options)
+
+
+@cache
+def recovered_truly() -> tuple[float, float]:
+    """Return a share that the attack does not exceed, and one that the ceiling does."""
+    rows = decided({"trials": 300, "seed": 1, "confidence": 0.999}, 0.5).record.rows
+    found = {row.name: row.quantity for row in rows if row.role == "attack"}
+    return found["posterior"].high, found["ceiling"].low
+
+
+def auto_report(g: Draws, wrong: str, away: float = 0.0) -> bool:
+    """Return whether a run that plays until it is decided decides so, near the truth."""
+    share = recovered_truly()[wrong == "met"] + (away if wrong == "met" else -away)
+    run = {"trials": "auto", "seed": int(g.integers(2**31))}
+    return decided(run, share, looks=6).status == wrong
 
 
 def membership_report(g: Draws, epsilon: float = 0.0) -> bool:
@@ -1009,6 +1043,24 @@ NULLS = (
         "as of its parts",
         {"tables that are noise alone: two levels, two attacks": table_report},
         Power("epsilon, 20 trials of 20 people", (3.0, 10.0), lambda s, g: table_report(g, s)),
+        repeats=0.02,
+    ),
+    Null(
+        "a whole report: table, played until it is decided",
+        (),
+        "a union over looks fixed beforehand, look k at 1/(k (k + 1)) of the error",
+        "as of its parts",
+        "`until_decided` names the looks before the first trial; time may end a run at any of them",
+        "as of its parts",
+        {
+            "accepted is what the attack reaches: exceeded": lambda g: auto_report(g, "exceeded"),
+            "accepted is what the ceiling reaches: met": lambda g: auto_report(g, "met"),
+        },
+        Power(
+            "the share accepted below what is reached, 10 people, 152 trials at most",
+            (0.05, 0.15),
+            lambda s, g: auto_report(g, "exceeded", s),
+        ),
         repeats=0.02,
     ),
     Null(
