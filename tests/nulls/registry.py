@@ -401,7 +401,7 @@ def decided(run: Mapping[str, object], share: float, looks: int | None = None) -
 @cache
 def recovered_truly() -> tuple[float, float]:
     """Return a share that the attack does not exceed, and one that the ceiling does."""
-    rows = decided({"trials": 300, "seed": 1, "confidence": 0.999}, 0.5).record.rows
+    rows = decided({"trials": 1000, "seed": 1, "confidence": 0.999}, 0.5).record.rows
     found = {row.name: row.quantity for row in rows if row.role == "attack"}
     return found["posterior"].high, found["ceiling"].low
 
@@ -410,7 +410,7 @@ def auto_report(g: Draws, wrong: str, away: float = 0.0) -> bool:
     """Return whether a run that plays until it is decided decides so, near the truth."""
     share = recovered_truly()[wrong == "met"] + (away if wrong == "met" else -away)
     run = {"trials": "auto", "seed": int(g.integers(2**31))}
-    return decided(run, share, looks=6).status == wrong
+    return decided(run, share, looks=5).status == wrong
 
 
 def membership_report(g: Draws, epsilon: float = 0.0) -> bool:
@@ -1057,11 +1057,11 @@ NULLS = (
             "accepted is what the ceiling reaches: met": lambda g: auto_report(g, "met"),
         },
         Power(
-            "the share accepted below what is reached, 10 people, 152 trials at most",
+            "the share accepted below what is reached, 10 people, 102 trials at most",
             (0.05, 0.15),
             lambda s, g: auto_report(g, "exceeded", s),
         ),
-        repeats=0.02,
+        repeats=0.01,
     ),
     Null(
         "a whole report: membership",

@@ -21,6 +21,7 @@ import click
 from narcissus._isolation import isolate
 from narcissus._version import __version__
 from narcissus._visible import SHOW_VALUES, show_visibly
+from narcissus.cli.heart import attended
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import InputError, NarcissusError
 
@@ -215,7 +216,7 @@ def _values_shown(words: list[str]) -> Generator[None]:
 
 def _run(words: list[str]) -> int:
     try:
-        with _values_shown(words):
+        with _values_shown(words), attended(words):
             code = cli.main(args=words, prog_name="narcissus", standalone_mode=False)
     except click.ClickException as error:
         error.show()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import click
 
 from narcissus._validation import one_of
+from narcissus.cli.heart import rest
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.cli.options import (
@@ -85,6 +86,7 @@ def agreed(play: Callable[[float | None], PlayedT], *, yes: bool) -> PlayedT:
     except LongWorkError as error:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise
+        rest()
         click.echo(f"narcissus: {error}", err=True)
         if not click.confirm("Start it now?", default=False, err=True):
             raise
@@ -176,17 +178,20 @@ def _prepare_folder(folder: Path, study: studies.Study, *, restart: bool) -> Non
         )
 
 
-def _show(audit: audits.Audit, folder: Path, *, as_json: bool, key: Any = None) -> int:
+def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
     """Save an audit, sign it, and print the record or the verdict; return the exit code."""
+    from narcissus.cli.progress import progress
     from narcissus.report import page_of
     from narcissus.report.text import verdict_text
     from narcissus.study.signing import sign as sign_record
 
-    audit.save(folder)
+    with progress(quiet=run.quiet) as observer:
+        observer.start("writing the report", 0)
+        audit.save(folder)
     (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
     if key is not None:
         sign_record(folder / "record.json", key)
-    if as_json:
+    if run.as_json:
         click.echo(audit.record.to_json(), nl=False)
     else:
         click.echo(verdict_text(page_of(audit.record)))
@@ -245,7 +250,7 @@ def audit(study: Path, *, of: AuditOptions) -> int:
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
     how |= {"folder": folder, "policy": of.policy, "internal": of.records}
     found = of.run.play(partial(audits.run, loaded, **how))
-    return _show(found, folder, key=key, as_json=of.run.as_json)
+    return _show(found, folder, of.run, key)
 
 
 def _budget(text: str) -> float:
@@ -371,7 +376,7 @@ def synth(
     folder = run.out or Path("results") / Path(synthetic).name.partition(".")[0]
     _prepare_folder(folder, study, restart=run.restart)
     found = run.play(partial(audits.run, study, rng=run.seed, policy=of.policy))
-    return _show(found, folder, as_json=run.as_json)
+    return _show(found, folder, run)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -407,7 +412,7 @@ def extract(evidence: Path, *, of: ExtractOptions) -> int:
     except IsolationError as error:
         click.echo(f"not assessed: {error}", err=True)
         return NOT_ASSESSED
-    return _show(found, folder, as_json=of.run.as_json)
+    return _show(found, folder, of.run)
 
 
 @dataclass(frozen=True, kw_only=True)

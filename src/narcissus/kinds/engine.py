@@ -143,11 +143,14 @@ class Kind(Generic[StudyT, WorkT]):
         self.prepare(study, folder, RunOptions(0, observer))
 
     def play(self, study: StudyT, folder: Path, options: RunOptions) -> Outcome:
+        options.observer.start("reading and checking", 0)
         work = self.prepare(study, folder, options)
         if (cost := self.cost(work, options)) is not None:
             seconds, words = cost
             agree(seconds, words, hours=options.hours, observer=options.observer)
-        return self.outcome(work, self.measure(work, self._done(work, options), options))
+        done = self._done(work, options)
+        options.observer.start("drawing conclusions", 0)
+        return self.outcome(work, self.measure(work, done, options))
 
     def outcome(self, work: PreparedWork[StudyT], findings: Findings) -> Outcome:
         case = self.judge(findings)

@@ -283,7 +283,9 @@ def prepare(
 ) -> Experiment:
     """Make a study ready: read, check, fit; every refusal of bad input happens here."""
     folder = Path(folder)
+    observer.start("reading the table", 0)
     table = load_table(study, folder, observer)
+    observer.start("fitting the prior", 0)
     release = planned(study.mechanism)
     unknown = unknown_columns(study, table)
     success = success_of(study, table, unknown)
@@ -327,6 +329,7 @@ def prepare(
         draft = replace(draft, attacks=with_ceiling(attacks, pilot))
     if success.by_column:  # nothing is proved of how many are reconstructed
         return draft
+    observer.start("proving what no attacker exceeds", 0)
     points = tuple(
         tuple(proofs.best_points(pilot, s.guarantee, draft.levels)) if s.guarantee else ()
         for s in settings
@@ -559,6 +562,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             threshold=threshold,
             own_release=own,
         )
+        options.observer.start("drawing conclusions", 0)
         found = self.outcome(work, self.measure(work, trials, options))
         return replace(found, not_assessed=[*rough, *not_assessed(experiment), *found.not_assessed])
 

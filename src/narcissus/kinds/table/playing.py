@@ -261,6 +261,7 @@ def play_looks(
     for number, look in enumerate(plan.looks):
         now, began = plan.at(experiment, number), time.monotonic()
         trials = play(now)
+        observer.start("looking at the limits", 0)
         found = plan.end(now, trials, number, time.monotonic() - began)
         if not isinstance(found, str):
             return replace(now, precision=found), trials
