@@ -128,8 +128,8 @@ def test_it_is_printed_rounded_outwards_with_a_picture():
 @pytest.mark.parametrize(
     ("given", "also", "said"),
     [
-        ("1", {}, "`guarantee` must be a guarantee"),
-        ((1.0, 2.0, 3.0), {}, "`guarantee` must be a guarantee"),
+        ("1", {}, "`epsilon` must be"),
+        ((1.0, 2.0, 3.0), {}, "`guarantee` must be an epsilon or"),
         (-1.0, {}, "`epsilon` must be"),
         ((1.0, 2.0), {}, "`delta` must be"),
         (1.0, {"prior": 1.0}, "`prior` must be"),

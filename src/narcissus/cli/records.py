@@ -381,7 +381,7 @@ def differences(
         one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
         for key in dict.fromkeys([*one, *other]):
             inner = f"{place}.{key}" if place else key
-            if key not in one and _came_later(key):
+            if key not in one and key in _LATER:
                 continue
             if key not in one or key not in other:
                 yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
@@ -401,49 +401,14 @@ def differences(
         yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
 
 
-_LATER = frozenset(
-    {
-        "id",
-        "merged",
-        "released",
-        "strength",
-        "is_declared",
-        "everybody",
-        "own_release",
-        "gain",
-        "of",
-        "is_estimated",
-        "is_best_found",
-        "at_most",
-        "each_column",
-        "by_chance",
-        "search",
-        "precision",
-        "share_of_columns",
-        "reached",
-        "transcripts",
-        "cover",
-        "served",
-        "shadows",
-        "held_out",
-        "low_apart",
-        "gain_low_apart",
-        "chance_off",
-        "decides",
-        "margin",
-        "fingerprint",
-        "and_copies",
-        "between",
-        "breaks",
-        "told",
-    }
-)
+_LATER = {
+    "id", "merged", "released", "strength", "is_declared", "everybody", "own_release", "gain", "of",
+    "is_estimated", "is_best_found", "at_most", "each_column", "by_chance", "search", "precision",
+    "share_of_columns", "reached", "transcripts", "cover", "served", "shadows", "held_out",
+    "low_apart", "gain_low_apart", "chance_off", "decides", "margin", "fingerprint", "and_copies",
+    "between", "breaks", "told",
+}  # fmt: skip
 """Keys that came into format 2 after its first records, which are read without them."""
-
-
-def _came_later(key: str) -> bool:
-    """Whether the first records of this format lack a key."""
-    return key in _LATER
 
 
 def _is_missing(key: str, value: Any) -> bool:

@@ -18,7 +18,7 @@ from narcissus._validation import between, one_of, probability
 from narcissus.errors import InputError
 from narcissus.guarantees.base import Guarantee, Secret, require_replace_one
 from narcissus.guarantees.parametric import ApproximateDP, PureDP, as_asked
-from narcissus.results import Bound, Grade, Result
+from narcissus.results import Bound, Grade, Result, plain
 
 ROUNDING = 1e-12
 """Limits are rounded outwards by it, relatively: more than a normal quantile loses in its tails."""
@@ -111,8 +111,8 @@ class PersonalRisk(Result):
     @property
     def odds(self) -> tuple[float, float]:
         """Odds of the claim before and, at most, after the release; infinite at certainty."""
-        before, after = (_odds(value) for value in (self.prior, self.belief.value))
-        return before, after
+        after = self.belief.value
+        return self.prior / (1 - self.prior), math.inf if after >= 1 else after / (1 - after)
 
     @property
     def _often(self) -> str:
@@ -135,11 +135,12 @@ class PersonalRisk(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, with grade, odds and sentence."""
-        before, after = self.odds
-        more = {"odds_before": before, "odds_at_most": None if math.isinf(after) else after}
-        return {"grade": self.grade, **super().to_dict(), **more, "sentence": self.sentence}
+        before, after = map(plain, self.odds)
+        more = {"odds_before": before, "odds_at_most": after, "sentence": self.sentence}
+        return {"grade": self.grade, **super().to_dict(), **more}
 
     def __str__(self) -> str:
+        before, after = map(_ratio, self.odds)
         return "\n".join([
             self.sentence,
             "",
@@ -147,9 +148,9 @@ class PersonalRisk(Result):
             "",
             f"Belief       from {self.prior:g} to at most {upper(self.belief.value)}",
             f"             {self._often}",
-            f"Odds         from {_ratio(self.prior)}, to at most {_ratio(self.belief.value)}",
-            f"Attack       finds at most {_percent(self.tpr.value)} of members where it accuses "
-            f"{100 * self.fpr:g}% of others",
+            f"Odds         from {before}, to at most {after}",
+            f"Attack       at most {_percent(self.tpr.value)} true positives at "
+            f"{100 * self.fpr:g}% false ones",
             f"Advantage    at most {upper(self.advantage.value)}",
             "",
             f"PROVED from {self.guarantee}",
@@ -159,9 +160,7 @@ class PersonalRisk(Result):
     @property
     def of_100(self) -> tuple[int, int]:
         """Of 100 such claims how many are true before, and at most after; rounded upwards."""
-        before, after = (
-            min(100, math.ceil(100 * value - 1e-9)) for value in (self.prior, self.belief.value)
-        )
+        before, after = (math.ceil(100 * one - 1e-9) for one in (self.prior, self.belief.value))
         return before, after
 
     def squares(self) -> str:
@@ -241,28 +240,19 @@ def risk_of(
 def _given(guarantee: Guarantee | float | tuple[float, float]) -> Guarantee:
     if isinstance(guarantee, Guarantee):
         return guarantee
-    if isinstance(guarantee, tuple) and len(guarantee) == 2:
-        epsilon, delta = guarantee
-        return ApproximateDP(epsilon, delta, adjacency="add-remove")
-    if isinstance(guarantee, tuple | str | None):
-        raise InputError(
-            "`guarantee` must be a guarantee, an epsilon or a pair (epsilon, delta), got "
-            f"{guarantee!r}"
-        )
-    return PureDP(guarantee, adjacency="add-remove")
-
-
-def _odds(value: float) -> float:
-    return math.inf if value >= 1 else value / (1 - value)
+    if not isinstance(guarantee, tuple):
+        return PureDP(guarantee, adjacency="add-remove")
+    if len(guarantee) != 2:  # pyright: ignore[reportUnnecessaryComparison] (from outside)
+        raise InputError(f"`guarantee` must be an epsilon or (epsilon, delta), got {guarantee!r}")
+    return ApproximateDP(*guarantee, adjacency="add-remove")
 
 
 def _percent(value: float) -> str:
     return f"{upper(100 * value, 3)}%"
 
 
-def _ratio(value: float) -> str:
-    """Return a probability as odds: ``1:99``; an upper limit rounds towards certainty."""
-    odds = _odds(value)
+def _ratio(odds: float) -> str:
+    """Return odds as ``1:99``; an upper limit rounds towards certainty."""
     if math.isinf(odds):
         return "certainty"
     return f"1:{lower(1 / odds, 3)}" if odds < 1 else f"{upper(odds, 3)}:1"

@@ -8,8 +8,8 @@ from narcissus.kinds.table.schema import TableStudy, ThresholdSpec
 from narcissus.results import NotAssessed
 
 TRIALS = 20
-SLOW = ("gibbs", "rap", "stack")
-"""Attacks that are left out, by the name of their part."""
+SLOW = ("rap", "stack")
+"""Attacks that are left out, by the name of their part; so is what samples by Gibbs."""
 
 
 def quicker(study: TableStudy, threshold: ThresholdSpec | None) -> tuple[TableStudy, NotAssessed]:
@@ -19,37 +19,24 @@ def quicker(study: TableStudy, threshold: ThresholdSpec | None) -> tuple[TableSt
     `TRIALS` trials or fewer, and of a sweep the level that the threshold is about, else the first
     with a guarantee.
     """
-    run, level = study.run, study.mechanism.level
-    asked = run.trials if isinstance(run.trials, int) else None
-    trials = min(TRIALS, asked or TRIALS)
-    cut = [
-        f"{trials} trials in place of {asked:,}" if (asked or 0) > trials else f"{trials} trials"
-    ]
-    mechanism = study.mechanism
-    if level is not None and mechanism.swept and len(mechanism.levels) > 1:
-        at = mechanism.levels[0] if threshold is None else threshold.at
-        if at is not None:  # else every level must meet the threshold
-            mechanism = replace(mechanism, options={**mechanism.options, level: [at]})
-            cut.append(f"{level} {at:g} alone")
-    slow = [
-        name
-        for name, part in study.attacks.items()
-        if part.name in SLOW or part.options.get("method") == "gibbs"
-    ]
+    run, mechanism, level = study.run, study.mechanism, study.mechanism.level
+    trials = min(TRIALS, run.most or TRIALS)
+    cut = [f"{trials} trials"]
+    at = mechanism.levels[0] if threshold is None else threshold.at
+    if level is not None and len(mechanism.levels) > 1 and at is not None:  # else all must meet it
+        mechanism = replace(mechanism, options={**mechanism.options, level: [at]})
+        cut.append(f"{level} {at:g} alone")
+    slow = [n for n, p in study.attacks.items() if "gibbs" in (p.name, p.options.get("method"))]
+    slow += [n for n, p in study.attacks.items() if p.name in SLOW]
     fast = {name: part for name, part in study.attacks.items() if name not in slow}
     if fast and slow:
         cut.append(f"without {', '.join(slow)}")
     kept = {
-        name: replace(part, also={**part.also, "trials": None})
-        for name, part in (fast or study.attacks).items()
+        n: replace(p, also={**p.also, "trials": None}) for n, p in (fast or study.attacks).items()
     }
-    return study.model_copy(
-        update={
-            "run": run.model_copy(update={"trials": trials, "precision": None}),
-            "mechanism": mechanism,
-            "attacks": kept,
-        }
-    ), NotAssessed(
+    run = run.model_copy(update={"trials": trials, "precision": None})
+    changed = {"run": run, "mechanism": mechanism, "attacks": kept}
+    return study.model_copy(update=changed), NotAssessed(
         "the study as it is written",
         f"this is a quick look: {', '.join(cut)}. Its limits hold, and are wider",
         "run `narcissus audit` without `--quick`",
