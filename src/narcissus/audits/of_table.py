@@ -43,7 +43,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "share_of_columns",
     ),
     "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
-    "run": ("trials", "precision", "training", "confidence", "workers"),
+    "run": ("trials", "precision", "budget", "quick", "training", "confidence", "workers"),
 }
 """The arguments that are keys of a section of the study; any other is a section by itself."""
 
@@ -86,7 +86,10 @@ class Arguments(TypedDict, total=False):
     threshold: What is accepted: ``{"advantage": 0.1, "reason": "..."}``.
     policy: A file with a threshold, instead.
     groups: Columns whose values make groups, or a dictionary of the section.
-    trials, precision: How many releases to play, or how close the limits should be.
+    trials, precision: How many releases to play, or how close the limits should be; ``"auto"``
+        trials end when the verdict is decided.
+    budget: Time after which they end undecided: seconds, or ``"10m"``.
+    quick: A rough first answer, with little work.
     training: Simulated releases from which attacks learn that do.
     confidence: Level of all sampled limits.
     workers: Worker processes; the numbers do not depend on it.
@@ -120,8 +123,10 @@ class Arguments(TypedDict, total=False):
     threshold: Mapping[str, Any] | None
     policy: Path | str | None
     groups: Names | Mapping[str, Any] | None
-    trials: int | None
+    trials: int | Literal["auto"] | None
     precision: float | None
+    budget: float | str | None
+    quick: bool | None
     training: int | None
     confidence: float | None
     workers: int | None
@@ -158,7 +163,8 @@ def audit(
         what is released (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``,
         with ``k``, ``noise``, ``delta``; ``release``), what is tried and asked (``prior``,
         ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
-        ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.
+        ``precision``, ``budget``, ``quick``, ``training``, ``confidence``, ``workers``), and a
+        ``title``.
 
     InputError: An argument is wrong, or the table cannot be used; the message says what to do.
 

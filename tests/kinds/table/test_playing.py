@@ -24,7 +24,14 @@ from narcissus.evidence import mean_limits
 from narcissus.game import executor
 from narcissus.game.executor import Serial
 from narcissus.kinds.table.kind import KIND, prepare
-from narcissus.kinds.table.playing import LookPlan, SentExperiment, half_width, play_looks, schedule
+from narcissus.kinds.table.playing import (
+    LookPlan,
+    SentExperiment,
+    half_width,
+    play_looks,
+    schedule,
+    until_decided,
+)
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.words import against
 from narcissus.observer import SilentObserver
@@ -239,6 +246,29 @@ def test_limits_at_a_look_that_was_waited_for_still_cover(seed):
                 wrong += 1
                 break
     assert wrong <= stats.binom.isf(1e-6, 400, 0.2)
+
+
+def ever_missed(chance, parts, error=0.05):
+    """Compute exactly how often limits of a count leave out its chance at any look."""
+    alive, before, missed = np.ones(1), 0, 0.0
+    for look, part in zip(until_decided(), parts, strict=False):
+        more = np.arange(look.trials - before + 1)
+        alive = np.convolve(alive, stats.binom.pmf(more, look.trials - before, chance))
+        counts, before = np.arange(look.trials + 1), look.trials
+        side = error * part / 2  # Clopper-Pearson: the chance of so many, or so few, is no larger
+        wrong = (stats.binom.sf(counts - 1, before, chance) <= side) | (
+            stats.binom.cdf(counts, before, chance) <= side
+        )
+        missed += float(alive[wrong].sum())
+        alive = np.where(wrong, 0.0, alive)
+    return missed
+
+
+@pytest.mark.parametrize("chance", [0.02, 0.5, 0.9])
+def test_looks_until_a_verdict_keep_the_level_and_would_not_without_their_parts(chance):
+    parts = [look.part for look in until_decided()[:12]]
+    assert 0.01 < ever_missed(chance, parts) <= 0.05
+    assert ever_missed(chance, [1.0] * 12) > 0.05
 
 
 @pytest.mark.parametrize(
