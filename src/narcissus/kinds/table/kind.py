@@ -506,6 +506,8 @@ class TableKind(Kind[TableStudy, TableWork]):
 
     def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
         """Play all trials and draw conclusions."""
+        if study.run.budget is not None and options.hours is not None:  # so long is agreed to
+            options = replace(options, hours=max(options.hours, study.run.budget / 3600))
         with executor_of(options, study.run) as executor:
             return self._play(study, folder, options, executor)
 
