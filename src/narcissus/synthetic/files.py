@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TypeAlias
@@ -66,6 +66,22 @@ def keys_of(codes: ArrayLike) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
+class Covers:
+    """Which finer values the values of a column stand for, where the file is coarser."""
+
+    codes: NDArray[np.int64]  # of each row, shape (rows,), as fine as it is written
+    covers: NDArray[np.bool_]  # shape (values, values): whether the first is true of the second
+    levels: NDArray[np.int64]  # of each value; those of one level are true of nothing in common
+
+    def at_level(self, level: int) -> NDArray[np.int64]:
+        """Return the value of a level that is true of each value, or the value itself."""
+        found = np.arange(len(self.levels))
+        for value in np.flatnonzero(self.levels == level):
+            found[self.covers[value]] = value
+        return found
+
+
+@dataclass(frozen=True)
 class GivenFiles:
     """People in the data, a file made from them, and people outside the data."""
 
@@ -82,6 +98,12 @@ class GivenFiles:
     # the person or household of each row, shape (rows,), of no meaning for the synthetic file;
     # None where every row is a unit of its own
     units: NDArray[np.int64] | None = None
+    covers: Mapping[int, Covers] = field(default_factory=dict[int, Covers])  # by column
+
+    def fine(self, column: int) -> NDArray[np.int64]:
+        """Return the codes of a column as its rows are written, shape (rows,)."""
+        cover = self.covers.get(column)
+        return self.table.codes[:, column].astype(np.int64) if cover is None else cover.codes
 
     def rows(self, which: str) -> NDArray[np.int64]:
         """Return the positions of "real", "synthetic" or "control" in the table."""
