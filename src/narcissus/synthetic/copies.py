@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import scipy
@@ -16,6 +17,9 @@ from narcissus.synthetic.files import GivenFiles
 
 Positions = NDArray[np.int64]
 Keys = NDArray[np.uint64]
+CopiesName = Literal["copies"]
+COPIES: CopiesName = "copies"
+"""Name of the claim that people of the data stand in the file beyond others."""
 Flags = NDArray[np.bool_]
 MOST_VIEWS = 500
 """Most ways of being coarse that rows of one file are read by."""
@@ -24,7 +28,12 @@ DECOYS = 5_000
 TELLING = 3
 """Columns of the set that makes most people unique."""
 _LOOKED_AT = 50_000  # rows by which these are chosen
-_AGREE = (0.75, 0.5, 0.3, 0.1)  # share of the other columns that a person and a donor have in common
+_AGREE = (
+    0.75,
+    0.5,
+    0.3,
+    0.1,
+)  # share of the other columns that a person and a donor have in common
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,7 @@ class Views:
 
 
 def _places(*keys: Keys) -> list[Positions]:
-    """Number equal keys alike, from 0."""
+    """Replace keys by numbers from 0, equal for equal keys only."""
     found = np.unique(np.concatenate(keys), return_inverse=True)[1].ravel()
     return np.split(found, np.cumsum([len(one) for one in keys])[:-1])
 
@@ -210,8 +219,8 @@ def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies
     columns = range(len(views.fine))
     unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
     pairs = _alike(views, ours, columns)[1]
-    found = len(ours), int(unique.sum()), int(hit.sum()), len(views.rows), pairs
-    return Copies(*found, *(_decoys(views, ours, rng) if len(views.kinds) == 1 else ()))
+    decoys = _decoys(views, ours, rng) if len(views.kinds) == 1 else (0, 0, 0.0)
+    return Copies(len(ours), int(unique.sum()), int(hit.sum()), len(views.rows), pairs, *decoys)
 
 
 def _decoys(views: Views, ours: Positions, rng: np.random.Generator) -> tuple[int, int, float]:

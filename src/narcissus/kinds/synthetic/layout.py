@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.synthetic.copies import CopiesDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
@@ -17,6 +19,7 @@ from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
+from narcissus.synthetic.copies import COPIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -65,6 +68,8 @@ class AboutRisk:
     @property
     def verdict(self) -> Status:
         """Exceeded if the excess is, or that of a group of which it was asked."""
+        if not self.judged:
+            return "not assessed"
         return min(self.judged, key=lambda one: WORST.index(one.status)).status
 
     @property
@@ -119,6 +124,9 @@ class SyntheticLayout(Layout):
     def verdict(self, case: StudyJudgement) -> str:
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
         risks, unlike = about(case), case.detail.unlike
+        detail: SyntheticDetail = case.detail
+        if detail.copies is not None and (unlike is None or detail.copies.refutes_control):
+            return _by_copies(case, detail.copies)
         if unlike is None:
             first = risks[0]
             assert first.guess is not None
@@ -135,12 +143,19 @@ class SyntheticLayout(Layout):
                 f"{_share(unlike.control)} of the other (corrected p-value {unlike.p_value:.2g}), "
                 "so what sets them apart need not be the release."
             )
-        if beyond := [risk for risk in risks if risk.verdict == "exceeded"]:
+        copied = _of_copies(case)
+        is_copied = copied is not None and copied.status == "exceeded"
+        if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
             said = "; ".join(map(_beyond, beyond))
-            alone = f" {_BY_ONE_VALUE}" if all(r.detail.risk == BY_VALUE for r in beyond) else ""
-            return (
-                f"Exceeded: people in the data are hit more often than others like them. {said}."
-                f"{alone}"
+            only = beyond and not is_copied and all(r.detail.risk == BY_VALUE for r in beyond)
+            facts = [_standing(case)] if is_copied else []
+            return " ".join(
+                [
+                    "Exceeded: people in the data are hit more often than others like them.",
+                    *facts,
+                    *([f"{said}."] if said else []),
+                    *([_BY_ONE_VALUE] if only else []),
+                ]
             )
         worst = max(risks, key=lambda risk: risk.high)
         return (
@@ -150,7 +165,8 @@ class SyntheticLayout(Layout):
         )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        return [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
+        found = [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
+        return [*(["what stands in the file, row by row"] if case.detail.copies else []), *found]
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
         detail: SyntheticDetail = case.detail
@@ -158,11 +174,19 @@ class SyntheticLayout(Layout):
         if detail.unlike is None:
             found.append(
                 NotAssessed(
-                    "what is due to the release",
+                    "what is due to the release" + (" beyond copies" if detail.copies else ""),
                     "there is no control, and people of the real data cannot stand in for one: the "
                     "file was made from them",
                     "set people aside at random before the file is made, and give them as the "
                     "control",
+                )
+            )
+        elif detail.copies is not None and detail.copies.refutes_control:
+            found.append(
+                NotAssessed(
+                    "what is due to the release beyond copies",
+                    "people of the control stand in the file, so the control is none",
+                    "take people whose records nothing was made from",
                 )
             )
         elif detail.unlike.is_shown:
@@ -195,7 +219,9 @@ class SyntheticLayout(Layout):
         return found
 
     def headline(self, case: StudyJudgement) -> list[str]:
-        return [
+        copies: CopiesDetail | None = case.detail.copies
+        facts = [] if copies is None else [_rows_said(copies)]
+        return facts + [
             f"{risk.name} {percent(risk.real.value)}"
             + ("" if risk.real.baseline is None else f" against {percent(risk.real.baseline)}")
             for risk in about(case)
@@ -204,17 +230,22 @@ class SyntheticLayout(Layout):
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
         """Return the verdict on each risk; an excess from which nothing follows is not assessed."""
         verdicts = {risk.name: risk.verdict for risk in about(case)}
-        verdict = "" if row.at["group"] else verdicts[row.name]
+        if (copied := _of_copies(case)) is not None:
+            verdicts[COPIES] = copied.status
+        verdict = "" if row.at["group"] else verdicts.get(row.name, "")
         void = row.of == "excess" and case.findings.void
         return {"verdict": verdict, **({"grade": "not assessed"} if void else {})}
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        return [_headline(risk) for risk in about(case)]
+        return [*_counts(case), *(_headline(risk, case) for risk in about(case))]
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        beyond = [risk for risk in about(case) if risk.verdict == "exceeded"]
+        beyond = [_said(risk) for risk in about(case) if risk.verdict == "exceeded"]
+        copied = _of_copies(case)
+        if copied is not None and copied.status == "exceeded":
+            beyond.insert(0, _standing(case).rstrip("."))
         # an attack that fails proves nothing: there is no evidence for
-        return {"worst": _hurt_most(case), "evidence_against": [_said(risk) for risk in beyond]}
+        return {"worst": _hurt_most(case), "evidence_against": beyond}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: SyntheticDetail = case.detail
@@ -223,6 +254,11 @@ class SyntheticLayout(Layout):
             groups.append(_groups(case))
         return [
             Section("Who was asked about", [_people(record, detail)]),
+            *(
+                []
+                if detail.copies is None
+                else [Section("What stands in the file", list(_facts(detail.copies)))]
+            ),
             *(
                 Section(name[0].upper() + name[1:], list(_risk(case, name, record.grade)))
                 for name in RISKS
@@ -277,6 +313,11 @@ class SyntheticLayout(Layout):
                 (*VERDICT, *counted),
             ),
             RealFigure("Numbers of rows", "Of all files, exact.", ("detail.files*",)),
+            *(
+                []
+                if detail.copies is None
+                else [RealFigure("What stands in the file", "Exact counts.", ("detail.copies*",))]
+            ),
             RealFigure(
                 "Names of columns and values", "As the files have them.", ("assessed*", "title")
             ),
@@ -294,6 +335,17 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
+STANDING = (
+    "A unique person stands in the file if one of its rows is true of them and of nobody else in "
+    "the data. Coincidences are counted in the data itself: as often as people of the data are "
+    "like one another, people of a fresh file would be like them. Decoys are plausible people whom "
+    "one half of the data lacks; where the file holds more of them than the other half does, more "
+    "coincidences are allowed for."
+)
+NEAR = (
+    "Rows that are near a person are a fact and no verdict: similarity says little about risk "
+    "(The DCR Delusion, arXiv 2505.01524)."
+)
 _EARLIER = (  # of records that do not tell a value alone apart
     "A predicate is read off the file: some columns have the values that exactly one of its rows "
     "has. It singles a person out if it holds for them and for nobody in a crowd of other people. "
@@ -334,6 +386,13 @@ def _hurt_most(case: StudyJudgement) -> tuple[str, Grade]:
     for one in about(case, groups=True):
         each.append(one)
     worst = max(each, key=lambda one: one.low)
+    copied = _of_copies(case)
+    if copied is not None and not case.detail.can_tell and copied.status == "exceeded":
+        share = case.detail.copies.people.standing / max(1, case.detail.copies.people.unique)
+        return (
+            f"people who are unique in the data: {percent(share)} stand in the file.",
+            copied.grade,
+        )
     if worst.excess is None or worst.verdict == "not assessed":
         return "not assessed, since people in the data are held against nobody.", "not assessed"
     if worst.low <= 0:
@@ -347,13 +406,123 @@ def _hurt_most(case: StudyJudgement) -> tuple[str, Grade]:
     )
 
 
-def _headline(risk: AboutRisk) -> Headline:
+def _headline(risk: AboutRisk, case: StudyJudgement) -> Headline:
     value = percent(risk.real.value)
     if risk.excess is None:
+        if risk.guess is not None and case.detail.copies is not None:
+            guess = percent(risk.guess.value)
+            return risk.title, value, f"{guess} by a model that never saw the file", "approximate"
         return risk.title, value, "no control to hold it against", "not assessed"
     between = f"{between_points(risk.low, risk.high)} points"
     text = f"control {percent(risk.real.baseline)}; excess {between}"
     return risk.title, value, text, _grade(risk)
+
+
+def _of_copies(case: StudyJudgement) -> JudgedCriterion | None:
+    return next((one for one in case.each if one.criterion.name == COPIES), None)
+
+
+def _rows_said(copies: CopiesDetail) -> str:
+    return f"{number(copies.verbatim)} of {number(copies.rows)} rows are rows of the data"
+
+
+def _standing(case: StudyJudgement) -> str:
+    """Describe how many unique people stand in the file, and how many would by chance."""
+    (row,) = case.findings.select(of="copied")
+    facts, detail = row.facts, case.detail
+    said = (
+        f"{number(float(facts['successes']))} of {number(float(facts['people']))} people who are "
+        f"unique in the data ({percent(row.value)}) stand in the file"
+    )
+    if detail.can_tell and row.baseline is not None:
+        return f"{said}, and {percent(row.baseline)} of the control's."
+    if detail.copies.is_data is not None:
+        return f"The file is the data itself. {said}."
+    return f"{said}. Coincidence explains at most {number(math.ceil(detail.copies.people.most))}."
+
+
+def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
+    """Describe the verdict where no control decides, in a short paragraph."""
+    copied = _of_copies(case)
+    assert copied is not None
+    words: list[str] = []
+    if (control := copies.control) is not None and control.is_beyond:
+        words.append(
+            f"The control is none: {number(control.standing)} of its {number(control.unique)} "
+            "unique people stand in the file. Coincidence explains at most "
+            f"{number(math.ceil(control.most))}, so the file was made from the control as well."
+        )
+    if copied.status == "exceeded":
+        words.append("Exceeded: the file holds copies of people in the data.")
+    else:
+        words.append("Not shown: the file holds no more people of the data than coincidence does.")
+    words += [f"{_rows_said(copies)}.".replace("rows are", "rows of the file are"), _standing(case)]
+    if control is None:
+        first = next(risk for risk in about(case) if risk.guess is not None)
+        assert first.guess is not None
+        words.append(
+            f"{first.detail.secret} is guessed right from the file for {percent(first.real.value)} "
+            f"of people, and for {percent(first.guess.value)} by a model that never saw the file."
+        )
+        if copied.status != "exceeded":
+            words.append("Without a control nothing more can be concluded.")
+    return " ".join(words)
+
+
+def _counts(case: StudyJudgement) -> Iterator[Headline]:
+    """Yield what stands in the file, with the coincidences."""
+    copies: CopiesDetail | None = case.detail.copies
+    if copies is None:
+        return
+
+    def share(many: int, of: int, expected: float) -> tuple[str, str]:
+        text = f"{number(many)} of {number(of)}; by coincidence about {number(round(expected))}"
+        return percent(many / max(1, of)), text
+
+    yield (
+        "Rows of the file that are rows of the data",
+        *share(copies.verbatim, copies.rows, copies.verbatim_expected),
+        "proved",
+    )
+    people = copies.people
+    yield (
+        "Unique people who stand in the file",
+        *share(people.standing, people.unique, people.expected),
+        "proved",
+    )
+    if copies.near is not None and copies.near_expected is not None:
+        yield (
+            "Rows that differ from a person in one column",
+            *share(copies.near, copies.rows, copies.near_expected),
+            "proved",
+        )
+
+
+def _facts(copies: CopiesDetail) -> Iterator[Block]:
+    people = copies.people
+    yield Text([STANDING, NEAR])
+    rows: list[Cell] = ["rows that equal a row of the data", copies.rows, copies.verbatim]
+    near: list[Cell] = ["rows that differ from a person in one column", copies.rows, copies.near]
+    sets: list[list[Cell]] = [
+        [f"people unique by {_columns(one.columns)}", one.unique, one.standing, one.expected]
+        for one in copies.sets
+    ]
+    decoys: list[Cell] = ["decoys", people.decoys, people.decoys_standing, people.decoys_expected]
+    yield Grid(
+        "What stands in the file: exact counts, beside what a file of as many other people of the "
+        "population would hold",
+        ("What", "Of", "In the file", "By coincidence, about"),
+        [[*rows, copies.verbatim_expected], [*near, copies.near_expected], *sets, decoys],
+    )
+    if copies.unread:
+        yield Text(
+            [f"{number(copies.unread)} rows are coarse in rare ways and were not looked up."]
+        )
+
+
+def _columns(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more columns" if len(names) > 5 else ""
+    return ", ".join(names[: 5 if more else None]) + more
 
 
 def _said(risk: AboutRisk) -> str:

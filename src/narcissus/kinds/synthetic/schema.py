@@ -17,6 +17,7 @@ from narcissus.study.sections import (
     without_default_least_group,
 )
 from narcissus.synthetic.assess import RiskName
+from narcissus.synthetic.copies import COPIES, CopiesName
 from narcissus.tables.spelling import ReadAs
 
 Columns = Annotated[list[str], Field(min_length=1)]
@@ -91,16 +92,23 @@ class ExcessThreshold(Approval, Strictly):
         default=None, description="Instead, for singling out, by a value alone as well."
     )
     linkability: Share | None = Field(default=None, description="Instead, for linkability.")
+    copies: Share | None = Field(
+        default=None,
+        description="Instead, for people who are unique in the data and stand in the file: how "
+        "many of them, beyond the control or, without one, beyond coincidence.",
+    )
     worst_group: Share | None = Field(
         default=None, description="The excess accepted in each group of [groups]; none is asked."
     )
 
-    def accepts(self, risk: RiskName) -> float:
+    def accepts(self, risk: RiskName | CopiesName) -> float:
+        """Return the excess that is accepted of a risk, or of copies."""
         own = {
             "inference": self.inference,
             "singling out": self.singling_out,
             "singling out by a value": self.singling_out,
             "linkability": self.linkability,
+            COPIES: self.copies,
         }[risk]
         return self.at_most if own is None else own
 
