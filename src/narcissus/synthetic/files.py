@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, for_each
+from narcissus.synthetic.coarse import Coarse, coarse_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
@@ -71,7 +72,8 @@ class Covers:
 
     codes: NDArray[np.int64]  # of each row, shape (rows,), as fine as it is written
     covers: NDArray[np.bool_]  # shape (values, values): whether the first is true of the second
-    levels: NDArray[np.int64]  # of each value; those of one level are true of nothing in common
+    # of each value of the file; those of one level are true of nothing in common; else -1
+    levels: NDArray[np.int64]
 
     def at_level(self, level: int) -> NDArray[np.int64]:
         """Return the value of a level that is true of each value, or the value itself."""
@@ -176,27 +178,31 @@ def read_files(
                 f"the {name} file has missing values in {_listed(gaps)}: {HOW_MISSING}"
             )
     read = for_each(lambda name: _together(name, raws, reading), list(raws["real"]))
-    as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS))
-    table = held("the files", [column for column, _, _ in read], as_read)
+    coarse = {j: one.coarse for j, one in enumerate(read) if one.coarse is not None}
+    kept_bins = {n: b for n, b in reading.bins.items() if n not in {read[j].name for j in coarse}}
+    as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS), bins=kept_bins)
+    table = held("the files", [one.column for one in read], as_read)
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
     file_of = np.repeat(np.arange(len(sizes)), list(sizes.values()))
     units = np.concatenate([named.get(name, np.zeros(sizes[name], np.int64)) for name in sizes])
-    order = np.lexsort((units, keys_of(table.codes), file_of))
+    fine = keys_of(np.column_stack([read[j].codes for j in coarse])) if coarse else units
+    order = np.lexsort((units, fine, keys_of(table.codes), file_of))
     table = replace(table, codes=table.codes[order])
     if unit is not None:
         many = (
             f"{len(np.unique(c)):,} of {len(c):,} rows in the {n} file" for n, c in named.items()
         )
         left_out.append(f"One row of each `{unit}` is tried: {', '.join(many)}")
-    notes = [note for _, _, notes in read for note in notes]
+    notes = [note for one in read for note in one.notes]
     found = GivenFiles(
         replace(table, values=tuple(map(_spaced, table.values, table.labels))),
         sizes["real"],
         sizes["synthetic"],
         sizes.get("control", 0),
         np.column_stack([_coarse(table, j) for j in range(table.columns)]).astype(np.int32),
-        (*_lines([readings for _, readings, _ in read], list(raws["real"])), *left_out, *notes),
+        (*_lines([one.readings for one in read], list(raws["real"])), *left_out, *notes),
         units[order] if unit is not None else None,
+        {j: Covers(read[j].codes[order], one.covers, one.levels) for j, one in coarse.items()},
     )
     _refuse_itself(found)
     return found
@@ -298,18 +304,31 @@ def _raw(
         ], source.remarks
 
 
-def _together(
-    column: str, raws: Mapping[str, Raw], reading: Reading
-) -> tuple[RawColumn, dict[str, ColumnReading], list[str]]:
-    """Read a column of all files as in the real one; return it and its reading in each."""
+@dataclass(frozen=True)
+class _Together:
+    """A column of all files, read as in the real one."""
+
+    column: RawColumn
+    readings: dict[str, ColumnReading]  # by file
+    notes: list[str]
+    coarse: Coarse | None  # where the synthetic file is coarser
+    codes: NDArray[np.int64]  # as fine as each row is written
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+
+def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Together:
+    """Read a column of all files as in the real one."""
     read_as, bins = reading.read_as.get(column), reading.bins.get(column)
     is_binned = bins is not None and bins.common is None
     kind = "numbers" if is_binned and read_as is None else None
     readings: dict[str, ColumnReading] = {}
     like: Spelled | None = None
     people: dict[str, dict[Value, int]] = {}
-    notes: list[str] = []
     place: dict[Value | None, int] = {}
+    own: dict[str, list[Value | None]] = {}
     codes: list[NDArray[np.int64]] = []
     for name, raw in raws.items():
         tally = ValueTally(column)
@@ -319,15 +338,48 @@ def _together(
         readings[name] = reading_of(tally, found)
         meant = tally.meaning(list(found.values)).merged()
         people[name] = dict(zip(meant.values, meant.counts, strict=True))
-        if like is not None and read_as is None:
-            pair = ("real", name)
-            note = require_overlap(column, pair, people["real"], people[name], binned=is_binned)
-            notes += [note] * bool(note)
         like = like or found
+        own[name] = [*found.values, *([None] if tally.missing else [])]
         places = [place.setdefault(value, len(place)) for value in found.values]
         places.append(place.setdefault(None, len(place)) if tally.missing else -1)  # place -1
         codes.append(np.array(places)[tally.places(raw[column])][raw[column].codes])
-    return RawColumn(column, list(place), np.concatenate(codes)), readings, notes
+    known = dict.fromkeys(value for name in own if name != "synthetic" for value in own[name])
+    coarse = None
+    if read_as != "text" and like is not None:
+        coarse = coarse_of(column, list(known), own["synthetic"], like.kind)
+    notes: list[str] = []
+    for name, counts in people.items():
+        if name != "real" and read_as is None:
+            there = _as_known(counts, coarse)
+            note = require_overlap(column, ("real", name), people["real"], there, binned=is_binned)
+            notes += [note] * bool(note)
+    whole, values = np.concatenate(codes), list(place)
+    if coarse is None:
+        return _Together(RawColumn(column, values, whole), readings, notes, None, whole)
+    number = {value: at for at, value in enumerate(coarse.values)}
+    fine = np.array([number[value] for value in values], np.int64)[whole]
+    blocks = list(dict.fromkeys(coarse.blocks))
+    block = np.array([blocks.index(name) for name in coarse.blocks], np.int64)
+    shown = ", ".join(repr("" if value is None else value) for value in coarse.found[:3])
+    notes.append(
+        f"In the synthetic file `{column}` has coarser values ({len(coarse.found)}, such as "
+        f"{shown}): each is matched with what it stands for"
+    )
+    return _Together(RawColumn(column, blocks, block[fine]), readings, notes, coarse, fine)
+
+
+def _as_known(people: Mapping[Value, int], coarse: Coarse | None) -> dict[Value, int]:
+    """Count people by value, those of a coarse one at a value that it stands for."""
+    if coarse is None:
+        return dict(people)
+    found: dict[Value, int] = {}
+    for value, times in people.items():
+        at = coarse.values.index(value)
+        others = [i for i in np.flatnonzero(coarse.covers[at]) if i != at]
+        meant = coarse.values[others[0]] if others else value
+        meant = value if meant is None else meant
+        found[meant] = found.get(meant, 0) + times
+    return found
 
 
 def _lines(readings: Sequence[Mapping[str, ColumnReading]], names: Sequence[str]) -> Iterator[str]:
