@@ -109,7 +109,7 @@ def test_columns_are_checked_before_any_work():
         ({"threat": {"unknown": ["il"]}}, "`il`"),
         ({"groups": {"columns": ["jb"]}}, "`jb`"),
         ({"threat": {"unknown": ["ill"], "linked": [["age"], ["age"]]}}, "share none"),
-        ({"data": data | {"synthetic": FILES["fresh"].drop(columns="job")}}, "lacks `job`"),
+        ({"data": data | {"synthetic": FILES["fresh"].drop(columns="ill")}}, "`ill`"),
     ):
         whole = {"kind": "synthetic", "data": data, "threat": {"unknown": ["ill"]}, **study}
         with pytest.raises(InputError, match=said):

@@ -145,6 +145,7 @@ def _meant(  # noqa: C901 (a line for each way to write it)
             return ~every
         return np.array([one.startswith(text) for one in texts])
 
+    rest: list[str] = []  # of no form: codes, perhaps, that begin those of the data
     intervals = _settled({v: interval_of(v) for v in strange if isinstance(v, str)})
     for value in strange:
         if value is None or (isinstance(value, str) and set(value) == {"*"}):
@@ -160,11 +161,23 @@ def _meant(  # noqa: C901 (a line for each way to write it)
             yield value, np.array([text in parts for text in texts])
         elif value.endswith("*"):
             yield value, begins(value.rstrip("*"))
-        elif kind in ("texts", "dates") and (places := begins(value)).any():
-            is_coded = all(any(c.isdigit() for c in texts[i]) for i in np.flatnonzero(places))
-            yield value, places if is_coded else ~every
+        else:
+            rest.append(value)
+    if kind != "numbers" and _are_codes(rest, order):
+        yield from ((value, begins(value)) for value in rest)
     if kind == "numbers" and _are_shorter(strange, fine):
         yield from ((value, begins(str(value))) for value in strange if isinstance(value, int))
+
+
+def _are_codes(strange: Sequence[str], order: Sequence[str]) -> bool:
+    """Check whether all these texts begin texts with digits, which are never as short."""
+    if {len(text) for text in strange} & {len(text) for text in order}:
+        return False
+    longer = [order[min(bisect_left(order, text), len(order) - 1)] for text in strange]
+    return all(
+        one.startswith(text) and any(c.isdigit() for c in one)
+        for one, text in zip(longer, strange, strict=True)
+    )
 
 
 def _are_shorter(strange: Sequence[Value | None], fine: Sequence[Value]) -> bool:

@@ -221,9 +221,12 @@ def _opened(
             raise InputError(f"the real file: {unknown_column(column, names['real'])}")
     found: dict[str, Raw] = {}
     left_out: list[str] = []
+    kept, line = (columns, "") if columns else _shared(names, [*drop, unit or ""])
+    left_out += [line] * bool(line)
     named: dict[str, RawColumn] = {}
     for name, source in sources.items():
         here = [column for column in drop if column in names[name]]
+        here += [""] * (columns is None and "" in names[name])
         if unit is not None and unit in names[name]:
             if unit in (*drop, *(columns or ())):
                 raise InputError(f"`{unit}` is the unit of a row, no column: do not name it twice")
@@ -234,10 +237,9 @@ def _opened(
             raise InputError(f"the {name} file: {unknown_column(unit, names[name])}")
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
-        raw, remarks = _raw(name, source, columns, here)
+        raw, remarks = _raw(name, source, kept, here)
         found[name] = {column.name: column for column in raw}
         left_out += [f"Of the {name} file: {text}" for text in remarks]
-    _same_columns(found)
     order = sorted(found["real"])
     ordered = {name: {c: raw[c] for c in order} for name, raw in found.items()}
     return ordered, left_out, _numbered(unit or "", named)
@@ -391,20 +393,20 @@ def _lines(readings: Sequence[Mapping[str, ColumnReading]], names: Sequence[str]
             yield f"In the {file} file {said}"
 
 
-def _same_columns(raws: Mapping[str, Raw]) -> None:
-    known = list(raws["real"])
-    for name, raw in raws.items():
-        there = list(raw)
-        lacking = [c for c in known if c not in there]
-        strange = [c for c in there if c not in known]
-        if lacking or strange:
-            said = [f"lacks {_listed(lacking)}"] if lacking else []
-            said += [f"has {_listed(strange)}, which the real file has not"] if strange else []
-            near = did_you_mean(lacking[0], strange) if lacking and strange else ""
-            raise InputError(
-                f"the {name} file {' and '.join(said)}{near}: leave out what not all "
-                f"files have (drop = {strange + lacking!r}; --drop {','.join(strange + lacking)})"
-            )
+def _shared(names: Mapping[str, Sequence[str]], aside: Sequence[str]) -> tuple[list[str], str]:
+    """Return the columns that all files have, sorted, and a line about those that are left out."""
+    index = {there[0] for there in names.values() if has_index(there)}
+    kept = [[name for name in there if name and name not in index] for there in names.values()]
+    shared = set(kept[0]).intersection(*kept[1:])
+    if not shared:
+        short = [f"{_listed(there[:5])} in the {file} file" for file, there in names.items()]
+        raise InputError(
+            f"the files share no column: {'; '.join(short)}: write the names alike in all files"
+        )
+    others = dict.fromkeys(n for there in kept for n in there if n not in shared.union(aside))
+    near = did_you_mean(next(iter(others)), shared) if others else ""
+    line = f"Left out, since not all files have them: {_listed(list(others))}{near}"
+    return sorted(shared), line if others else ""
 
 
 def _complete(name: str, raw: Raw) -> Raw:
