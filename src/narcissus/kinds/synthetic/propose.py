@@ -29,15 +29,17 @@ def completed(
     drop: list[str] = [*(data["drop"] or ())]
     bins: dict[str, Any] = data["bins"] or {}
     wanted = [*(settings["groups"]["columns"] or ()), *bins, *(data["read_as"] or ())]
-    absent, there = _absent(names, {*wanted, *drop, *(threat["unknown"] or ())}), names["real"]
+    there, chosen = names["real"], data["columns"]
+    absent = _absent(names, {*wanted, *drop, *(threat["unknown"] or ()), *(chosen or ())})
     with file_named("real"):
-        without = [name for name in drop if name in there]
+        without = [n for n in there if n in drop or (chosen is not None and n not in chosen)]
         sketch = sketch_table(data["real"], drop=without, observer=observer)
         if not set(sketch.names) - set(absent):
             raise InputError("no column has a name that all other files have as well")
         lacking = [name for name in absent if name in sketch.names]
         found = propose(sketch, unknown=threat["unknown"], drop=lacking, wanted=wanted)
-    left_out = {c: why for c, why in found.drop.items() if c not in drop} | absent
+    left_out = {c: why for c, why in found.drop.items() if c not in without}
+    left_out |= absent if chosen is None else {}
     data["left_out"] = left_out
     # what is unknown is binned, and numbers with gaps: a gap as a value has no distance
     binned = [c for c in found.columns if c.name in found.unknown or c.missing]
