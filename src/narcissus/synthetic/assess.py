@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy
@@ -28,6 +28,9 @@ SUBSETS = 20
 CLOSE = 1e-4
 """Distances that differ by less are one: they are sums that were rounded."""
 _BLOCK = 2**23  # distances that are held at a time
+NEAR = (1, 10)
+"""How many of the nearest rows vote."""
+Guesses: TypeAlias = "dict[tuple[Columns, int], Positions]"
 _FEW = 64  # values of a column up to which a product of matrices is quicker
 Columns = tuple[int, ...]
 SPLITS = 4
@@ -258,12 +261,60 @@ def _apart(table: Table, column: int) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
+class Neighbours:
+    """Votes of the nearest rows about several secrets, looked up once for the same people."""
+
+    files: GivenFiles
+    known: Sequence[int]  # positions of the columns by which rows are near
+    secrets: Sequence[Columns]  # positions of the columns of each secret
+    kept: dict[bytes, Guesses] = field(default_factory=dict[bytes, Guesses])
+
+    def guesses(self, people: Positions, rows: Positions) -> Guesses:
+        """Return, for each secret and number of neighbours, the place of each person's guess.
+
+        The place is among the sorted values that the rows have. Votes are of the nearest rows,
+        including all ties. For an empty secret it is the nearest row.
+        """
+        key = people.tobytes() + b"/" + rows.tobytes()
+        if key not in self.kept:
+            self.kept[key] = self._looked_up(people, rows)
+        return self.kept[key]
+
+    def _looked_up(self, people: Positions, rows: Positions) -> Guesses:
+        ballots: list[NDArray[np.float32]] = []
+        for secret in self.secrets:
+            keys = keys_of(self.files.table.codes[rows][:, list(secret)])
+            one = np.zeros((len(rows), int(keys.max()) + 1), np.float32)
+            one[np.arange(len(rows)), keys] = 1
+            ballots.append(one)
+        every = np.concatenate(ballots, axis=1)
+        ends = np.cumsum([one.shape[1] for one in ballots])[:-1]
+        # where votes tie, for the value that is more frequent in the file
+        frequent = every.sum(axis=0) / (2 * len(rows))
+        found: Guesses = {
+            (s, k): np.empty(len(people), np.int64) for s in self.secrets for k in NEAR
+        }
+        found[(), 1] = np.empty(len(people), np.int64)
+        for block, apart in distances(self.files, people, rows, self.known):
+            found[(), 1][block] = apart.argmin(axis=1)
+            for neighbours in NEAR:
+                place = min(neighbours, len(rows)) - 1
+                reach = np.partition(apart, place, axis=1)[:, [place]] if place else None
+                reach = apart.min(axis=1, keepdims=True) if reach is None else reach
+                votes = (apart <= reach + CLOSE).astype(np.float32) @ every + frequent
+                for secret, own in zip(self.secrets, np.split(votes, ends, axis=1), strict=True):
+                    found[secret, neighbours][block] = own.argmax(axis=1)
+        return found
+
+
+@dataclass(frozen=True)
 class Inference:
     """A guess of the joint value of some columns of a person who is known in others."""
 
     files: GivenFiles
-    unknown: Sequence[int]  # positions of the columns to guess; all must be right
+    unknown: Columns  # positions of the columns to guess; all must be right
     known: Sequence[int]  # positions of the columns that the attacker knows
+    near: Neighbours  # of this secret, and perhaps of others
 
     def attempts(self) -> dict[str, Callable[..., Wins]]:
         """Return the attacks by name: functions of ``(people, rows)``, and perhaps of people whose
@@ -289,19 +340,8 @@ class Inference:
         ``whose``: the people whose answers count as right; None: their own.
         """
         truth, seen = self.secrets(people if whose is None else whose, rows)
-        values, seen = np.unique(seen, return_inverse=True)
-        ballots = np.zeros((len(rows), len(values)), np.float32)
-        ballots[np.arange(len(rows)), seen] = 1
-        # where votes tie, for the value that is more frequent in the file
-        frequent = np.bincount(seen) / (2 * len(rows))
-        guess = np.empty(len(people), np.int64)
-        place = min(neighbours, len(rows)) - 1
-        for block, apart in distances(self.files, people, rows, self.known):
-            reach = np.partition(apart, place, axis=1)[:, [place]] if place else None
-            reach = apart.min(axis=1, keepdims=True) if reach is None else reach
-            votes = (apart <= reach + CLOSE).astype(np.float32) @ ballots
-            guess[block] = (votes + frequent).argmax(axis=1)
-        return values[guess] == truth
+        guess = self.near.guesses(people, rows)[self.unknown, neighbours]
+        return np.unique(seen)[guess] == truth
 
     def _bayes(self, people: Positions, rows: Positions, whose: Positions | None = None) -> Wins:
         """Guess the most probable value if the known columns are independent given it."""
@@ -329,10 +369,22 @@ class Link:
     # count a match only if fewer than one is expected from random rows: ties match easily
     is_rare: bool
 
-    def links(self, files: GivenFiles, people: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Check whether one row of the file is nearest by both sets of columns; shape (people,)."""
+    def links(
+        self, files: GivenFiles, people: Positions, kept: dict[bytes, tuple[Wins, Wins]]
+    ) -> Wins:
+        """Check whether one row of the file is nearest by both sets of columns; shape (people,).
+
+        ``kept`` holds what was found for the same division of the columns, rare or not.
+        """
+        key = repr((self.one, self.other)).encode() + people.tobytes()
+        if key not in kept:
+            kept[key] = self._both(files, people)
+        return kept[key][self.is_rare]
+
+    def _both(self, files: GivenFiles, people: Positions) -> tuple[Wins, Wins]:
+        """Return who is linked, and who is by a meeting that is rare."""
         rows = files.rows("synthetic")
-        found = np.zeros(len(people), np.bool_)
+        found, rare = np.zeros((2, len(people)), np.bool_)
         pairs = zip(
             distances(files, people, rows, self.one),
             distances(files, people, rows, self.other),
@@ -342,10 +394,9 @@ class Link:
             near = here <= here.min(axis=1, keepdims=True) + CLOSE
             beside = there <= there.min(axis=1, keepdims=True) + CLOSE
             meets = (near & beside).any(axis=1)
-            if self.is_rare:
-                meets &= near.sum(axis=1) * beside.sum(axis=1) < len(rows)
             found[block] = meets
-        return found
+            rare[block] = meets & (near.sum(axis=1) * beside.sum(axis=1) < len(rows))
+        return found, rare
 
 
 def ways_to_link(
@@ -438,8 +489,9 @@ def assess_file(
     observer.start("risks", len(secrets) + 3)
     facts = file_facts(files, sorted(unknown), entropy=entropy)
     observer.advance()
+    near = Neighbours(files, known, tuple(secrets.values()))
     for name, columns in secrets.items():
-        risks.append(_inference(files, halves, name, Inference(files, columns, known)))
+        risks.append(_inference(files, halves, name, Inference(files, columns, known, near)))
         observer.advance()
     risks += _singling_out(files, halves, child(entropy, 1))
     observer.advance()
@@ -545,9 +597,7 @@ def _against_decoys(
     Only those count whose decoy has another answer.
     """
     rows = inference.files.rows("synthetic")
-    like = np.empty(len(people), np.int64)
-    for block, apart in distances(inference.files, people, others, inference.known):
-        like[block] = others[apart.argmin(axis=1)]
+    like = others[inference.near.guesses(people, others)[(), 1]]
     own, theirs = inference.secrets(people, like)
     differ = own != theirs
     return {
@@ -614,8 +664,9 @@ def _linkability(
     rng: np.random.Generator,
 ) -> Risk:
     ways = ways_to_link(files, division, rng)
+    kept: dict[bytes, tuple[Wins, Wins]] = {}
     attempts = {
-        name: (lambda people, way=way: way.links(files, people)) for name, way in ways.items()
+        name: (lambda people, way=way: way.links(files, people, kept)) for name, way in ways.items()
     }
     attack, tried = _chosen(attempts, halves)
     real, control = _scored(attempts[attack], halves)
