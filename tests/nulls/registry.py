@@ -48,6 +48,8 @@ from narcissus.profiles import Bayes, write_out
 from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
+from narcissus.synthetic.assess import ALIKE
+from narcissus.synthetic.copies import file_facts
 from narcissus.worlds import Pairs
 
 Draws = np.random.Generator
@@ -227,9 +229,37 @@ def given(
     made = other.drop(columns="who") if unit else other
     found = assess_file(read_files(real, made, control, **how), FileThreat(("ill",)),
                         entropy=int(g.integers(2**31)))  # fmt: skip
-    error = ALPHA / 2 / len(found.risks)
-    counts = [risk.counts() for risk in found.risks]
+    error = ALPHA / 2 / (len(found.risks) + 1)
+    counts = [*(risk.counts() for risk in found.risks), found.facts.beside]
     return any(c.refuses(0.0, error=error) for c in counts if c), bool(found.unlike.is_shown)
+
+
+def copied(
+    g: Draws,
+    *,
+    share: float = 0.0,
+    of: str = "real",
+    each: int = 1,
+    unit: bool = False,
+    ties: bool = False,
+    beside: bool = False,
+    towns: int = 8,
+    years: int = 0,
+) -> bool:
+    """Return whether copies of a side are claimed, by coincidences or beside a control."""
+    real, made, control = (rows_of(150, k, g, each=each, ties=ties) for k in (0, 500, 1000))
+    made["town"] %= towns
+    control["age"] += years
+    many = round(share * len(made))
+    made = pd.concat([(control if of == "control" else real)[:many], made[many:]])
+    how = {"unit": "who"} if unit else {"drop": ["who"]}
+    files = read_files(real, made.drop(columns="who") if unit else made, control, **how)
+    facts = file_facts(files, [files.table.index("ill")], entropy=int(g.integers(2**31)))
+    if beside:
+        return facts.beside is not None and facts.beside.refuses(0.0, error=ALPHA / 2)
+    if of == "control":
+        return facts.control.excess(ALIKE)[1] > 0
+    return facts.copies.excess(ALPHA / 2)[1] > 0
 
 
 def foreign_by(shift: float, g: Draws) -> bool:
@@ -846,6 +876,66 @@ NULLS = (
         declared=0.001,
         repeats=0.1,
         outside={"three rows a person, not named": lambda g: given(g, each=3)[1]},
+    ),
+    Null(
+        "synth: copies, without a control",
+        ("synthetic/copies Copies.excess", "kinds/synthetic/copies CopiedDetail.of"),
+        "Good 1953; Przyborowski and Wilenski 1940",
+        "the file's law is the population's, or its decoys show how it is not",
+        "decoys are looked for in the file and in half of the data",
+        "a law that favours the very people of the data, and no others",
+        {
+            "independent people": copied,
+            "ties": partial(copied, ties=True),
+            "three rows a person, named": partial(copied, each=3, unit=True),
+            "three rows a person, not named": partial(copied, each=3),
+        },
+        Power(
+            "share of the file copied, 150 people",
+            (0.05, 0.1, 0.2, 0.3),
+            lambda s, g: copied(g, share=s),
+        ),
+        repeats=0.2,
+        outside={"a file of other towns than the data": partial(copied, towns=4)},
+    ),
+    Null(
+        "synth: copies, beside a control",
+        ("synthetic/copies _beside",),
+        "Fisher 1935",
+        "people exchangeable; one row of each unit",
+        "one row of each unit is taken",
+        "a control of another population",
+        {
+            "independent people": partial(copied, beside=True),
+            "a file of other towns": partial(copied, beside=True, towns=4),
+            "three rows a person, named": partial(copied, beside=True, each=3, unit=True),
+        },
+        Power(
+            "share of the file copied, 150 people",
+            (0.05, 0.1, 0.2, 0.3),
+            lambda s, g: copied(g, share=s, beside=True),
+        ),
+        repeats=0.2,
+        outside={"a control of another year": partial(copied, beside=True, years=1)},
+    ),
+    Null(
+        "synth: the control is none",
+        ("synthetic/copies Copies.excess",),
+        "Good 1953; Przyborowski and Wilenski 1940",
+        "as of copies without a control",
+        "as of copies without a control",
+        "as of copies without a control",
+        {
+            "independent people": partial(copied, of="control"),
+            "a control of another year": partial(copied, of="control", years=1),
+        },
+        Power(
+            "share of the file copied from the control, 150 people",
+            (0.1, 0.2, 0.3),
+            lambda s, g: copied(g, share=s, of="control"),
+        ),
+        declared=0.001,
+        repeats=0.2,
     ),
     Null(
         "membership: an epsilon is refuted",

@@ -66,17 +66,25 @@ class Copies:
     decoys_standing: int = 0
     decoys_expected: float = 0.0  # in a fresh sample as long as the file
 
-    def factor(self, more: int = 0) -> float:
-        """How much likelier the file holds plausible people than a fresh sample, at least 1."""
-        return max(1.0, (self.decoys_standing + more) / (self.decoys_expected + 1))
+    def factor(self, *, surely: bool) -> float:
+        """How much likelier the file holds plausible people than a fresh sample, at least 1.
+
+        Where it need not be sure, chance is allowed for: two standard errors of what is expected.
+        """
+        each = 2 * self.rows / self.people  # rows of the file for one of half of the data
+        more = 1 if surely else 2 * math.sqrt(each * (self.decoys_expected + each))
+        return max(1.0, (self.decoys_standing + surely) / (self.decoys_expected + more))
 
     @property
     def expected(self) -> float:
-        """Coincidences: unique people who would stand in a file of other people."""
-        found = 2 * self.rows / self.people * self.pairs * self.factor()
-        return min(float(self.unique), found)
+        """Coincidences: unique people who would stand in a file of other people.
 
-    def most(self, error: float) -> float:
+        At most ``u (1 - exp(-x / u))`` of u people on average, if x rows of the file are theirs.
+        """
+        found = 2 * self.rows / self.people * self.pairs * self.factor(surely=False)
+        return self.unique * -math.expm1(-found / max(1, self.unique))
+
+    def most_coincidences(self, error: float) -> float:
         """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
         ratio, pairs = 2 * self.rows / self.people, math.ceil(self.pairs)
         low, high = -1, self.unique  # more than ``high`` is no question
@@ -84,14 +92,14 @@ class Copies:
             middle = (low + high) // 2
             tail = scipy.stats.binom.sf(middle, middle + 1 + pairs, ratio / (1 + ratio))
             low, high = (low, middle) if tail <= error else (middle, high)
-        return min(float(self.unique), high * self.factor(1))
+        return min(float(self.unique), high * self.factor(surely=True))
 
     def excess(self, error: float) -> tuple[float, float, float]:
         """Return the share of unique people who are copied: estimate, lower and upper limit."""
         if not self.unique:
             return 0.0, 0.0, 0.0
         value = max(0.0, self.standing - self.expected) / self.unique
-        low = (self.standing - self.most(error)) / self.unique
+        low = (self.standing - self.most_coincidences(error)) / self.unique
         return value, min(low, value), self.standing / self.unique
 
 
@@ -332,12 +340,13 @@ def file_facts(files: GivenFiles, unknown: Sequence[int], *, entropy: int) -> Fi
     for some in dict.fromkeys(map(tuple, (columns, known, few))):
         stand = hit if len(some) == len(columns) else _standing(views, ours, some, units)[0]
         pairs = _alike(views, ours, some, units)[1]
+        unique = _many(_unique(views, ours, some, units), units)
         sets.append(
             Standing(
                 tuple(files.table.names[j] for j in some),
-                _many(_unique(views, ours, some, units), units),
+                unique,
                 _many(stand, units),
-                2 * len(views.rows) / len(ours) * pairs,
+                Copies(len(ours), unique, 0, len(views.rows), pairs).expected,
             )
         )
     drawn = files.one_of_each(ours, rng)

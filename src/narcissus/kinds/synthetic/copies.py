@@ -43,7 +43,7 @@ class CopiedDetail(Fact):
 
     @classmethod
     def of(cls, found: Copies, error: float) -> CopiedDetail:
-        return cls.taken(found, most=found.most(error))
+        return cls.taken(found, most=found.most_coincidences(error))
 
     @property
     def is_beyond(self) -> bool:
