@@ -892,7 +892,7 @@ NULLS = (
         },
         Power(
             "share of the file copied, 150 people",
-            (0.05, 0.1, 0.2, 0.3),
+            (0.2, 0.3, 0.4, 0.6, 0.8),
             lambda s, g: copied(g, share=s),
         ),
         repeats=0.2,

@@ -11,6 +11,9 @@ from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import file_named
 from narcissus.tables.parts import column_names, sketch_table
 
+PEOPLE = 2_000
+"""Most people whom attacks are tried on where there is no control."""
+
 
 def completed(
     settings: Mapping[str, Any], observer: Observer = SILENT
@@ -51,6 +54,8 @@ def completed(
     data["read_as"] = {**texts, **(data["read_as"] or {})}
     data["missing"] = data["missing"] or "category"
     threat["unknown"] = list(found.unknown)
+    if data["control"] is None:  # copies decide, and these are looked for among everybody
+        threat.setdefault("people", PEOPLE)
     is_chosen = settings["threat"]["unknown"] is None
     return {**settings, "data": data, "threat": threat}, list(_lines(found, left_out, is_chosen))
 
