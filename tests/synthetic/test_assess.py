@@ -14,7 +14,7 @@ from narcissus.synthetic.assess import (
     SUBSETS,
     Inference,
     Link,
-    Neighbours,
+    NearRows,
     kinds_of_predicates,
     singled_out,
     ways_to_link,
@@ -182,7 +182,7 @@ def test_a_file_of_one_row_can_be_assessed(people):
 
 
 def guessing(files, unknown, known):
-    return Inference(files, unknown, known, Neighbours(files, known, (unknown,)))
+    return Inference(files, unknown, known, NearRows(files, known, (unknown,)))
 
 
 @pytest.fixture

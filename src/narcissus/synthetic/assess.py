@@ -261,7 +261,7 @@ def _apart(table: Table, column: int) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class NearRows:
     """Votes of the nearest rows about several secrets, looked up once for the same people."""
 
     files: GivenFiles
@@ -314,7 +314,7 @@ class Inference:
     files: GivenFiles
     unknown: Columns  # positions of the columns to guess; all must be right
     known: Sequence[int]  # positions of the columns that the attacker knows
-    near: Neighbours  # of this secret, and perhaps of others
+    near: NearRows  # of this secret, and perhaps of others
 
     def attempts(self) -> dict[str, Callable[..., Wins]]:
         """Return the attacks by name: functions of ``(people, rows)``, and perhaps of people whose
@@ -489,7 +489,7 @@ def assess_file(
     observer.start("risks", len(secrets) + 3)
     facts = file_facts(files, sorted(unknown), entropy=entropy)
     observer.advance()
-    near = Neighbours(files, known, tuple(secrets.values()))
+    near = NearRows(files, known, tuple(secrets.values()))
     for name, columns in secrets.items():
         risks.append(_inference(files, halves, name, Inference(files, columns, known, near)))
         observer.advance()
