@@ -91,14 +91,15 @@ def _copies(record: Record) -> CopiesDetail:
 
 
 def _cells(name: str, record: Record) -> list[Cell]:
-    copies = _copies(record)
-    people, unique = copies.people, max(1, copies.people.unique)
-    (first, *_) = [risk for risk in about(KIND.judged(record)) if risk.guess is not None]
+    people, unique = _copies(record).people, max(1, _copies(record).people.unique)
+    case = KIND.judged(record)
+    verbatim = case.findings.select(of="count")[0]
+    (first, *_) = [risk for risk in about(case) if risk.guess is not None]
     assert first.guess is not None
     return [
         name,
         record.status,
-        copies.verbatim / copies.rows,
+        verbatim.value / float(verbatim.facts["of"]),
         people.standing / unique,
         people.expected / unique,
         first.real.value,

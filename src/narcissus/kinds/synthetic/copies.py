@@ -17,16 +17,10 @@ LAW = (
     "a file made without these people holds plausible people no more often, beyond what its decoys "
     "show, than a fresh sample of the population does"
 )
+VERBATIM = "rows of the file that are rows of the data"
+UNIQUE = "unique people who stand in the file"
+NEAR = "rows that differ from a person in one column"
 Number = Annotated[float, Field(ge=0)]
-
-
-class StandingDetail(Fact):
-    """People who are unique in the data on some columns, and whom a row of the file fits alone."""
-
-    columns: tuple[str, ...]
-    unique: Count
-    standing: Count
-    expected: Number = Field(description="By coincidence, in a file of as many fresh people.")
 
 
 class CopiedDetail(Fact):
@@ -51,16 +45,10 @@ class CopiedDetail(Fact):
 
 
 class CopiesDetail(Fact):
-    """What stands in the file: exact counts, and how many there would be by coincidence."""
+    """What stands in the file, beside the counts, which are rows."""
 
-    rows: Positive
-    verbatim: Count = Field(description="Rows that equal a row of the data.")
-    verbatim_expected: Number
-    near: Count | None = Field(description="Rows that equal one in all columns but one.")
-    near_expected: Number | None
     unread: Count = Field(description="Rows that are coarse in too rare a way to be looked up.")
     is_data: Share | None = Field(description="The chance of a file with the data's very rows.")
-    sets: tuple[StandingDetail, ...]
     people: CopiedDetail
     control: CopiedDetail | None = Field(description="Limits at level .999.")
 
@@ -71,15 +59,12 @@ class CopiesDetail(Fact):
 
     @classmethod
     def of(cls, found: FileFacts, error: float) -> CopiesDetail:
-        return cls.taken(
-            found,
-            sets=tuple(StandingDetail.taken(one) for one in found.sets),
-            people=CopiedDetail.of(found.copies, error),
-            control=None if found.control is None else CopiedDetail.of(found.control, ALIKE),
-        )
+        people = CopiedDetail.of(found.copies, error)
+        control = None if found.control is None else CopiedDetail.of(found.control, ALIKE)
+        return cls.taken(found, people=people, control=control)
 
 
-def fact_rows(detail: CopiesDetail) -> Iterator[StudyRow]:
+def fact_rows(found: FileFacts) -> Iterator[StudyRow]:
     """Yield the counts, each with its coincidences as the baseline."""
 
     def row(name: str, value: float, expected: float | None, of: int, on: str = "") -> StudyRow:
@@ -88,12 +73,11 @@ def fact_rows(detail: CopiesDetail) -> Iterator[StudyRow]:
         return StudyRow(role="measure", of="count", name=name, quantity=counted,
                         baseline=expected, at=at, facts={"of": of})  # fmt: skip
 
-    yield row("verbatim rows", detail.verbatim, detail.verbatim_expected, detail.rows)
-    if detail.near is not None:
-        yield row("near rows", detail.near, detail.near_expected, detail.rows)
-    for one in detail.sets:
-        on = ", ".join(one.columns)
-        yield row("unique people in the file", one.standing, one.expected, one.unique, on)
+    yield row(VERBATIM, found.verbatim, found.verbatim_expected, found.rows)
+    for one in found.sets:
+        yield row(UNIQUE, one.standing, one.expected, one.unique, ", ".join(one.columns))
+    if found.near is not None:
+        yield row(NEAR, found.near, found.near_expected, found.rows)
 
 
 def copied_rows(

@@ -296,8 +296,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             for row in _rows(risk, threshold.accepts(risk.risk), levels, groups, detail.can_tell)
         ]
         rows += copied_rows(facts, beside, threshold.accepts(COPIES), levels.claim)
-        assert detail.copies is not None
-        rows += fact_rows(detail.copies)
+        rows += fact_rows(facts)
         accepted: dict[str, float] = {r.risk: threshold.accepts(r.risk) for r in found.risks}
         accepted[COPIES] = threshold.accepts(COPIES)
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)

@@ -219,8 +219,7 @@ class SyntheticLayout(Layout):
         return found
 
     def headline(self, case: StudyJudgement) -> list[str]:
-        copies: CopiesDetail | None = case.detail.copies
-        facts = [] if copies is None else [_rows_said(copies)]
+        facts = [] if case.detail.copies is None else [_rows_said(case)]
         return facts + [
             f"{risk.name} {percent(risk.real.value)}"
             + ("" if risk.real.baseline is None else f" against {percent(risk.real.baseline)}")
@@ -257,7 +256,7 @@ class SyntheticLayout(Layout):
             *(
                 []
                 if detail.copies is None
-                else [Section("What stands in the file", list(_facts(detail.copies)))]
+                else [Section("What stands in the file", list(_facts(case)))]
             ),
             *(
                 Section(name[0].upper() + name[1:], list(_risk(case, name, record.grade)))
@@ -342,7 +341,7 @@ STANDING = (
     "one half of the data lacks; where the file holds more of them than the other half does, more "
     "coincidences are allowed for."
 )
-NEAR = (
+SIMILAR = (
     "Rows that are near a person are a fact and no verdict: similarity says little about risk "
     "(The DCR Delusion, arXiv 2505.01524)."
 )
@@ -422,8 +421,10 @@ def _of_copies(case: StudyJudgement) -> JudgedCriterion | None:
     return next((one for one in case.each if one.criterion.name == COPIES), None)
 
 
-def _rows_said(copies: CopiesDetail) -> str:
-    return f"{number(copies.verbatim)} of {number(copies.rows)} rows are rows of the data"
+def _rows_said(case: StudyJudgement) -> str:
+    row = case.findings.select(of="count")[0]
+    many = f"{number(row.value)} of {number(float(row.facts['of']))}"
+    return f"{many} rows of the file are rows of the data"
 
 
 def _standing(case: StudyJudgement) -> str:
@@ -456,7 +457,7 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
         words.append("Exceeded: the file holds copies of people in the data.")
     else:
         words.append("Not shown: the file holds no more people of the data than coincidence does.")
-    words += [f"{_rows_said(copies)}.".replace("rows are", "rows of the file are"), _standing(case)]
+    words += [f"{_rows_said(case)}.", _standing(case)]
     if control is None:
         first = next(risk for risk in about(case) if risk.guess is not None)
         assert first.guess is not None
@@ -470,59 +471,41 @@ def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
 
 
 def _counts(case: StudyJudgement) -> Iterator[Headline]:
-    """Yield what stands in the file, with the coincidences."""
-    copies: CopiesDetail | None = case.detail.copies
-    if copies is None:
-        return
+    """Yield what stands in the file, with the coincidences; of people by all columns."""
+    seen: set[str] = set()
+    for row in case.findings.select(of="count"):
+        if row.name not in seen:
+            many, of = (number(value) for value in (row.value, float(row.facts["of"])))
+            expected = number(round(row.baseline or 0.0))
+            text = f"{many} of {of}; by coincidence about {expected}"
+            share = percent(row.value / max(1.0, float(row.facts["of"])))
+            yield row.name[0].upper() + row.name[1:], share, text, "proved"
+        seen.add(row.name)
 
-    def share(many: int, of: int, expected: float) -> tuple[str, str]:
-        text = f"{number(many)} of {number(of)}; by coincidence about {number(round(expected))}"
-        return percent(many / max(1, of)), text
 
-    yield (
-        "Rows of the file that are rows of the data",
-        *share(copies.verbatim, copies.rows, copies.verbatim_expected),
-        "proved",
-    )
+def _facts(case: StudyJudgement) -> Iterator[Block]:
+    copies: CopiesDetail = case.detail.copies
     people = copies.people
-    yield (
-        "Unique people who stand in the file",
-        *share(people.standing, people.unique, people.expected),
-        "proved",
-    )
-    if copies.near is not None and copies.near_expected is not None:
-        yield (
-            "Rows that differ from a person in one column",
-            *share(copies.near, copies.rows, copies.near_expected),
-            "proved",
-        )
-
-
-def _facts(copies: CopiesDetail) -> Iterator[Block]:
-    people = copies.people
-    yield Text([STANDING, NEAR])
-    rows: list[Cell] = ["rows that equal a row of the data", copies.rows, copies.verbatim]
-    near: list[Cell] = ["rows that differ from a person in one column", copies.rows, copies.near]
-    sets: list[list[Cell]] = [
-        [f"people unique by {_columns(one.columns)}", one.unique, one.standing, one.expected]
-        for one in copies.sets
+    yield Text([STANDING, SIMILAR])
+    rows: list[list[Cell]] = [
+        [row.name + _columns(str(row.at["attack"])), row.facts["of"], row.value, row.baseline]
+        for row in case.findings.select(of="count")
     ]
-    decoys: list[Cell] = ["decoys", people.decoys, people.decoys_standing, people.decoys_expected]
+    rows.append(["decoys", people.decoys, people.decoys_standing, people.decoys_expected])
     yield Grid(
         "What stands in the file: exact counts, beside what a file of as many other people of the "
         "population would hold",
         ("What", "Of", "In the file", "By coincidence, about"),
-        [[*rows, copies.verbatim_expected], [*near, copies.near_expected], *sets, decoys],
+        rows,
     )
     if copies.unread:
-        yield Text(
-            [f"{number(copies.unread)} rows are coarse in rare ways and were not looked up."]
-        )
+        yield Text([f"{number(copies.unread)} rows are coarse in rare ways and were left out."])
 
 
-def _columns(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more columns" if len(names) > 5 else ""
-    return ", ".join(names[: 5 if more else None]) + more
+def _columns(names: str) -> str:
+    each = names.split(", ")
+    more = f" and {len(each) - 5} more columns" if len(each) > 5 else ""
+    return f", by {', '.join(each[:5])}{more}" if names else ""
 
 
 def _said(risk: AboutRisk) -> str:
