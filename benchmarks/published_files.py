@@ -1,11 +1,13 @@
 """A published file with planted copies: time, memory, and what narcissus and others find in it.
 
-    python benchmarks/published_files.py REAL PUBLISHED [--copied 0.05] [--others PYTHON]
+    python benchmarks/published_files.py REAL PUBLISHED [--copied .05] [--minutes 15]
+        [--others PYTHON]
 
 REAL and PUBLISHED are files of one table. A share of the rows of PUBLISHED is replaced by rows of
 REAL. PYTHON is the interpreter of an environment with anonymeter and sdmetrics, which pin their
 own NumPy: ``python -m venv E && E/bin/pip install anonymeter sdmetrics``. Each tool is a process of
-its own and takes its defaults; there is no control. Times are of the clock and of the processors.
+its own and takes its defaults; there is no control. It is ended after so many minutes; what it had
+found is shown. Times are of the clock and of the processors.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -25,12 +28,15 @@ import pandas as pd
 HERE = Path(__file__).parent
 
 
-def measured(words):
+def measured(words, minutes):
     """Run a command; return its output, seconds, seconds of the processors and MiB at most."""
     began = time.perf_counter()
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen(list(map(str, words)), stdout=out, stderr=subprocess.DEVNULL)
+        limit = threading.Timer(60 * minutes, child.kill)
+        limit.start()
         _, code, used = os.wait4(child.pid, 0)
+        limit.cancel()
         child.returncode = os.waitstatus_to_exitcode(code)
         out.seek(0)
         text = out.read()
@@ -43,6 +49,7 @@ def main():
     options.add_argument("real", type=Path)
     options.add_argument("published", type=Path)
     options.add_argument("--copied", type=float, default=0.05)
+    options.add_argument("--minutes", type=float, default=15)
     options.add_argument("--others")
     asked = options.parse_args()
     real = pd.read_csv(asked.real, dtype=str, keep_default_na=False)
@@ -66,7 +73,7 @@ def main():
             for name in ("anonymeter", "sdmetrics"):
                 tools[name] = [asked.others, script, name, *files]
         for name, words in tools.items():
-            text, seconds, cpu, memory = measured(words)
+            text, seconds, cpu, memory = measured(words, asked.minutes)
             print(
                 f"{name}: {seconds:.0f} s, {cpu:.0f} s of processors, {memory:.0f} MiB", flush=True
             )
