@@ -931,7 +931,7 @@ NULLS = (
         },
         Power(
             "share of the file copied from the control, 150 people",
-            (0.1, 0.2, 0.3),
+            (0.4, 0.6, 0.8, 1.0),
             lambda s, g: copied(g, share=s, of="control"),
         ),
         declared=0.001,
