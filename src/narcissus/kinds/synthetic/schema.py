@@ -32,9 +32,11 @@ class FilesSpec(Strictly):
     control: str | None = Field(
         default=None,
         description="People of the same population who are not in the data, set aside at random "
-        "before the file was made. Without them nothing can be said of what the file adds.",
+        "before the file was made. Without them only copies of people are judged.",
     )
-    columns: list[str] | None = Field(default=None, description="Columns to use; all if left out.")
+    columns: list[str] | None = Field(
+        default=None, description="Columns to use; those that all files have, if left out."
+    )
     drop: list[str] = Field(default=[], description="Columns to leave out.")
     left_out: dict[str, str] = Field(
         default={},
