@@ -54,7 +54,7 @@ def sdmetrics(real, made):
     secret = real.columns[-1]
     yield (
         "distance to the closest record",
-        lambda: DCRBaselineProtection.compute_breakdown(real, made, meta),
+        lambda: DCRBaselineProtection.compute_breakdown(real, made, {"tables": {"t": meta}}, "t"),
     )
     yield (
         "disclosure",
