@@ -386,7 +386,8 @@ def _hurt_most(case: StudyJudgement) -> tuple[str, Grade]:
         each.append(one)
     worst = max(each, key=lambda one: one.low)
     copied = _of_copies(case)
-    if copied is not None and not case.detail.can_tell and copied.status == "exceeded":
+    is_beyond = copied is not None and not case.detail.can_tell and copied.status == "exceeded"
+    if is_beyond and copied is not None and case.detail.copies.people.unique:
         share = case.detail.copies.people.standing / max(1, case.detail.copies.people.unique)
         return (
             f"people who are unique in the data: {percent(share)} stand in the file.",
