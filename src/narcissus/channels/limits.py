@@ -527,9 +527,7 @@ class Assumed:
         """Return the pair that is easiest to tell apart, if that is assumed."""
         return ends(part) if self.monotone else None
 
-    def lows(
-        self, data: Samples, part: Samples, side: float
-    ) -> tuple[float | None, float | None]:
+    def lows(self, data: Samples, part: Samples, side: float) -> tuple[float | None, float | None]:
         """Limit the Bayes risk of all secrets, and `beta*` of a part, from below.
 
         Each holds but for chance ``side``.

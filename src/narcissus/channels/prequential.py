@@ -35,8 +35,8 @@ ENOUGH = 4  # Samples for each distinct output from which on predictions count
 CLEARLY = 4.0  # Standard errors behind the best at which an estimator is tried no longer
 MOST_CONTINUOUS = 500_000
 """Samples of continuous outputs that are used; each costs a search of neighbours."""
-FOLDS = 16  # Parts of the last samples of which each is predicted from all others
-FOLDS_OF_DEAR = 4  # The same where learning takes long
+FOLDS = 4, 32  # Parts of the last samples of which each is predicted from all others
+PART = 1 / 64  # Of all samples that such a part should have at most, unless learning takes long
 GROWTH = 1.25
 """How much more is known at each block than at the one before, where learning is counting."""
 
@@ -132,14 +132,15 @@ def predict_ahead(
         room = CLEARLY * (np.sqrt(least * (1 - least) / seen) + 1 / seen)
         live = [number for number in live if rates[number] <= least + room]
         observer.advance()
-    # In the end: a quarter of the samples or more, each part predicted from all others.
+    # In the end: half of the samples or more, each part predicted from all others.
     last = min(live, key=lambda number: lately[0, number] / max(lately[1, number], 1e-12))
-    low = min(ends[-2], max(ends[0], 3 * ends[-1] // 4))
+    low = min(ends[-2], max(ends[0], ends[-1] // 2))
     high = min(ends[-1], low + COMPARE_ON)
-    is_dear = isinstance(tried[last], Classifier | Forest) or (
-        data.points is not None and data.points.shape[1] > WIDE
-    )
-    edges = np.linspace(low, high, min(FOLDS_OF_DEAR if is_dear else FOLDS, high - low) + 1)
+    few, many = FOLDS
+    is_wide = data.points is not None and data.points.shape[1] > WIDE
+    if not (is_wide or isinstance(tried[last], Classifier | Forest)):
+        few = int(np.clip(np.ceil((high - low) / (PART * ends[-1])), few, many))
+    edges = np.linspace(low, high, min(few, high - low) + 1)
     folds = [
         _lost(
             data, tried[last], np.concatenate([order[:start], order[end : ends[-1]]]),
