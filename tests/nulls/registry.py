@@ -282,6 +282,12 @@ def swept(
     return (found.mu or 0.0) > 0 if mu else found.epsilon > epsilon
 
 
+def a_mu_of_runs(g: Draws) -> bool:
+    """Return whether pairs of runs or their thresholds refute the very mu of Gaussian scores."""
+    inside = g.random(300) < 0.5
+    return evidence.refute_runs(g.normal(size=300) + inside, inside).mu > 1
+
+
 def band(g: Draws, shift: float = 0.0) -> bool:
     found = evidence.roc_band(g.normal(size=60) + shift, g.normal(size=90))
     lows = [found.tpr_at(rate).low - rate for rate in (0.02, 0.1, 0.3, 0.6)]
@@ -910,6 +916,7 @@ NULLS = (
             "randomised response at the claim": partial(swept, 200, 1.0),
             "one canary a run, nothing learnt": partial(swept, 200, 0.0, runs=True),
             "one canary a run, at the claim": partial(swept, 200, 1.0, runs=True),
+            "one canary a run, a mu at the claim": a_mu_of_runs,
         },
         Power(
             "epsilon, where 0 is refuted, of 200 canaries",

@@ -200,7 +200,16 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
 
     Losses in ``signal_values`` are turned: smaller ones mean more likely in.
     """
-    table = _arrays(path) if path.suffix.lower() == ".npz" else _columns(path)
+    kind = path.suffix.lower()
+    table = _arrays(path) if kind in {".npz", ".npy"} else _columns(path)
+    if not table.keys() - {"", "arr_0"}:
+        raise InputError(
+            f"`{option}`: {path} holds one array alone, such as the signals of privacy_meter, and "
+            "not who is in; save the losses of one model and its members together: "
+            'np.savez("scores.npz", signal_values=losses[:, 0], true_labels=members[:, 0]), or '
+            "those of many models for `narcissus membership`: "
+            'np.savez("models.npz", scores=-losses.T, members=members.T)'
+        )
     layout = next((one for one in _LAYOUTS if all(name in table for name in one)), None)
     if layout is None:
         lacking = next(name for name in _LAYOUTS[0] if name not in table)

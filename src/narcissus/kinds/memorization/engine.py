@@ -7,6 +7,7 @@ of other models. The gain follows from the counts, so that no record can say ano
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import scipy
 from pydantic import BaseModel, Field
 
+from narcissus._version import __version__
 from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Kind, PreparedWork, read_earlier
@@ -29,7 +31,9 @@ from narcissus.rows import (
     StudyJudgement,
     StudyRow,
 )
+from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import MergedGroups
+from narcissus.study.store import TrialStore
 
 StudyT = TypeVar("StudyT", bound=BaseModel)
 WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")
@@ -293,6 +297,10 @@ class MemorizationKind(Kind[StudyT, WorkT]):
     """Whether a share without fresh ones beside it may be gain, to more trials."""
     kept: ClassVar[Sequence[str]] = ()
     """More facts of groups, of records of format 2."""
+
+    def kept_batches(self, options: RunOptions) -> AbstractContextManager[TrialStore | None]:
+        """Return the store of batches, whose keys say all that they depend on."""
+        return self.stored(options, {"batches of": self.detail.__name__, "version": __version__})
 
     def criteria(self, gain: float | None, quality: float | None = None) -> Criteria:
         """Hold all gains to what is accepted."""

@@ -60,6 +60,7 @@ from narcissus.kinds.memorization.language.attacks import (
     completed,
     discovered,
     generated,
+    keeping,
     texts_of,
 )
 from narcissus.kinds.memorization.language.schema import LanguageStudy
@@ -171,7 +172,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def measure(self, work: LanguageWork, done: Done, options: RunOptions) -> Findings:
         study, division, planted = work.study, work.division, work.planted
-        with options.place() as place:
+        with options.place() as place, self.kept_batches(options) as store:
             models = work.part.models(
                 work.documents,
                 division.reference,
@@ -179,6 +180,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 entropy=int(child(work.entropy, _TRAINING).integers(2**63)),
                 observer=options.observer,
             )
+            models = keeping(models, store, options.observer)
             attacked = _attacked(study, models, division, planted, options)
             scores = _scores(study, models, division)
             evidence = program_evidence(study, models, division, planted, work.folder, options)
