@@ -29,7 +29,7 @@ from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
-from narcissus.errors import InputError
+from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction.files import refuse_links, refuse_pickle, trained_once
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
@@ -125,6 +125,10 @@ def silent(transformers: Any) -> collections.abc.Generator[None]:
             logging.enable_progress_bar()
 
 
+_CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "context_length")
+"""What the settings of a model call the length of its context."""
+
+
 class HuggingFaceGenerator:
     """A causal language model and its tokenizer (extra ``language``).
 
@@ -161,7 +165,11 @@ class HuggingFaceGenerator:
                 f"{missing[0]}: save it whole, with `save_pretrained`"
             )
         self._vocabulary = self._model.get_input_embeddings().num_embeddings
-        if (most := max(self._tokenizer.get_vocab().values(), default=0)) >= self._vocabulary:
+        # special ones beyond the model, such as a padding token added later, end no text
+        special = set(self._tokenizer.all_special_tokens)
+        words = self._tokenizer.get_vocab().items()
+        most = max((number for word, number in words if word not in special), default=0)
+        if most >= self._vocabulary:
             raise InputError(
                 f"the tokenizer in {path} does not fit its model: it numbers tokens up to "
                 f"{most:,}, and the model has {self._vocabulary:,}, from 0 on; copy the tokenizer "
@@ -173,7 +181,7 @@ class HuggingFaceGenerator:
         start = self._tokenizer.bos_token_id
         if start is None:
             start = self._tokenizer.eos_token_id
-        if start is None:
+        if start is None or start >= self._vocabulary:
             raise InputError(f"the tokenizer in {path} has no token for the start of a text")
         self._start: int = start
 
@@ -208,7 +216,7 @@ class HuggingFaceGenerator:
             (self._key("sample", seed, length, self._batch, number, one), one * length)
             for number, one in enumerate(rows)
         ]
-        with torch.no_grad(), torch.random.fork_rng(), silent(self._transformers):
+        with torch.random.fork_rng(), self._running():
             torch.manual_seed(seed)
             now = self._random()
             for found in self._in_batches(batches, draw, fits, "sample texts, in tokens"):
@@ -216,6 +224,24 @@ class HuggingFaceGenerator:
                 tokens = found["tokens"].tolist()
                 texts += self._tokenizer.batch_decode(tokens, skip_special_tokens=True)
         return texts
+
+    @contextmanager
+    def _running(self) -> collections.abc.Generator[None]:
+        """Explain what the model's own code meets."""
+        torch = self._torch
+        try:
+            with torch.no_grad(), silent(self._transformers):
+                yield
+        except torch.OutOfMemoryError as error:
+            raise TooLargeError(
+                f"the model in {self._path} does not fit into the memory of {self.device} with "
+                f"{self._batch} texts at a time: choose a smaller `batch`"
+            ) from error
+        except NarcissusError:
+            raise
+        except (RuntimeError, ValueError, TypeError, LookupError, AttributeError) as error:
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise InputError(f"the model in {self._path} cannot be run: {said}") from error
 
     def _random(self) -> NDArray[np.uint8]:
         """Return the state of the generator of random numbers that sampling uses."""
@@ -272,7 +298,7 @@ class HuggingFaceGenerator:
                 for pad, row in zip(padding, asked[number], strict=True)
             ]
             mask = [[0] * pad + [1] * (width + 1 - pad) for pad in padding]
-            with torch.no_grad(), silent(self._transformers):
+            with self._running():
                 found = self._model.generate(
                     torch.tensor(rows, device=self.device),
                     attention_mask=torch.tensor(mask, device=self.device),
@@ -300,7 +326,12 @@ class HuggingFaceGenerator:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
-        return self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        found = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        if max(found, default=0) >= self._vocabulary:
+            raise InputError(
+                f"a text holds a special token that the model in {self._path} does not have"
+            )
+        return found
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, without special ones."""
@@ -311,7 +342,9 @@ class HuggingFaceGenerator:
     @property
     def context(self) -> int:
         """Longest context in tokens, without the start token."""
-        return int(getattr(self._model.config, "max_position_embeddings", 1024)) - 1
+        config = self._model.config
+        named = [getattr(config, name, None) for name in _CONTEXT]
+        return next((size for size in named if isinstance(size, int) and size > 2), 1024) - 1
 
     @property
     def parameters(self) -> int:
@@ -426,7 +459,7 @@ class HuggingFaceGenerator:
             tokens = _padded(torch, ids, self._start).to(self.device)
             mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self.device)
             scores: list[Any] = []
-            with torch.no_grad(), silent(self._transformers):
+            with self._running():
                 logits = self._model(tokens, attention_mask=mask).logits
                 for row, place in enumerate(chosen[number]):
                     size = len(pieces[place])
