@@ -89,7 +89,7 @@ def crossing(n: int, ranks: IntArray, level: float) -> float:
     least = np.concatenate([np.zeros_like(ranks), ranks])
     first, mass, now = 0, np.ones(1), 0.0
     for at in order:
-        mean, now = n * (times[at] - now), times[at]
+        mean, now = n * (float(times[at]) - now), float(times[at])
         mass = _convolved(mass, _poisson(mean))[: most[at] - first + 1]
         first, mass = max(first, least[at]), mass[max(0, least[at] - first) :]
         if mass.size == 0:
@@ -115,8 +115,10 @@ def ranks_of(n: int) -> IntArray:
 
 
 def _ends(n: int, ranks: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
-    above = n - ranks + 1
-    return special.betaincinv(ranks, above, level), special.betainccinv(ranks, above, level)
+    low, high = (
+        one(ranks, n - ranks + 1, level) for one in (special.betaincinv, special.betainccinv)
+    )
+    return np.asarray(low), np.asarray(high)
 
 
 def _poisson(mean: float) -> FloatArray:

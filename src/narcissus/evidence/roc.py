@@ -7,6 +7,7 @@ hold together. Each sample's limits are those of `narcissus.evidence.exceedance`
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,9 +83,9 @@ class RocBand(Result):
         one (`sees`): the observed value is no estimate then.
         """
         most = probability("fpr", fpr)
-        value, low, high = (float(one) for one in self.curve(most))
+        found = [float(one) for one in self.curve(most)]
         return self._limited(
-            value, low, high, f"true-positive rate at a false-positive rate of at most {most:g}"
+            found, f"true-positive rate at a false-positive rate of at most {most:g}"
         )
 
     def precision_at(self, fpr: float, base_rate: float) -> Estimate | Approximate:
@@ -100,7 +101,7 @@ class RocBand(Result):
         shares = [base * float(one) for one in self.curve(most)]
         found = [one / max(one + (1 - base) * most, 5e-324) for one in shares]
         said = f"precision at a false-positive rate of {most:g} and a base rate of {base:g}"
-        return self._limited(*found, said)
+        return self._limited(found, said)
 
     @property
     def auc(self) -> Estimate | Approximate:
@@ -111,9 +112,10 @@ class RocBand(Result):
         value = np.trapezoid(self.true_positives, self.false_positives)
         low = self.tpr_low @ np.diff(self.fpr_high, append=1.0)
         high = self.tpr_high @ np.diff(self.fpr_low, prepend=0.0) + 1 - self.fpr_low[-1]
-        return self._limited(float(value), float(low), float(high), "area under the ROC curve")
+        return self._limited([float(value), float(low), float(high)], "area under the ROC curve")
 
-    def _limited(self, value: float, low: float, high: float, said: str) -> Estimate | Approximate:
+    def _limited(self, found: Sequence[float], said: str) -> Estimate | Approximate:
+        value, low, high = found
         made = Approximate if self.taken_independent else Estimate
         trials = self.inside + self.outside
         return made(value, min(low, value), max(high, value), self.confidence, trials, said, _BAND)
