@@ -115,10 +115,9 @@ def ranks_of(n: int) -> IntArray:
 
 
 def _ends(n: int, ranks: IntArray, level: float) -> tuple[FloatArray, FloatArray]:
-    low, high = (
-        one(ranks, n - ranks + 1, level) for one in (special.betaincinv, special.betainccinv)
-    )
-    return np.asarray(low), np.asarray(high)
+    kinds = special.betaincinv, special.betainccinv
+    low, high = (np.asarray(one(ranks, n - ranks + 1, level), np.float64) for one in kinds)
+    return low, high
 
 
 def _poisson(mean: float) -> FloatArray:

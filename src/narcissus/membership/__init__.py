@@ -13,6 +13,7 @@ from narcissus.membership.blind import (
     blind_baselines,
     read_points,
 )
+from narcissus.membership.reported import reported_rates
 from narcissus.membership.shadows import (
     SCALES,
     CoinDesign,
@@ -39,6 +40,7 @@ __all__ = [
     "rates_across_models",
     "read_points",
     "read_shadow_scores",
+    "reported_rates",
     "rmia",
     "shadow_scores",
 ]

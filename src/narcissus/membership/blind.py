@@ -15,13 +15,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
 from narcissus._files import open_text, parsing
 from narcissus._pandas import is_frame
@@ -30,7 +30,7 @@ from narcissus._validation import fraction
 from narcissus.errors import InputError
 from narcissus.extraction.files import arrays_of
 from narcissus.membership.shadows import ShadowScores, read_table
-from narcissus.results import Grade, Result
+from narcissus.rows import Fact, Level, Positive, Share
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -52,20 +52,14 @@ _PIECES = re.compile(r"\w{1,12}|[^\w\s]")
 MEMBERS, OUTSIDERS = "members and non-members", "records with a coin and outsiders"
 
 
-@dataclass(frozen=True)
-class BlindBaseline(Result):
-    """How well points alone tell members from others."""
+class BlindBaseline(Fact):
+    """How well points alone tell members from others, by an exact test."""
 
-    compared: str  # who is told from whom
-    auc: float  # chance that a member outscores another, by a classifier that never saw either
-    p_value: float  # under labels that were dealt to points at random
-    level: float  # error of the test
-    points: int  # number of points, or of clusters of them, that were tested
-
-    @property
-    def grade(self) -> Grade:
-        """Always 'sampled': an exact test by random relabelling."""
-        return "sampled"
+    compared: str = Field(description="Who is told from whom.")
+    auc: Share = Field(description="By classifiers that saw neither the model nor the label.")
+    p_value: Share = Field(description="Under labels that are dealt to points at random.")
+    level: Level = Field(description="Error of the test.")
+    points: Positive = Field(description="Points that were tested, or clusters of them.")
 
     @property
     def told(self) -> bool:
@@ -73,11 +67,13 @@ class BlindBaseline(Result):
         return self.p_value <= self.level
 
     def __str__(self) -> str:
-        area, p = f"{self.auc:.3f}", f"{self.p_value:.2g}"
-        who = f"{self.compared} ({self.points:,} points, area under the ROC {area}, p-value {p})"
-        if self.told:
-            return f"VOID (sampled): a classifier that never saw the model tells apart {who}"
-        return f"BLIND BASELINE (sampled): without the model nothing tells apart {who}"
+        by = f"area under the ROC {self.auc:.3f}, p-value {self.p_value:.2g}"
+        if not self.told:
+            return f"Without the model, nothing tells {self.compared} apart ({by})."
+        return (
+            f"Void: a classifier that never saw the model tells {self.compared} apart ({by}). "
+            "They come from different sources: no number about membership means anything."
+        )
 
 
 def blind_baseline(
@@ -196,7 +192,9 @@ def _tested(
     scores = fitted.scores(centred)
     p_value = _p_value(fitted, centred, scores, kinds, drawn, random)
     area = np.mean([_area(own, one == 1) for own, one in zip(scores.T, wanted.T, strict=True)])
-    return BlindBaseline(compared, float(area), p_value, error, len(found))
+    return BlindBaseline(
+        compared=compared, auc=float(area), p_value=p_value, level=error, points=len(found)
+    )
 
 
 class _Folds:
