@@ -36,7 +36,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 _FOLDS = 5
-_FEWEST = 20  # points below which no classifier is cross-fitted
+FEWEST = 20  # points below which no classifier is cross-fitted
 _MOST_POINTS = 10_000  # a random part of more is tested
 _WORK = 4e7  # points times relabellings
 _MOST_LABELS = 4  # models whose members are looked for
@@ -72,7 +72,7 @@ class BlindBaseline(Fact):
             return f"Without the model, nothing tells {self.compared} apart ({by})."
         return (
             f"Void: a classifier that never saw the model tells {self.compared} apart ({by}). "
-            "They come from different sources: no number about membership means anything."
+            "An attack may do no more than that: its numbers prove nothing about the model."
         )
 
 
@@ -181,9 +181,9 @@ def _tested(
     if len(found) > most:
         part = random.choice(len(found), most, replace=False)
         found, wanted, kinds = found[part], wanted[part], kinds[part]
-    if len(found) < _FEWEST or (wanted.min(axis=0) == wanted.max(axis=0)).any():
+    if len(found) < FEWEST or (wanted.min(axis=0) == wanted.max(axis=0)).any():
         raise InputError(
-            f"a blind baseline needs {_FEWEST} points or more, with members and others among them; "
+            f"a blind baseline needs {FEWEST} points or more, with members and others among them; "
             f"got {int(wanted.min(axis=1).sum()):,} members among {len(wanted):,}"
         )
     fitted = _Folds(found, random.permutation(len(found)) % _FOLDS)

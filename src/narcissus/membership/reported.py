@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from narcissus.results import Approximate, Estimate, Grade
 from narcissus.rows import Fact, Quantity, Share, StudyRow
 
 AREA, PRECISION = "area under the ROC", "precision"
-VOID = "void: points alone tell members from others"
+_CLAIMS = ("attack", "excess", "refuted", "measure")
 _EVERY = 8  # points of a curve for each factor of ten
 
 
@@ -48,19 +49,25 @@ def void_text(blind: Sequence[BlindBaseline]) -> str:
 
 
 def without_claims(
-    rows: Sequence[StudyRow], blind: Sequence[BlindBaseline]
+    rows: Sequence[StudyRow], blind: Sequence[BlindBaseline], of: Collection[str] = ()
 ) -> tuple[StudyRow, ...]:
-    """Return rows, without the limits of what attacks did where a blind baseline voids them."""
+    """Return rows, without the limits of what attacks did where a blind baseline voids them.
+
+    of: which rows of attacks; none: all.
+    """
     if not is_void(blind):
         return tuple(rows)
-    none = {"grade": "not assessed", "low": None, "high": None, "why": VOID}
-    return tuple(
-        row.model_copy(update={
-            "quantity": row.quantity.model_copy(update=none),
-            "facts": {k: v for k, v in row.facts.items() if k not in ("low", "high")},
-        }) if row.role in ("attack", "refuted", "measure") else row
-        for row in rows
-    )  # fmt: skip
+    void: dict[str, Any] = {"grade": "not assessed"}
+    none = {**void, "low": None, "high": None, "why": "void"}
+
+    def without(row: StudyRow) -> StudyRow:
+        if row.role not in _CLAIMS or (of and row.of not in of):
+            return row
+        changed = row.quantity.model_copy(update=void if row.role == "excess" else none)
+        facts = {k: v for k, v in row.facts.items() if k not in ("low", "high")}
+        return row.model_copy(update={"quantity": changed, "facts": facts})
+
+    return tuple(map(without, rows))
 
 
 def reported_rates(rates: Sequence[float]) -> list[float]:

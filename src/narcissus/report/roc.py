@@ -59,7 +59,7 @@ def roc_figure(
         title,
         "Members told against others called in, both logarithmic: a line for each attack, in an "
         "area that holds the whole curve; dashed what guessing gives." + said * bool(proved),
-        lambda figure: _draw(figure, curves, proved),
+        lambda figure: _draw(figure, curves or _through(told, key), proved),
         Grid(
             "Members told at each false-positive rate; limits of an attack hold for all of them "
             "at once",
@@ -70,6 +70,18 @@ def roc_figure(
         ),
         name="roc",
     )
+
+
+def _through(rows: Sequence[StudyRow], key: str) -> list[RocCurve]:
+    """Return curves through the rates of a record that was made before it held curves."""
+    found: list[RocCurve] = []
+    for name in dict.fromkeys(row.name for row in rows if row.quantity.value is not None):
+        own = [row for row in rows if row.name == name and row.quantity.value is not None]
+        own = sorted(own, key=lambda row: float(row.at[key]))
+        tpr = tuple(row.value for row in own)
+        at = tuple(float(row.at[key]) for row in own)
+        found.append(RocCurve(name=name, grade="sampled", fpr=at, tpr=tpr, low=tpr, high=tpr))
+    return found
 
 
 def _draw(

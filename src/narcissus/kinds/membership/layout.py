@@ -14,7 +14,7 @@ from narcissus.kinds.membership.kind import (
     TOLD,
     MembershipDetail,
 )
-from narcissus.membership.reported import AREA, PRECISION, RocCurve, void_text
+from narcissus.membership.reported import AREA, PRECISION, void_text
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
@@ -260,24 +260,10 @@ def _picture(case: StudyJudgement) -> Figure:
     return roc_figure(
         f"{percent(told)} of members are told where {guess} of others are called in"
         if told is not None else f"Members told where {guess} of others are called in",
-        case.detail.curves or _curves_of(rows),
+        case.detail.curves,
         rows,
         proved=[(one.guess, one.bound.value) for one in each if one.bound is not None],
     )  # fmt: skip
-
-
-def _curves_of(rows: Sequence[StudyRow]) -> list[RocCurve]:
-    """Return curves through the rates of a record that was made before it held curves."""
-    found: list[RocCurve] = []
-    for name in dict.fromkeys(row.name for row in rows):
-        own = sorted((r for r in rows if r.name == name), key=lambda row: float(row.at["fpr"]))
-        found.append(RocCurve(
-            name=name, grade=own[0].quantity.grade,
-            fpr=tuple(float(row.at["fpr"]) for row in own), tpr=tuple(row.value for row in own),
-            low=tuple(_fact(row, "low") or row.quantity.low or 0.0 for row in own),
-            high=tuple(_fact(row, "high") or row.quantity.high or 1.0 for row in own),
-        ))  # fmt: skip
-    return found
 
 
 def _areas(case: StudyJudgement) -> Block:

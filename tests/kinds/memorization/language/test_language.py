@@ -79,8 +79,9 @@ def test_what_is_left_out_is_not_there(load):
 def test_too_few_fresh_documents_are_said(audit):
     remarks = [one for one in audit.record.not_assessed if "false alarms of 1%" in one.quantity]
     assert len(remarks) == 1
-    needed = int(remarks[0].remedy.split()[0].replace(",", ""))
-    assert needed > audit.record.detail.fresh
+    fresh = audit.record.detail.fresh
+    assert f"cannot be seen with {fresh} non-members" in remarks[0].reason
+    assert int(remarks[0].reason.split("; ")[1].split()[0].replace(",", "")) > fresh
 
 
 @pytest.mark.parametrize("name", ["transformer", "folder"])
@@ -139,9 +140,10 @@ def test_characters_are_the_tokens_of_a_model_of_characters(audit, load):
 
 def test_every_limit_is_a_claim_and_that_of_its_count(audit):
     detail, rows = audit.record.detail, audit.record.rows
-    limits = [row.quantity for row in rows if row.quantity.confidence is not None]
-    others = [row for row in rows if row.of in ("told", CANARIES)]
-    assert detail.claims == len(limits) + len(others)
+    bands = {row.name for row in rows if row.of == "told"}  # one for all rates of a score
+    limits = [r.quantity for r in rows if r.quantity.confidence is not None and r.of != "told"]
+    canaries = [row for row in rows if row.of == CANARIES]
+    assert detail.claims == len(limits) + len(bands) + len(canaries)
     assert {one.confidence for one in limits} == {each_confidence(0.95, detail.claims)}
     whole = groups_of(audit.record)["generation"][0]
     fresh = whole.fresh
@@ -165,7 +167,15 @@ def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, **study
         by_shadows=by_shadows,
     )  # fmt: skip
     found = FoundAboutModel(
-        "", 1, Division(trained, fresh), [attacked], {}, {}, (), evidence, has_reference=False
+        "",
+        1,
+        Division(trained, fresh, by_chance=True),
+        [attacked],
+        {},
+        {},
+        (),
+        evidence,
+        has_reference=False,
     )
     return KIND.judge(KIND.measured(LanguageStudy.model_validate({**STUDY, **study}), found))
 
@@ -196,7 +206,9 @@ def test_shadow_models_have_columns_of_their_own(kept_audit):
     detail = record.detail.model_copy(update={"attacks": tuple(attacks)})
     page = page_of(record.model_copy(update={"detail": detail}), internal=True)
     as_many = clopper_pearson(0, 19, confidence=detail.claim_confidence)
-    tables = [b.table for s in page.sections for b in s.blocks if isinstance(b, Figure)]
+    blocks = [b for s in page.sections for b in s.blocks if isinstance(b, Figure)]
+    tables = [block.table for block in blocks if block.name != "roc"]
+    assert len(tables) == len(attacks)
     for table in tables:
         assert table.columns[-3:] == ("From shadow models", "Their limits", "Share with as many")
         assert all(len(row) == len(table.columns) for row in table.rows)
@@ -277,7 +289,7 @@ def kept(kept_audit):
 def test_every_attack_has_its_picture_with_the_numbers_behind_it(kept):
     blocks = (b for s in page_of(kept.record).sections for b in s.blocks)
     figures = {b.name: b for b in blocks if isinstance(b, Figure)}
-    assert list(figures) == ["generation", "completion"]
+    assert list(figures) == ["generation", "completion", "roc"]
     for name, groups in groups_of(kept.record).items():
         table = figures[name].table
         assert [row[0] for row in table.rows] == [
