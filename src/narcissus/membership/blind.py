@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from narcissus._files import open_text, parsing
-from narcissus._pandas import is_frame
+from narcissus._pandas import is_frame, pd
 from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction
 from narcissus.errors import InputError
@@ -106,14 +106,10 @@ def blind_baseline(
     >>> blind_baseline(years, np.arange(200) % 2, rng=1).told
     False
     """
-    features, wanted = features_of(points), np.asarray(labels, dtype=np.float64)
+    features = features_of(points)
     if clusters is not None:
         features = _of_clusters(features, clusters)
-    if len(features) != len(wanted):
-        raise InputError(
-            f"`points` must be as many as the labels, {len(wanted):,}; got {len(features):,}"
-        )
-    return _tested(features, wanted, fraction("level", level), strata, compared, generator(rng))
+    return _tested(features, labels, fraction("level", level), strata, compared, generator(rng))
 
 
 def blind_baselines(
@@ -171,8 +167,10 @@ def _tested(
 ) -> BlindBaseline:
     wanted = np.asarray(labels, dtype=np.float64)
     wanted = wanted.reshape(len(wanted), -1)[:, :_MOST_LABELS]
-    if not np.isin(wanted, (0.0, 1.0)).all():
-        raise InputError("`labels` must hold only 0 (others) and 1 (members)")
+    if len(found) != len(wanted) or not np.isin(wanted, (0.0, 1.0)).all():
+        raise InputError(
+            f"`labels` must say 0 or 1 of each of {len(found):,} points, got {len(wanted):,}"
+        )
     drawn = min(max(_LEAST_DRAWN, math.ceil(4 / error)), 100_000)
     kinds = np.zeros(len(found), np.intp)
     if strata is not None:
@@ -205,12 +203,9 @@ class _Folds:
     """
 
     def __init__(self, features: FloatArray, fold: IntArray) -> None:
-        whole = features.T @ features + (len(features) + features.shape[1]) * np.eye(
-            features.shape[1]
-        )
-        parts = [(fold == k, features[fold == k]) for k in range(_FOLDS)]
         self.parts = [
-            (who, own, np.linalg.solve(whole - own.T @ own, own.T).T) for who, own in parts
+            (fold == k, features[fold == k], _ridge(features[fold == k], features[fold != k]))
+            for k in range(_FOLDS)
         ]
 
     def scores(self, labels: FloatArray) -> FloatArray:
@@ -224,6 +219,16 @@ class _Folds:
             centred = [one - one.mean(axis=0) for one in (ridge @ signs, own @ few)]
             found[who] = sum(one / (one.std(axis=0) + _CLOSE) for one in centred)
         return found
+
+
+def _ridge(points: FloatArray, others: FloatArray) -> FloatArray:
+    """Return what turns sums of features by label, of others, into scores of points."""
+    count, size = others.shape
+    penalty = float(count + size)
+    if count < size:  # the same by Woodbury's identity
+        inner = np.linalg.solve(others @ others.T + penalty * np.eye(count), others)
+        return (points - (points @ others.T) @ inner) / penalty
+    return np.linalg.solve(others.T @ others + penalty * np.eye(size), points.T).T
 
 
 def _p_value(
@@ -281,15 +286,10 @@ def read_points(path: Path, data: ShadowScores) -> Any:
     if "record" not in table.columns:
         return table
     named = table.set_index(table["record"].astype(str)).drop(columns="record")
-    if data.names is None:
-        return named
-    if not named.index.is_unique:
-        raise InputError(
-            f"{path}: two rows are of the record {named.index[named.index.duplicated()][0]}"
-        )
-    if lacking := [name for name in data.names if name not in named.index]:
-        raise InputError(f"{path} has no row for the record {lacking[0]}, which has scores")
-    return named.loc[list(data.names)]
+    wanted = named.index if data.names is None else pd.Index(data.names)
+    if (wrong := named.index[named.index.duplicated()].union(wanted.difference(named.index))).size:
+        raise InputError(f"{path} must have one row for each record that has scores, as {wrong[0]}")
+    return named.loc[wanted]
 
 
 def features_of(points: Any) -> FloatArray:

@@ -10,7 +10,7 @@ from narcissus.report.leakage import Asked
 from narcissus.report.leakage.sheet import assessed, graded, method, sheet
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section
 from narcissus.report.roc import roc_figure, row_limits
-from narcissus.results import Approximate, Estimate, Grade
+from narcissus.results import Grade
 
 _CALLED: dict[Grade, str] = dict.fromkeys(("sampled", "approximate", "not assessed"), "told")
 _NOT_COVERED = (
@@ -29,7 +29,9 @@ def membership_page(found: MembershipAudit, asked: Asked) -> Page:
         else f"No epsilon is refuted at delta {found.delta:g}; that does not show that none could "
         "be."
     )
-    first, rate = _least_seen(found)
+    # the least of the requested rates that can be seen, or the first
+    pairs = list(zip(found.at, found.rates, strict=True))
+    first, rate = min([p for p in pairs if found.roc.sees(p[0])] or pairs[:1], key=lambda p: p[0])
     seen = found.roc.sees(first)
     verdict = assessed(
         headline,
@@ -95,7 +97,7 @@ def _rates(found: MembershipAudit) -> list[Block]:
     rows = [*rate_rows(name, found.roc, rates, found.base_rate, of=_CALLED)]
     area = area_row(name, found.roc)
     blocks: list[Block] = [
-        roc_figure(_title(found), [RocCurve.of(name, found.roc)], rows),
+        roc_figure("Members told where others are called in", [RocCurve.of(name, found.roc)], rows),
         Facts([("Area under the ROC curve", f"{percent(area.value)}, {row_limits(area)}")]),
     ]
     if found.across:
@@ -141,21 +143,4 @@ def _refuted(found: MembershipAudit) -> Grid:
         rows,
         grades=graded("sampled", rows),
         folded=len(rows) > 8,
-    )
-
-
-def _least_seen(found: MembershipAudit) -> tuple[float, Estimate | Approximate]:
-    """Return the least of the requested rates that can be seen, or the first."""
-    pairs = list(zip(found.at, found.rates, strict=True))
-    seen = [one for one in pairs if found.roc.sees(one[0])]
-    return min(seen or pairs[:1], key=lambda one: one[0])
-
-
-def _title(found: MembershipAudit) -> str:
-    first, rate = _least_seen(found)
-    called = f"where {percent(first)} of others are called in"
-    return (
-        f"{percent(rate.value)} of members are told {called}"
-        if found.roc.sees(first)
-        else (f"Members told {called}")
     )

@@ -37,8 +37,8 @@ def roc_figure(
     *,
     key: str = "fpr",
     proved: Sequence[tuple[float, float]] = (),
-) -> Figure:
-    """Return the curves over the table of rates.
+) -> Figure | Grid:
+    """Return the curves over the table of rates; the table where there are no curves.
 
     rows: true-positive rates and precisions, each at a place ``key``.
     proved: false-positive rates, each with the true-positive rate that nobody exceeds.
@@ -55,33 +55,24 @@ def roc_figure(
             one = precise[row.name, row.at[key]]
             cells[-1] += [one.quantity.value, row_limits(one)]
     said = " The heavy line is what nobody exceeds if the training keeps what is declared."
+    grid = Grid(
+        "Members told at each false-positive rate; limits of an attack hold for all of them at "
+        "once",
+        (*columns, *more),
+        cells,
+        grades=[row.quantity.grade for row in told],
+        percent=(*columns[1:3], *more[:1]),
+    )
+    if not curves:  # a record that was made before there were any
+        return grid
     return Figure(
         title,
         "Members told against others called in, both logarithmic: a line for each attack, in an "
         "area that holds the whole curve; dashed what guessing gives." + said * bool(proved),
-        lambda figure: _draw(figure, curves or _through(told, key), proved),
-        Grid(
-            "Members told at each false-positive rate; limits of an attack hold for all of them "
-            "at once",
-            (*columns, *more),
-            cells,
-            grades=[row.quantity.grade for row in told],
-            percent=(*columns[1:3], *more[:1]),
-        ),
+        lambda figure: _draw(figure, curves, proved),
+        grid,
         name="roc",
     )
-
-
-def _through(rows: Sequence[StudyRow], key: str) -> list[RocCurve]:
-    """Return curves through the rates of a record that was made before it held curves."""
-    found: list[RocCurve] = []
-    for name in dict.fromkeys(row.name for row in rows if row.quantity.value is not None):
-        own = [row for row in rows if row.name == name and row.quantity.value is not None]
-        own = sorted(own, key=lambda row: float(row.at[key]))
-        tpr = tuple(row.value for row in own)
-        at = tuple(float(row.at[key]) for row in own)
-        found.append(RocCurve(name=name, grade="sampled", fpr=at, tpr=tpr, low=tpr, high=tpr))
-    return found
 
 
 def _draw(

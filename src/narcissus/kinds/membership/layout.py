@@ -18,7 +18,7 @@ from narcissus.membership.reported import AREA, PRECISION, void_text
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
-from narcissus.report.page import Block, Facts, Figure, Items, Section, Text
+from narcissus.report.page import Block, Facts, Items, Section, Text
 from narcissus.report.roc import roc_figure, row_limits
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
@@ -250,16 +250,13 @@ def _refutations(case: StudyJudgement) -> Block:
     )  # fmt: skip
 
 
-def _picture(case: StudyJudgement) -> Figure:
+def _picture(case: StudyJudgement) -> Block:
     """Draw members told against others called in, with what nobody exceeds."""
     each = [one for one in case.each if one.criterion.of != EPSILON]
     kinds = TOLD, ABOUT, PRECISION
     rows = [r for r in case.findings.rows if r.of in kinds and OVER_MODELS not in r.name]
-    first = _main(case)
-    told, guess = _best(first).quantity.value, percent(first.guess)
     return roc_figure(
-        f"{percent(told)} of members are told where {guess} of others are called in"
-        if told is not None else f"Members told where {guess} of others are called in",
+        "Members told where others are called in",
         case.detail.curves,
         rows,
         proved=[(one.guess, one.bound.value) for one in each if one.bound is not None],

@@ -289,7 +289,7 @@ def kept(kept_audit):
 def test_every_attack_has_its_picture_with_the_numbers_behind_it(kept):
     blocks = (b for s in page_of(kept.record).sections for b in s.blocks)
     figures = {b.name: b for b in blocks if isinstance(b, Figure)}
-    assert list(figures) == ["generation", "completion", "roc"]
+    assert list(figures) == ["generation", "completion"]
     for name, groups in groups_of(kept.record).items():
         table = figures[name].table
         assert [row[0] for row in table.rows] == [

@@ -243,7 +243,8 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         for name, trained in found.trained_scores.items():
             fresh = found.fresh_scores[name]
             rows.append(_above(name, auc(trained, fresh, confidence=each)))
-            band = roc_band(trained, fresh, confidence=each, members_known=True)
+            # both sides vary; the share of these very documents is within, whatever they share
+            band = roc_band(trained, fresh, confidence=each)
             curves.append(RocCurve.of(name, band))
             rows += rate_rows(name, band, rates, base_rate, of=_CALLED, key="rate")
         rows += [_canaries(one, each) for one in found.canaries]

@@ -361,8 +361,8 @@ def _membership(case: StudyJudgement) -> Iterator[Block]:
     yield Text(
         [
             "Was this document in the training text? How many fresh documents are above a "
-            "threshold is limited at all thresholds at once; the share of documents trained on "
-            "that are above it is a count."
+            "threshold is limited at all thresholds at once, and so is the share of documents "
+            "trained on that are above it."
         ]
     )
     scores = case.findings.select(of=ABOVE)
