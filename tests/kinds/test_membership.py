@@ -181,7 +181,7 @@ def test_rates_of_models_that_tell_nothing_are_rarely_exceeded(played):
 
 @pytest.mark.parametrize(
     ("points", "void"),
-    [(lambda inside, g: g.normal(size=(60, 3)) + 4 * inside[-1][:, None], True),
+    [(lambda inside, g: g.normal(size=(60, 3)) + 4 * inside[24][:, None], True),
      (lambda inside, g: g.normal(size=(60, 3)), False)],
 )  # fmt: skip
 def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, points, void):
@@ -201,7 +201,7 @@ def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, p
     assert len(rows(record, "precision")) == 5
     assert len(record["detail"]["blind"]) == 1
     if not void:
-        assert (code, record["status"]) == (1, "exceeded")
+        assert (code, record["status"]) == (3, "contradicted")
         assert refuted["quantity"]["confidence"] == pytest.approx(1 - 0.05 / 4)
         return
     assert (code, record["status"], record["grade"]) == (3, "not assessed", "not assessed")
