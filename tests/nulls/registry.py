@@ -294,7 +294,7 @@ def sides(g: Draws) -> bool:
     return any(((truth < low - 1e-12) | (truth > high + 1e-12)).any() for low, high in ends)
 
 
-def clustered(g: Draws, named: bool = True) -> bool:
+def clustered(g: Draws, *, named: bool = True) -> bool:
     """Play outsiders in clusters of three; members leave no trace, so that rates are known."""
     place, coined = np.repeat(np.arange(120), 3), 60
     priors = np.where(place < coined, 0.5, 0.0)
