@@ -191,7 +191,7 @@ class MembershipAudit(Result):
         for name, rates in own:
             found[name] = [{"grade": one.grade, **one.to_dict()} for one in rates]
         unseen = {f"{at:g}": self.roc.unseen(at) for at in self.at if not self.roc.sees(at)}
-        area = {"grade": self.roc.grade, **self.roc.auc.to_dict()}
+        area = {"grade": self.roc.grade, **plain(self.roc.auc)}
         blind = [{**one.model_dump(), "void": one.told} for one in self.blind]
         return {"grade": self.grade, **found, "unseen": unseen, "auc": area, "blind": blind}
 
