@@ -15,6 +15,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +107,18 @@ def blind_baseline(
     >>> blind_baseline(years, np.arange(200) % 2, rng=1).told
     False
     """
-    features = features_of(points)
+    error, random, wanted = fraction("level", level), generator(rng), np.asarray(labels)
+    kinds = np.zeros(len(wanted)) if strata is None else np.asarray(strata)
     if clusters is not None:
-        features = _of_clusters(features, clusters)
-    return _tested(features, labels, fraction("level", level), strata, compared, generator(rng))
+        features = _of_clusters(features_of(points), clusters)
+    elif len(points) == len(wanted) == len(kinds):
+        chosen = _chosen(len(points), random)
+        features, wanted, kinds = features_of(_some(points, chosen)), wanted[chosen], kinds[chosen]
+    else:
+        raise InputError(
+            f"`labels` must say 0 or 1 of each of {len(points):,} points, got {len(wanted):,}"
+        )
+    return _tested(features, wanted, error, kinds, compared, random)
 
 
 def blind_baselines(
@@ -130,15 +139,19 @@ def blind_baselines(
     level: error of all tests together.
     Raises InputError: the points are not as many as the records.
     """
-    features, random = features_of(points), generator(rng)
+    random = generator(rng)
     records = data.priors.size if data.place is None else data.place.size
-    if len(features) != records:
+    if len(points) != records:
         raise InputError(
             f"`points` must hold one for each of {records:,} records that have scores, in their "
-            f"order; got {len(features):,}"
+            f"order; got {len(points):,}"
         )
     if data.place is not None:
-        features = _of_clusters(features, data.place)
+        features = _of_clusters(features_of(points), data.place)
+    else:
+        chosen = _chosen(records, random)
+        features = features_of(_some(points, chosen))
+        data = replace(data, members=data.members[:, chosen], priors=data.priors[chosen])
     open_ = (data.priors > 0) & (data.priors < 1)
     asked = outsiders and data.outsiders.any() and not data.outsiders.all()
     each = fraction("level", level) / (1 + asked)
@@ -146,7 +159,20 @@ def blind_baselines(
     found = _tested(features[open_], inside, each, data.priors[open_], MEMBERS, random)
     if not asked:
         return (found,)
-    return found, _tested(features, ~data.outsiders, each, None, OUTSIDERS, random)
+    return found, _tested(features, ~data.outsiders, each, 0 * data.priors, OUTSIDERS, random)
+
+
+def _chosen(count: int, random: np.random.Generator) -> IntArray:
+    """Draw which points are tested, of more than are."""
+    if count <= _MOST_POINTS:
+        return np.arange(count)
+    return np.sort(random.choice(count, _MOST_POINTS, replace=False))
+
+
+def _some(points: Any, chosen: IntArray) -> Any:
+    if is_frame(points):
+        return points.iloc[chosen]
+    return points[chosen] if isinstance(points, np.ndarray) else [points[k] for k in chosen]
 
 
 def _of_clusters(features: FloatArray, place: IntArray) -> FloatArray:
@@ -161,7 +187,7 @@ def _tested(
     found: FloatArray,
     labels: ArrayLike,
     error: float,
-    strata: ArrayLike | None,
+    strata: NDArray[Any],
     compared: str,
     random: np.random.Generator,
 ) -> BlindBaseline:
@@ -172,9 +198,7 @@ def _tested(
             f"`labels` must say 0 or 1 of each of {len(found):,} points, got {len(wanted):,}"
         )
     drawn = min(max(_LEAST_DRAWN, math.ceil(4 / error)), 100_000)
-    kinds = np.zeros(len(found), np.intp)
-    if strata is not None:
-        kinds = np.unique(np.asarray(strata), return_inverse=True)[1].ravel()
+    kinds = np.unique(strata, return_inverse=True)[1].ravel()
     most = int(min(_MOST_POINTS, _WORK / drawn / wanted.shape[1]))
     if len(found) > most:
         part = random.choice(len(found), most, replace=False)
@@ -278,7 +302,7 @@ def read_points(path: Path, data: ShadowScores) -> Any:
         arrays = arrays_of(path)
         if len(arrays) > 1 and "points" not in arrays:
             raise InputError(f"{path} lacks the array `points`; it has {', '.join(arrays)}")
-        return arrays.get("points", next(iter(arrays.values())))
+        return np.atleast_1d(arrays.get("points", next(iter(arrays.values()))))
     if kind == ".txt":
         with parsing(path, "text"), open_text(path) as file:
             return file.read().splitlines()

@@ -161,7 +161,7 @@ STUDY = {
 }
 
 
-def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, **study):
+def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, by_chance=True, **study):
     attacked = AttackedDocuments(
         "completion", "", trained, fresh, recovered, np.zeros(len(fresh), dtype=bool), None,
         by_shadows=by_shadows,
@@ -169,7 +169,7 @@ def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, **study
     found = FoundAboutModel(
         "",
         1,
-        Division(trained, fresh, by_chance=True),
+        Division(trained, fresh, by_chance=by_chance),
         [attacked],
         {},
         {},
@@ -178,6 +178,27 @@ def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, **study
         has_reference=False,
     )
     return KIND.judge(KIND.measured(LanguageStudy.model_validate({**STUDY, **study}), found))
+
+
+@pytest.mark.parametrize(
+    ("other", "by_chance", "status"),
+    [("2024", False, "not assessed"), ("2019", False, "exceeded"), ("2024", True, "exceeded")],
+)
+def test_fresh_documents_of_another_year_void_the_study(other, by_chance, status):
+    """Where chance divided, nothing but the model tells; a study that was told is tested."""
+    words = np.random.default_rng(1).choice(["boat", "cart", "door", "fish"], (100, 6))
+    texts = [" ".join(row) for row in words]
+    trained = tuple(TextDocument(f"{i} {t} 2019") for i, t in enumerate(texts[:50]))
+    fresh = tuple(TextDocument(f"{i} {t} {other}") for i, t in enumerate(texts[50:]))
+    case = measured(
+        trained, fresh, np.arange(50) < 40, by_chance=by_chance, threshold={"gain": 0.1}
+    )
+    assert case.status == status
+    assert len(case.detail.blind) == (not by_chance)
+    void = status == "not assessed"
+    assert LAYOUT.verdict(case).startswith("Void: ") == void
+    grades = {row.quantity.grade for row in case.findings.select(of="gain")}
+    assert grades == {"not assessed" if void else "sampled"}
 
 
 def test_a_shadow_model_is_a_trial():
