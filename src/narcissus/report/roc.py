@@ -83,7 +83,9 @@ def _draw(
     axes = figure.subplots()
     least = min([one.fpr[0] for one in curves] or [1e-3])
     for curve, color in zip(curves, cycle(COLORS), strict=False):
-        low, high, value = (np.clip(one, least, 1) for one in (curve.low, curve.high, curve.tpr))
+        # between two points the limits are the lower one of the first, the upper of the second
+        ends = curve.low, (*curve.high[1:], curve.high[-1]), curve.tpr
+        low, high, value = (np.clip(one, least, 1) for one in ends)
         axes.fill_between(curve.fpr, low, high, color=color, alpha=0.16, linewidth=0, step="post")
         axes.step(curve.fpr, value, where="post", color=color, linewidth=1.6, label=curve.name)
     axes.plot([least, 1], [least, 1], color=QUIET, linewidth=1, linestyle="--", label="guessing")
