@@ -252,7 +252,8 @@ def _ridge(points: FloatArray, others: FloatArray) -> FloatArray:
     if count < size:  # the same by Woodbury's identity
         inner = np.linalg.solve(others @ others.T + penalty * np.eye(count), others)
         return (points - (points @ others.T) @ inner) / penalty
-    return np.linalg.solve(others.T @ others + penalty * np.eye(size), points.T).T
+    found = np.linalg.solve(others.T @ others + penalty * np.eye(size), points.T)
+    return np.asarray(found.T, dtype=np.float64)
 
 
 def _p_value(

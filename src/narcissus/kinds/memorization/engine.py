@@ -6,7 +6,7 @@ of other models. The gain follows from the counts, so that no record can say ano
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
@@ -54,7 +54,9 @@ class MemorizedDetail(Fact):
     by_chance: bool = Field(description="Whether chance decided on which ones it was trained.")
     confidence: Level
     claims: Count = Field(description="Limits that hold at once, each at `claim_confidence`.")
-    blind: tuple[BlindBaseline, ...] = Field((), description="Points alone, without a model.")
+    blind: tuple[BlindBaseline, ...] = Field(
+        default=(), description="Points alone, without a model."
+    )
 
     @property
     def claim_confidence(self) -> float:
@@ -210,7 +212,7 @@ def groups_of(case: StudyJudgement, counted: str) -> dict[str, list[Counted]]:
 _VOIDED = ("gain", TOLD, ABOVE, PRECISION)
 
 
-def asks_points(trained: Sequence[Any], fresh: Sequence[Any], *, by_chance: bool) -> bool:
+def asks_points(trained: Sized, fresh: Sized, *, by_chance: bool) -> bool:
     """Return whether a blind baseline is tested: chance has not divided, and there are enough."""
     return not by_chance and len(fresh) > 0 and len(trained) + len(fresh) >= FEWEST
 
