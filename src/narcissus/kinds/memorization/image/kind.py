@@ -40,6 +40,7 @@ from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.memorization.engine import (
     MemorizationKind,
     MemorizedDetail,
+    asks_points,
     count_rows,
     of_copies,
 )
@@ -190,6 +191,7 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
         for copies in groups:
             ours, theirs = _masks(division, found, copies, alike=alike)
             claims += bool(theirs.any()) + bool((ours & found.shadow_outliers).any())
+        claims += asks_points(trained.rows, fresh.rows, by_chance=division.by_chance)
         height, width, channels = trained.shape
         smaller = -(-max(height, width) // LARGEST_PICTURE)
         detail = ImageDetail(
@@ -213,6 +215,8 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             pictures=tuple(_pictures(study.pictures, division, found, smaller)),
             merged=merged,
         )
+        blind = self.without_model(trained.rows, fresh.rows, detail)
+        detail = detail.model_copy(update={"blind": blind})
         each = detail.claim_confidence
         rows = [r for copies in groups for r in _group(division, found, copies, each, alike=alike)]
         most = None if study.threshold is None else study.threshold.gain
