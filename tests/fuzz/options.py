@@ -47,7 +47,7 @@ CALLS = {
     "protect": "protect --prior 0.1 --advantage 0.05 --delta 1e-5",
     "plan": "plan --out p.html",
     "refute": "refute --canaries 100 --guesses 10 --correct 8",
-    "membership": "membership scores.csv --targets 2",
+    "membership": "membership scores.csv --targets 2 --base-rate 0.1",
     "channel": "channel c.csv",
     "compose": "compose c.csv=2",
     "refine": "refine c.csv c.csv",

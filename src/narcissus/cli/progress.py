@@ -13,11 +13,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from narcissus._visible import Unguarded, visible
 from narcissus.observer import SILENT, Observer
@@ -29,6 +32,22 @@ def duration(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+def speed(what: str, a_second: float | None) -> str:
+    """Format the speed of a stage whose steps are tokens; empty for others.
+
+    >>> speed("score texts, in tokens", 1234.5), speed("trials", 3.0)
+    (', 1,234 tokens a second', '')
+    """
+    return f", {a_second:,.0f} tokens a second" if a_second and what.endswith("in tokens") else ""
+
+
+class _Speed(ProgressColumn):
+    """Tokens a second of this run, at a bar of tokens."""
+
+    def render(self, task: Task) -> Text:
+        return Text(speed(task.description, task.finished_speed or task.speed).removeprefix(", "))
 
 
 class BarObserver:
@@ -84,6 +103,7 @@ class LineObserver:
         self.note(
             f"{self._what}: {self._done} of {self._total} ({10 * tenth}%), "
             f"{duration(spent)} so far, about {duration(left)} left"
+            f"{speed(self._what, fresh / max(spent, 1e-3))}"
         )
 
     def finish(self) -> None:
@@ -110,6 +130,7 @@ def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        _Speed(),
     )
     with Progress(
         *columns, console=Console(file=cast("IO[str]", Unguarded(out))), transient=False
