@@ -30,8 +30,6 @@ class MeasureOptions:
 
 @command
 def measure(files: Annotated[tuple[str, ...], Opt(click.Path())], *, of: MeasureOptions) -> None:
-    if not files:
-        raise click.UsageError("name at least one file")
     how: dict[str, Any] = {"known": of.known, "secrets": of.secret, "weights": of.weights}
     how |= {"population": of.population, "unit": of.unit, "missing": of.missing}
     how["bins"] = {name: Bins(**way) for name, way in dict(of.bins).items()}

@@ -22,17 +22,20 @@ from narcissus.disclosure.uniques import (
 from narcissus.errors import InputError
 from narcissus.results import Grade, NotAssessed, Result
 from narcissus.synthetic.assess import CLOSE, distances
-from narcissus.tables import Table, read_table
+from narcissus.tables import Table
 from narcissus.tables.coding import MISSING_LABEL
+from narcissus.tables.counted import Reading
 from narcissus.tables.names import IDENTIFIES, PUBLIC, SECRET, numbers_people, says
-from narcissus.tables.parts import column_names
-from narcissus.tables.read import checked_bins, names_of
+from narcissus.tables.parts import column_names, open_source
+from narcissus.tables.read import checked_bins, held, names_of
 from narcissus.tables.sources import TableSource
 from narcissus.tables.spelling import ReadAs, number_in
 from narcissus.tables.table import unknown_column
 
 GAPS = (MISSING_LABEL, "*")
 """Labels of values that are missing or suppressed."""
+MOST_ROWS = 20_000_000
+"""Most rows of a file that are measured."""
 TRIED = 2_000  # people whose nearest row is looked for, at most
 _DISTANCES = 400_000_000  # of people and rows
 _SEARCHED = 50_000_000  # rows and subsets of columns that are searched for special uniques
@@ -48,7 +51,7 @@ class FileMeasures(Result):
     unique, below_3, below_5: Number of people with known values that nobody else has, that fewer
         than 3, and fewer than 5 people have.
     special, score: Number of people whom a part of the known values makes unique, and the highest
-        SUDA score; None where there are too many columns.
+        SUDA score; None where there are too many columns, or values that may be any.
     risk: Largest chance of a person to be identified.
     expected: Expected number of people who are identified; over ``people`` the global risk.
     population: Number of people in the population: given, or the sum of the weights; None where
@@ -165,16 +168,13 @@ def measure_disclosure(
     if weights is not None and population is not None:
         raise InputError("give `weights` or `population`, not both")
     others = [name for name in (weights, unit) if name is not None]
-    table = read_table(
-        source,
-        columns=[*chosen, *hidden, *others],
-        drop=[""] if "" in names else [],
-        bins=checked_bins(bins),
-        missing="category",
-        read_as=read_as,
-        max_values=2**31,
-        count_above=20_000_000,
-    )
+    wanted = [*chosen, *hidden, *others]
+    if isinstance(source, Table):
+        table = source.select(wanted)
+    else:
+        opened = open_source(source, wanted, [""] if "" in names else [], MOST_ROWS)
+        reading = Reading(checked_bins(bins), "category", 2**31, [], read_as or {}, fewest=1)
+        table = held(opened.name, opened.columns, reading, opened.remarks)
     return measure_table(
         table,
         chosen,
@@ -201,6 +201,7 @@ def measure_table(
     weights, units: Of each row, shape (rows,).
     wildcards: Whether missing values stand for any value.
 
+    >>> from narcissus import read_table
     >>> table = read_table({"age": [30, 30, 40], "ill": [1, 0, 1]})
     >>> measure_table(table, ["age"], units=np.array([0, 0, 1])).people
     2
@@ -216,17 +217,19 @@ def measure_table(
     if weights is not None:
         mean = np.bincount(classes.units, weights) / np.bincount(classes.units)
         population = float((mean * classes.times).sum() if classes.is_by_row else mean.sum())
-        if population < people:
-            raise InputError(
-                f"the weights sum to {population:,.6g}, less than the {people:,} people: they say "
-                "how many people of the population each stands for; undo their scaling"
-            )
+    if population is not None and not people <= population < np.inf:
+        whose = "`population` is" if weights is None else "the weights sum to"
+        raise InputError(
+            f"{whose} {population:,.6g}, and the file has {people:,} people: a weight is how many "
+            "people of the population somebody stands for, not scaled to the file"
+        )
     rarity = classes.population
     if weights is None and population is not None:
         rarity = classes.people * max(1.0, population / people)
     risk, many = risk_of_people(classes, individual_risk(classes.people, rarity))
     special = score = None
-    if len(columns) <= MOST_SPECIAL and len(codes) << len(columns) <= _SEARCHED:
+    whole = not (wildcards and gaps.any())  # a part of the known values with gaps is no such part
+    if whole and len(columns) <= MOST_SPECIAL and len(codes) << len(columns) <= _SEARCHED:
         scores, fewest = special_uniques(codes[:, columns], units=units, times=table.counts)
         special = classes.count((fewest > 0) & (fewest < len(columns)))
         score = int(scores.max())

@@ -15,9 +15,9 @@ from narcissus.errors import InputError
 from narcissus.results import NotAssessed
 from narcissus.synthetic.files import keys_of
 
-FEWEST_OF_POPULATION = 0.05
+FEWEST_OF_POPULATION = 0.1
 """Least share of the population in a file from which its uniques are estimated."""
-FEWEST_UNIQUES = 20
+FEWEST_UNIQUES = 50
 """Fewest unique people of a file from which that is estimated."""
 _SMALL = 5  # people of a class up to which classes are fitted: larger ones tell nothing of uniques
 MOST_SPECIAL = 8
@@ -62,7 +62,7 @@ def population_uniques(sizes: Codes, population: float) -> float | NotAssessed:
     The chances of known values are taken as from a gamma distribution that may be improper at 0,
     fitted to the sample's classes of up to 5 people (the extended negative binomial, Engen 1974,
     zero-truncated; it holds Pitman's, Fisher's and the Poisson-gamma models). On simulated and
-    real tables it is within a factor of 2 where it is given; it is approximate all the same.
+    real tables it is mostly within a factor of 2 of the truth; it is approximate.
 
     sizes: Number of people of each class in the sample, shape (classes,).
     population: Number of people in the population.

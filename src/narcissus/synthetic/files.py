@@ -6,7 +6,6 @@ import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TypeAlias
 
@@ -36,7 +35,7 @@ from narcissus.tables.spelling import (
     spelled,
 )
 from narcissus.tables.table import unknown_column
-from narcissus.tables.tally import RawColumn, ValueTally
+from narcissus.tables.tally import RawColumn, ValueTally, plain_name
 
 _LARGEST = 2**62
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -221,7 +220,7 @@ def _numbered(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np
         if column.gaps.any():
             row = int(column.gaps.argmax()) + 1
             raise InputError(f"the {name} file: row {row:,} has no `{unit}`; give each row one")
-    names = {name: [_plain(value) for value in one.distinct] for name, one in named.items()}
+    names = {name: [plain_name(value) for value in one.distinct] for name, one in named.items()}
     real, *others = (set(one) for one in names.values()) if names else [set[str]()]
     if others and (both := real & others[0]):
         raise InputError(
@@ -234,14 +233,6 @@ def _numbered(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np
         name: np.array([place[key] for key in names[name]], np.int64)[one.codes]
         for name, one in named.items()
     }
-
-
-def _plain(value: object) -> str:
-    """Write equal numbers alike."""
-    try:
-        return str(Decimal(str(value)).normalize())
-    except InvalidOperation:
-        return str(value)
 
 
 @contextmanager
