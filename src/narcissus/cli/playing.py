@@ -295,6 +295,7 @@ def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> 
 class SynthOptions:
     control: Annotated[str | None, Opt(click.Path())] = None
     unknown: Annotated[str | None, Opt(check=_names)] = None
+    known: Annotated[str | None, Opt(check=_names)] = None
     groups: Annotated[str | None, Opt(check=_names)] = None
     drop: Annotated[str | None, Opt(check=_names)] = None
     unit: str | None = None
@@ -329,7 +330,7 @@ def synth(
             "read_as": of.read_as,
             "unit": of.unit,
         },
-        "threat": {"unknown": of.unknown},
+        "threat": {"unknown": of.unknown, "known": of.known},
         "threshold": None if of.at_most is None else {"at_most": of.at_most},
         "groups": {"columns": of.groups},
         "run": {"confidence": of.confidence},

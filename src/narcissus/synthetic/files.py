@@ -88,6 +88,10 @@ class GivenFiles:
         at = ("real", "synthetic", "control").index(which)
         return np.arange(ends[at], ends[at + 1])
 
+    def people(self, which: str) -> int:
+        """Return the number of units of a file; 0 where none are named."""
+        return 0 if self.units is None else len(np.unique(self.units[self.rows(which)]))
+
     def one_of_each(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Put rows in random order; of those of one unit, keep one at random."""
         drawn = rng.permutation(rows)

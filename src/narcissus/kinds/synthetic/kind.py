@@ -15,6 +15,7 @@ from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.synthetic.measures import MeasuredFile, measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.twins import cautions
 from narcissus.observer import Observer
@@ -62,6 +63,8 @@ class FileSizes(Fact):
     columns: Positive
     real_scored: Positive
     control_scored: Count
+    real_people: Count = Field(default=0, description="Units of the rows; 0 where none are named.")
+    control_people: Count = Field(default=0, description="Likewise.")
 
 
 class UnlikeControl(Fact):
@@ -114,6 +117,9 @@ class SyntheticDetail(Fact):
     risks: tuple[RiskDetail, ...]
     merged: MergedGroups | None = Field(
         default=None, description="Null where no groups are asked for, and in older records."
+    )
+    measures: tuple[MeasuredFile, ...] = Field(
+        default=(), description="Of the data and of the file; empty in older records."
     )
 
     @property
@@ -236,6 +242,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             confidence=work.study.run.confidence,
             columns=groups.columns,
             least=groups.least_group,
+            measures=measured_files(work.files, work.study.threat.known, work.study.threat.unknown),
         )
 
     def measured(
@@ -247,12 +254,14 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         confidence: float,
         columns: Sequence[str] = (),
         least: int = 10,
+        measures: tuple[MeasuredFile, ...] = (),
     ) -> Findings:
         """Limit what came of an assessment.
 
         confidence: of all claims together.
         columns: columns whose values make groups.
         least: fewest people of a group that is shown.
+        measures: what disclosure control measures of the files.
         """
         groups, merged = _groups(files, found, columns, least)
         decide = threshold.worst_group is not None
@@ -269,6 +278,8 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 columns=files.table.columns,
                 real_scored=len(halves.scored),
                 control_scored=len(halves.control_scored),
+                real_people=files.people("real"),
+                control_people=files.people("control"),
             ),
             confidence=confidence,
             claims=levels.claims,
@@ -277,6 +288,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             unlike=None if unlike is None else UnlikeControl.taken(unlike),
             risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
             merged=merged if columns else None,
+            measures=measures,
         )
         accepted = {risk.risk: threshold.accepts(risk.risk) for risk in found.risks}
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)

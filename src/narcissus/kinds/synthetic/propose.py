@@ -28,7 +28,12 @@ def completed(
                 names[file] = column_names(data[file])
     drop: list[str] = [*(data["drop"] or ())]
     bins: dict[str, Any] = data["bins"] or {}
-    wanted = [*(settings["groups"]["columns"] or ()), *bins, *(data["read_as"] or ())]
+    wanted = [
+        *(threat.get("known") or ()),
+        *(settings["groups"]["columns"] or ()),
+        *bins,
+        *(data["read_as"] or ()),
+    ]
     absent, there = _absent(names, {*wanted, *drop, *(threat["unknown"] or ())}), names["real"]
     with file_named("real"):
         without = [name for name in drop if name in there]
