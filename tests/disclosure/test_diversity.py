@@ -10,7 +10,7 @@ from narcissus.disclosure import key_classes, measure_disclosure
 from narcissus.disclosure.diversity import measure_secret
 
 
-@pytest.mark.states("Li et al. 2007", "Section 4")
+@pytest.mark.states("Li et al. 2007", "section 4")
 @pytest.mark.parametrize(("salaries", "distance"), [((0, 1, 2), 0.375), ((3, 5, 8), 0.167)])
 def test_the_ordered_distances_of_the_paper(salaries, distance):
     """Of 3 of 9 salaries, 3k to 11k: the distance of one class from the table."""

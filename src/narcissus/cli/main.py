@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("narcissus.cli.studies", "Look at a table and write a study of it, to start from."),
     "synth": ("narcissus.cli.playing", "Audit a given synthetic file, without its generator."),
     "measure": (
-        "narcissus.cli.measuring",
+        "narcissus.cli.playing",
         "What disclosure control measures of files: anonymity, diversity, risk.",
     ),
     "bound": ("narcissus.cli.bounds", "Say what no attacker can exceed, from a guarantee."),

@@ -112,7 +112,7 @@ def key_classes(
         people = np.diff(there.indptr).astype(np.float64)
         total = scipy.sparse.csr_array((heavy.data / there.data, there.indices, there.indptr),
                                        shape).sum(axis=1)  # fmt: skip
-    return KeyClasses(keys, of_row, owner, own, matches, people, np.asarray(total))
+    return KeyClasses(keys, of_row, owner, own, matches, people, np.asarray(total, np.float64))
 
 
 def _matches(keys: Codes) -> scipy.sparse.csr_array:

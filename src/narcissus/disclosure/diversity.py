@@ -53,8 +53,7 @@ def measure_secret(
     secret: Codes of the secret, in its order, shape (rows,); missing values are a value.
     c: Constant of recursive diversity, above 0.
 
-    Sources: Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007, Definitions 4.1 to 4.3;
-    Li, Li and Venkatasubramanian 2007, Section 4.
+    Source: Machanavajjhala et al. 2007 (l-diversity); Li et al. 2007, section 4 (its distances).
 
     >>> classes = key_classes(np.array([[0], [0], [1], [1]]))
     >>> measure_secret(classes, np.array([0, 1, 1, 1])).distinct
@@ -109,7 +108,8 @@ def _recursive(found: scipy.sparse.csr_array, c: float) -> Codes:
 
 def _equal(found: scipy.sparse.csr_array, whole: Numbers) -> Numbers:
     at, share = _shares(found)
-    return np.bincount(at, np.maximum(share - whole[found.indices], 0.0))
+    above = np.maximum(share - whole[found.indices], 0.0)
+    return np.bincount(at, above).astype(np.float64)
 
 
 def _ordered(found: scipy.sparse.csr_array, whole: Numbers) -> Numbers:

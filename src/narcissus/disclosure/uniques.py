@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import scipy
@@ -94,10 +94,10 @@ def _fitted(counts: Numbers) -> tuple[float, float]:
     """Return the shape (above -1) and the ratio of the distribution that fits best."""
     s = np.arange(1, len(counts) + 1)
 
-    def at(x: Sequence[float]) -> tuple[float, float]:
+    def at(x: Numbers) -> tuple[float, float]:
         return math.exp(x[0]) - 1, -math.log1p(math.exp(-x[1]))
 
-    def misfit(x: Sequence[float]) -> float:
+    def misfit(x: Any) -> float:
         power, log = at(x)
         terms = scipy.special.gammaln(s + power) - scipy.special.gammaln(s + 1) + (s - 1) * log
         return float(-(counts * (terms - scipy.special.logsumexp(terms))).sum() / counts.sum())
