@@ -5,9 +5,7 @@ import pandas as pd
 import pytest
 
 from narcissus import measure_disclosure, read_table
-from narcissus.disclosure import measure_table
 from narcissus.errors import InputError
-from narcissus.results import NotAssessed
 
 
 def survey(people=400, seed=1):
@@ -35,7 +33,7 @@ def test_weights_are_the_population_they_sum_to():
     assert weighted.to_dict() == given.to_dict()
     alone = measure_disclosure(survey(), **KNOWN)
     assert alone.expected > weighted.expected
-    assert isinstance(alone.population_unique, NotAssessed)
+    assert alone.population_unique is None
 
 
 def test_a_file_three_times_over_has_the_people_of_one():
@@ -82,17 +80,6 @@ def test_the_nearest_row_is_somebody_elses():
     assert shuffled.to_dict() == by_house.to_dict()
 
 
-def test_a_counted_table_is_measured_as_the_rows_it_counts():
-    table = survey()[["age", "sex", "income"]]
-    whole, counted = read_table(table), read_table(table, count_above=0)
-    one, other = (measure_table(t, ["age", "sex"], ["income"]) for t in (whole, counted))
-    assert other.secrets[0].nearest is None
-    assert other.expected == pytest.approx(one.expected)
-    same = {"secrets": None, "expected": None}
-    assert one.to_dict() | same == other.to_dict() | same
-    assert one.secrets[0].told == other.secrets[0].told
-
-
 @pytest.mark.parametrize("table", [survey(1), survey(6).assign(age=30, sex="f", income=1)])
 def test_one_row_and_equal_rows_are_measured(table):
     found = measure_disclosure(table, **KNOWN)
@@ -106,9 +93,9 @@ def test_one_row_and_equal_rows_are_measured(table):
     ("how", "said"),
     [
         ({"known": ["aeg", "sex"], "secrets": ["incom"]}, "did you mean `age`(.|\n)*`income`"),
-        ({"known": ["age"], "secrets": ["age"]}, "`age` is named twice: in `known`, `secrets`"),
+        ({"known": ["age"], "secrets": ["age"]}, "`age` is named twice"),
         ({"weights": "sex", "known": ["age"]}, "weights must be numbers above 0 in every row"),
-        ({"weights": "none", **KNOWN}, "weights must be numbers above 0 in every row, got '0'"),
+        ({"weights": "none", **KNOWN}, "weights must be numbers above 0 in every row"),
         ({"weights": "scaled", **KNOWN}, "the weights sum to 200, and the file has 400 people"),
         ({"population": 10, **KNOWN}, "`population` is 10, and the file has 400 people"),
         ({"population": 9e9, "weights": "w", **KNOWN}, "not both"),
@@ -121,6 +108,12 @@ def test_what_cannot_be_used_is_refused(how, said):
     table["gaps"] = [None if at == 7 else at for at in range(400)]
     with pytest.raises(InputError, match=said):
         measure_disclosure(table, **how)
+
+
+def test_a_table_that_was_read_is_measured():
+    table = survey()
+    found = measure_disclosure(read_table(table, drop=["house", "w"]), **KNOWN)
+    assert found == measure_disclosure(table, **KNOWN)
 
 
 def test_a_file_whose_names_tell_nothing_asks_what_is_known():

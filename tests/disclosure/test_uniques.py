@@ -11,8 +11,6 @@ from narcissus.disclosure import (
     special_uniques,
 )
 from narcissus.disclosure.uniques import risk_of_people
-from narcissus.errors import InputError
-from narcissus.results import NotAssessed
 
 
 @pytest.mark.parametrize("f", [1, 2, 3, 5, 20])
@@ -33,9 +31,8 @@ def test_the_risk_of_everybody_is_that_of_a_draw_among_equals():
 
 def test_a_household_is_found_by_any_of_its_people():
     classes = key_classes(np.array([[0], [1], [1], [0], [2]]), units=np.array([0, 0, 0, 1, 2]))
-    risk, many = risk_of_people(classes, np.array([0.5, 0.2, 1.0]))
+    risk = risk_of_people(classes, np.array([0.5, 0.2, 1.0]))
     assert risk == pytest.approx([1 - 0.5 * 0.8, 0.5, 1])
-    assert many.tolist() == [1, 1, 1]
 
 
 SUDA = {
@@ -65,9 +62,6 @@ def test_rows_of_one_person_are_unique_together():
     codes, units = np.array([[0, 0], [0, 0], [1, 0], [1, 1]]), np.array([0, 0, 1, 2])
     assert special_uniques(codes, units=units)[1].tolist() == [1, 1, 2, 1]
     assert special_uniques(codes)[1].tolist() == [0, 0, 2, 1]
-    assert special_uniques(codes[1:], times=np.array([2, 1, 1]))[1].tolist() == [0, 2, 1]
-    with pytest.raises(InputError, match="8 columns at most"):
-        special_uniques(np.zeros((2, 9), int))
 
 
 def zipf(g):
@@ -116,15 +110,13 @@ def test_the_truth_about_uniques_is_not_told_by_the_risk_model():
     g = np.random.default_rng(3)
     sizes = np.bincount(np.unique(g.integers(0, 10**7, 6_000), return_inverse=True)[1])
     found = population_uniques(sizes, 60_000)
-    assert isinstance(found, NotAssessed) or found > 0.8 * (sizes == 1).sum()
+    assert found is None or found > 0.8 * (sizes == 1).sum()
 
 
 def test_uniques_are_not_estimated_from_little():
     sizes = np.array([1] * 100 + [2] * 40)
-    assert isinstance(population_uniques(sizes, 2_000), NotAssessed)
-    assert isinstance(population_uniques(np.array([1] * 9 + [2] * 40), 200), NotAssessed)
-    assert isinstance(population_uniques(np.ones(300, int), 600), NotAssessed)
+    assert population_uniques(sizes, 2_000) is None
+    assert population_uniques(np.array([1] * 9 + [2] * 40), 200) is None
+    assert population_uniques(np.ones(300, int), 600) is None
     assert population_uniques(sizes, 180) == 100
     assert 0 < population_uniques(sizes, 400) < 100
-    with pytest.raises(InputError, match="at least the 180 people"):
-        population_uniques(sizes, 100)

@@ -6,13 +6,6 @@ from narcissus.disclosure.measures import FileMeasures, measure_disclosure, meas
 from narcissus.disclosure.uniques import individual_risk, population_uniques, special_uniques
 
 __all__ = [
-    "FileMeasures",
-    "KeyClasses",
-    "SecretMeasures",
-    "individual_risk",
-    "key_classes",
-    "measure_disclosure",
-    "measure_table",
-    "population_uniques",
-    "special_uniques",
-]
+    "FileMeasures", "KeyClasses", "SecretMeasures", "individual_risk", "key_classes",
+    "measure_disclosure", "measure_table", "population_uniques", "special_uniques",
+]  # fmt: skip

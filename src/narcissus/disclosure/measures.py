@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from narcissus._pandas import pd
 from narcissus.disclosure.classes import Codes, KeyClasses, Numbers, key_classes
 from narcissus.disclosure.diversity import SecretMeasures, measure_secret
 from narcissus.disclosure.uniques import (
-    MOST_SPECIAL,
     individual_risk,
     population_uniques,
     risk_of_people,
     special_uniques,
 )
-from narcissus.errors import InputError
-from narcissus.results import Grade, NotAssessed, Result
+from narcissus.errors import InputError, refuse
+from narcissus.rows import Count, Fact, Positive, Share
 from narcissus.synthetic.assess import CLOSE, distances
 from narcissus.tables import Table
 from narcissus.tables.coding import MISSING_LABEL
@@ -29,7 +29,6 @@ from narcissus.tables.names import IDENTIFIES, PUBLIC, SECRET, numbers_people, s
 from narcissus.tables.parts import column_names, open_source
 from narcissus.tables.read import checked_bins, held, names_of
 from narcissus.tables.sources import TableSource
-from narcissus.tables.spelling import ReadAs, number_in
 from narcissus.tables.table import unknown_column
 
 GAPS = (MISSING_LABEL, "*")
@@ -38,93 +37,76 @@ MOST_ROWS = 20_000_000
 """Most rows of a file that are measured."""
 TRIED = 2_000  # people whose nearest row is looked for, at most
 _DISTANCES = 400_000_000  # of people and rows
-_SEARCHED = 50_000_000  # rows and subsets of columns that are searched for special uniques
+_SEARCHED = 8, 200_000  # columns and rows of which all subsets are searched for special uniques
 
 
-@dataclass(frozen=True)
-class FileMeasures(Result):
-    """What disclosure control measures of a file, for what an attacker knows.
+class FileMeasures(Fact):
+    """What disclosure control measures of a file, for an attacker who knows some columns."""
 
-    rows, people: Number of rows, and of the people or units whose rows they are.
-    known: Columns that the attacker knows.
-    k: Fewest people with equal known values: the file is k-anonymous.
-    unique, below_3, below_5: Number of people with known values that nobody else has, that fewer
-        than 3, and fewer than 5 people have.
-    special, score: Number of people whom a part of the known values makes unique, and the highest
-        SUDA score; None where there are too many columns, or values that may be any.
-    risk: Largest chance of a person to be identified.
-    expected: Expected number of people who are identified; over ``people`` the global risk.
-    population: Number of people in the population: given, or the sum of the weights; None where
-        neither is known, and the file is taken for everybody.
-    population_unique: Estimated number of the file's people who are unique in the population.
-    secrets: Measures of each secret column.
-    """
-
-    rows: int
-    people: int
-    known: tuple[str, ...]
-    k: int
-    unique: int
-    below_3: int
-    below_5: int
-    special: int | None
-    score: int | None
-    risk: float
-    expected: float
-    population: float | None
-    population_unique: float | NotAssessed
-    secrets: tuple[SecretMeasures, ...] = ()
-
-    @property
-    def grade(self) -> Grade:
-        """Always 'approximate': counts are exact, risks are by a model."""
-        return "approximate"
+    rows: Positive
+    people: Positive = Field(description="Persons or households, whose rows count once.")
+    known: tuple[str, ...] = Field(description="Columns that the attacker knows.")
+    k: Positive = Field(description="Fewest people with equal known values.")
+    unique: Count = Field(description="People whose known values nobody else has.")
+    below_3: Count = Field(description="People whose known values fewer than 3 have.")
+    below_5: Count = Field(description="People whose known values fewer than 5 have.")
+    special: Count | None = Field(
+        description="People whom a part of the known values makes unique. Null where columns or "
+        "rows are too many, or values may be any."
+    )
+    score: Count | None = Field(description="Highest SUDA score; null likewise.")
+    risk: Share = Field(description="Largest chance of a person to be identified.")
+    expected: float = Field(ge=0, description="Expected number of people identified.")
+    population: float | None = Field(
+        description="Number of people in the population; null where it is not known, and the file "
+        "is taken for everybody."
+    )
+    population_unique: float | None = Field(
+        description="Estimated number of the file's people who are unique in the population; null "
+        "where the population is not known, or the sample is too small."
+    )
+    secrets: tuple[SecretMeasures, ...]
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """Yield each measure in words, and its value."""
+        """Yield each measure in words, and its value as text."""
+
+        def of(people: float | None) -> str:
+            few = "not assessed" if people is None else f"{people:,.{3 * (0 < people < 1)}f}"
+            return few if people is None else f"{few} ({people / self.people:.1%})"
+
         yield "people (of rows)", f"{self.people:,} ({self.rows:,})"
         yield "k-anonymity: k", f"{self.k:,}"
-        for what, many in (
-            ("people who are unique", self.unique),
-            ("people in groups below 3", self.below_3),
-            ("people in groups below 5", self.below_5),
-        ):
-            yield what, _of(many, self.people)
-        if self.special is not None:
-            yield "special uniques (highest SUDA score)", f"{self.special:,} ({self.score:,})"
+        yield "people who are unique", of(self.unique)
+        yield "people in groups below 3", of(self.below_3)
+        yield "people in groups below 5", of(self.below_5)
+        yield "unique by a part of what is known", of(self.special)
+        yield "highest SUDA score", "not assessed" if self.score is None else f"{self.score:,}"
+        yield "population", "this file" if self.population is None else f"{self.population:,.0f}"
         yield "largest individual risk", f"{self.risk:.3g}"
-        yield "expected identifications (global risk)", _of(self.expected, self.people)
-        if self.population is not None:
-            yield "population", f"{self.population:,.0f}"
-        found = self.population_unique
-        words = f"not assessed: {found.reason}" if isinstance(found, NotAssessed) else None
-        yield "unique in the population, about", words or _of(float(found), self.people)
+        yield "expected identifications (global risk)", of(self.expected)
+        yield "unique in the population, about", of(self.population_unique)
         for one in self.secrets:
             kind = "ordered" if one.is_ordered else "equal"
+            near = "not assessed" if one.nearest is None else f"{one.nearest:.1%}"
             yield f"{one.secret}: distinct l", f"{one.distinct:,}"
             yield f"{one.secret}: entropy l", f"{one.entropy:.3g}"
             yield f"{one.secret}: recursive (2, l)", f"{one.recursive:,}"
             yield f"{one.secret}: t-closeness, {kind} distance", f"{one.closeness:.3g}"
-            yield f"{one.secret}: people whose secret is told", _of(one.told, self.people)
-            near = "not assessed" if one.nearest is None else f"{one.nearest:.1%}"
+            yield f"{one.secret}: people whose secret is told", of(one.told)
             yield f"{one.secret}: right by the nearest row", near
             yield f"{one.secret}: right by the commonest value", f"{one.commonest:.1%}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, as for JSON."""
+        return self.model_dump(mode="json")
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each measure: what (``measure``), and its ``value`` as text."""
         return pd.DataFrame(list(self.lines()), columns=["measure", "value"])
 
     def __str__(self) -> str:
-        lines = list(self.lines())
-        width = max(len(what) for what, _ in lines)
-        return "\n".join(
-            [f"known: {', '.join(self.known)}", *(f"{w:<{width}}  {value}" for w, value in lines)]
-        )
-
-
-def _of(many: float, people: int) -> str:
-    said = f"{many:,}" if isinstance(many, int) else f"{many:,.3g}" if many < 1 else f"{many:,.0f}"
-    return f"{said} ({many / people:.1%})"
+        lines = [f"{what:<45} {value}" for what, value in self.lines()]
+        return "\n".join([f"known: {', '.join(self.known)}", *lines])
 
 
 def measure_disclosure(
@@ -136,45 +118,42 @@ def measure_disclosure(
     population: float | None = None,
     unit: str | None = None,
     missing: str = "any",
-    bins: Any = None,
-    read_as: dict[str, ReadAs] | None = None,
+    **reading: Any,
 ) -> FileMeasures:
     """Measure a file alone: k-anonymity, l-diversity, t-closeness, uniqueness and risk.
 
-    source: Whatever `narcissus.read_table` reads.
+    source: Whatever `narcissus.read_table` reads; ``bins`` and ``read_as`` are as there.
     known: Columns that an attacker knows of a person (quasi-identifiers); None proposes those
         whose names say so.
     secrets: Columns that should stay secret; None proposes those whose names say so.
     weights: Column of sampling weights: how many people of the population a row stands for.
     population: Instead: the number of people in the population, at least those of the file.
-    unit: Column that names each row's person or household, where some have several rows; those
-        count as one person.
+    unit: Column that names each row's person or household, whose rows count once.
     missing: "any": a missing value or "*" stands for any value, as in sdcMicro; "value": it is a
         value of its own.
-    bins, read_as: As for `narcissus.read_table`.
 
     InputError: The file or a column cannot be used; all problems are named at once.
 
-    >>> import pandas as pd
-    >>> people = pd.DataFrame({"age": [30, 30, 40], "sex": ["f", "f", "m"], "ill": [1, 0, 1]})
+    >>> people = {"age": [30, 30, 40], "sex": ["f", "f", "m"], "ill": [1, 0, 1]}
     >>> found = measure_disclosure(people, known=["age", "sex"], secrets=["ill"])
     >>> found.k, found.unique, found.secrets[0].distinct
     (1, 1, 1)
     """
-    names = column_names(source) if not isinstance(source, Table) else list(source.names)
-    chosen, hidden = _columns(list(filter(None, names)), known, secrets, weights, unit)
+    names = list(source.names) if isinstance(source, Table) else column_names(source)
+    more = [name for name in (weights, unit) if name is not None]
+    chosen, hidden = _columns([*filter(None, names)], known, secrets, more)
     if missing not in ("any", "value"):
         raise InputError(f"`missing` must be 'any' or 'value', got {missing!r}")
     if weights is not None and population is not None:
         raise InputError("give `weights` or `population`, not both")
-    others = [name for name in (weights, unit) if name is not None]
-    wanted = [*chosen, *hidden, *others]
     if isinstance(source, Table):
-        table = source.select(wanted)
+        table = source
     else:
-        opened = open_source(source, wanted, [""] if "" in names else [], MOST_ROWS)
-        reading = Reading(checked_bins(bins), "category", 2**31, [], read_as or {}, fewest=1)
-        table = held(opened.name, opened.columns, reading, opened.remarks)
+        drop = [""] if "" in names else []
+        opened = open_source(source, [*chosen, *hidden, *more], drop, MOST_ROWS)
+        bins, ways = checked_bins(reading.get("bins")), reading.get("read_as") or {}
+        how = Reading(bins, "category", 2**31, [], ways, fewest=1)
+        table = held(opened.name, opened.columns, how)
     return measure_table(
         table,
         chosen,
@@ -200,23 +179,16 @@ def measure_table(
 
     weights, units: Of each row, shape (rows,).
     wildcards: Whether missing values stand for any value.
-
-    >>> from narcissus import read_table
-    >>> table = read_table({"age": [30, 30, 40], "ill": [1, 0, 1]})
-    >>> measure_table(table, ["age"], units=np.array([0, 0, 1])).people
-    2
     """
-    codes = table.records
-    columns = [table.index(name) for name in known]
-    gaps = np.stack([np.isin(table.labels[j], GAPS)[codes[:, j]] for j in columns], axis=1)
-    classes = key_classes(
-        codes[:, columns], gaps if wildcards else None,
-        units=units, times=table.counts if units is None else None, weights=weights,
-    )  # fmt: skip
-    people = classes.total
+    columns, hidden = ([table.index(name) for name in names] for names in (known, secrets))
+    codes = table.codes[:, columns]
+    gaps = [np.isin(table.labels[j], GAPS)[table.codes[:, j]] for j in columns if wildcards]
+    missing = np.stack(gaps, axis=1) if gaps else None
+    classes = key_classes(codes, missing, units=units, weights=weights)
+    people = int(classes.units.max()) + 1
     if weights is not None:
         mean = np.bincount(classes.units, weights) / np.bincount(classes.units)
-        population = float((mean * classes.times).sum() if classes.is_by_row else mean.sum())
+        population = float(mean.sum())
     if population is not None and not people <= population < np.inf:
         whose = "`population` is" if weights is None else "the weights sum to"
         raise InputError(
@@ -225,53 +197,35 @@ def measure_table(
         )
     rarity = classes.population
     if weights is None and population is not None:
-        rarity = classes.people * max(1.0, population / people)
-    risk, many = risk_of_people(classes, individual_risk(classes.people, rarity))
+        rarity = classes.people * (population / people)
+    risk = risk_of_people(classes, individual_risk(classes.people, rarity))
     special = score = None
-    whole = not (wildcards and gaps.any())  # a part of the known values with gaps is no such part
-    if whole and len(columns) <= MOST_SPECIAL and len(codes) << len(columns) <= _SEARCHED:
-        scores, fewest = special_uniques(codes[:, columns], units=units, times=table.counts)
-        special = classes.count((fewest > 0) & (fewest < len(columns)))
+    few = len(columns) <= _SEARCHED[0] and len(codes) <= _SEARCHED[1]
+    if few and not (missing is not None and missing.any()):
+        scores, fewest = special_uniques(codes, units)
+        special = len(np.unique(classes.units[(fewest > 0) & (fewest < len(columns))]))
         score = int(scores.max())
-    hidden = [table.index(name) for name in secrets]
-    nearest = _nearest(table, columns, hidden, classes)
+    unique = classes.count(classes.people < 2)
     return FileMeasures(
-        rows=round(float(classes.times.sum())),
-        people=people,
-        known=tuple(known),
-        k=int(classes.people.min()),
-        unique=classes.count(classes.below(2)),
-        below_3=classes.count(classes.below(3)),
-        below_5=classes.count(classes.below(5)),
-        special=special,
-        score=score,
-        risk=float(risk.max()),
-        expected=float((risk * many).sum()),
-        population=population,
-        population_unique=_unique_of(classes, population),
+        rows=table.rows, people=people, known=tuple(known), k=int(classes.people.min()),
+        unique=unique, below_3=classes.count(classes.people < 3),
+        below_5=classes.count(classes.people < 5), special=special, score=score,
+        risk=float(risk.max()), expected=float(risk.sum()), population=population,
+        population_unique=None if population is None else _unique_of(classes, population, unique),
         secrets=tuple(
-            measure_secret(
-                classes, codes[:, j], name=table.names[j], ordered=table.ordered[j], nearest=near
-            )
-            for j, near in zip(hidden, nearest, strict=True)
+            measure_secret(classes, table.codes[:, j], name=table.names[j],
+                           ordered=table.ordered[j], nearest=near)
+            for j, near in zip(hidden, _nearest(table, columns, hidden, classes), strict=True)
         ),
     )  # fmt: skip
 
 
-def _unique_of(classes: KeyClasses, population: float | None) -> float | NotAssessed:
-    """Estimate how many of the unique people of the file are unique in the population."""
-    if population is None:
-        return NotAssessed(
-            "people who are unique in the population",
-            "the population is not known; if the file is everybody, they are those who are unique",
-            "name a column of weights, or the number of people in the population",
-        )
-    each, first = np.unique(np.stack([classes.of_row, classes.units]), axis=1, return_index=True)
-    sizes = np.bincount(each[0], classes.times[first]).astype(np.int64)
-    found = population_uniques(sizes, max(population, float(sizes.sum())))
-    if isinstance(found, NotAssessed):
-        return found
-    return found / max(1, int((sizes == 1).sum())) * classes.count(classes.below(2))
+def _unique_of(classes: KeyClasses, population: float, unique: int) -> float | None:
+    """Estimate how many of the unique people are unique in the population."""
+    key = np.unique(np.stack([classes.of_row, classes.units]), axis=1)[0]
+    sizes = np.bincount(key)
+    found = population_uniques(sizes, max(population, float(len(key))))
+    return None if found is None else unique * found / max(1, int((sizes == 1).sum()))
 
 
 def _nearest(
@@ -282,12 +236,12 @@ def _nearest(
     Of at most `TRIED` people, spread over the rows in order of their values. Of several nearest
     rows one is drawn: what is returned is the mean over that draw.
     """
-    rows = len(table.records)
-    if table.counts is not None or classes.total < 2:
+    rows = table.rows
+    if not classes.units.any():
         return [None] * len(secrets)
     scaled = replace(table, values=tuple(map(_scaled, table.values)))
-    tried = max(1, min(rows, TRIED, _DISTANCES // rows))
     order = np.lexsort((*table.codes.T[::-1], classes.of_row))
+    tried = max(1, min(rows, TRIED, _DISTANCES // rows))
     people = order[np.linspace(0, rows - 1, tried).astype(np.int64)]
     right = np.zeros((len(secrets), tried))
     for part, apart in distances(scaled, people, np.arange(rows), known):
@@ -300,77 +254,50 @@ def _nearest(
 
 
 def _scaled(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    if values is None or len(values) < 2:
-        return values
-    return (values - values[0]) / (values[-1] - values[0])
+    is_whole = values is None or len(values) < 2
+    return values if is_whole else (values - values[0]) / (values[-1] - values[0])
 
 
 def _columns(
     names: Sequence[str],
     known: Sequence[str] | None,
     secrets: Sequence[str] | None,
-    weights: str | None,
-    unit: str | None,
+    more: Sequence[str],
 ) -> tuple[list[str], list[str]]:
     """Return the known and the secret columns, proposed where not given; name all problems."""
-    given = {"known": names_of("known", known or ()), "secrets": names_of("secrets", secrets or ())}
-    given |= {"weights": [weights] if weights else [], "unit": [unit] if unit else []}
-    wrong = [
-        f"`{option}`: {unknown_column(name, names)}"
-        for option, columns in given.items()
-        for name in columns
-        if name not in names
-    ]
-    uses = [(name, option) for option, columns in given.items() for name in columns]
-    wrong += [
-        f"`{name}` is named twice: in {', '.join(f'`{o}`' for n, o in uses if n == name)}"
-        for name in dict.fromkeys(name for name, _ in uses)
-        if [n for n, _ in uses].count(name) > 1
-    ]
-    taken = {name for name, _ in uses}
-    chosen, hidden = given["known"], given["secrets"]
+    chosen, hidden = names_of("known", known or ()), names_of("secrets", secrets or ())
+    given = [*chosen, *hidden, *more]
+    wrong = [unknown_column(name, names) for name in given if name not in names]
+    wrong += [f"`{n}` is named twice" for n in dict.fromkeys(given) if given.count(n) > 1]
     if secrets is None:
-        hidden = [name for name in names if name not in taken and says(name, SECRET)]
+        hidden = [name for name in names if name not in given and says(name, SECRET)]
     if known is None:
-        chosen = proposed_known([name for name in names if name not in {*taken, *hidden}])
+        chosen = proposed_known([name for name in names if name not in (*given, *hidden)])
     if not chosen:
         wrong.append(
             "name the columns that an attacker knows (`known`, --known): no name says so; the "
             f"columns are {', '.join(names)}"
         )
-    if wrong:
-        raise InputError("\n".join(wrong))
+    refuse([InputError(text) for text in wrong])
     return chosen, hidden
 
 
 def proposed_known(names: Sequence[str]) -> list[str]:
     """Return the columns that neighbours, colleagues or registers know, by their names."""
-    return [
-        name
-        for name in names
-        if says(name, PUBLIC)
-        and not (says(name, SECRET) or says(name, IDENTIFIES) or numbers_people(name))
-    ]
+    others = [n for n in names if says(n, SECRET) or says(n, IDENTIFIES) or numbers_people(n)]
+    return [name for name in names if says(name, PUBLIC) and name not in others]
 
 
 def _weights(table: Table, name: str) -> Numbers:
-    column = table.index(name)
-    values, codes = table.values[column], table.records[:, column]
+    values, codes = table.values[table.index(name)], table.codes[:, table.index(name)]
     if values is None or not (np.isfinite(values).all() and (values > 0).all()):
-        bad = next((x for x in table.labels[column] if not _is_weight(x)), table.labels[column][0])
-        raise InputError(f"`{name}`: weights must be numbers above 0 in every row, got {bad!r}")
+        raise InputError(f"`{name}`: weights must be numbers above 0 in every row")
     return values[codes]
 
 
-def _is_weight(label: str) -> bool:
-    number = number_in(label)
-    return number is not None and 0 < number < np.inf
-
-
 def _units(table: Table, name: str) -> Codes:
-    column = table.index(name)
-    codes = table.records[:, column]
-    if MISSING_LABEL in table.labels[column]:
-        row = int((codes == table.labels[column].index(MISSING_LABEL)).argmax()) + 1
+    labels, codes = table.labels[table.index(name)], table.codes[:, table.index(name)]
+    if MISSING_LABEL in labels:
+        row = int((codes == labels.index(MISSING_LABEL)).argmax()) + 1
         raise InputError(f"row {row:,} has no `{name}`; give each row one")
     return codes

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from narcissus.disclosure.classes import Codes, KeyClasses, Numbers
-from narcissus.errors import InputError
-from narcissus.results import NotAssessed
 from narcissus.synthetic.files import keys_of
 
-FEWEST_OF_POPULATION = 0.1
+LEAST_SHARE = 0.1
 """Least share of the population in a file from which its uniques are estimated."""
 FEWEST_UNIQUES = 50
 """Fewest unique people of a file from which that is estimated."""
 _SMALL = 5  # people of a class up to which classes are fitted: larger ones tell nothing of uniques
-MOST_SPECIAL = 8
-"""Most known columns whose subsets are searched for uniques."""
 
 
 def individual_risk(people: Numbers, population: Numbers) -> Numbers:
@@ -37,26 +32,24 @@ def individual_risk(people: Numbers, population: Numbers) -> Numbers:
     >>> individual_risk(np.array([2.0, 1.0]), np.array([110.0, 17.0])).round(8).tolist()
     [0.01714426, 0.17707583]
     """
-    f = np.asarray(people, np.float64)
-    p = np.minimum(f / population, 1.0)
-    p = np.where(p < 1, p, 0.5)  # everybody is there: replaced below
+    f, is_part = np.asarray(people, np.float64), people < population
+    p = np.where(is_part, f / population, 0.5)
     odds, log = p / (1 - p), np.log(1 / p)
     risk = np.where(f == 1, odds * log, np.where(f == 2, odds - odds**2 * log, p / (f - 1 + p)))
-    return np.where(f / population < 1, np.clip(risk, 0.0, 1.0), 1 / f)
+    return np.where(is_part, np.clip(risk, 0.0, 1.0), 1 / f)
 
 
-def risk_of_people(classes: KeyClasses, risk: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the risk of each person that one of their rows is identified, and how many they are.
+def risk_of_people(classes: KeyClasses, risk: Numbers) -> Numbers:
+    """Return the risk of each unit that one of its rows is identified, shape (units,).
 
-    The rows of one household count as independent; equal ones of it count once. Shape (units,).
+    risk: Of each key, shape (keys,). Different rows of a household count as independent.
     """
-    each = np.unique(np.stack([classes.units, classes.of_row]), axis=1)
+    unit, key = np.unique(np.stack([classes.units, classes.of_row]), axis=1)
     with np.errstate(divide="ignore"):
-        kept = np.bincount(each[0], np.log1p(-risk[each[1]]))
-    return -np.expm1(kept), classes.times if classes.is_by_row else np.ones(len(kept))
+        return -np.expm1(np.bincount(unit, np.log1p(-risk[key])))
 
 
-def population_uniques(sizes: Codes, population: float) -> float | NotAssessed:
+def population_uniques(sizes: Codes, population: float) -> float | None:
     """Estimate how many people of a random sample are unique in the population.
 
     The chances of known values are taken as from a gamma distribution that may be improper at 0,
@@ -65,82 +58,56 @@ def population_uniques(sizes: Codes, population: float) -> float | NotAssessed:
     real tables it is mostly within a factor of 2 of the truth; it is approximate.
 
     sizes: Number of people of each class in the sample, shape (classes,).
-    population: Number of people in the population.
+    population: Number of people in the population, at least those of the sample.
 
-    >>> population_uniques(np.ones(5, int), 1000).reason[:20]
-    'the file is less tha'
+    Returns
+    -------
+    The estimate; None where the sample is less than `LEAST_SHARE` of the population, or has fewer
+    than `FEWEST_UNIQUES` unique people, or no others.
+
+    >>> population_uniques(np.array([1] * 100 + [2] * 40), 200)
+    84.3
     """
-    people = float(sizes.sum())
-    if population < people:
-        raise InputError(f"`population` must be at least the {people:,.0f} people of the file")
-    counts = np.bincount(sizes[sizes <= _SMALL], minlength=_SMALL + 1)[1:].astype(np.float64)
-    share = people / population
+    counts = np.bincount(sizes[sizes <= _SMALL], minlength=_SMALL + 1)[1:]
+    share = float(sizes.sum()) / population
     if share >= 1:
         return float(counts[0])
-    if share < FEWEST_OF_POPULATION or not FEWEST_UNIQUES <= counts[0] < sizes.sum():
-        few = f"fewer than {FEWEST_UNIQUES} people of the file, or all of them, are unique in it"
-        rare = f"the file is less than {FEWEST_OF_POPULATION:.0%} of the population"
-        return NotAssessed(
-            "people who are unique in the population",
-            rare if share < FEWEST_OF_POPULATION else few,
-            "take a larger share of the population, or other known columns",
-        )
-    power, left = _fitted(counts)
-    scale = (1 - left) / left + 1
-    return float(counts[0] * (scale / (scale - 1 + 1 / share)) ** (1 + power))
-
-
-def _fitted(counts: Numbers) -> tuple[float, float]:
-    """Return the shape (above -1) and the ratio of the distribution that fits best."""
-    s = np.arange(1, len(counts) + 1)
-
-    def at(x: Numbers) -> tuple[float, float]:
-        return math.exp(x[0]) - 1, -math.log1p(math.exp(-x[1]))
-
-    def misfit(x: Any) -> float:
-        power, log = at(x)
-        terms = scipy.special.gammaln(s + power) - scipy.special.gammaln(s + 1) + (s - 1) * log
-        return float(-(counts * (terms - scipy.special.logsumexp(terms))).sum() / counts.sum())
-
-    starts = ((a, b) for a in (-1.0, 0.5, 3.0) for b in (-3.0, 0.0, 4.0))
-    limits = scipy.optimize.Bounds([-8.0, -12.0], [8.0, 12.0])
-    tries = [
-        scipy.optimize.minimize(misfit, start, method="Nelder-Mead", bounds=limits)
-        for start in starts
-    ]
-    best = min(tries, key=lambda one: round(float(one.fun), 9))
-    power, log = at(best.x)
-    return power, math.exp(log)
+    if share < LEAST_SHARE or not FEWEST_UNIQUES <= counts[0] < len(sizes):
+        return None
+    power = np.geomspace(2.0**-10, 2.0**10, 401)[:, None, None]  # above -1, by 1
+    left = scipy.special.expit(np.linspace(-9, 9, 361))[:, None]
+    s = np.arange(1, _SMALL + 1)
+    terms = scipy.special.gammaln(s + power - 1) - scipy.special.gammaln(s + 1)
+    terms = terms + (s - 1) * np.log(left)
+    fits = ((terms - scipy.special.logsumexp(terms, axis=-1, keepdims=True)) * counts).sum(axis=-1)
+    best = np.unravel_index(int(fits.argmax()), fits.shape)
+    scale = 1 / float(left[best[1], 0])
+    return float(counts[0] * (scale / (scale - 1 + 1 / share)) ** float(power[best[0], 0, 0]))
 
 
 def special_uniques(
-    codes: Codes, *, units: Codes | None = None, times: Codes | None = None
+    codes: Codes, units: Codes | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the SUDA score of each row, and the fewest known values that make it unique.
 
     Both have shape (rows,), and are 0 for rows that are not unique. A score is the sum over a
     row's minimal sample uniques, of k of M columns each, of (M - k)! (Elliot, Manning and Ford
-    2002; as sdcMicro's ``original_scores``).
+    2002; as sdcMicro's ``original_scores``). All subsets of columns are tried.
 
-    codes: Known values, shape (rows, columns), of at most `MOST_SPECIAL` columns; missing values
-        are a value of their own.
-    units, times: As for `key_classes`.
+    codes: Known values, shape (rows, columns); missing values are a value of their own.
+    units: As for `key_classes`.
 
     >>> [one.tolist() for one in special_uniques(np.array([[0, 0], [0, 1], [1, 1], [0, 0]]))]
     [[0, 1, 1, 0], [0, 2, 1, 0]]
     """
     rows, width = codes.shape
-    if width > MOST_SPECIAL:
-        raise InputError(f"`codes` may have {MOST_SPECIAL} columns at most, got {width}")
-    owner, own = np.arange(rows) if units is None else units, np.ones(rows)
+    owner = np.arange(rows) if units is None else keys_of(units[:, None])
     score, fewest = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
     unique: dict[tuple[int, ...], NDArray[np.bool_]] = {}
     for size in range(1, width + 1):
         for columns in combinations(range(width), size):
             keys = keys_of(codes[:, columns])
-            each, first = np.unique(keys * rows + owner, return_index=True)
-            people = np.bincount(each // rows, (own if times is None else times)[first])
-            alone = (people == 1)[keys]
+            alone = (np.bincount(np.unique(keys * rows + owner) // rows) == 1)[keys]
             below = [unique[part] for part in combinations(columns, size - 1) if part]
             minimal = alone & ~np.logical_or.reduce(below) if below else alone
             score += minimal * math.factorial(width - size)

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from narcissus.disclosure import FileMeasures
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
-from narcissus.kinds.synthetic.measures import MeasuredFile, measured_files
+from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.twins import cautions
 from narcissus.observer import Observer
@@ -118,8 +119,8 @@ class SyntheticDetail(Fact):
     merged: MergedGroups | None = Field(
         default=None, description="Null where no groups are asked for, and in older records."
     )
-    measures: tuple[MeasuredFile, ...] = Field(
-        default=(), description="Of the data and of the file; empty in older records."
+    measures: Mapping[str, FileMeasures] = Field(
+        default={}, description="Of the real and of the synthetic file; empty in older records."
     )
 
     @property
@@ -254,7 +255,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         confidence: float,
         columns: Sequence[str] = (),
         least: int = 10,
-        measures: tuple[MeasuredFile, ...] = (),
+        measures: Mapping[str, FileMeasures] | None = None,
     ) -> Findings:
         """Limit what came of an assessment.
 
@@ -288,7 +289,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             unlike=None if unlike is None else UnlikeControl.taken(unlike),
             risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
             merged=merged if columns else None,
-            measures=measures,
+            measures=measures or {},
         )
         accepted = {risk.risk: threshold.accepts(risk.risk) for risk in found.risks}
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)
