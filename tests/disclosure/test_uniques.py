@@ -8,7 +8,6 @@ from narcissus.disclosure import (
     individual_risk,
     key_classes,
     population_uniques,
-    special_uniques,
 )
 from narcissus.disclosure.uniques import risk_of_people
 
@@ -33,35 +32,6 @@ def test_a_household_is_found_by_any_of_its_people():
     classes = key_classes(np.array([[0], [1], [1], [0], [2]]), units=np.array([0, 0, 0, 1, 2]))
     risk = risk_of_people(classes, np.array([0.5, 0.2, 1.0]))
     assert risk == pytest.approx([1 - 0.5 * 0.8, 0.5, 1])
-
-
-SUDA = {
-    "the book": (
-        [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0], [0, 1, 1, 1], [0, 1, 1, 0],
-         [0, 1, 1, 2], [1, 0, 1, 1]],
-        [None, None, None, None, 4, 2, 6, 8],
-    ),
-    "the guideline": (
-        [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1], [0, 1, 2, 0], [1, 0, 2, 2], [0, 1, 2, 0],
-         [0, 0, 3, 1], [0, 1, 4, 2], [0, 0, 0, 1], [0, 0, 0, 1]],
-        [0, 0, 6, 0, 12, 0, 6, 10, 0, 0],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SUDA)
-def test_sdcmicro_tests_suda2_by_these_scores(name):
-    codes, scores = SUDA[name]
-    found = special_uniques(np.array(codes))[0].tolist()
-    assert [a for a, b in zip(found, scores, strict=True) if b is not None] == [
-        b for b in scores if b is not None
-    ]
-
-
-def test_rows_of_one_person_are_unique_together():
-    codes, units = np.array([[0, 0], [0, 0], [1, 0], [1, 1]]), np.array([0, 0, 1, 2])
-    assert special_uniques(codes, units=units)[1].tolist() == [1, 1, 2, 1]
-    assert special_uniques(codes)[1].tolist() == [0, 0, 2, 1]
 
 
 def zipf(g):

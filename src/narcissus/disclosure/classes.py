@@ -81,8 +81,8 @@ def key_classes(
     there.sort_indices()
     sums.sort_indices()
     at = np.repeat(np.arange(shape[0]), np.diff(there.indptr))
-    people, total = np.bincount(at), np.bincount(at, sums.data / there.data)
-    return KeyClasses(of_row, owner, matches, people.astype(np.float64), total)
+    people, total = (np.bincount(at, v).astype(np.float64) for v in (None, sums.data / there.data))
+    return KeyClasses(of_row, owner, matches, people, total)
 
 
 def _matches(keys: Codes) -> scipy.sparse.csr_array:

@@ -17,7 +17,6 @@ from narcissus.disclosure.uniques import (
     individual_risk,
     population_uniques,
     risk_of_people,
-    special_uniques,
 )
 from narcissus.errors import InputError, refuse
 from narcissus.rows import Count, Fact, Positive, Share
@@ -37,7 +36,6 @@ MOST_ROWS = 20_000_000
 """Most rows of a file that are measured."""
 TRIED = 2_000  # people whose nearest row is looked for, at most
 _DISTANCES = 400_000_000  # of people and rows
-_SEARCHED = 8, 200_000  # columns and rows of which all subsets are searched for special uniques
 
 
 class FileMeasures(Fact):
@@ -48,22 +46,13 @@ class FileMeasures(Fact):
     known: tuple[str, ...] = Field(description="Columns that the attacker knows.")
     k: Positive = Field(description="Fewest people with equal known values.")
     unique: Count = Field(description="People whose known values nobody else has.")
-    below_3: Count = Field(description="People whose known values fewer than 3 have.")
-    below_5: Count = Field(description="People whose known values fewer than 5 have.")
-    special: Count | None = Field(
-        description="People whom a part of the known values makes unique. Null where columns or "
-        "rows are too many, or values may be any."
-    )
-    score: Count | None = Field(description="Highest SUDA score; null likewise.")
+    below_3: Count = Field(description="... that fewer than 3 have.")
+    below_5: Count = Field(description="... that fewer than 5 have.")
     risk: Share = Field(description="Largest chance of a person to be identified.")
     expected: float = Field(ge=0, description="Expected number of people identified.")
-    population: float | None = Field(
-        description="Number of people in the population; null where it is not known, and the file "
-        "is taken for everybody."
-    )
+    population: float | None = Field(description="Its people; null: the file is everybody.")
     population_unique: float | None = Field(
-        description="Estimated number of the file's people who are unique in the population; null "
-        "where the population is not known, or the sample is too small."
+        description="Of the unique people, about how many are so in it; null: not assessed."
     )
     secrets: tuple[SecretMeasures, ...]
 
@@ -79,8 +68,6 @@ class FileMeasures(Fact):
         yield "people who are unique", of(self.unique)
         yield "people in groups below 3", of(self.below_3)
         yield "people in groups below 5", of(self.below_5)
-        yield "unique by a part of what is known", of(self.special)
-        yield "highest SUDA score", "not assessed" if self.score is None else f"{self.score:,}"
         yield "population", "this file" if self.population is None else f"{self.population:,.0f}"
         yield "largest individual risk", f"{self.risk:.3g}"
         yield "expected identifications (global risk)", of(self.expected)
@@ -127,7 +114,7 @@ def measure_disclosure(
         whose names say so.
     secrets: Columns that should stay secret; None proposes those whose names say so.
     weights: Column of sampling weights: how many people of the population a row stands for.
-    population: Instead: the number of people in the population, at least those of the file.
+    population: Instead: the number of people (units) in the population, at least those here.
     unit: Column that names each row's person or household, whose rows count once.
     missing: "any": a missing value or "*" stands for any value, as in sdcMicro; "value": it is a
         value of its own.
@@ -199,33 +186,23 @@ def measure_table(
     if weights is None and population is not None:
         rarity = classes.people * (population / people)
     risk = risk_of_people(classes, individual_risk(classes.people, rarity))
-    special = score = None
-    few = len(columns) <= _SEARCHED[0] and len(codes) <= _SEARCHED[1]
-    if few and not (missing is not None and missing.any()):
-        scores, fewest = special_uniques(codes, units)
-        special = len(np.unique(classes.units[(fewest > 0) & (fewest < len(columns))]))
-        score = int(scores.max())
-    unique = classes.count(classes.people < 2)
+    unique, alike = classes.count(classes.people < 2), None
+    if population is not None:  # of people alone with their values, gaps being values of their own
+        sizes = np.bincount(np.unique(np.stack([classes.of_row, classes.units]), axis=1)[0])
+        alike = population_uniques(sizes, max(population, float(sizes.sum())))
+        alike = None if alike is None else unique * alike / max(1, int((sizes == 1).sum()))
     return FileMeasures(
         rows=table.rows, people=people, known=tuple(known), k=int(classes.people.min()),
         unique=unique, below_3=classes.count(classes.people < 3),
-        below_5=classes.count(classes.people < 5), special=special, score=score,
+        below_5=classes.count(classes.people < 5),
         risk=float(risk.max()), expected=float(risk.sum()), population=population,
-        population_unique=None if population is None else _unique_of(classes, population, unique),
+        population_unique=alike,
         secrets=tuple(
             measure_secret(classes, table.codes[:, j], name=table.names[j],
                            ordered=table.ordered[j], nearest=near)
             for j, near in zip(hidden, _nearest(table, columns, hidden, classes), strict=True)
         ),
     )  # fmt: skip
-
-
-def _unique_of(classes: KeyClasses, population: float, unique: int) -> float | None:
-    """Estimate how many of the unique people are unique in the population."""
-    key = np.unique(np.stack([classes.of_row, classes.units]), axis=1)[0]
-    sizes = np.bincount(key)
-    found = population_uniques(sizes, max(population, float(len(key))))
-    return None if found is None else unique * found / max(1, int((sizes == 1).sum()))
 
 
 def _nearest(
@@ -254,8 +231,9 @@ def _nearest(
 
 
 def _scaled(values: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    is_whole = values is None or len(values) < 2
-    return values if is_whole else (values - values[0]) / (values[-1] - values[0])
+    if values is None or len(values) < 2:
+        return values
+    return (values - values[0]) / (values[-1] - values[0])
 
 
 def _columns(

@@ -1,16 +1,11 @@
-"""The chance that a person is found: individual risk, special and population uniques."""
+"""The chance that a person is found: individual risk, and uniques of the population."""
 
 from __future__ import annotations
 
-import math
-from itertools import combinations
-
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from narcissus.disclosure.classes import Codes, KeyClasses, Numbers
-from narcissus.synthetic.files import keys_of
 
 LEAST_SHARE = 0.1
 """Least share of the population in a file from which its uniques are estimated."""
@@ -83,34 +78,3 @@ def population_uniques(sizes: Codes, population: float) -> float | None:
     best = np.unravel_index(int(fits.argmax()), fits.shape)
     scale = 1 / float(left[best[1], 0])
     return float(counts[0] * (scale / (scale - 1 + 1 / share)) ** float(power[best[0], 0, 0]))
-
-
-def special_uniques(
-    codes: Codes, units: Codes | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the SUDA score of each row, and the fewest known values that make it unique.
-
-    Both have shape (rows,), and are 0 for rows that are not unique. A score is the sum over a
-    row's minimal sample uniques, of k of M columns each, of (M - k)! (Elliot, Manning and Ford
-    2002; as sdcMicro's ``original_scores``). All subsets of columns are tried.
-
-    codes: Known values, shape (rows, columns); missing values are a value of their own.
-    units: As for `key_classes`.
-
-    >>> [one.tolist() for one in special_uniques(np.array([[0, 0], [0, 1], [1, 1], [0, 0]]))]
-    [[0, 1, 1, 0], [0, 2, 1, 0]]
-    """
-    rows, width = codes.shape
-    owner = np.arange(rows) if units is None else keys_of(units[:, None])
-    score, fewest = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    unique: dict[tuple[int, ...], NDArray[np.bool_]] = {}
-    for size in range(1, width + 1):
-        for columns in combinations(range(width), size):
-            keys = keys_of(codes[:, columns])
-            alone = (np.bincount(np.unique(keys * rows + owner) // rows) == 1)[keys]
-            below = [unique[part] for part in combinations(columns, size - 1) if part]
-            minimal = alone & ~np.logical_or.reduce(below) if below else alone
-            score += minimal * math.factorial(width - size)
-            fewest[alone & (fewest == 0)] = size
-            unique[columns] = alone
-    return score, fewest
