@@ -18,7 +18,7 @@ from narcissus.synthetic.files import keys_of
 
 Codes = NDArray[np.integer]
 Numbers = NDArray[np.float64]
-MOST_PAIRS = 50_000_000
+MOST_PAIRS = 30_000_000
 """Most pairs of known values that may be equal, because one of them has gaps."""
 
 
