@@ -25,7 +25,7 @@ def completed(
     for file in ("real", "synthetic", "control"):
         if data[file] is not None:
             with file_named(file):
-                names[file] = column_names(data[file])
+                names[file] = [c for c in column_names(data[file]) if c != data.get("unit")]
     drop: list[str] = [*(data["drop"] or ())]
     bins: dict[str, Any] = data["bins"] or {}
     wanted = [
@@ -36,13 +36,14 @@ def completed(
     ]
     absent, there = _absent(names, {*wanted, *drop, *(threat["unknown"] or ())}), names["real"]
     with file_named("real"):
-        without = [name for name in drop if name in there]
+        unit = [name for name in (data.get("unit"),) if name is not None]  # no column
+        without = [*unit, *(name for name in drop if name in there)]
         sketch = sketch_table(data["real"], drop=without, observer=observer)
         if not set(sketch.names) - set(absent):
             raise InputError("no column has a name that all other files have as well")
         lacking = [name for name in absent if name in sketch.names]
         found = propose(sketch, unknown=threat["unknown"], drop=lacking, wanted=wanted)
-    left_out = {c: why for c, why in found.drop.items() if c not in drop} | absent
+    left_out = {c: why for c, why in found.drop.items() if c not in (*drop, *unit)} | absent
     data["left_out"] = left_out
     # what is unknown is binned, and numbers with gaps: a gap as a value has no distance
     binned = [c for c in found.columns if c.name in found.unknown or c.missing]
