@@ -191,7 +191,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         work = self.prepare(study, folder, RunOptions(0, observer))
         work.threat.secrets(work.files)
         work.threat.division(work.files)
-        for name in study.groups.columns:
+        for name in (*study.groups.columns, *(study.threat.known or ())):
             work.files.table.index(name)
 
     def prepare(self, study: SyntheticStudy, folder: Path, options: RunOptions) -> SyntheticWork:
