@@ -43,6 +43,7 @@ CALLS = {
     "audit": "audit study.toml --out out --yes",
     "init": "init people.csv --out new.toml",
     "synth": "synth people.csv fresh.csv --unknown ill --out out2",
+    "measure": "measure people.csv --known sex --secret ill",
     "bound": "bound --epsilon 1 --prior 0.1",
     "protect": "protect --prior 0.1 --advantage 0.05 --delta 1e-5",
     "plan": "plan --out p.html",

@@ -480,3 +480,21 @@ def test_rows_are_the_numbers_of_the_frame():
     last = risks_of(audit)[-1]
     assert "synthetic: exceeded, sampled" in repr(audit)
     assert f"against {100 * last.real.baseline:.1f}%" in repr(audit)
+
+
+def test_the_command_takes_a_unit_that_the_file_lacks(narcissus, tmp_path, monkeypatch):
+    """The unit is no column: neither proposed nor left out; people are counted, not rows."""
+    monkeypatch.chdir(tmp_path)
+    for at, (name, table) in enumerate(FILES.items()):
+        table.assign(house=1000 * at + np.arange(len(table)) // 2).to_csv(
+            f"{name}.csv", index=False
+        )
+    FILES["fresh"].to_csv("fresh.csv", index=False)
+    words = ["--control", "control.csv", "--unknown", "ill", "--known", "age", "--unit", "house"]
+    code, out, err = narcissus("synth", "real.csv", "fresh.csv", *words, "--out", "o", "--json")
+    found = json.loads(out)["detail"]
+    assert code == 3, err
+    assert found["files"]["real_people"] == found["measures"]["real"]["people"] == 80
+    assert found["measures"]["real"]["rows"] == 160
+    assert found["measures"]["synthetic"]["people"] == 140
+    assert found["measures"]["real"]["known"] == ["age"]

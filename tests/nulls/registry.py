@@ -205,17 +205,28 @@ def rows_of(
     return found.assign(ward=g.integers(0, 5, len(found)))
 
 
+def homes_of(homes: int, first: int, g: Draws) -> pd.DataFrame:
+    """Draw households of 1 to 5 people, who live in one town and are ill together."""
+    found = rows_of(homes, first, g)
+    found = found.loc[found.index.repeat(g.integers(1, 6, homes))].reset_index(drop=True)
+    return found.assign(age=g.integers(0, 50, len(found)), ward=g.integers(0, 5, len(found)))
+
+
 def given(
     g: Draws,
     *,
     each: int = 1,
     unit: bool = False,
+    homes: bool = False,
     ties: bool = False,
     known: bool = False,
     copied: float = 0.0,
 ) -> tuple[bool, bool]:
     """Return whether an excess is claimed of a file, and whether its control is called foreign."""
-    real, other, control = (rows_of(80, k, g, each=each, ties=ties) for k in (0, 500, 1000))
+    real, other, control = (
+        homes_of(80, k, g) if homes else rows_of(80, k, g, each=each, ties=ties)
+        for k in (0, 500, 1000)
+    )
     if known:
         real, other, control = (one.assign(same=one.ill) for one in (real, other, control))
     if copied:
@@ -882,6 +893,7 @@ NULLS = (
             "ties": lambda g: given(g, ties=True)[0],
             "a secret that equals a known column": lambda g: given(g, known=True)[0],
             "three rows a person, named": lambda g: given(g, each=3, unit=True)[0],
+            "households of 1 to 5, named": lambda g: given(g, homes=True, unit=True)[0],
         },
         Power(
             "share of the data copied, 80 people",
@@ -889,7 +901,10 @@ NULLS = (
             lambda s, g: given(g, copied=s)[0],
         ),
         repeats=0.1,
-        outside={"three rows a person, not named": lambda g: given(g, each=3)[0]},
+        outside={
+            "three rows a person, not named": lambda g: given(g, each=3)[0],
+            "households of 1 to 5, not named": lambda g: given(g, homes=True)[0],
+        },
     ),
     Null(
         "synth: the control is foreign",
@@ -901,13 +916,17 @@ NULLS = (
         {
             "independent people": lambda g: given(g)[1],
             "three rows a person, named": lambda g: given(g, each=3, unit=True)[1],
+            "households of 1 to 5, named": lambda g: given(g, homes=True, unit=True)[1],
         },
         Power(
             "share of the control moved to one town, 150 people", (0.1, 0.2, 0.3, 0.4), foreign_by
         ),
         declared=0.001,
         repeats=0.1,
-        outside={"three rows a person, not named": lambda g: given(g, each=3)[1]},
+        outside={
+            "three rows a person, not named": lambda g: given(g, each=3)[1],
+            "households of 1 to 5, not named": lambda g: given(g, homes=True)[1],
+        },
     ),
     Null(
         "synth: copies, without a control",

@@ -28,6 +28,7 @@ def audit_synthetic(
     *,
     unknown: Names,
     control: People | None = None,
+    known: Names | None = None,
     linked: tuple[Names, Names] | None = None,
     people: int | None = None,
     columns: Names | None = None,
@@ -56,6 +57,8 @@ def audit_synthetic(
     real, synthetic: The people that the file was made from; the file.
     unknown: Columns to guess, one by one and together; all others are known.
     control: People of the same population, set aside at random, who are not in the data.
+    known: Columns that an attacker plausibly knows, for the measures of disclosure control
+        (`narcissus.disclosure`); proposed by their names if left out.
     linked, people: Two sets of columns to link (None tries random divisions of all columns); most
         people of each file that are tried.
     columns, drop, bins, missing, read_as: How all files are read, as for `narcissus.audit`; columns
@@ -87,6 +90,7 @@ def audit_synthetic(
         "data": with_names(data),
         "threat": {
             "unknown": names_of("unknown", unknown),
+            "known": None if known is None else names_of("known", known),
             "linked": linked and [names_of("linked", side) for side in linked],
             "people": people,
         },

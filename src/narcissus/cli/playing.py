@@ -1,4 +1,4 @@
-"""``narcissus audit``, ``synth``, ``extract`` and ``scale``, and what commands that play share."""
+"""``narcissus audit``, ``synth``, ``measure``, ``extract``, ``scale``, and what they share."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ from narcissus.cli.options import (
     Records,
     SeedGiven,
     command,
+    print_json,
     some,
 )
-from narcissus.cli.rooms import audits, studies
+from narcissus.cli.rooms import audits, disclosure, studies
 from narcissus.errors import InputError, LongWorkError, StoreError
 
 if TYPE_CHECKING:
@@ -295,6 +296,7 @@ def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> 
 class SynthOptions:
     control: Annotated[str | None, Opt(click.Path())] = None
     unknown: Annotated[str | None, Opt(check=_names)] = None
+    known: Annotated[str | None, Opt(check=_names)] = None
     groups: Annotated[str | None, Opt(check=_names)] = None
     columns: Annotated[str | None, Opt(check=_names)] = None
     drop: Annotated[str | None, Opt(check=_names)] = None
@@ -320,7 +322,7 @@ class SynthOptions:
                 "kind": "synthetic",
                 "title": f"{Path(synthetic).name}, made from {Path(real).name}",
                 "data": {**data, "read_as": self.read_as, "unit": self.unit},
-                "threat": {"unknown": self.unknown},
+                "threat": {"unknown": self.unknown, "known": self.known},
                 "threshold": accepted or None,
                 "groups": {"columns": self.groups},
                 "run": {"confidence": self.confidence},
@@ -456,3 +458,40 @@ def scale(study: Path, *, of: ScaleOptions) -> int:
         click.echo(f"wrote {folder / 'index.html'}")
     is_whole = all(one.is_whole for one in scaled.each)
     return OK if is_whole and verdict_of(scaled)[2] else NOT_ASSESSED
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    known: Annotated[str | None, Opt(check=_names)] = None
+    secret: Annotated[str | None, Opt(check=_names)] = None
+    weights: str | None = None
+    population: float | None = None
+    unit: str | None = None
+    bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
+    read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
+    missing: Annotated[str, Opt(click.Choice(["any", "value"]))] = "any"
+    as_json: AsJson = False
+
+
+@command
+def measure(files: Annotated[tuple[str, ...], Opt(click.Path())], *, of: MeasureOptions) -> None:
+    from narcissus.tables import Bins
+
+    how: dict[str, Any] = {"known": of.known, "secrets": of.secret, "weights": of.weights}
+    how |= {"population": of.population, "unit": of.unit, "missing": of.missing}
+    bins: Any = of.bins
+    how["bins"] = {name: Bins(**way) for name, way in bins.items()} if bins else None
+    how["read_as"] = of.read_as or None
+    found: list[Any] = []
+    for file in files:
+        try:
+            found.append(disclosure.measure_disclosure(file, **how))
+        except InputError as error:
+            told = str(error) if file in str(error) else f"{Path(file).name}: {error}"
+            raise type(error)(told) from error
+    if of.as_json:
+        print_json({"files": [{"file": Path(f).name, **one.to_dict()}
+                              for f, one in zip(files, found, strict=True)]})  # fmt: skip
+        return
+    for file, one in zip(files, found, strict=True):
+        click.echo(f"{Path(file).name}\n{one}\n")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TypeAlias
 
@@ -37,7 +36,7 @@ from narcissus.tables.spelling import (
     spelled,
 )
 from narcissus.tables.table import unknown_column
-from narcissus.tables.tally import RawColumn, ValueTally
+from narcissus.tables.tally import RawColumn, ValueTally, plain_name
 
 _LARGEST = 2**62
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -112,6 +111,10 @@ class GivenFiles:
         ends = np.cumsum([0, self.real, self.synthetic, self.control])
         at = ("real", "synthetic", "control").index(which)
         return np.arange(ends[at], ends[at + 1])
+
+    def people(self, which: str) -> int:
+        """Return the number of units of a file; 0 where none are named."""
+        return 0 if self.units is None else len(np.unique(self.units[self.rows(which)]))
 
     def one_of_each(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Put rows in random order; of those of one unit, keep one at random."""
@@ -251,7 +254,7 @@ def _numbered(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np
         if column.gaps.any():
             row = int(column.gaps.argmax()) + 1
             raise InputError(f"the {name} file: row {row:,} has no `{unit}`; give each row one")
-    names = {name: [_plain(value) for value in one.distinct] for name, one in named.items()}
+    names = {name: [plain_name(value) for value in one.distinct] for name, one in named.items()}
     real, *others = (set(one) for one in names.values()) if names else [set[str]()]
     if others and (both := real & others[0]):
         raise InputError(
@@ -264,14 +267,6 @@ def _numbered(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np
         name: np.array([place[key] for key in names[name]], np.int64)[one.codes]
         for name, one in named.items()
     }
-
-
-def _plain(value: object) -> str:
-    """Write equal numbers alike."""
-    try:
-        return str(Decimal(str(value)).normalize())
-    except InvalidOperation:
-        return str(value)
 
 
 @contextmanager

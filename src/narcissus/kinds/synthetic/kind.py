@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from narcissus.disclosure import FileMeasures
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.synthetic.copies import CopiesDetail, copied_rows, fact_rows
+from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.twins import cautions
 from narcissus.observer import Observer
@@ -64,6 +66,8 @@ class FileSizes(Fact):
     columns: Positive
     real_scored: Positive
     control_scored: Count
+    real_people: Count = Field(default=0, description="Units of the rows; 0 where none are named.")
+    control_people: Count = Field(default=0, description="Likewise.")
 
 
 class UnlikeControl(Fact):
@@ -119,6 +123,9 @@ class SyntheticDetail(Fact):
     )
     copies: CopiesDetail | None = Field(
         default=None, description="What stands in the file; null in older records."
+    )
+    measures: Mapping[str, FileMeasures] = Field(
+        default={}, description="Of the real and of the synthetic file; empty in older records."
     )
 
     @property
@@ -197,7 +204,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         work = self.prepare(study, folder, RunOptions(0, observer))
         work.threat.secrets(work.files)
         work.threat.division(work.files)
-        for name in study.groups.columns:
+        for name in (*study.groups.columns, *(study.threat.known or ())):
             work.files.table.index(name)
 
     def prepare(self, study: SyntheticStudy, folder: Path, options: RunOptions) -> SyntheticWork:
@@ -249,6 +256,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             confidence=work.study.run.confidence,
             columns=groups.columns,
             least=groups.least_group,
+            measures=measured_files(work.files, work.study.threat.known, work.study.threat.unknown),
         )
 
     def measured(
@@ -260,12 +268,14 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         confidence: float,
         columns: Sequence[str] = (),
         least: int = 10,
+        measures: Mapping[str, FileMeasures] | None = None,
     ) -> Findings:
         """Limit what came of an assessment.
 
         confidence: of all claims together.
         columns: columns whose values make groups.
         least: fewest people of a group that is shown.
+        measures: what disclosure control measures of the files.
         """
         groups, merged = _groups(files, found, columns, least)
         decide = threshold.worst_group is not None
@@ -279,6 +289,8 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 columns=files.table.columns,
                 real_scored=len(halves.scored),
                 control_scored=len(halves.control_scored),
+                real_people=files.people("real"),
+                control_people=files.people("control"),
             ),
             confidence=confidence,
             claims=levels.claims,
@@ -288,6 +300,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
             merged=merged if columns else None,
             copies=CopiesDetail.of(facts, (1 - levels.claim) / 2),
+            measures=measures or {},
         )
         beside = facts.beside if detail.can_tell else None
         rows = [

@@ -11,6 +11,7 @@ from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.synthetic.copies import CopiesDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
+from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import VERDICT, groups_of_people, merged_words
@@ -264,6 +265,7 @@ class SyntheticLayout(Layout):
                 if any(risk.risk == name for risk in detail.risks)
             ),
             *([Section("Groups", groups)] if groups else []),
+            *measured_section(detail.measures),
             Section("Method", [_method(detail)]),
         ]
 
@@ -281,7 +283,7 @@ class SyntheticLayout(Layout):
             worst = "Groups were looked at, and no control tells what is due to the release."
         return Subject(
             f"A synthetic file of {number(files.synthetic)} rows, made from data about "
-            f"{number(files.real)} people.",
+            f"{number(files.real_people or files.real)} people.",
             worst,
             bool(groups),
         )
@@ -321,6 +323,9 @@ class SyntheticLayout(Layout):
                 "Names of columns and values", "As the files have them.", ("assessed*", "title")
             ),
         ]
+        if detail.measures:
+            how = "Counts and shares over all people of the data, exact."
+            found.append(RealFigure("Measures of disclosure control", how, ("detail.measures*",)))
         if detail.unlike is not None:
             how = (
                 "The column and value that differ most, and their shares in the data and the "
@@ -521,14 +526,24 @@ def _p_value(excess: StudyRow) -> str:
     return f"p = {value:.2g}" if value > 1e-300 else "p below 1e-300"
 
 
+def _people_of(rows: int, people: int) -> str:
+    """Return how many people rows are about: units, where they are named."""
+    return f"{number(people)} (in {number(rows)} rows)" if people else number(rows)
+
+
 def _people(record: Record, detail: SyntheticDetail) -> Facts:
     files = detail.files
     rows = [
-        ("People in the data", f"{number(files.real)}, of whom {number(files.real_scored)} scored"),
+        (
+            "People in the data",
+            f"{_people_of(files.real, files.real_people)}, of whom {number(files.real_scored)} "
+            "scored",
+        ),
         ("Rows of the synthetic file", number(files.synthetic)),
         (
             "People of the control",
-            f"{number(files.control)}, of whom {number(files.control_scored)} scored"
+            f"{_people_of(files.control, files.control_people)}, of whom "
+            f"{number(files.control_scored)} scored"
             if files.control
             else "none",
         ),

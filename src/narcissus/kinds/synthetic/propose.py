@@ -28,14 +28,21 @@ def completed(
     for file in ("real", "synthetic", "control"):
         if data[file] is not None:
             with file_named(file):
-                names[file] = column_names(data[file])
+                names[file] = [c for c in column_names(data[file]) if c != data.get("unit")]
     drop: list[str] = [*(data["drop"] or ())]
     bins: dict[str, Any] = data["bins"] or {}
-    wanted = [*(settings["groups"]["columns"] or ()), *bins, *(data["read_as"] or ())]
+    wanted = [
+        *(threat.get("known") or ()),
+        *(settings["groups"]["columns"] or ()),
+        *bins,
+        *(data["read_as"] or ()),
+    ]
     there, chosen = names["real"], data["columns"]
     absent = _absent(names, {*wanted, *drop, *(threat["unknown"] or ()), *(chosen or ())})
+    unit = [name for name in (data.get("unit"),) if name is not None]  # no column
     with file_named("real"):
         without = [n for n in there if n in drop or (chosen is not None and n not in chosen)]
+        without += unit
         sketch = sketch_table(data["real"], drop=without, observer=observer)
         if not set(sketch.names) - set(absent):
             raise InputError("no column has a name that all other files have as well")

@@ -15,6 +15,7 @@ from narcissus.study.sections import (
     LeastGroup,
     SeededRun,
     without_default_least_group,
+    without_defaults,
 )
 from narcissus.synthetic.assess import RiskName
 from narcissus.synthetic.copies import COPIES, CopiesName
@@ -80,9 +81,22 @@ class AttackerSpec(Strictly):
         description="Two sets of columns to link; random divisions of all columns if left out.",
         strict=False,
     )
+    known: Columns | None = Field(
+        default=None,
+        description="Columns that an attacker plausibly knows, for the measures of disclosure "
+        "control; proposed by their names if left out.",
+    )
     people: int = Field(
         default=10_000, ge=40, le=1_000_000, description="Most people of each file that are tried."
     )
+
+    _as_before = model_serializer(mode="wrap")(without_defaults(known=None))
+
+    @model_validator(mode="after")
+    def _apart(self) -> AttackerSpec:
+        if both := [name for name in self.known or () if name in self.unknown]:
+            raise ValueError(f"`known` and `unknown` both name `{both[0]}`")
+        return self
 
 
 class ExcessThreshold(Approval, Strictly):
