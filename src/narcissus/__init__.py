@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from narcissus import audits as audits
     from narcissus import bounds as bounds
     from narcissus import channels as channels
+    from narcissus import disclosure as disclosure
     from narcissus import evidence as evidence
     from narcissus import extraction as extraction
     from narcissus import game as game
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from narcissus.channels import Channel as Channel
     from narcissus.channels import beta_star as beta_star
     from narcissus.channels import channel as channel
+    from narcissus.disclosure import measure_disclosure as measure_disclosure
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
@@ -102,6 +104,7 @@ PUBLIC = {
     "load_audit": "narcissus.audits",
     "load_study": "narcissus.study",
     "mean_limits": "narcissus.evidence",
+    "measure_disclosure": "narcissus.disclosure",
     "memorized_information": "narcissus.profiles",
     "play": "narcissus.game",
     "profile": "narcissus.profiles",
@@ -118,6 +121,7 @@ ROOMS = (
     "audits",
     "bounds",
     "channels",
+    "disclosure",
     "evidence",
     "extraction",
     "game",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import optimize, special
 
 from narcissus.bounds import ThreatToPeople, reached_number
 from narcissus.guarantees import GaussianDP, PureDP
@@ -402,6 +402,26 @@ def test_what_is_not_about_membership_is_refused(one_error, more, said):
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize(("tpr", "fpr"), [(0.05, 0.01), (0.5, 0.4), (0.999, 0.9)])
+@pytest.mark.parametrize("delta", [0.0, 0.005])
+def test_rates_are_protected_by_the_largest_epsilon_of_a_linear_program(answer, tpr, fpr, delta):
+    """Most true positives of any test whose answers are (epsilon, delta)-DP in both directions."""
+
+    def most(epsilon):
+        e = math.exp(epsilon)
+        # t <= e f + d, 1 - f <= e (1 - t) + d, and the same of f and t
+        rows = [[1, -e], [e, -1], [-e, 1], [-1, e]]
+        ends = [delta, e - 1 + delta, delta, e - 1 + delta]
+        found = optimize.linprog([-1, 0], rows, ends, bounds=[(0, 1), (0, fpr)])
+        return -found.fun
+
+    found = answer(f"protect --secret membership --tpr {tpr} --fpr {fpr} --delta {delta}")
+    epsilon = found["epsilon"]
+    assert most(epsilon) <= tpr + 1e-9 < most(epsilon * 1.001 + 1e-6) + 1e-9
+    mu = found["mu"]
+    assert special.ndtr(special.ndtri(fpr) + mu) == pytest.approx(tpr, rel=1e-5)
+
+
 def test_protect_says_which_success_is_meant(answer, call):
     line = "protect --prior 0.5 --advantage 0.05 --delta 1e-5"
     anyhow, exact = answer(line), answer(line + " --success exact")

@@ -32,7 +32,7 @@ Levels = float | Sequence[float]
 """A level of privacy or noise, or several: a sweep."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "data": ("columns", "drop", "bins", "missing", "read_as", "max_rows"),
+    "data": ("columns", "drop", "bins", "missing", "read_as", "unit", "max_rows"),
     "threat": (
         "unknown",
         "known",
@@ -69,6 +69,8 @@ class Arguments(TypedDict, total=False):
     bins: How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
     missing: What to do about missing values: "refuse", "drop", "category".
     read_as: How to read columns, by name, as for `narcissus.read_table`.
+    unit: A column that names each row's person or household, where some have several rows; one row
+        of each is kept, drawn at random.
     max_rows: Most rows of the table that are read, and a 20th of the cells.
     prior: A name ("bayesian-network", "independent", "empirical"), a dictionary of its section, or
         an own prior: a `RecordPrior`, or a function from the table to one.
@@ -108,6 +110,7 @@ class Arguments(TypedDict, total=False):
     bins: Mapping[str, Bins | Mapping[str, Any]] | None
     missing: MissingPolicy | None
     read_as: Mapping[str, ReadAs] | None
+    unit: str | None
     max_rows: int | None
     prior: object
     mechanism: object

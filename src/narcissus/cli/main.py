@@ -31,6 +31,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("narcissus.cli.studies", "Look at a table and write a study of it, to start from."),
     "synth": ("narcissus.cli.playing", "Audit a given synthetic file, without its generator."),
     "risk": ("narcissus.cli.bounds", "The risk to one person beside an epsilon."),
+    "measure": (
+        "narcissus.cli.playing",
+        "What disclosure control measures of files: anonymity, diversity, risk.",
+    ),
     "bound": ("narcissus.cli.bounds", "Say what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.bounds", "Find how much noise keeps the risk below a limit."),
     "plan": ("narcissus.cli.bounds", "A page to plan a release with."),

@@ -1,4 +1,4 @@
-"""``narcissus audit``, ``synth``, ``extract`` and ``scale``, and what commands that play share."""
+"""``narcissus audit``, ``synth``, ``measure``, ``extract``, ``scale``, and what they share."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from narcissus.cli.options import (
     Records,
     SeedGiven,
     command,
+    print_json,
     some,
 )
-from narcissus.cli.rooms import audits, studies
+from narcissus.cli.rooms import audits, disclosure, studies
 from narcissus.errors import InputError, LongWorkError, StoreError
 
 if TYPE_CHECKING:
@@ -330,53 +331,92 @@ def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> 
 class SynthOptions:
     control: Annotated[str | None, Opt(click.Path())] = None
     unknown: Annotated[str | None, Opt(check=_names)] = None
+    known: Annotated[str | None, Opt(check=_names)] = None
     groups: Annotated[str | None, Opt(check=_names)] = None
+    columns: Annotated[str | None, Opt(check=_names)] = None
     drop: Annotated[str | None, Opt(check=_names)] = None
     unit: str | None = None
     bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
     read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
     at_most: float | None = None
+    copies: float | None = None
     policy: Existing = None
     confidence: float | None = None
+
+    def study(self, real: str, synthetic: str) -> tuple[studies.Study, list[str]]:
+        """Return the study of a file, completed by what its columns suggest, and lines on that."""
+        from narcissus.kinds.synthetic.propose import completed
+
+        data = {"real": real, "synthetic": synthetic, "control": self.control}
+        data |= {name: getattr(self, name) for name in ("columns", "drop", "bins", "missing")}
+        accepted = {"at_most": self.at_most, "copies": self.copies}
+        accepted = {name: most for name, most in accepted.items() if most is not None}
+        settings, lines = completed(
+            {
+                "kind": "synthetic",
+                "title": f"{Path(synthetic).name}, made from {Path(real).name}",
+                "data": {**data, "read_as": self.read_as, "unit": self.unit},
+                "threat": {"unknown": self.unknown, "known": self.known},
+                "threshold": accepted or None,
+                "groups": {"columns": self.groups},
+                "run": {"confidence": self.confidence},
+            }
+        )
+        return studies.load_study(settings), lines
 
 
 @command
 def synth(
     real: Annotated[str, Opt(click.Path())],
-    synthetic: Annotated[str, Opt(click.Path())],
+    synthetic: Annotated[tuple[str, ...], Opt(click.Path())],
     *,
     of: SynthOptions,
     run: Annotated[Run, some("out", "seed", "yes", "restart", "as_json", "quiet")],
 ) -> int:
-    from narcissus.kinds.synthetic.propose import completed
+    names = _file_names(synthetic)
+    folder = run.out or Path("results") / (
+        names[0] if len(names) == 1 else f"{Path(real).stem}-files"
+    )
+    folders = [folder] if len(names) == 1 else [folder / name for name in names]
+    prepared: list[studies.Study] = []
+    for file, own in zip(synthetic, folders, strict=True):
+        study, lines = of.study(real, file)
+        if not run.quiet:
+            click.echo("\n".join([f"{file}:"] * (len(names) > 1) + lines), err=True)
+        _prepare_folder(own, study, restart=run.restart)
+        prepared.append(study)
+    found = [run.play(partial(audits.run, one, rng=run.seed, policy=of.policy)) for one in prepared]
+    if len(found) == 1:
+        return _show(found[0], folder, run)
+    return _show_several(dict(zip(names, found, strict=True)), folder, real, as_json=run.as_json)
 
-    settings: dict[str, Any] = {
-        "kind": "synthetic",
-        "title": f"{Path(synthetic).name}, made from {Path(real).name}",
-        "data": {
-            "real": real,
-            "synthetic": synthetic,
-            "control": of.control,
-            "drop": of.drop,
-            "bins": of.bins,
-            "missing": of.missing,
-            "read_as": of.read_as,
-            "unit": of.unit,
-        },
-        "threat": {"unknown": of.unknown},
-        "threshold": None if of.at_most is None else {"at_most": of.at_most},
-        "groups": {"columns": of.groups},
-        "run": {"confidence": of.confidence},
-    }
-    settings, lines = completed(settings)
-    if not run.quiet:
-        click.echo("\n".join(lines), err=True)
-    study = studies.load_study(settings)
-    folder = run.out or Path("results") / Path(synthetic).name.partition(".")[0]
-    _prepare_folder(folder, study, restart=run.restart)
-    found = run.play(partial(audits.run, study, rng=run.seed, policy=of.policy))
-    return _show(found, folder, run)
+
+def _file_names(files: tuple[str, ...]) -> list[str]:
+    """Return the names of files without what follows a point; refuse two that are alike."""
+    names = [Path(file).name.partition(".")[0] for file in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"two files are called {twice}: rename one, their results have that name")
+    return names
+
+
+def _show_several(
+    found: Mapping[str, audits.Audit], folder: Path, real: str, *, as_json: bool
+) -> int:
+    """Save audits of several files and the page that compares them; return the worst exit code."""
+    from narcissus.kinds.synthetic import compare
+    from narcissus.report.text import page_text
+
+    ordered = compare.ordered(found)
+    for name, one in ordered.items():
+        one.save(folder / name)
+    page = compare.write(ordered, folder, f"Files made from {Path(real).name}")
+    if as_json:
+        click.echo(json.dumps({n: one.record.to_dict() for n, one in ordered.items()}, indent=1))
+    else:
+        click.echo(page_text(page))
+        click.echo(f"wrote {folder / 'index.html'} and {folder / 'data.csv'}")
+    return EXCEEDED if any(one.status == "exceeded" for one in found.values()) else NOT_ASSESSED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -453,3 +493,40 @@ def scale(study: Path, *, of: ScaleOptions) -> int:
         click.echo(f"wrote {folder / 'index.html'}")
     is_whole = all(one.is_whole for one in scaled.each)
     return OK if is_whole and verdict_of(scaled)[2] else NOT_ASSESSED
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    known: Annotated[str | None, Opt(check=_names)] = None
+    secret: Annotated[str | None, Opt(check=_names)] = None
+    weights: str | None = None
+    population: float | None = None
+    unit: str | None = None
+    bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
+    read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
+    missing: Annotated[str, Opt(click.Choice(["any", "value"]))] = "any"
+    as_json: AsJson = False
+
+
+@command
+def measure(files: Annotated[tuple[str, ...], Opt(click.Path())], *, of: MeasureOptions) -> None:
+    from narcissus.tables import Bins
+
+    how: dict[str, Any] = {"known": of.known, "secrets": of.secret, "weights": of.weights}
+    how |= {"population": of.population, "unit": of.unit, "missing": of.missing}
+    bins: Any = of.bins
+    how["bins"] = {name: Bins(**way) for name, way in bins.items()} if bins else None
+    how["read_as"] = of.read_as or None
+    found: list[Any] = []
+    for file in files:
+        try:
+            found.append(disclosure.measure_disclosure(file, **how))
+        except InputError as error:
+            told = str(error) if file in str(error) else f"{Path(file).name}: {error}"
+            raise type(error)(told) from error
+    if of.as_json:
+        print_json({"files": [{"file": Path(f).name, **one.to_dict()}
+                              for f, one in zip(files, found, strict=True)]})  # fmt: skip
+        return
+    for file, one in zip(files, found, strict=True):
+        click.echo(f"{Path(file).name}\n{one}\n")

@@ -18,15 +18,34 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from narcissus._visible import Unguarded, visible
 from narcissus.cli.heart import Heart, duration, rest
 from narcissus.observer import SILENT, Observer
+
+
+def speed(what: str, a_second: float | None) -> str:
+    """Format the speed of a stage whose steps are tokens; empty for others.
+
+    >>> speed("score texts, in tokens", 1234.5), speed("trials", 3.0)
+    (', 1,234 tokens a second', '')
+    """
+    return f", {a_second:,.0f} tokens a second" if a_second and what.endswith("in tokens") else ""
+
+
+class _Speed(ProgressColumn):
+    """Tokens a second of this run, at a bar of tokens."""
+
+    def render(self, task: Task) -> Text:
+        return Text(speed(task.description, task.finished_speed or task.speed).removeprefix(", "))
 
 
 class BarObserver:
@@ -99,7 +118,8 @@ class LineObserver:
         rest = spent / fresh * (self._total - self._done) if fresh > 0 else None
         left = "" if rest is None else f", about {duration(rest)} left"
         share = 100 * self._done // max(1, self._total)
-        return f"{self._done} of {self._total} ({share}%), {duration(spent)} so far{left}"
+        so_far = f"{self._done} of {self._total} ({share}%), {duration(spent)} so far{left}"
+        return so_far + speed(self._what, fresh / max(spent, 1e-3))
 
     def finish(self) -> None:
         """Wait for the next stage: the line of the last tenth has ended this one."""
@@ -135,6 +155,7 @@ def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        _Speed(),
     )
     with Progress(
         *columns, console=Console(file=cast("IO[str]", Unguarded(out))), transient=False

@@ -193,6 +193,17 @@ class Kind(Generic[StudyT, WorkT]):
         self, options: RunOptions, run: Any, identity: Mapping[str, object], *, workers: int
     ) -> Generator[tuple[TrialStore | None, Executor]]:
         """Yield the store of the results folder, if there is one, and who plays."""
+        with (
+            self.stored(options, identity) as store,
+            executor_of(options, run, workers=workers) as executor,
+        ):
+            yield store, executor
+
+    @contextmanager
+    def stored(
+        self, options: RunOptions, identity: Mapping[str, object]
+    ) -> Generator[TrialStore | None]:
+        """Yield the store of the results folder, if there is one."""
         with ExitStack() as stack:
             store = None
             if options.folder is not None:
@@ -203,7 +214,7 @@ class Kind(Generic[StudyT, WorkT]):
                     observer=options.observer,
                 )
                 store = stack.enter_context(kept)
-            yield store, stack.enter_context(executor_of(options, run, workers=workers))
+            yield store
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
         """Make findings of what a record holds, with what follows from it."""

@@ -68,6 +68,7 @@ from narcissus.study.toml import read_policy
 from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 from narcissus.tables.spelling import described, respellings
+from narcissus.tables.units import read_one_of_each
 
 Attacks = tuple[tuple[str, TableAttack, int], ...]
 
@@ -87,16 +88,17 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
         stamp = (source, found.st_ino, found.st_size, found.st_mtime_ns)
     if (held := data.held(stamp)) is not None:
         return held
-    table = read_table(
-        source,
-        columns=data.columns,
-        drop=data.drop,
-        bins={n: Bins(**spec.model_dump(exclude_none=True)) for n, spec in data.bins.items()},
-        missing=data.missing,
-        read_as=data.read_as,
-        observer=observer,
+    how: dict[str, Any] = {
+        "columns": data.columns,
+        "drop": data.drop,
+        "bins": {n: Bins(**spec.model_dump(exclude_none=True)) for n, spec in data.bins.items()},
+        "missing": data.missing,
+        "read_as": data.read_as,
         **({} if data.max_rows is None else {"max_rows": data.max_rows}),
-    )
+    }
+    if data.unit is not None:
+        return read_one_of_each(source, data.unit, **how)
+    table = read_table(source, **how, observer=observer)
     if isinstance(table, CountedTable):
         data.hold(stamp, table)
     return table
@@ -481,6 +483,17 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
         )
 
 
+def _repeated(study: TableStudy) -> Iterator[NotAssessed]:
+    """Say that a guarantee for a row is less for whoever has several."""
+    if (unit := study.data.unit) is not None:
+        yield NotAssessed(
+            f"a release of all rows of a `{unit}`",
+            "one row of each was audited; whoever has m rows in a release loses up to m times the "
+            "epsilon of a row",
+            f"release one row of each `{unit}`, or divide epsilon by the most rows that one has",
+        )
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TableWork(PreparedWork[TableStudy]):
     """An audit that was played: its trials by ``"trial/setting"``, and what a threshold allows."""
@@ -566,7 +579,8 @@ class TableKind(Kind[TableStudy, TableWork]):
         )
         options.observer.start("drawing conclusions", 0)
         found = self.outcome(work, self.measure(work, trials, options))
-        return replace(found, not_assessed=[*rough, *not_assessed(experiment), *found.not_assessed])
+        left = [*rough, *_repeated(study), *not_assessed(experiment)]
+        return replace(found, not_assessed=[*left, *found.not_assessed])
 
     def measure(self, work: TableWork, done: Done, options: RunOptions) -> Findings:
         return self._findings(work.experiment, done, work.study, work.threshold, work.own_release)

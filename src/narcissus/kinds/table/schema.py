@@ -93,6 +93,12 @@ class DataSpec(Strictly):
         description="How to read columns whose values do not settle it: as 'text', as 'numbers' "
         "(with a decimal point), with a 'decimal-comma', as dates 'day-first' or 'month-first'.",
     )
+    unit: str | None = Field(
+        None,
+        description="A column that names each row's person, household or cluster, where some have "
+        "several rows; it is no column of the table. One row of each is kept, drawn at random, so "
+        "that rows are independent people.",
+    )
     max_rows: int | None = Field(
         None,
         gt=0,
@@ -109,7 +115,9 @@ class DataSpec(Strictly):
         """Return the table kept under a stamp, or None."""
         return None if self._held is None or self._held[0] != stamp else self._held[1]
 
-    _as_before = model_serializer(mode="wrap")(without_defaults(max_rows=None, read_as={}))
+    _as_before = model_serializer(mode="wrap")(
+        without_defaults(max_rows=None, read_as={}, unit=None)
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> DataSpec:

@@ -53,7 +53,7 @@ class ClassifierLayout(MemorizationLayout):
         groups = self.groups(case)
         return [(one, groups[one.name][0]) for one in case.detail.attacks]
 
-    def verdict(self, case: StudyJudgement) -> str:
+    def found_words(self, case: StudyJudgement) -> str:
         name, [got] = self.best(case)
         text = (
             f"{ATTACKS[name]} gets {got.recovered:,} of {got.total:,} images that the "

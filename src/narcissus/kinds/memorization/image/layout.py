@@ -43,7 +43,7 @@ class ImageModelLayout(MemorizationLayout):
         "images, a face in another picture",
     )
 
-    def verdict(self, case: StudyJudgement) -> str:
+    def found_words(self, case: StudyJudgement) -> str:
         groups = self.best(case)[1]
         whole, worst = groups[0], worst_of(groups)
         text = (
