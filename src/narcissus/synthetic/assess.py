@@ -19,7 +19,7 @@ from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.copies import FileFacts, file_facts
-from narcissus.synthetic.files import MOST_CODES, GivenFiles, keys_of, measurements
+from narcissus.synthetic.files import MOST_CODES, Covers, GivenFiles, keys_of, measurements
 from narcissus.tables import Table
 from narcissus.tables.spelling import how_to_bin
 
@@ -213,7 +213,11 @@ def compared(table: Table, crowd: Positions) -> tuple[Codes, Codes]:
 
 
 def distances(
-    files: GivenFiles, people: NDArray[np.int64], rows: NDArray[np.int64], columns: Sequence[int]
+    table: Table,
+    people: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    columns: Sequence[int],
+    coarse: Mapping[int, Covers] = {},
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Yield the distances of people from rows: a slice of people, and shape (people there, rows).
 
@@ -221,7 +225,6 @@ def distances(
     of their values, which are scaled to [0, 1] (Gower 1971, without dividing by the columns). A
     coarse value of a row is no distance from the values that it stands for.
     """
-    table, coarse = files.table, files.covers
     few = [j for j in columns if table.sizes[j] <= _FEW and j not in coarse]
     many = [j for j in columns if j not in few]
     parts = [_apart(table, j)[:, table.codes[rows, j]] for j in few]
@@ -295,7 +298,9 @@ class NearRows:
             (s, k): np.empty(len(people), np.int64) for s in self.secrets for k in NEAR
         }
         found[(), 1] = np.empty(len(people), np.int64)
-        for block, apart in distances(self.files, people, rows, self.known):
+        for block, apart in distances(
+            self.files.table, people, rows, self.known, self.files.covers
+        ):
             found[(), 1][block] = apart.argmin(axis=1)
             for neighbours in NEAR:
                 place = min(neighbours, len(rows)) - 1
@@ -386,8 +391,8 @@ class Link:
         rows = files.rows("synthetic")
         found, rare = np.zeros((2, len(people)), np.bool_)
         pairs = zip(
-            distances(files, people, rows, self.one),
-            distances(files, people, rows, self.other),
+            distances(files.table, people, rows, self.one, files.covers),
+            distances(files.table, people, rows, self.other, files.covers),
             strict=True,
         )
         for (block, here), (_, there) in pairs:
