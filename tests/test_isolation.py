@@ -105,6 +105,8 @@ SLOW = [
     ["--help"],
     ["audit", *STUDY, "--engine", "dask"],
     ["init", "people.csv", "--unknown", "ill", "--out", "out/new.toml"],
+    ["risk", "--epsilon", "1", "--delta", "1e-6", "--prior", ".01", "--plot", "out/risk.svg"],
+    ["measure", "people.csv", "--known", "sex", "--secret", "ill"],
     ["protect", "--prior", ".01", "--advantage", ".05", "--delta", "1e-5"],
     ["plan", "--out", "out/plan.html"],
     ["refute", "--scores", "scores.csv"],

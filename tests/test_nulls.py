@@ -13,11 +13,13 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "narcissus"
 PAGE = (ROOT / "docs" / "error-rates.md").read_text(encoding="utf-8")
 LIMITS = {
-    "advantage_limits", "anytime_limits", "auc", "Bets", "clopper_pearson", "difference_limits",
-    "enclosed_limits", "first_in_sequence", "mean_limits", "median_limits", "population_mean_upper",
+    "advantage_limits", "anytime_limits", "auc", "Bets", "blind_baseline", "blind_baselines",
+    "clopper_pearson", "difference_limits",
+    "enclosed_limits", "first_in_sequence", "mean_limits", "median_limits", "most_coincidences",
+    "population_mean_upper",
     "randomness_tests", "refute", "refute_guesses", "refute_prior_scores", "refute_priors",
     "refute_ranked", "refute_runs", "refute_scores",
-    "refuted_by_runs", "roc_band", "studentised_limits", "tpr_at_fpr",
+    "refuted_by_runs", "roc_band", "studentised_limits",
     "TwoSamples", "fisher_exact", "hypergeom", "mannwhitneyu", "ttest_ind", "ks_2samp",
 }  # fmt: skip
 """What makes a limit or a test of samples."""

@@ -211,7 +211,7 @@ def test_the_readme_shows_the_study_that_is_shipped():
 
 def test_the_readme_says_what_comes_of_the_study():
     """Few trials, so to two points."""
-    said = re.search(r"guessed for (\d+) of 100 people.* above (\d+) of 100", README)
+    said = re.search(r"income of (\d+) of 100 people.* more than (\d+) of 100", README)
     shipped = shipped_study("audit-a-table")
     study = tomllib.loads(shipped.path.read_text(encoding="utf-8"))
     planned = study["threshold"].pop("at")
@@ -227,7 +227,7 @@ def test_the_readme_says_what_comes_of_the_study():
         rng=study["run"]["seed"],
     )
     [setting] = KIND.judged(found.record).settings
-    assert f"ε = {planned}, income" in README
+    assert f"The plan is ε = {planned}." in README
     assert abs(100 * setting.guess.share - int(said[1])) < 2
     assert abs(100 * setting.share_bound.at_most - int(said[2])) < 2
     assert setting.share_bound.grade == "proved"

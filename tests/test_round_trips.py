@@ -388,6 +388,9 @@ CALLS = {
         *map(of, shadows(folder))
     ),
     "priors.read_priors": read(priors.read_priors, "p.csv", "0.5,0.5\n0.25,0.75\n"),
+    "disclosure.measure_disclosure": lambda folder, of: narcissus.measure_disclosure(
+        of(people(folder)), known=["town"]
+    ).to_dict(),
     "scale.scale": scaled,
     "scale.write": scaled,
     "study.load_study": lambda folder, of: (

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from narcissus import audits as audits
     from narcissus import bounds as bounds
     from narcissus import channels as channels
+    from narcissus import disclosure as disclosure
     from narcissus import evidence as evidence
     from narcissus import extraction as extraction
     from narcissus import game as game
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from narcissus.channels import Channel as Channel
     from narcissus.channels import beta_star as beta_star
     from narcissus.channels import channel as channel
+    from narcissus.disclosure import measure_disclosure as measure_disclosure
     from narcissus.errors import NarcissusError as NarcissusError
     from narcissus.evidence import clopper_pearson as clopper_pearson
     from narcissus.evidence import mean_limits as mean_limits
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from narcissus.guarantees import ApproximateDP as ApproximateDP
     from narcissus.guarantees import GaussianDP as GaussianDP
     from narcissus.guarantees import PureDP as PureDP
+    from narcissus.guarantees import risk_of as risk_of
     from narcissus.priors import fit_bayesian_network as fit_bayesian_network
     from narcissus.profiles import memorized_information as memorized_information
     from narcissus.profiles import profile as profile
@@ -101,11 +104,13 @@ PUBLIC = {
     "load_audit": "narcissus.audits",
     "load_study": "narcissus.study",
     "mean_limits": "narcissus.evidence",
+    "measure_disclosure": "narcissus.disclosure",
     "memorized_information": "narcissus.profiles",
     "play": "narcissus.game",
     "profile": "narcissus.profiles",
     "read_table": "narcissus.tables",
     "refute": "narcissus.evidence",
+    "risk_of": "narcissus.guarantees",
     "run": "narcissus.audits",
     "sampled_profile": "narcissus.profiles",
     "smallest": "narcissus.profiles",
@@ -116,6 +121,7 @@ ROOMS = (
     "audits",
     "bounds",
     "channels",
+    "disclosure",
     "evidence",
     "extraction",
     "game",

@@ -9,7 +9,10 @@ class Observer(Protocol):
     """A receiver of progress reports."""
 
     def start(self, what: str, total: int, done: int = 0) -> None:
-        """Begin a stage of ``total`` steps, ``done`` of them finished in an earlier run."""
+        """Begin a stage of ``total`` steps, ``done`` of them finished in an earlier run.
+
+        A total of 0 is a stage of unknown length; it ends where another begins.
+        """
         ...
 
     def advance(self, steps: int = 1) -> None:

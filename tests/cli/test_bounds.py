@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import optimize, special
 
 from narcissus.bounds import ThreatToPeople, reached_number
 from narcissus.guarantees import GaussianDP, PureDP
@@ -402,6 +402,26 @@ def test_what_is_not_about_membership_is_refused(one_error, more, said):
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize(("tpr", "fpr"), [(0.05, 0.01), (0.5, 0.4), (0.999, 0.9)])
+@pytest.mark.parametrize("delta", [0.0, 0.005])
+def test_rates_are_protected_by_the_largest_epsilon_of_a_linear_program(answer, tpr, fpr, delta):
+    """Most true positives of any test whose answers are (epsilon, delta)-DP in both directions."""
+
+    def most(epsilon):
+        e = math.exp(epsilon)
+        # t <= e f + d, 1 - f <= e (1 - t) + d, and the same of f and t
+        rows = [[1, -e], [e, -1], [-e, 1], [-1, e]]
+        ends = [delta, e - 1 + delta, delta, e - 1 + delta]
+        found = optimize.linprog([-1, 0], rows, ends, bounds=[(0, 1), (0, fpr)])
+        return -found.fun
+
+    found = answer(f"protect --secret membership --tpr {tpr} --fpr {fpr} --delta {delta}")
+    epsilon = found["epsilon"]
+    assert most(epsilon) <= tpr + 1e-9 < most(epsilon * 1.001 + 1e-6) + 1e-9
+    mu = found["mu"]
+    assert special.ndtr(special.ndtri(fpr) + mu) == pytest.approx(tpr, rel=1e-5)
+
+
 def test_protect_says_which_success_is_meant(answer, call):
     line = "protect --prior 0.5 --advantage 0.05 --delta 1e-5"
     anyhow, exact = answer(line), answer(line + " --success exact")
@@ -645,3 +665,20 @@ def test_the_same_people_are_limited_alike_by_every_option(answer, tmp_path, gua
         for people in (["--values", "0.5,0.5", "--targets", "30"], ["--priors", str(rows)])
     ]
     assert tails[0] == pytest.approx(tails[1], rel=1e-9)
+
+
+def test_the_risk_beside_an_epsilon(answer, narcissus, refused, tmp_path):
+    found = answer("risk --epsilon 1 --prior 0.01")
+    assert found["belief"]["value"] == pytest.approx(0.0267236, rel=1e-5)
+    assert found["every_release"] is True
+    assert found["odds_at_most"] == pytest.approx(np.e / 99)
+    value = answer("risk --mu 0.5 --prior 0.01 --secret value --adjacency add-remove")
+    assert value["tpr"]["value"] == pytest.approx(0.0923622, rel=1e-5)
+    picture = tmp_path / "r.svg"
+    code, text, _ = narcissus("risk", "--rho", "0.1", "--prior", "0.5", "--plot", str(picture))
+    assert code == 0
+    assert f"Picture: {picture}" in text
+    assert picture.read_text().startswith("<svg")
+    assert "must end in .svg" in refused("risk", "--mu", "1", "--prior", "0.5", "--plot", "a.png")
+    assert "`--prior` must be" in refused("risk", "--mu", "1", "--prior", "1.5")
+    assert "`--fpr` must be" in refused("risk", "--mu", "1", "--prior", "0.5", "--fpr", "2")

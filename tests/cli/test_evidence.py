@@ -52,6 +52,12 @@ def test_refute_from_scores(answer, call, tmp_path):
         other = tmp_path / "other.npz"
         np.savez(other, **dict(zip(names.split(","), arrays, strict=True)))
         assert answer(line, "--scores", str(other)) == found
+    np.save(tmp_path / "signals.npy", score[:, None])
+    np.savez(tmp_path / "signals.npz", score[:, None])
+    for name in ("signals.npy", "signals.npz"):  # as privacy_meter leaves them
+        code, _, err = call("refute", "--scores", str(tmp_path / name))
+        assert code == 2
+        assert "not who is in; save the losses of one model and its members together" in err
     inside, outside = score[member == 1], score[member == 0]
     frame = {"in_canary_scores": pd.Series(inside), "out_canary_scores": pd.Series(outside)}
     pd.DataFrame(frame).to_csv(path, index=False)

@@ -349,17 +349,39 @@ def test_exit_codes_follow_the_verdict(synth, tmp_path):
     assert code == 3
     assert "NOT SHOWN" in out
     code, out, _ = synth("real", "--unknown", "ESR", "--restart", control=False)
+    assert code == 1
+    assert "The file is the data itself" in " ".join(out.split())
+    code, out, _ = synth("fresh", "--unknown", "ESR", "--restart", control=False)
     assert code == 3
-    assert "NOT ASSESSED" in out
+    assert "NOT SHOWN" in out
+
+
+def test_several_files_are_compared_on_one_page_by_risk(synth, tmp_path):
+    files = [tmp_path / f"{name}.csv" for name in ("copied", "real")]
+    code, out, _ = synth("fresh", *files, "--unknown", "ESR", control=False)
+    assert code == 1
+    lines = [line.split()[:2] for line in out.splitlines() if line.startswith("  ")]
+    assert [first for first, *_ in lines if first in ("real", "copied", "fresh")] == [
+        "real", "copied", "fresh",
+    ]  # fmt: skip
+    frame = pd.read_csv(tmp_path / "out" / "data.csv")
+    assert list(dict.fromkeys(frame["file"])) == ["real", "copied", "fresh"]
+    assert (tmp_path / "out" / "copied" / "record.json").exists()
+    assert "<table" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    code, _, err = synth("fresh", tmp_path / "fresh.csv", "--unknown", "ESR")
+    assert code == 2
+    assert "two files are called fresh" in err
 
 
 def test_options_reach_the_study(synth):
     code, out, _ = synth(
         "real", "--unknown", "ESR,SEX", "--groups", "DIS", "--drop", "RELP", "--bins", "AGEP=10",
-        "--missing", "category", "--at-most", "0.9", "--confidence", "0.9", "--json",
+        "--missing", "category", "--at-most", "0.9", "--copies", "0.999", "--confidence", "0.9",
+        "--json",
     )  # fmt: skip
     study = json.loads(out)["study"]
     assert code == 3
+    assert study["threshold"]["copies"] == 0.999
     assert study["threat"]["unknown"] == ["ESR", "SEX"]
     assert study["groups"]["columns"] == ["DIS"]
     assert (study["data"]["drop"], study["data"]["missing"]) == (["RELP"], "category")
@@ -384,7 +406,8 @@ def test_every_way_to_bin_is_an_option(said, way, value):
 
 
 def test_a_policy_decides(synth, tmp_path):
-    (tmp_path / "policy.toml").write_text("[threshold]\nat_most = 0.98\n", encoding="utf-8")
+    text = "[threshold]\nat_most = 0.98\ncopies = 0.999\n"
+    (tmp_path / "policy.toml").write_text(text, encoding="utf-8")
     assert synth("real", "--unknown", "ESR", "--policy", tmp_path / "policy.toml")[0] == 3
 
 

@@ -1,8 +1,14 @@
 """Progress: a bar at a terminal, a line each tenth elsewhere, nothing when quiet."""
 
 import io
+import time
+from pkgutil import resolve_name as resolved
 
-from narcissus.cli.progress import duration, progress
+import pytest
+
+import narcissus as library
+from narcissus.cli.heart import attended, duration, rest
+from narcissus.cli.progress import progress
 from narcissus.observer import SILENT
 
 
@@ -47,7 +53,89 @@ def test_a_stage_of_nothing():
     with progress(stream=stream) as observer:
         observer.start("trials", 0)
         observer.finish()
-    assert stream.getvalue() == "trials: 0 steps\n"
+    assert stream.getvalue() == ""
+
+
+def heard(stream, wanted):
+    """Wait until a stream has all that is wanted; fail after ten seconds."""
+    end = time.monotonic() + 10
+    while missing := [one for one in wanted if one not in stream.getvalue()]:
+        assert time.monotonic() < end, (missing, stream.getvalue())
+        time.sleep(0.01)
+
+
+def test_no_stage_is_silent(monkeypatch):
+    """What reports nothing is named, with its share and the time left where they are known."""
+    monkeypatch.setattr("narcissus.cli.heart.SILENCE", 0.08)
+    stream = io.StringIO()
+    with progress(stream=stream) as observer:
+        heard(stream, ["starting: 0:00 so far"])
+        observer.start("fitting", 0)
+        heard(stream, ["fitting: 0:00 so far"])
+        observer.note("a pilot")
+        heard(stream, ["a pilot: 0:00 so far"])
+        observer.start("trials", 100)
+        heard(stream, ["trials: 0 of 100 (0%), 0:00 so far\n"])
+        observer.advance(7)
+        observer.note("a remark")
+        heard(stream, ["trials: 7 of 100 (7%), 0:00 so far, about 0:0"])
+        observer.finish()
+        heard(stream, ["working: 0:00 so far"])
+    time.sleep(0.1)
+    length = len(stream.getvalue())
+    time.sleep(0.3)
+    assert len(stream.getvalue()) == length  # nothing after its end
+
+
+def test_a_command_that_reports_nothing_is_attended_at_a_terminal_only(monkeypatch):
+    monkeypatch.setattr("narcissus.cli.heart.SILENCE", 0.08)
+    for words, stream, speaks in [
+        (["protect"], Terminal(), True),
+        (["protect", "--quiet"], Terminal(), False),
+        (["protect"], io.StringIO(), False),
+    ]:
+        monkeypatch.setattr("sys.stderr", stream)
+        with attended(words):
+            if speaks:
+                heard(stream, ["narcissus protect: 0:00 so far"])
+            else:
+                time.sleep(0.3)
+            rest()
+        assert bool(stream.getvalue()) == speaks
+
+
+def test_every_stage_of_a_study_is_named(study, hears):
+    """From Python, too: reading, fitting, proving, timing, playing and concluding."""
+    heard_of = hears
+    made = library.load_study(study(), observer=heard_of)
+    first = [what for what, _, _ in heard_of.starts]
+    assert first == ["reading the table", "fitting the prior", "proving what no attacker exceeds"]
+    library.run(made, observer=heard_of)
+    assert [what for what, _, _ in heard_of.starts[len(first) :]] == [
+        *first, "timing one trial", "trials", "drawing conclusions"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("slow", "said"),
+    [
+        ("narcissus.kinds.table.kind.fit_prior", "fitting the prior"),
+        ("narcissus.kinds.table.kind.load_table", "reading the table"),
+        ("narcissus.kinds.table.kind.proofs.best_points", "proving what no attacker exceeds"),
+        ("narcissus.kinds.table.kind.measured", "drawing conclusions"),
+        ("narcissus.audits.outcome.Audit.save", "writing the report"),
+    ],
+)
+def test_a_step_that_takes_long_is_heard_of(study, narcissus, monkeypatch, slow, said):
+    monkeypatch.setattr("narcissus.cli.heart.SILENCE", 0.2)
+    real = resolved(slow)
+
+    def late(*given, **more):
+        time.sleep(0.5)
+        return real(*given, **more)
+
+    monkeypatch.setattr(slow, late)
+    assert f"{said}: 0:00 so far" in narcissus("audit", study())[2]
 
 
 def test_quiet():

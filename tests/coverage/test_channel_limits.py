@@ -221,3 +221,20 @@ def test_the_seeming_leakage_would_be_caught():
         counts = ch.samples(secret, output).counts().toarray().T
         misses += ch.shannon_leakage(counts / counts.sum(axis=1, keepdims=True)) > truth
     assert misses > most_misses(60, (1 - LEVEL) / 2)
+
+
+@pytest.mark.states("Narcissus theory", "6.2", "6.8")
+@pytest.mark.repeats(15, 1000)
+def test_the_bayes_risk_of_secrets_with_few_samples_each_is_covered(repeats):
+    """Seven or eight of each of twenty secrets: only Bayes security leaves secrets out."""
+    matrix = ch.Geometric(20, 0.3).channel().matrix
+    truth, cumulative = ch.bayes_risk(matrix), np.cumsum(matrix, axis=1)
+    rng, misses = np.random.default_rng(12), np.zeros(2)
+    for _ in range(repeats):
+        secret = rng.integers(20, size=150)
+        output = (rng.random(150)[:, None] > cumulative[secret]).sum(axis=1)
+        found = ch.estimate(secret, output, confidence=CONFIDENCE, rng=rng)
+        assert found.left_out
+        risk = found.bayes_risk
+        misses += (risk.low or 0.0) > truth, risk.high < truth
+    assert (misses <= most_misses(repeats, (1 - CONFIDENCE) / 2)).all()

@@ -5,50 +5,9 @@ import pytest
 from scipy import stats
 
 from narcissus.errors import InputError
-from narcissus.evidence import clopper_pearson
-from narcissus.evidence.roc import exceedance_limits, roc_band
+from narcissus.evidence.exceedance import exceedance_limits
+from narcissus.evidence.roc import roc_band
 from narcissus.results import Approximate, Estimate
-
-
-def test_limits_of_a_rank_are_those_of_clopper_and_pearson():
-    low, high = exceedance_limits(1, 0.1)
-    assert low == pytest.approx([0, 0.05])
-    assert high == pytest.approx([0.95, 1])
-    low, high = exceedance_limits(2, 0.1)
-    for called in range(3):
-        by = clopper_pearson(called, 2, confidence=0.95)
-        assert (low[called], high[called]) == pytest.approx((by.low, by.high))
-
-
-@pytest.mark.parametrize("count", [1, 2, 7, 40, 1000])
-def test_limits_are_monotone_and_hold_the_share(count):
-    low, high = exceedance_limits(count, 0.05)
-    share = np.arange(count + 1) / count
-    assert (np.diff(low) >= 0).all()
-    assert (np.diff(high) >= 0).all()
-    assert (low <= share).all()
-    assert (share <= high).all()
-
-
-@pytest.mark.parametrize("values", [None, 5])
-def test_all_thresholds_at_once(values):
-    rng, runs, n = np.random.default_rng(1), 2000, 60
-    low, high = exceedance_limits(n, 0.1)
-    failed = 0
-    for _ in range(runs):
-        drawn = rng.random(n)
-        if values is None:  # the chance to be above a value is the value's own
-            chances = np.sort(drawn)
-            thresholds = np.concatenate([1 - chances, 1 - np.nextafter(chances, 0)])
-            called = (1 - drawn[:, None] >= thresholds).sum(axis=0)
-            truth = 1 - thresholds
-        else:
-            drawn = np.floor(values * drawn)
-            called = (drawn[:, None] >= np.arange(values)).sum(axis=0)
-            truth = 1 - np.arange(values) / values
-        failed += bool(((truth < low[called] - 1e-12) | (truth > high[called] + 1e-12)).any())
-    assert failed <= stats.binom.isf(1e-6, runs, 0.1)
-    assert failed > 0  # the limits can fail
 
 
 def test_a_curve_by_hand():
@@ -97,3 +56,59 @@ def test_members_who_are_all_there_need_no_limits():
 def test_what_are_no_scores_is_refused(bad):
     with pytest.raises(InputError, match="inside"):
         roc_band(bad, [1.0])
+
+
+def test_area_precision_and_rates_are_of_one_band():
+    rng = np.random.default_rng(3)
+    found = roc_band(rng.normal(1, 1, 300).round(1), rng.normal(0, 1, 400).round(1))
+    grid = np.linspace(0, 1, 200_001)
+    value, low, high = found.curve(grid)
+    area = found.auc
+    assert area.low == pytest.approx(low.mean(), abs=1e-4)
+    assert area.high == pytest.approx(high.mean(), abs=1e-4)
+    assert value.mean() < area.value < area.high  # half of a tie is above the steps
+    for fpr, base in ((0.1, 0.5), (0.01, 0.001), (0.3, 0.2)):
+        rate, precise = found.tpr_at(fpr), found.precision_at(fpr, base)
+        for end in ("value", "low", "high"):
+            told = base * getattr(rate, end)
+            assert getattr(precise, end) == pytest.approx(told / (told + (1 - base) * fpr))
+
+
+@pytest.mark.parametrize("fpr", [0.1, 0.01, 0.003])
+def test_what_cannot_be_seen_is_said_and_so_many_are_enough(fpr):
+    few = roc_band([1.0], np.zeros(20))
+    assert not few.sees(fpr)
+    said = few.unseen(fpr)
+    assert said.startswith("cannot be seen with 20 non-members")
+    enough = int(said.split("; ")[1].split()[0].replace(",", ""))
+    many = roc_band([1.0], np.zeros(enough))
+    assert many.sees(fpr)
+    assert many.fpr_high[0] <= fpr == pytest.approx(many.least_seen, rel=0.7)
+    # one certain threshold is what makes a rate seen
+    assert roc_band(np.ones(10**4), np.zeros(enough)).tpr_at(fpr).low > 0.9
+    assert roc_band(np.ones(10**4), np.zeros(20)).tpr_at(fpr).low == 0
+    assert "any number" in few.unseen(0)
+
+
+@pytest.mark.parametrize(("values", "shift"), [(None, 1.0), (8, 1.0), (None, 0.0)])
+def test_curve_and_area_hold_at_once(values, shift):
+    """All truths of one band; with ties the curve has steps. Corners are wider than each side."""
+    rng, missed = np.random.default_rng(4), {0.8: 0, 0.02: 0}
+    grid = np.linspace(0.001, 0.999, 400)
+    points = np.concatenate([[np.inf], np.linspace(6, -6, 4001)])
+    cut = points if values is None else np.ceil(points * values / 4) * 4 / values
+    fprs, tprs = stats.norm.sf(cut), stats.norm.sf(cut - shift)
+    truth = tprs[np.searchsorted(fprs, grid + 1e-9, side="right") - 1]
+    for run in range(400):
+        own, others = rng.normal(shift, 1, 70), rng.normal(0, 1, 90)
+        if values is not None:
+            own, others = (np.floor(one * values / 4) * 4 / values for one in (own, others))
+        level = 0.8 if run < 200 else 0.02
+        found = roc_band(own, others, confidence=level)
+        _, low, high = found.curve(grid)
+        wrong = (truth < low - 1e-2) | (truth > high + 1e-2)
+        area = found.auc
+        held = area.low <= np.trapezoid(tprs, fprs) <= area.high
+        missed[level] += bool(wrong.any() or not held)
+    assert missed[0.8] <= stats.binom.isf(1e-6, 200, 0.2)
+    assert missed[0.02] > 0  # the limits can fail

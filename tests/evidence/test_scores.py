@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from narcissus.bounds import domination, exact_optimum, interpolation
@@ -413,7 +415,7 @@ def test_many_runs_refute_a_mu(threshold):
     rng = np.random.default_rng(10)
     inside = rng.integers(0, 2, 10_000)
     found = refute_runs(rng.normal(size=10_000) + inside, inside, threshold=threshold, delta=1e-5)
-    assert 0.85 < found.mu < 1
+    assert (0.85 if threshold else 0.9) < found.mu < 1
     assert 3.6 < found.gaussian_epsilon < 4.38
     assert found.true_positives.low < stats.norm.sf(found.threshold - 1)
     assert found.false_positives.high > stats.norm.sf(found.threshold)
@@ -422,6 +424,38 @@ def test_many_runs_refute_a_mu(threshold):
     assert "NOTHING REFUTED" in str(useless)
     with pytest.raises(InputError, match="runs without it"):
         refute_runs(np.arange(9.0), np.ones(9))
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.05, 4), st.integers(1, 8))
+def test_no_scores_of_a_gaussian_mechanism_pair_better_than_its_area(seed, mu, cells):
+    """Whatever a release of mu-Gaussian DP is made into, and whatever scores it then has."""
+    rng = np.random.default_rng(seed)
+    edges = np.r_[-np.inf, np.sort(rng.normal(mu / 2, 1 + mu, cells)), np.inf]
+    without, inside = (np.diff(stats.norm.cdf(edges, at)) for at in (0, mu))
+    score = rng.integers(0, cells + 1, cells + 1)  # some are equal, most out of order
+    if rng.random() < 0.5:
+        score = np.arange(cells + 1)  # the best order
+    larger = inside @ (score[:, None] > score) @ without
+    equal = inside @ (score[:, None] == score) @ without
+    assert larger + equal / 2 <= stats.norm.cdf(mu / np.sqrt(2)) + 1e-12
+
+
+def test_pairs_of_runs_need_no_threshold_and_no_order_of_the_file():
+    rng = np.random.default_rng(3)
+    inside = np.arange(3_000) < 2_000
+    score = rng.normal(size=3_000) + inside
+    found = refute_runs(score, inside)
+    assert (found.pairs.trials, found.pairs.high) == (1_000, None)
+    assert found.mu == pytest.approx(np.sqrt(2) * stats.norm.ppf(found.pairs.low))
+    right = round(found.pairs.value * 1_000)
+    assert found.pairs.low == pytest.approx(stats.beta.ppf(0.025, right, 1_001 - right))
+    assert f"without a threshold: {found.pairs}" in str(found)
+    assert refute_runs(score, inside, threshold=0.5).pairs is None
+    # sorted scores of useless runs: paired by place they would all agree
+    useless = [np.sort(rng.normal(size=200)) for _ in range(400)]
+    sides = np.tile([False, True], 100)
+    assert sum(refute_runs(one, sides).mu > 0 for one in useless) <= 25  # of 400 at .025: 1e-4
+    assert refute_runs(np.zeros(400), np.tile([False, True], 200)).pairs.value == 0  # ties lose
 
 
 @pytest.mark.coverage_claim

@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 import shutil
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import stats
 import narcissus
 from narcissus.errors import InputError, MissingExtraError, TooLargeError
 from narcissus.extraction import language_models
+from narcissus.extraction.kept import in_batches
 from narcissus.extraction.language_models import (
     TOKENS,
     HuggingFaceGenerator,
@@ -30,6 +32,8 @@ from narcissus.extraction.recovered import (
     completed_documents,
     membership_scores,
 )
+from narcissus.kinds.memorization.engine import groups_of
+from narcissus.kinds.memorization.language.kind import KIND
 from narcissus.observer import SILENT
 
 
@@ -228,6 +232,22 @@ def test_long_texts_are_scored_in_pieces(folder):
 
 
 @pytest.mark.models
+def test_no_text_is_longer_than_the_context_of_the_model(folder):
+    """Any length is sampled up to the context; a continuation of asked length is refused."""
+    model = HuggingFaceGenerator(folder, device="cpu")
+    for text in model.sample(3, 10 * model.context, rng=1):
+        assert len(model.encode(text)) <= model.context
+    prompt = model.encode(SECRET[:9])
+    assert len(model.following([prompt], model.context - 1)[0]) <= model.context - 1
+    for ask in (
+        lambda: model.following([prompt], model.context),
+        lambda: model.log_chances([prompt], [[1] * model.context]),
+    ):
+        with pytest.raises(InputError, match=f"goes on by {model.context - 1} tokens at most"):
+            ask()
+
+
+@pytest.mark.models
 @pytest.mark.nightly
 def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
     model = HuggingFaceGenerator(folder, device="cpu")
@@ -310,19 +330,20 @@ def test_a_study_counts_the_prompt_in_tokens_and_names_what_is_too_short(byte_pa
     def play(**completion):
         loaded = narcissus.load_study({**study, "completion": completion}, folder=tmp_path)
         record = narcissus.run(loaded).record
-        return record, next((a for a in record.results.attacks if a.name == "completion"), None)
+        found = next((a for a in record.detail.attacks if a.name == "completion"), None)
+        return record, found, groups_of(KIND.judged(record), "recovered").get("completion")
 
-    record, found = play(prompt=10)
-    assert (found.whole.recovered, found.whole.documents, found.whole.fresh.value) == (4, 4, 0)
+    record, found, (whole, *_) = play(prompt=10)
+    assert (whole.recovered, whole.total, whole.fresh.value) == (4, 4, 0)
     assert found.rule == "given its first 10 tokens, the model goes on with the next 30 characters"
     (short,) = [one for one in record.not_assessed if one.quantity.startswith("completion")]
     assert short.quantity == "completion of 1 of 5 documents trained on"
     assert short.reason == "they have no 30 characters after their first 10 tokens"
     # as files of before meant it
-    _, old = play(prefix=50)
-    assert (old.whole.recovered, old.whole.documents) == (4, 4)
+    _, _, (old, *_) = play(prefix=50)
+    assert (old.recovered, old.total) == (4, 4)
     # the default: these have less than 50 tokens, and 30 characters after them
-    record, found = play()
+    record, found, _ = play()
     assert found is None
     assert any("5 of 5 documents" in one.quantity for one in record.not_assessed)
     study["generation"] = False
@@ -586,7 +607,7 @@ def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
 def test_what_is_scored_at_once_changes_nothing_and_progress_is_told(byte_pairs, monkeypatch):
     told = []
     observer = SimpleNamespace(
-        start=lambda what, total: told.append(total), advance=told.append,
+        start=lambda what, total, done: told.append(total), advance=told.append,
         finish=lambda: None, note=told.append,
     )  # fmt: skip
     model = HuggingFaceGenerator(byte_pairs, device="cpu")
@@ -594,14 +615,67 @@ def test_what_is_scored_at_once_changes_nothing_and_progress_is_told(byte_pairs,
     texts = [*KNOWN, *FRESH, KNOWN[1] * 9]
     sums, tokens = model.negative_log_likelihood(texts)
     assert told == []  # so few tokens are no work
-    monkeypatch.setattr(language_models, "_SHOWN", 10)
+    monkeypatch.setattr(language_models, "in_batches", partial(in_batches, shown=10))
     monkeypatch.setattr(model, "_at_once", lambda: 100)  # two of the short ones
     again, _ = model.negative_log_likelihood(texts)
     assert again == pytest.approx(sums, rel=1e-5)
-    total, *steps, rate = told
+    total, *steps = told
     assert (total, sum(steps)) == (tokens.sum(), tokens.sum())
     assert len(steps) > 4
-    assert rate.endswith("tokens a second")
+
+
+class Keeper(dict):
+    """A store that is interrupted after so many batches."""
+
+    left = 10**9
+
+    def put(self, key, payload):
+        if self.left == 0:
+            raise KeyboardInterrupt
+        self.left -= 1
+        self[key] = payload
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: model.sample(7, 9, rng=3),
+        lambda model: model.following([model.encode(one)[:4] for one in KNOWN], 6),
+        lambda model: model.negative_log_likelihood([*KNOWN, *FRESH])[0].tolist(),
+        lambda model: model.least_likely([*KNOWN, *FRESH], share=0.3)[1].tolist(),
+        lambda model: model.log_chances(
+            *([model.encode(one)[part] for one in KNOWN] for part in (slice(5), slice(5, 8))),
+            top_k=3,
+        ).tolist(),
+    ],
+)
+def test_what_was_stopped_goes_on_with_the_same_numbers(byte_pairs, monkeypatch, ask):
+    def model(store):
+        found = HuggingFaceGenerator(byte_pairs, device="cpu", batch=2)
+        found.store = store
+        return found
+
+    whole, store = ask(model(None)), Keeper()
+    store.left = 1
+    with pytest.raises(KeyboardInterrupt):
+        ask(model(store))
+    assert len(store) == 1
+    store.left, first = 10**9, next(iter(store))
+    kept = store[first]
+    assert ask(model(store)) == whole
+    assert store[first] is kept
+    store.left = 0  # nothing is made again
+    assert ask(model(store)) == whole
+    store.left = 10**9  # what somebody else put there is
+    for key in store:
+        store[key] = {name: array.astype(np.float32)[:0] for name, array in store[key].items()}
+    assert ask(model(store)) == whole
+    del store[first]
+    monkeypatch.setattr(HuggingFaceGenerator, "_named", ["another model"])
+    size = len(store)
+    assert ask(model(store)) == whole
+    assert len(store) > size
 
 
 @pytest.mark.models

@@ -31,7 +31,6 @@ from narcissus.extraction.recovered import (
     prompt_ends,
     read_documents,
     recovered_documents,
-    tpr_at_fpr,
 )
 
 
@@ -257,25 +256,6 @@ def test_every_score_is_larger_for_documents_that_were_learnt():
             assert learnt[name].min() > new[name].max(), name
     same = membership_scores(model, trained, model)["reference"]
     assert same == pytest.approx(np.zeros(15))
-
-
-def test_thresholds_need_enough_fresh_documents():
-    few = tpr_at_fpr(np.ones(5), np.zeros(28), 0.1)
-    assert (few.told, few.threshold, few.needed) == (None, None, 29)
-    enough = tpr_at_fpr(np.ones(5), np.zeros(29), 0.1)
-    assert (enough.told, enough.threshold) == (1.0, 0.0)
-    assert tpr_at_fpr(np.zeros(5), np.zeros(29), 0.1).told == 0  # a tie is no evidence
-
-
-@pytest.mark.coverage_claim
-@pytest.mark.parametrize(("fresh", "rate"), [(40, 0.1), (100, 0.05), (300, 0.2)])
-def test_false_alarms_are_no_more_than_said(fresh, rate):
-    """At level 95%, at a declared false-alarm rate of 1e-6."""
-    rng = np.random.default_rng(fresh)
-    runs = 3000
-    found = [tpr_at_fpr(np.zeros(1), rng.random(fresh), rate) for _ in range(runs)]
-    over = sum(1 - one.threshold > rate for one in found)
-    assert over <= stats.binom.isf(1e-6, runs, 0.05)
 
 
 PLAN = CanaryPlan(each=6, copies=(1, 8), digits=6)

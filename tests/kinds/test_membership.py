@@ -52,7 +52,15 @@ def test_what_is_refuted_is_what_the_audit_refutes(played, tmp_path):
         audit_membership(data, confidence=confidence, rng=seed).epsilon for seed in range(5)
     ]  # only which canaries are counted differs
     assert 0.5 * min(found) < refuted["quantity"]["value"] < 2 * max(found)
-    assert len(rows(record, "members told")) == len(rows(record, "members told, about")) == 3
+    assert len(rows(record, "members told")) == 3
+    about = rows(record, "members told, about")
+    assert [row["at"]["fpr"] for row in about] == [1e-5, 1e-4, 1e-3, 1e-2, 0.1]
+    assert [row["quantity"]["value"] is None for row in about] == [True] * 3 + [False] * 2
+    assert "cannot be seen with" in about[0]["quantity"]["why"]
+    (curve,) = record["detail"]["curves"]
+    assert curve["fpr"] == sorted(curve["fpr"])
+    assert all(a <= b <= c for a, b, c in zip(curve["low"], curve["tpr"], curve["high"],
+                                              strict=True))  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -169,3 +177,40 @@ def test_rates_of_models_that_tell_nothing_are_rarely_exceeded(played):
         for seed in range(20)
     ]
     assert found.count("exceeded") < 6
+
+
+@pytest.mark.parametrize(
+    ("points", "void"),
+    [(lambda inside, g: g.normal(size=(60, 3)) + 4 * inside[24][:, None], True),
+     (lambda inside, g: g.normal(size=(60, 3)), False)],
+)  # fmt: skip
+def test_members_of_another_source_void_the_study(played, tmp_path, narcissus, points, void):
+    """The same scores refute what is declared; points that tell members apart void all of it."""
+    rest = (
+        "[guarantee]\nepsilon = 0.5\n[threshold]\nepsilon = 1\n[data]\nscores = 'scores.npz'\n"
+        "points = 'points.npy'\n[threat]\nattacks = ['lira']\nbase_rate = 0.1\n[run]\nseed = 1"
+    )
+    played()
+    with np.load("scores.npz") as given:
+        np.save("points.npy", points(given["members"], np.random.default_rng(1)))
+    (tmp_path / "void.toml").write_text(f'kind = "membership"\n{rest}\n')
+    code, out, _ = narcissus("audit", "void.toml", "--json", "--quiet", "--out", "void")
+    record = json.loads(out)
+    [refuted] = rows(record, "refuted epsilon")
+    assert refuted["quantity"]["value"] > 1
+    assert len(rows(record, "precision")) == 5
+    assert len(record["detail"]["blind"]) == 1
+    if not void:
+        assert (code, record["status"]) == (3, "contradicted")
+        assert refuted["quantity"]["confidence"] == pytest.approx(1 - 0.05 / 4)
+        return
+    assert (code, record["status"], record["grade"]) == (3, "not assessed", "not assessed")
+    assert record["verdict"].startswith("Void: a classifier that never saw the model")
+    assert record.get("contradictions", []) == []
+    for row in record["rows"]:
+        if row["role"] in ("attack", "refuted", "measure"):
+            assert row["quantity"]["grade"] == "not assessed"
+            assert "low" not in row["quantity"]
+    text = render_text(read_record(tmp_path / "void"))
+    assert text.index("Void:") < text.index("Epsilon refuted")
+    assert "exceeded" not in text.partition("What was assessed")[0].lower()

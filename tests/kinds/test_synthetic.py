@@ -110,7 +110,7 @@ def test_columns_are_checked_before_any_work():
         ({"threat": {"unknown": ["il"]}}, "`il`"),
         ({"groups": {"columns": ["jb"]}}, "`jb`"),
         ({"threat": {"unknown": ["ill"], "linked": [["age"], ["age"]]}}, "share none"),
-        ({"data": data | {"synthetic": FILES["fresh"].drop(columns="job")}}, "lacks `job`"),
+        ({"data": data | {"synthetic": FILES["fresh"].drop(columns="ill")}}, "`ill`"),
     ):
         whole = {"kind": "synthetic", "data": data, "threat": {"unknown": ["ill"]}, **study}
         with pytest.raises(InputError, match=said):
@@ -211,7 +211,7 @@ def test_numbers_are_those_of_the_people_scored(assessed):
         counts = TwoSamples(
             int(risk.real.sum()), risk.real.size, int(risk.control.sum()), risk.control.size
         )
-        joint = counts.excess(confidence=1 - 0.05 / 4)
+        joint = counts.excess(confidence=1 - 0.05 / 5)  # four risks, and copies
         assert (said.low, said.high) == (joint.low, joint.high)
         assert said.excess.facts["fisher"] == counts.fisher
         assert said.verdict == ("exceeded" if joint.low > 0 else "not shown")
@@ -248,21 +248,26 @@ def test_groups_are_people_with_one_value(assessed):
 
 
 def test_a_group_beyond_what_is_accepted_decides(assessed):
-    case = judged(assessed, columns=["job"], at_most=0.95, worst_group=0.0)
+    case = judged(assessed, columns=["job"], at_most=0.98, worst_group=0.0)
     beyond = [one for one in case.each if one.status == "exceeded"]
     assert {one.label.split()[0] for one in beyond} == {"job"}
     named = {one.criterion.name for one in beyond}
     assert all((risk.verdict == "exceeded") == (risk.name in named) for risk in about(case))
-    assert case.detail.claims == 16
-    assert judged(assessed, columns=["job"], at_most=0.95).status == "not shown"
+    assert case.detail.claims == 17
+    assert judged(assessed, columns=["job"], at_most=0.98).status == "not shown"
+    assert judged(assessed, at_most=0.98, copies=0.5).status == "exceeded"
 
 
 def test_a_group_that_the_control_has_nobody_of_has_no_excess():
     real = FILES["real"].copy()
-    real.loc[np.arange(60), "job"] = "smith"
-    given = read_files(real, FILES["fresh"], FILES["control"])
+    real.loc[np.arange(30), "job"] = "smith"
+    given = read_files(real, FILES["fresh"], FILES["control"].iloc[:40])
     found = assess_file(given, FileThreat(("ill",)), entropy=1)
-    case = judged((given, found), columns=["job"], worst_group=0.9)
+    accepted = ExcessThreshold.model_validate({"worst_group": 0.9})
+    case = KIND.judge(
+        KIND.measured(given, found, accepted, confidence=0.95, columns=["job"], least=1)
+    )
+    assert case.detail.can_tell
     (smith, *_) = [g for g in about(case, groups=True) if g.group == "job smith"]
     assert (smith.real.baseline, smith.excess) == (None, None)
     assert {"job clerk"} == {one.label for one in case.each} & {"job clerk", "job smith"}
@@ -270,11 +275,15 @@ def test_a_group_that_the_control_has_nobody_of_has_no_excess():
 
 def test_a_control_of_other_people_leaves_no_verdict():
     other = FILES["control"].assign(town=5)
-    given = read_files(FILES["real"], FILES["real"], other)
+    given = read_files(FILES["real"], FILES["fresh"], other)
     case = judged((given, assess_file(given, FileThreat(("ill",)), entropy=1)))
     assert case.detail.unlike.is_shown
     assert (case.status, case.grade, case.assumptions) == ("not assessed", "not assessed", ())
-    assert any(risk.low > 0 for risk in about(case))
+    assert all(risk.excess is None for risk in about(case))
+    # copies are counted without it
+    given = read_files(FILES["real"], FILES["real"], other)
+    case = judged((given, assess_file(given, FileThreat(("ill",)), entropy=1)))
+    assert (case.status, case.grade, len(case.assumptions)) == ("exceeded", "approximate", 1)
 
 
 def test_groups_of_few_of_the_data_or_of_the_control_are_merged():
@@ -331,11 +340,13 @@ def test_not_shown_says_what_may_still_be():
     assert found.record.assumptions
 
 
-def test_without_a_control_the_guess_is_told_and_nothing_concluded():
-    found = play(control=False)
-    assert (found.status, found.record.grade) == ("not assessed", "not assessed")
-    assert "without people who are not in the data" in found.verdict
-    assert found.record.assumptions == []
+def test_without_a_control_copies_decide_and_the_guess_is_told():
+    assert play(control=False).verdict.startswith("Exceeded: the file holds copies")
+    found = play("fresh", control=False)
+    assert (found.status, found.record.grade) == ("not shown", "approximate")
+    assert "by a model that never saw the file" in found.verdict
+    assert len(found.record.assumptions) == 1
+    assert [one.name for one in found.record.criteria] == ["copies"]
     remark = found.record.not_assessed[0]
     assert "cannot stand in for one" in remark.reason
     assert "set people aside" in remark.remedy
@@ -348,8 +359,9 @@ def test_a_control_of_other_people_is_named():
     )  # fmt: skip
     assert found.status == "not assessed"
     assert "town is 5 for" in found.verdict
-    excess = found.to_frame().query("quantity == 'excess'")
-    assert set(excess["grade"]) == set(excess["verdict"]) == {"not assessed"}
+    frame = found.to_frame()
+    assert list(frame.query("quantity == 'excess'")["name"]) == ["copies"]
+    assert set(frame.query("quantity == 'risk'")["verdict"]) == {"not assessed"}
 
 
 def test_groups_that_decide_are_named():
@@ -410,9 +422,12 @@ def test_the_verdict_has_both_shares_and_no_evidence_for(audits):
     verdict = page_of(audits["copied"].record).verdict
     assert verdict.evidence_against
     assert not verdict.evidence_for
-    assert all("control" in text for _, _, text, _ in verdict.numbers)
+    assert [grade for *_, grade in verdict.numbers[:3]] == ["proved"] * 3
+    assert all("control" in text for _, _, text, _ in verdict.numbers[3:])
     alone = page_of(audits["alone"].record).verdict
-    assert {grade for *_, grade in alone.numbers} == {"not assessed"}
+    grades = {label: grade for label, *_, grade in alone.numbers[3:]}
+    assert grades.pop("Inference of ill") == "approximate"
+    assert set(grades.values()) == {"not assessed"}
 
 
 def test_the_page_says_what_it_must(audits):
@@ -465,3 +480,21 @@ def test_rows_are_the_numbers_of_the_frame():
     last = risks_of(audit)[-1]
     assert "synthetic: exceeded, sampled" in repr(audit)
     assert f"of 100 people without {round(100 * last.real.baseline)}, with " in repr(audit)
+
+
+def test_the_command_takes_a_unit_that_the_file_lacks(narcissus, tmp_path, monkeypatch):
+    """The unit is no column: neither proposed nor left out; people are counted, not rows."""
+    monkeypatch.chdir(tmp_path)
+    for at, (name, table) in enumerate(FILES.items()):
+        table.assign(house=1000 * at + np.arange(len(table)) // 2).to_csv(
+            f"{name}.csv", index=False
+        )
+    FILES["fresh"].to_csv("fresh.csv", index=False)
+    words = ["--control", "control.csv", "--unknown", "ill", "--known", "age", "--unit", "house"]
+    code, out, err = narcissus("synth", "real.csv", "fresh.csv", *words, "--out", "o", "--json")
+    found = json.loads(out)["detail"]
+    assert code == 3, err
+    assert found["files"]["real_people"] == found["measures"]["real"]["people"] == 80
+    assert found["measures"]["real"]["rows"] == 160
+    assert found["measures"]["synthetic"]["people"] == 140
+    assert found["measures"]["real"]["known"] == ["age"]

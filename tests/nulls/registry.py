@@ -17,9 +17,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 import narcissus
 from narcissus import Game, evidence, play
+from narcissus.audits import Audit
+from narcissus.audits.play import play as replay
 from narcissus.channels import sampled_leakage
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, auc
@@ -30,7 +33,6 @@ from narcissus.extraction.recovered import (
     Division,
     TextDocument,
     recovered_documents,
-    tpr_at_fpr,
 )
 from narcissus.kinds.memorization.classifier import kind as classifier
 from narcissus.kinds.memorization.classifier.material import ImageSides
@@ -43,11 +45,15 @@ from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
 from narcissus.mechanisms import RandomizedResponse
-from narcissus.membership import audit_membership, shadow_scores
+from narcissus.membership import audit_membership, blind_baseline, shadow_scores
+from narcissus.observer import SILENT
 from narcissus.profiles import Bayes, write_out
+from narcissus.study.kinds import RunOptions
 from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
+from narcissus.synthetic.assess import ALIKE
+from narcissus.synthetic.copies import file_facts
 from narcissus.worlds import Pairs
 
 Draws = np.random.Generator
@@ -175,11 +181,6 @@ def area(n: int, m: int, decimals: int, g: Draws) -> bool:
     return misses(auc(g.normal(size=n).round(decimals), g.normal(size=m).round(decimals)), 0.5)
 
 
-def tolerance(g: Draws) -> bool:
-    found = tpr_at_fpr(np.zeros(1), g.random(60), 0.1)
-    return found.threshold is not None and 1 - found.threshold > 0.1
-
-
 def fisher(share: float, g: Draws) -> bool:
     """Divide documents at random, of which a share comes back whatever was trained on."""
     came = g.permutation(np.arange(120) < 120 * share)
@@ -208,17 +209,28 @@ def rows_of(
     return found.assign(ward=g.integers(0, 5, len(found)))
 
 
+def homes_of(homes: int, first: int, g: Draws) -> pd.DataFrame:
+    """Draw households of 1 to 5 people, who live in one town and are ill together."""
+    found = rows_of(homes, first, g)
+    found = found.loc[found.index.repeat(g.integers(1, 6, homes))].reset_index(drop=True)
+    return found.assign(age=g.integers(0, 50, len(found)), ward=g.integers(0, 5, len(found)))
+
+
 def given(
     g: Draws,
     *,
     each: int = 1,
     unit: bool = False,
+    homes: bool = False,
     ties: bool = False,
     known: bool = False,
     copied: float = 0.0,
 ) -> tuple[bool, bool]:
     """Return whether an excess is claimed of a file, and whether its control is called foreign."""
-    real, other, control = (rows_of(80, k, g, each=each, ties=ties) for k in (0, 500, 1000))
+    real, other, control = (
+        homes_of(80, k, g) if homes else rows_of(80, k, g, each=each, ties=ties)
+        for k in (0, 500, 1000)
+    )
     if known:
         real, other, control = (one.assign(same=one.ill) for one in (real, other, control))
     if copied:
@@ -227,9 +239,37 @@ def given(
     made = other.drop(columns="who") if unit else other
     found = assess_file(read_files(real, made, control, **how), FileThreat(("ill",)),
                         entropy=int(g.integers(2**31)))  # fmt: skip
-    error = ALPHA / 2 / len(found.risks)
-    counts = [risk.counts() for risk in found.risks]
+    error = ALPHA / 2 / (len(found.risks) + 1)
+    counts = [*(risk.counts() for risk in found.risks), found.facts.beside]
     return any(c.refuses(0.0, error=error) for c in counts if c), bool(found.unlike.is_shown)
+
+
+def copied(
+    g: Draws,
+    *,
+    share: float = 0.0,
+    of: str = "real",
+    each: int = 1,
+    unit: bool = False,
+    ties: bool = False,
+    beside: bool = False,
+    towns: int = 8,
+    years: int = 0,
+) -> bool:
+    """Return whether copies of a side are claimed, by coincidences or beside a control."""
+    real, made, control = (rows_of(150, k, g, each=each, ties=ties) for k in (0, 500, 1000))
+    made["town"] %= towns
+    control["age"] += years
+    many = round(share * len(made))
+    made = pd.concat([(control if of == "control" else real)[:many], made[many:]])
+    how = {"unit": "who"} if unit else {"drop": ["who"]}
+    files = read_files(real, made.drop(columns="who") if unit else made, control, **how)
+    facts = file_facts(files, [files.table.index("ill")], entropy=int(g.integers(2**31)))
+    if beside:
+        return facts.beside is not None and facts.beside.refuses(0.0, error=ALPHA / 2)
+    if of == "control":
+        return facts.control.excess(ALIKE)[1] > 0
+    return facts.copies.excess(ALPHA / 2)[1] > 0
 
 
 def foreign_by(shift: float, g: Draws) -> bool:
@@ -282,10 +322,62 @@ def swept(
     return (found.mu or 0.0) > 0 if mu else found.epsilon > epsilon
 
 
-def band(g: Draws, shift: float = 0.0) -> bool:
-    found = evidence.roc_band(g.normal(size=60) + shift, g.normal(size=90))
+def a_mu_of_runs(g: Draws) -> bool:
+    """Return whether pairs of runs or their thresholds refute the very mu of Gaussian scores."""
+    inside = g.random(300) < 0.5
+    return evidence.refute_runs(g.normal(size=300) + inside, inside).mu > 1
+
+
+def band(g: Draws, shift: float = 0.0, decimals: int = 9) -> bool:
+    """Return whether a curve, its area or a precision is said to be above chance."""
+    sides = g.normal(size=60) + shift, g.normal(size=90)
+    found = evidence.roc_band(*(one.round(decimals) for one in sides))
     lows = [found.tpr_at(rate).low - rate for rate in (0.02, 0.1, 0.3, 0.6)]
+    lows += [found.auc.low - 0.5, found.precision_at(0.1, 0.2).low - 0.2]
     return max(lows) > 1e-12
+
+
+def sides(g: Draws) -> bool:
+    """Return whether a threshold's rates are outside of their limits; all are limited at once."""
+    found = evidence.roc_band(g.normal(size=60), g.normal(size=90))
+    truth = stats.norm.sf(found.thresholds)
+    ends = (found.fpr_low, found.fpr_high), (found.tpr_low, found.tpr_high)
+    return any(((truth < low - 1e-12) | (truth > high + 1e-12)).any() for low, high in ends)
+
+
+def clustered(g: Draws, *, named: bool = True) -> bool:
+    """Play outsiders in clusters of three; members leave no trace, so that rates are known."""
+    place, coined = np.repeat(np.arange(120), 3), 60
+    priors = np.where(place < coined, 0.5, 0.0)
+    members = (g.random((2, 120)) < 0.5) & (np.arange(120) < coined)
+    scores = g.normal(size=(2, 120))[:, place] + g.normal(size=(2, 360))
+    clusters = place if named else None
+    try:
+        data = shadow_scores(scores, members[:, place], priors, clusters)
+        found = audit_membership(data, attack="score", targets=1, rng=1).roc
+    except InputError:  # too many records in the very models of others
+        return False
+    truth = stats.norm.sf(found.thresholds / np.sqrt(4 / 3 if named else 2))
+    return bool(((truth < found.fpr_low - 1e-12) | (truth > found.fpr_high + 1e-12)).any())
+
+
+def without_model(
+    g: Draws, points: str = "rows", shift: float = 0.0, size: int = 60, how: str = ""
+) -> bool:
+    """Return whether points of one source, or of two that are ``shift`` apart, are told."""
+    labels, more = g.random(size) < 0.5, {}
+    found = g.normal(size=(size, 5))
+    found[:, 0] += shift * labels
+    if points == "texts":
+        found = [" ".join(f"w{int(3 * x)}" for x in row) for row in found]
+    elif points == "images":
+        found = g.random((size, 12, 12)) + shift * labels[:, None, None]
+    if how == "clusters":
+        more, labels = {"clusters": np.arange(size) // 2}, g.random(size // 2) < 0.5
+    elif how == "priors":
+        odds = np.where(found[:, 0] > 0, 0.8, 0.3)
+        more, labels = {"strata": odds}, g.random(size) < odds
+    return blind_baseline(found, labels, rng=g, **more).told
 
 
 @cache
@@ -339,7 +431,7 @@ def in_order(g: Draws) -> bool:
 
 def language_report(g: Draws, gained: float = 0.0) -> bool:
     """Return whether a report of a model without memory says of anything that there is some."""
-    docs = [TextDocument(str(i), 1 + 3 * (i % 3 == 0)) for i in range(150)]
+    docs = [TextDocument(f"{k:03}", 1 + 3 * (i % 3 == 0)) for i, k in enumerate(g.permutation(150))]
     trained, fresh = tuple(docs[:60]), tuple(docs[60:])
     attacked = [
         AttackedDocuments(name, "", trained, fresh, g.random(60) < 0.2 + gained,
@@ -358,10 +450,11 @@ def language_report(g: Draws, gained: float = 0.0) -> bool:
     )
     case = KIND.judge(KIND.measured(study, found))
     gains = [row.quantity.low for row in case.findings.rows if row.of in ("gain",)]
-    above = [row.quantity.low for row in case.findings.select(of="above a fresh one")]
+    above = [row.quantity.low or 0 for row in case.findings.select(of="above a fresh one")]
+    told = [(r.quantity.low or 0) > r.at["rate"] for r in case.findings.select(of="told")]
     many = [row.facts["named"] > row.facts["by_chance"] for row in case.findings.rows
             if row.of == "canaries named"]  # fmt: skip
-    return case.status == "exceeded" or max(gains) > 0 or max(above) > 0.5 or any(many)
+    return case.status == "exceeded" or max(gains) > 0 or max(above) > 0.5 or any(many + told)
 
 
 def table_report(g: Draws, epsilon: float = 1e-3) -> bool:
@@ -377,6 +470,36 @@ def table_report(g: Draws, epsilon: float = 1e-3) -> bool:
         "attacks": {"prior": {}, "posterior": {}}, "run": {"trials": 20, "seed": seed},
     }  # fmt: skip
     return narcissus.run(narcissus.load_study(study)).status == "exceeded"
+
+
+TABLE = pd.DataFrame({"a": np.arange(80) % 4, "s": np.arange(80) * 7 % 10 < 4})
+
+
+def decided(run: Mapping[str, object], share: float, looks: int | None = None) -> Audit:
+    """Play tables with some noise; ``share`` of 10 secrets is accepted."""
+    study = {
+        "data": {"frame": TABLE}, "threat": {"unknown": ["s"], "targets": 10},
+        "prior": {"name": "empirical"}, "threshold": {"share": share}, "run": run,
+        "mechanism": {"name": "marginals", "k": 2, "delta": 1e-5, "epsilon": 3.0},
+        "attacks": {"posterior": {}, "ceiling": {}},
+    }  # fmt: skip
+    options = RunOptions(int(run["seed"]), SILENT, engine="serial", looks=looks)  # pyright: ignore
+    return replay(narcissus.load_study(study), options)
+
+
+@cache
+def recovered_truly() -> tuple[float, float]:
+    """Return a share that the attack does not exceed, and one that the ceiling does."""
+    rows = decided({"trials": 1000, "seed": 1, "confidence": 0.999}, 0.5).record.rows
+    found = {row.name: row.quantity for row in rows if row.role == "attack"}
+    return found["posterior"].high, found["ceiling"].low
+
+
+def auto_report(g: Draws, wrong: str, away: float = 0.0) -> bool:
+    """Return whether a run that plays until it is decided decides so, near the truth."""
+    share = recovered_truly()[wrong == "met"] + (away if wrong == "met" else -away)
+    run = {"trials": "auto", "seed": int(g.integers(2**31))}
+    return decided(run, share, looks=5).status == wrong
 
 
 def membership_report(g: Draws, epsilon: float = 0.0) -> bool:
@@ -733,7 +856,7 @@ NULLS = (
     ),
     Null(
         "scores above a fresh document",
-        ("kinds/memorization/language/kind _score",),
+        ("kinds/memorization/language/kind LanguageKind.measured",),
         "Hoeffding 1963, sections 4 and 5; Bentkus 2004",
         "documents of both sides are independent draws",
         "the division is random, or told",
@@ -751,22 +874,6 @@ NULLS = (
             lambda s, g: auc(g.normal(size=100) + s, g.normal(size=100)).low > 0.5,
         ),
         repeats=0.3,
-    ),
-    Null(
-        "few false alarms above a threshold",
-        ("kinds/memorization/language/kind _score",),
-        "Wilks 1941 (tolerance limit)",
-        "fresh documents are independent draws of one source",
-        "they chose nothing",
-        "near copies of documents count apart",
-        {"uniform scores": tolerance},
-        Power(
-            "standard deviations told at .1, of 60 and 60",
-            (1.0, 1.5, 2.0, 2.5),
-            lambda s, g: (
-                (tpr_at_fpr(g.normal(size=60) + s, g.normal(size=60), 0.1).told or 0) > 0.2
-            ),
-        ),
     ),
     Null(
         "more of those trained on came back",
@@ -820,6 +927,7 @@ NULLS = (
             "ties": lambda g: given(g, ties=True)[0],
             "a secret that equals a known column": lambda g: given(g, known=True)[0],
             "three rows a person, named": lambda g: given(g, each=3, unit=True)[0],
+            "households of 1 to 5, named": lambda g: given(g, homes=True, unit=True)[0],
         },
         Power(
             "share of the data copied, 80 people",
@@ -827,7 +935,10 @@ NULLS = (
             lambda s, g: given(g, copied=s)[0],
         ),
         repeats=0.1,
-        outside={"three rows a person, not named": lambda g: given(g, each=3)[0]},
+        outside={
+            "three rows a person, not named": lambda g: given(g, each=3)[0],
+            "households of 1 to 5, not named": lambda g: given(g, homes=True)[0],
+        },
     ),
     Null(
         "synth: the control is foreign",
@@ -839,13 +950,77 @@ NULLS = (
         {
             "independent people": lambda g: given(g)[1],
             "three rows a person, named": lambda g: given(g, each=3, unit=True)[1],
+            "households of 1 to 5, named": lambda g: given(g, homes=True, unit=True)[1],
         },
         Power(
             "share of the control moved to one town, 150 people", (0.1, 0.2, 0.3, 0.4), foreign_by
         ),
         declared=0.001,
         repeats=0.1,
-        outside={"three rows a person, not named": lambda g: given(g, each=3)[1]},
+        outside={
+            "three rows a person, not named": lambda g: given(g, each=3)[1],
+            "households of 1 to 5, not named": lambda g: given(g, homes=True)[1],
+        },
+    ),
+    Null(
+        "synth: copies, without a control",
+        ("synthetic/copies Copies.excess", "kinds/synthetic/copies CopiedDetail.of"),
+        "Good 1953; Przyborowski and Wilenski 1940",
+        "the file's law is the population's, or its decoys show how it is not",
+        "decoys are looked for in the file and in half of the data",
+        "a law that favours the very people of the data, and no others",
+        {
+            "independent people": copied,
+            "ties": partial(copied, ties=True),
+            "three rows a person, named": partial(copied, each=3, unit=True),
+            "three rows a person, not named": partial(copied, each=3),
+        },
+        Power(
+            "share of the file copied, 150 people",
+            (0.2, 0.3, 0.4, 0.6, 0.8),
+            lambda s, g: copied(g, share=s),
+        ),
+        repeats=0.2,
+        outside={"a file of other towns than the data": partial(copied, towns=4)},
+    ),
+    Null(
+        "synth: copies, beside a control",
+        ("synthetic/copies _beside",),
+        "Fisher 1935",
+        "people exchangeable; one row of each unit",
+        "one row of each unit is taken",
+        "a control of another population",
+        {
+            "independent people": partial(copied, beside=True),
+            "a file of other towns": partial(copied, beside=True, towns=4),
+            "three rows a person, named": partial(copied, beside=True, each=3, unit=True),
+        },
+        Power(
+            "share of the file copied, 150 people",
+            (0.05, 0.1, 0.2, 0.3),
+            lambda s, g: copied(g, share=s, beside=True),
+        ),
+        repeats=0.2,
+        outside={"a control of another year": partial(copied, beside=True, years=1)},
+    ),
+    Null(
+        "synth: the control is none",
+        ("synthetic/copies Copies.excess",),
+        "Good 1953; Przyborowski and Wilenski 1940",
+        "as of copies without a control",
+        "as of copies without a control",
+        "as of copies without a control",
+        {
+            "independent people": partial(copied, of="control"),
+            "a control of another year": partial(copied, of="control", years=1),
+        },
+        Power(
+            "share of the file copied from the control, 150 people",
+            (0.4, 0.6, 0.8, 1.0),
+            lambda s, g: copied(g, share=s, of="control"),
+        ),
+        declared=0.001,
+        repeats=0.2,
     ),
     Null(
         "membership: an epsilon is refuted",
@@ -869,13 +1044,45 @@ NULLS = (
     ),
     Null(
         "membership: rates at every threshold",
-        ("membership/audit _curve",),
-        "exact order statistics, at all thresholds at once",
+        ("membership/audit _curve", "kinds/memorization/language/kind LanguageKind.measured"),
+        "crossing chances of order statistics, exact at all thresholds at once",
         "scores independent within both sides",
         "shown as approximate where models are shared",
         "records that share models",
-        {"no difference": band},
+        {
+            "no difference": band,
+            "no difference, ties": partial(band, decimals=0),
+            "either rate at any threshold": sides,
+            "clusters of three, named": clustered,
+        },
         Power("standard deviations, 60 beside 90", (0.5, 1.0, 1.5, 2.0), lambda s, g: band(g, s)),
+        repeats=0.5,
+        outside={"clusters of three, not named": partial(clustered, named=False)},
+    ),
+    Null(
+        "members are told from others without the model",
+        (
+            "membership/audit audit_membership",
+            "kinds/membership/kind MembershipKind.measure",
+            "kinds/memorization/engine MemorizationKind.without_model",
+        ),
+        "permutation test, refitted to each relabelling; Besag and Clifford 1991",
+        "chance gave points, or clusters of them, their labels",
+        "clusters and priors are named with the scores",
+        "records of one cluster that are labelled together and not named",
+        {
+            "rows": without_model,
+            "texts": partial(without_model, points="texts"),
+            "images": partial(without_model, points="images"),
+            "clusters of two": partial(without_model, how="clusters"),
+            "priors that a column tells": partial(without_model, how="priors"),
+        },
+        Power(
+            "standard deviations in one of five columns, 200 rows",
+            (0.3, 0.4, 0.5, 0.7, 1.0),
+            lambda s, g: without_model(g, shift=s, size=200),
+        ),
+        repeats=0.25,
     ),
     Null(
         "refute: an epsilon, by counts",
@@ -910,6 +1117,7 @@ NULLS = (
             "randomised response at the claim": partial(swept, 200, 1.0),
             "one canary a run, nothing learnt": partial(swept, 200, 0.0, runs=True),
             "one canary a run, at the claim": partial(swept, 200, 1.0, runs=True),
+            "one canary a run, a mu at the claim": a_mu_of_runs,
         },
         Power(
             "epsilon, where 0 is refuted, of 200 canaries",
@@ -1010,6 +1218,24 @@ NULLS = (
         {"tables that are noise alone: two levels, two attacks": table_report},
         Power("epsilon, 20 trials of 20 people", (3.0, 10.0), lambda s, g: table_report(g, s)),
         repeats=0.02,
+    ),
+    Null(
+        "a whole report: table, played until it is decided",
+        (),
+        "a union over looks fixed beforehand, look k at 1/(k (k + 1)) of the error",
+        "as of its parts",
+        "`until_decided` names the looks before the first trial; time may end a run at any of them",
+        "as of its parts",
+        {
+            "accepted is what the attack reaches: exceeded": lambda g: auto_report(g, "exceeded"),
+            "accepted is what the ceiling reaches: met": lambda g: auto_report(g, "met"),
+        },
+        Power(
+            "the share accepted below what is reached, 10 people, 102 trials at most",
+            (0.05, 0.15),
+            lambda s, g: auto_report(g, "exceeded", s),
+        ),
+        repeats=0.01,
     ),
     Null(
         "a whole report: membership",

@@ -142,6 +142,28 @@ def test_theorem_c2_composition(number):
         assert alone == pytest.approx([share * d for d in distances])
 
 
+@pytest.mark.states("Cohen et al. 2024", "Theorem C.2")
+@pytest.mark.parametrize("number", range(1, 6))
+def test_theorem_c2_holds_at_every_epsilon_and_for_fresh_data_of_any_prior(number):
+    """Epsilons and deltas add up (theory 2.1): beside another data set, and beside a fresh one."""
+    rng, some = np.random.default_rng(310 + number), 0
+    for _ in range(20):
+        tables = [Table(random_channel(rng)) for _ in range(3)]
+        each, chance = rng.exponential(0.3, 3), float(rng.uniform(0.05, 0.95))
+        fresh = Finite([[0], [1]], [chance, 1 - chance])
+        for world, abstain in ((PAIR, True), (PAIR, False), (fresh, True)):
+            parts = [Game(world, table, OneOfPair(number)) for table in tables]
+            whole = Game(world, Parallel(tables), OneOfPair(number))
+            alone = [
+                max(0.0, write_out(one, abstain=abstain).delta(float(epsilon)))
+                for one, epsilon in zip(parts, each, strict=True)
+            ]
+            together = write_out(whole, abstain=abstain).delta(float(each.sum()))
+            assert together <= sum(alone) + 1e-12
+            some += together > 1e-3
+    assert some > 10  # not only where nothing is gained
+
+
 @pytest.mark.states("Cohen et al. 2024", "Example C.1")
 @pytest.mark.parametrize("bits", [1, 3])
 def test_example_c1_counterexample(bits):

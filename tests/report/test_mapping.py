@@ -115,6 +115,24 @@ def test_only_a_game_about_singling_out_answers_it(every_record, name, answered)
         assert found["singling out"].text.startswith("In the world of the game: ")
 
 
+def test_only_a_study_of_a_model_answers_what_is_asked_of_models(every_record):
+    (edpb,) = (name for name in FRAMEWORKS if name.startswith("EDPB"))
+    asked = {one.item: one.finding for one in FRAMEWORKS[edpb]}
+    for name, record in every_record.items():
+        of_model = record.kind in (
+            "classifier", "image-model", "language-model", "secrets", "membership"
+        )  # fmt: skip
+        found = rows(record)
+        for item in ("Direct extraction of personal data", "Personal data in answers to queries",
+                     "Tests and resistance to attacks"):  # fmt: skip
+            if found[edpb, item][2] != "nothing":
+                assert of_model, (name, item, asked[item])
+                assert found[edpb, item][2] == answers(record)["inference"].text
+    assert rows(every_record["membership"])[edpb, "Direct extraction of personal data"][2] == (
+        "nothing"
+    )
+
+
 def test_an_average_is_no_answer_about_the_worst(single):
     assert "worst" in answers(single())
     assert "worst" not in answers(single(groups=[]))

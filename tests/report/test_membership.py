@@ -32,16 +32,17 @@ def test_the_numbers_have_their_grades():
     assert [n[3] for n in page.verdict.numbers] == ["sampled", "sampled", "approximate"]
     assert "is not (" in page.verdict.headline
     (figure,) = blocks(page, Figure)
-    assert figure.table.rows[0] == [0.001, found.rates[0].value, *limits(found.rates[0])]
-    assert set(figure.table.grades) == {"approximate"}
+    unseen, seen = figure.table.rows[2], figure.table.rows[-1]
+    assert unseen[:3] == ["lira", 0.001, None]
+    assert f"cannot be seen with {found.roc.outside:,} non-members" in unseen[3]
+    rate = found.rates[-1]
+    assert seen[:3] == ["lira", 0.1, rate.value]
+    assert seen[3].startswith("about ")
+    assert list(figure.table.grades) == ["not assessed"] * 4 + ["approximate"]
     across, refuted = (g for g in blocks(page, Grid) if g.grades and set(g.grades) == {"sampled"})
     assert [row[0] for row in across.rows] == list(found.at)
     assert len(refuted.rows) == 1
     assert "Not assessed" not in page_html(page)
-
-
-def limits(one):
-    return [one.low, one.high]
 
 
 def test_nothing_refuted_is_not_said_to_be_safe():

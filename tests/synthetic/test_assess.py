@@ -14,6 +14,7 @@ from narcissus.synthetic.assess import (
     SUBSETS,
     Inference,
     Link,
+    NearRows,
     kinds_of_predicates,
     singled_out,
     ways_to_link,
@@ -180,11 +181,15 @@ def test_a_file_of_one_row_can_be_assessed(people):
     assert len(found.risks) == 4
 
 
+def guessing(files, unknown, known):
+    return Inference(files, unknown, known, NearRows(files, known, (unknown,)))
+
+
 @pytest.fixture
 def inference(people):
     files = read_files(people(80, 1), people(60, 2), bins=None, drop=["age"])
     # ill, job, town; ill is guessed
-    return Inference(files, (0,), (1, 2))
+    return guessing(files, (0,), (1, 2))
 
 
 def codes_of(inference, which):
@@ -229,12 +234,12 @@ def test_naive_bayes_multiplies(inference):
 def test_all_columns_of_a_joint_secret_must_be_right(people):
     real = people(100, 1).drop_duplicates(["age", "job"])
     files = read_files(real, real)
-    joint = Inference(files, (1, 3), (0, 2)).attempts()["nearest record"]
+    joint = guessing(files, (1, 3), (0, 2)).attempts()["nearest record"]
     assert joint(files.rows("real"), files.rows("synthetic")).all()  # each is its own neighbour
     wrong = real.assign(town=(real["town"] + 1) % 6)
     files = read_files(real, wrong)
-    joint = Inference(files, (1, 3), (0, 2))
-    alone = Inference(files, (1,), (0, 2))
+    joint = guessing(files, (1, 3), (0, 2))
+    alone = guessing(files, (1,), (0, 2))
     assert not joint.attempts()["nearest record"](files.rows("real"), files.rows("synthetic")).any()
     assert alone.attempts()["nearest record"](files.rows("real"), files.rows("synthetic")).all()
 
@@ -242,7 +247,7 @@ def test_all_columns_of_a_joint_secret_must_be_right(people):
 def test_a_value_that_the_file_does_not_have_is_never_guessed(people):
     real = people(60, 1).assign(ill="maybe")
     files = read_files(real, people(60, 2), read_as={"ill": "text"})
-    for attempt in Inference(files, (1,), (0, 2, 3)).attempts().values():
+    for attempt in guessing(files, (1,), (0, 2, 3)).attempts().values():
         assert not attempt(files.rows("real"), files.rows("synthetic")).any()
         assert np.all(attempt(files.rows("real"), files.rows("real")))
 
@@ -250,7 +255,7 @@ def test_a_value_that_the_file_does_not_have_is_never_guessed(people):
 @pytest.mark.parametrize("is_rare", [False, True])
 def test_parts_are_linked_if_both_lead_to_one_row(people, is_rare):
     files = read_files(people(50, 1), people(45, 2))
-    found = Link((0, 3), (1, 2), is_rare).links(files, files.rows("real"))
+    found = Link((0, 3), (1, 2), is_rare).links(files, files.rows("real"), {})
     table, rows = files.table, files.rows("synthetic")
 
     def nearest(person, columns):
@@ -315,7 +320,7 @@ def test_distances_are_sums_over_columns(block, monkeypatch):
     columns = [0, 1, 2, 3]
     found = np.zeros((40, 25))
     for part, apart in assess.distances(
-        files.table, files.rows("real"), files.rows("synthetic"), columns
+        files, files.rows("real"), files.rows("synthetic"), columns
     ):
         found[part] = apart
     for i, a in enumerate(real.itertuples(index=False)):

@@ -59,7 +59,10 @@ def test_missing_values_are_refused_dropped_or_a_value(people):
     with pytest.raises(InputError, match="the synthetic file has missing values in `job`"):
         read_files(real, synthetic)
     assert read_files(real, synthetic, missing="drop").synthetic == 29
-    assert "(missing)" in read_files(real, synthetic, missing="category").table.labels[2]
+    # the data lack none: it is a cell that was suppressed
+    assert "*" in read_files(real, synthetic, missing="category").table.labels[2]
+    some = real.assign(job=synthetic["job"])
+    assert "(missing)" in read_files(some, synthetic, missing="category").table.labels[2]
     gone = synthetic.assign(job=None)
     with pytest.raises(InputError, match="every row of the synthetic file"):
         read_files(real, gone, missing="drop")
@@ -68,15 +71,32 @@ def test_missing_values_are_refused_dropped_or_a_value(people):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda f: f.rename(columns={"town": "twon"}), "lacks `town` and has `twon`.*did you mean"),
-        (lambda f: f.drop(columns="job"), "the synthetic file lacks `job`"),
-        (lambda f: f.assign(more=1), "has `more`, which the real file has not"),
+        (lambda f: f.rename(columns=str.upper), "the files share no column: .*`AGE`, `JOB`"),
         (lambda f: f.assign(age="old"), "`age` is numbers in the real file, text in the synthetic"),
     ],
 )
 def test_files_that_differ_are_refused_by_the_names_of_what_differs(people, change, said):
     with pytest.raises(InputError, match=said):
         read_files(people(30, 1), change(people(30, 2)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda f: f.rename(columns={"town": "twon"}), "`town`, `twon`; did you mean `town`?"),
+        (lambda f: f.drop(columns="job"), "`job`"),
+        (lambda f: f.assign(more=1), "`more`"),
+    ],
+)
+def test_columns_that_not_all_files_have_are_left_out_and_named(people, change, said):
+    real, other = people(30, 1), change(people(30, 2))
+    found = read_files(real, other)
+    assert set(found.table.names) == set(real) & set(other)
+    (line,) = [line for line in found.reading if "not all files" in line]
+    assert line.startswith("Left out")
+    assert said.split(";")[0] in line
+    with pytest.raises(InputError, match="no column"):
+        read_files(real, other, columns=["job", "town", "more"])
 
 
 def test_the_real_file_is_no_control(people):

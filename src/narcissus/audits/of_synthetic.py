@@ -28,6 +28,7 @@ def audit_synthetic(
     *,
     unknown: Names,
     control: People | None = None,
+    known: Names | None = None,
     linked: tuple[Names, Names] | None = None,
     people: int | None = None,
     columns: Names | None = None,
@@ -48,16 +49,20 @@ def audit_synthetic(
 ) -> Audit:
     """Audit a given synthetic file: are people in it hit more often than people who are not?
 
-    Inference, singling out and linkability (Article 29 Working Party 2014, Opinion 05), each
-    scored on people that the file was made from and on people of the control. The verdict is
-    "exceeded" or "not shown", never "met"; without a control it is "not assessed".
+    Copies of people, which are counted; inference, singling out and linkability (Article 29
+    Working Party 2014, Opinion 05), each scored on people that the file was made from and on people
+    of the control. The verdict is "exceeded" or "not shown", never "met"; without a control, copies
+    alone decide, beside coincidence.
 
     real, synthetic: The people that the file was made from; the file.
     unknown: Columns to guess, one by one and together; all others are known.
     control: People of the same population, set aside at random, who are not in the data.
+    known: Columns that an attacker plausibly knows, for the measures of disclosure control
+        (`narcissus.disclosure`); proposed by their names if left out.
     linked, people: Two sets of columns to link (None tries random divisions of all columns); most
         people of each file that are tried.
-    columns, drop, bins, missing, read_as: How all files are read, as for `narcissus.audit`.
+    columns, drop, bins, missing, read_as: How all files are read, as for `narcissus.audit`; columns
+        that not all files have are left out.
     unit: Column of ``real`` and ``control`` that names each row's person or household, where some
         have several rows; one row of each is tried.
     groups, at_most: Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if
@@ -85,6 +90,7 @@ def audit_synthetic(
         "data": with_names(data),
         "threat": {
             "unknown": names_of("unknown", unknown),
+            "known": None if known is None else names_of("known", known),
             "linked": linked and [names_of("linked", side) for side in linked],
             "people": people,
         },

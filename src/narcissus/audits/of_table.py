@@ -32,7 +32,7 @@ Levels = float | Sequence[float]
 """A level of privacy or noise, or several: a sweep."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "data": ("columns", "drop", "bins", "missing", "read_as", "max_rows"),
+    "data": ("columns", "drop", "bins", "missing", "read_as", "unit", "max_rows"),
     "threat": (
         "unknown",
         "known",
@@ -43,7 +43,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "share_of_columns",
     ),
     "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
-    "run": ("trials", "precision", "training", "confidence", "workers"),
+    "run": ("trials", "precision", "budget", "quick", "training", "confidence", "workers"),
 }
 """The arguments that are keys of a section of the study; any other is a section by itself."""
 
@@ -69,6 +69,8 @@ class Arguments(TypedDict, total=False):
     bins: How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
     missing: What to do about missing values: "refuse", "drop", "category".
     read_as: How to read columns, by name, as for `narcissus.read_table`.
+    unit: A column that names each row's person or household, where some have several rows; one row
+        of each is kept, drawn at random.
     max_rows: Most rows of the table that are read, and a 20th of the cells.
     prior: A name ("bayesian-network", "independent", "empirical"), a dictionary of its section, or
         an own prior: a `RecordPrior`, or a function from the table to one.
@@ -86,7 +88,10 @@ class Arguments(TypedDict, total=False):
     threshold: What is accepted: ``{"advantage": 0.1, "reason": "..."}``.
     policy: A file with a threshold, instead.
     groups: Columns whose values make groups, or a dictionary of the section.
-    trials, precision: How many releases to play, or how close the limits should be.
+    trials, precision: How many releases to play, or how close the limits should be; ``"auto"``
+        trials end when the verdict is decided.
+    budget: Time after which they end undecided: seconds, or ``"10m"``.
+    quick: A rough first answer, with little work.
     training: Simulated releases from which attacks learn that do.
     confidence: Level of all sampled limits.
     workers: Worker processes; the numbers do not depend on it.
@@ -105,6 +110,7 @@ class Arguments(TypedDict, total=False):
     bins: Mapping[str, Bins | Mapping[str, Any]] | None
     missing: MissingPolicy | None
     read_as: Mapping[str, ReadAs] | None
+    unit: str | None
     max_rows: int | None
     prior: object
     mechanism: object
@@ -120,8 +126,10 @@ class Arguments(TypedDict, total=False):
     threshold: Mapping[str, Any] | None
     policy: Path | str | None
     groups: Names | Mapping[str, Any] | None
-    trials: int | None
+    trials: int | Literal["auto"] | None
     precision: float | None
+    budget: float | str | None
+    quick: bool | None
     training: int | None
     confidence: float | None
     workers: int | None
@@ -158,7 +166,8 @@ def audit(
         what is released (``mechanism``; or of noisy marginals ``epsilon``, ``mu`` or ``scale``,
         with ``k``, ``noise``, ``delta``; ``release``), what is tried and asked (``prior``,
         ``attacks``, ``bounds``, ``groups``, ``threshold`` or ``policy``), how much (``trials`` or
-        ``precision``, ``training``, ``confidence``, ``workers``), and a ``title``.
+        ``precision``, ``budget``, ``quick``, ``training``, ``confidence``, ``workers``), and a
+        ``title``.
 
     InputError: An argument is wrong, or the table cannot be used; the message says what to do.
 

@@ -34,32 +34,8 @@ from narcissus.guarantees import (
     dp_sgd,
     require_replace_one,
 )
+from narcissus.guarantees.risk import ROUNDING, true_positive_rate
 from narcissus.results import Bound
-
-_ROUNDING = 1e-12
-"""Limits are rounded outwards by it, relatively: more than a normal quantile loses in its tails."""
-
-
-def true_positive_rate(guarantee: Guarantee, fpr: float) -> Bound:
-    """Bound the true-positive rate of any attack with false-positive rate at most ``fpr``.
-
-    ``guarantee`` must be for the question asked; see `narcissus.guarantees.as_asked`.
-
-    Source: Dong, Roth and Su 2022, Definition 2.3: ``1 - f(fpr)``, ``f`` the trade-off function.
-
-    >>> from narcissus.guarantees import GaussianDP
-    >>> round(true_positive_rate(GaussianDP(1.0), 0.01).value, 6)  # Phi(Phi^-1(0.01) + 1)
-    0.092362
-    """
-    require_replace_one(guarantee)
-    rate = probability("fpr", fpr)
-    value = min(1.0, float(guarantee.power(rate)) * (1 + _ROUNDING))
-    return Bound(
-        value,
-        f"true positive rate at a false positive rate of {rate:g}",
-        "Dong, Roth and Su 2022, Definition 2.3",
-        (guarantee.describe(),),
-    )
 
 
 def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
@@ -79,9 +55,9 @@ def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
     found = between("recall", recall, 0, 1, open_low=True, open_high=True)
     members = between("base_rate", base_rate, 0, 1, open_low=True, open_high=True)
     # One minus a rate loses up to a unit in the last place of 1.
-    least = float(guarantee.least_alpha(found)) * (1 - _ROUNDING) - 4 * np.finfo(float).eps
+    least = float(guarantee.least_alpha(found)) * (1 - ROUNDING) - 4 * np.finfo(float).eps
     called = members * found
-    value = float(min(1.0, called / (called + (1 - members) * max(0.0, least)) * (1 + _ROUNDING)))
+    value = float(min(1.0, called / (called + (1 - members) * max(0.0, least)) * (1 + ROUNDING)))
     return Bound(
         value,
         f"precision at a recall of {found:g} and a base rate of {members:g}",

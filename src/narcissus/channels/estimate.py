@@ -179,8 +179,8 @@ def few_samples(left_out: tuple[tuple[str, int], ...]) -> list[str]:
     shown = ", ".join(f"{name!r} ({count})" for name, count in left_out[:5])
     more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
     return [
-        f"  note: left out, too few samples: {shown}{more}. All is about the other secrets; only "
-        "the upper limit of Bayes security holds for all of them"
+        f"  note: too few samples of {shown}{more} to tell one from another: Bayes security is "
+        "about the other secrets, but its upper limit holds for all, and the Bayes risk is of all"
     ]
 
 
@@ -383,7 +383,7 @@ def estimate(
             raise InputError("`until` needs a sampler that can be asked for more samples")
         if outputs is None:
             raise InputError("`outputs` is missing: the output of each sample")
-        return _assess(samples(source, outputs), how, alpha=1 - how.level)
+        return _assess(*_coded(source, outputs), how, alpha=1 - how.level)
     if until is None:
         raise InputError("with a sampler give `until`: how narrow the limits must get")
     width = between("until", until, 0, 1, open_low=True)
@@ -400,9 +400,9 @@ def _until(sampler: Sampler, how: _How, width: float, size: int, most: int) -> L
         table = pd.DataFrame(table.reshape(len(table), -1))
         drawn.append((pd.Series(np.asarray(secret).ravel()), table))
         total, look = size, look + 1
-        data = samples(pd.concat([d[0] for d in drawn]), pd.concat([d[1] for d in drawn]))
+        data = _coded(pd.concat([d[0] for d in drawn]), pd.concat([d[1] for d in drawn]))
         # Sum over all looks of 1 / (t (t + 1)) is one, so all of them hold together.
-        result = _assess(data, how, alpha=(1 - how.level) / (look * (look + 1)), history=history)
+        result = _assess(*data, how, alpha=(1 - how.level) / (look * (look + 1)), history=history)
         history = result.history
         if size >= most or result.slack <= width:
             return result
@@ -442,36 +442,42 @@ def convergence(
             points = None if data.points is None else data.points[kept]
             smaller = replace(data, secret=data.secret[part], output=output, points=points)
             history = () if result is None else result.history
-            result = _assess(smaller, how, alpha=1 - how.level, history=history)
+            result = _assess(smaller, smaller, how, alpha=1 - how.level, history=history)
         observer.advance()
     observer.finish()
     assert result is not None
     return result
 
 
+def _coded(secrets: Any, outputs: Any) -> tuple[Samples, Samples]:
+    """Return all samples, and those of the secrets that have enough to be told from another."""
+    enough = samples(secrets, outputs)
+    return (samples(secrets, outputs, fewest=1) if enough.left_out else enough), enough
+
+
 def _assess(
-    data: Samples, how: _How, *, alpha: float, history: tuple[Look, ...] = ()
+    whole: Samples, data: Samples, how: _How, *, alpha: float, history: tuple[Look, ...] = ()
 ) -> LeakageEstimate:
     side = alpha / 2
-    continuous = data.continuous if how.kind == "auto" else how.kind == "continuous"
-    how.assumed.check(data)
+    continuous = whole.continuous if how.kind == "auto" else how.kind == "continuous"
+    how.assumed.check(whole)
     part = how.assumed.part(data)
-    tried = portfolio(how.wanted, data)
-    order = some(data, how.random.permutation(data.size))
-    ends = cuts(data, tried, order)
+    tried = portfolio(how.wanted, whole)
+    order = some(whole, how.random.permutation(whole.size))
+    ends = cuts(whole, tried, order)
     observer = how.observer
     observer.start("estimators", 2 * len(ends) + len(tried))
-    ahead = predict_ahead(data, tried, order, ends, observer)
-    risk = risk_high(data, ahead, side)
+    ahead = predict_ahead(whole, tried, order, ends, observer)
+    risk = risk_high(whole, ahead, side)
     known = how.assumed.known_pair(part)
     found = security_high(part, how.wanted, how.random, side, observer, known)
     limited = how.assumed.monotone or not continuous
-    lows = how.assumed.lows(data, side) if limited else (None, None)
+    lows = how.assumed.lows(whole, part, side) if limited else (None, None)
     security, texts = found.limit, how.assumed.texts()
-    crossed = _crossed((risk, security), lows, len(data.names), side, texts)
-    each = np.bincount(data.secret[ahead.tested])
+    crossed = _crossed((risk, security), lows, len(whole.names), side, texts)
+    each = np.bincount(whole.secret[ahead.tested])
     guess = 1 - float(each.max() / each.sum())
-    why = "" if limited else without_lower(data)
+    why = "" if limited else without_lower(whole)
     # Nobody needs to do worse than with the commonest secret.
     risk = _with_low(replace(risk, value=min(risk.value, guess)), lows[0], how.level, why)
     security = _with_low(security, lows[1], how.level, why)
@@ -481,13 +487,13 @@ def _assess(
         bayes_risk=risk,
         guessing_error=max(guess, risk.value),
         pair=(part.names[found.pair[0]], part.names[found.pair[1]]),
-        secrets=len(data.names),
-        samples=data.size,
+        secrets=len(whole.names),
+        samples=whole.size,
         confidence=how.level,
         estimators=ahead.errors,
         chosen=ahead.chosen,
         continuous=continuous,
-        history=(*history, Look(data.size, security, risk)),
+        history=(*history, Look(whole.size, security, risk)),
         contradictions=crossed,
         left_out=data.left_out,
         pairs=found.pairs,

@@ -527,9 +527,11 @@ class Assumed:
         """Return the pair that is easiest to tell apart, if that is assumed."""
         return ends(part) if self.monotone else None
 
-    def lows(self, data: Samples, side: float) -> tuple[float | None, float | None]:
-        """Limit the Bayes risk and `beta*` from below, each but for chance ``side``."""
-        part = self.part(data)
+    def lows(self, data: Samples, part: Samples, side: float) -> tuple[float | None, float | None]:
+        """Limit the Bayes risk of all secrets, and `beta*` of a part, from below.
+
+        Each holds but for chance ``side``.
+        """
         if self.symmetric:
             return symmetric_risk_low(data, side), symmetric_security_low(data, side)
         if self.monotone:

@@ -24,7 +24,7 @@ from scipy import special
 
 from narcissus._arrays import first_largest
 from narcissus._validation import distribution
-from narcissus.channels.estimators import WIDE, Classifier, Estimator, Guess, Scorer
+from narcissus.channels.estimators import WIDE, Classifier, Estimator, Forest, Guess, Scorer
 from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
 from narcissus.errors import InputError
 from narcissus.observer import Observer
@@ -35,7 +35,8 @@ ENOUGH = 4  # Samples for each distinct output from which on predictions count
 CLEARLY = 4.0  # Standard errors behind the best at which an estimator is tried no longer
 MOST_CONTINUOUS = 500_000
 """Samples of continuous outputs that are used; each costs a search of neighbours."""
-FOLDS = 4  # Parts of the last block of which each is predicted from all other samples
+FOLDS = 4, 32  # Parts of the last samples of which each is predicted from all others
+PART = 1 / 64  # Of all samples that such a part should have at most, unless learning takes long
 GROWTH = 1.25
 """How much more is known at each block than at the one before, where learning is counting."""
 
@@ -47,9 +48,9 @@ class Predicted:
     tested: Codes  # Numbers of the samples that count, in their order
     wrong: NDArray[np.bool_]  # Whether each was predicted wrongly, shape (tested,)
     errors: dict[str, float]  # Error of each estimator tried, where they were compared
-    chosen: str  # Name of the estimator that had been best lately when the last block came
-    # Its error on the last block, each part of it predicted from all other samples: what the
-    # best rule does once it has learned from nearly all
+    chosen: str  # Name of the estimator that had been best lately at the end
+    # Its error on the last samples, each part of them predicted from all others: what the best
+    # rule does once it has learned from nearly all
     error: float
 
 
@@ -109,12 +110,11 @@ def predict_ahead(
 
     errors, trials, seen = np.zeros(len(tried)), np.full(len(tried), 1e-12), 0
     live, rates, wrong = list(range(len(tried))), errors, np.zeros(len(order), dtype=bool)
-    lately, last = np.zeros((2, len(tried))), 0
+    lately = np.zeros((2, len(tried)))
     for low, high in pairwise(ends):
         past, block = order[:low], order[low:high]
         common = block[:COMPARE_ON]
         best = min(live, key=lambda number: errors[number] / trials[number])
-        last = min(live, key=lambda number: lately[0, number] / max(lately[1, number], 1e-12))
         weight = weights(common)
         lately /= 2
         for number in live:
@@ -132,15 +132,21 @@ def predict_ahead(
         room = CLEARLY * (np.sqrt(least * (1 - least) / seen) + 1 / seen)
         live = [number for number in live if rates[number] <= least + room]
         observer.advance()
-    # In the end: the last block, each part of it predicted from all other samples.
-    low, high = ends[-2], min(ends[-1], ends[-2] + COMPARE_ON)
-    edges = np.linspace(low, high, min(FOLDS, high - low) + 1).astype(int)
+    # In the end: half of the samples or more, each part predicted from all others.
+    last = min(live, key=lambda number: lately[0, number] / max(lately[1, number], 1e-12))
+    low = min(ends[-2], max(ends[0], ends[-1] // 2))
+    high = min(ends[-1], low + COMPARE_ON)
+    few, many = FOLDS
+    is_wide = data.points is not None and data.points.shape[1] > WIDE
+    if not (is_wide or isinstance(tried[last], Classifier | Forest)):
+        few = int(np.clip(np.ceil((high - low) / (PART * ends[-1])), few, many))
+    edges = np.linspace(low, high, min(few, high - low) + 1)
     folds = [
         _lost(
             data, tried[last], np.concatenate([order[:start], order[end : ends[-1]]]),
             order[start:end], evenly=evenly,
         )
-        for start, end in pairwise(edges.tolist())
+        for start, end in pairwise(edges.astype(int).tolist())
     ]  # fmt: skip
     weight = weights(order[low:high])
     return Predicted(

@@ -17,6 +17,7 @@ Codes = NDArray[np.intp]
 Matrix = NDArray[np.float64]
 
 FEWEST = 10  # Fewest samples of a secret: they are split in parts, and each part needs some
+_FEWEST_OF_TWO = 8  # The same of the two commonest secrets, where no two have as many
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
     outputs: The output of each sample: shape (samples,) or (samples, columns), an array or data
         frame; rows that are equal are the same output.
     fewest: Fewest samples of a secret; those with fewer are left out, and named in ``left_out``.
+        Eight are enough of the two commonest where no two have as many.
     """
     who: pd.Series[Any] = (
         secrets if isinstance(secrets, pd.Series) else pd.Series(np.asarray(secrets).ravel())
@@ -100,6 +102,7 @@ def samples(secrets: Any, outputs: Any, *, fewest: int = FEWEST) -> Samples:
             "there is no leakage to estimate; take samples of at least two secrets"
         )
     have = np.bincount(codes)
+    fewest = min(fewest, max(_FEWEST_OF_TWO, int(np.partition(have, -2)[-2])))
     few = np.flatnonzero(have < fewest)
     if len(have) - len(few) < 2:
         one = few[np.argmin(have[few])]

@@ -1,4 +1,4 @@
-"""``narcissus bound``, ``protect`` and ``plan``: limits on all attackers."""
+"""``narcissus risk``, ``bound``, ``protect`` and ``plan``: limits on all attackers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import click
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import one_of
-from narcissus.cli.options import FILE, AsJson, Opt, Plot, command
+from narcissus.cli.options import FILE, AsJson, Opt, Plot, command, print_json
 from narcissus.cli.questions import (
     ADJACENCIES,
     DP_SGD_ADJACENCY,
+    SECRETS,
     Answer,
     GivenGuarantee,
     PriorKnowledge,
@@ -38,6 +39,47 @@ from narcissus.cli.questions import (
 )
 from narcissus.cli.rooms import bounds, guarantees, results
 from narcissus.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class RiskOptions:
+    given: GivenGuarantee
+    prior: float
+    fpr: float = 0.01
+    confidence: float = 0.99
+    secret: str = "membership"
+    plot: Plot = None
+    as_json: AsJson = False
+
+
+@command
+def risk(*, of: RiskOptions) -> None:
+    asked = cast("guarantees.Secret", one_of("--secret", of.secret, SECRETS))
+    if of.plot is not None and of.plot.suffix != ".svg":
+        raise InputError(f"`--plot` must end in .svg, got {of.plot}")
+    guarantee = of.given.make(asked)
+    with option_names():
+        found = guarantees.risk_of(
+            guarantee, of.prior, fpr=of.fpr, confidence=of.confidence, secret=asked
+        )
+    if of.plot is not None:
+        _write("--plot", of.plot, found.svg())
+    if of.as_json:
+        print_json(found.to_dict())
+        return
+    click.echo("\n".join([str(found), *([] if of.plot is None else [f"Picture: {of.plot}"])]))
+
+
+def _write(option: str, path: Path, text: str) -> None:
+    from narcissus._files import write_atomically
+
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise InputError(
+            f"`{option}`: cannot write {path} ({error.strerror or error}); "
+            "choose a file in a folder that exists and can be written to"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -546,14 +588,7 @@ class PlanOptions:
 @command
 def plan(*, of: PlanOptions) -> None:
     from narcissus import __version__
-    from narcissus._files import write_atomically
     from narcissus.report.plan import plan_html
 
-    try:
-        write_atomically(of.out, plan_html(__version__, questions_of(of.secret, None)[0]))
-    except OSError as error:
-        raise InputError(
-            f"`--out`: cannot write {of.out} ({error.strerror or error}); "
-            "choose a file in a folder that exists and can be written to"
-        ) from error
+    _write("--out", of.out, plan_html(__version__, questions_of(of.secret, None)[0]))
     click.echo(f"Page: {of.out}")

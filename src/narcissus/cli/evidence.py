@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -200,7 +201,16 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
 
     Losses in ``signal_values`` are turned: smaller ones mean more likely in.
     """
-    table = _arrays(path) if path.suffix.lower() == ".npz" else _columns(path)
+    kind = path.suffix.lower()
+    table = _arrays(path) if kind in {".npz", ".npy"} else _columns(path)
+    if not table.keys() - {"", "arr_0"}:
+        raise InputError(
+            f"`{option}`: {path} holds one array alone, such as the signals of privacy_meter, and "
+            "not who is in; save the losses of one model and its members together: "
+            'np.savez("scores.npz", signal_values=losses[:, 0], true_labels=members[:, 0]), or '
+            "those of many models for `narcissus membership`: "
+            'np.savez("models.npz", scores=-losses.T, members=members.T)'
+        )
     layout = next((one for one in _LAYOUTS if all(name in table for name in one)), None)
     if layout is None:
         lacking = next(name for name in _LAYOUTS[0] if name not in table)
@@ -344,7 +354,9 @@ def _refutation_text(answers: list[evidence.Refutation]) -> list[str]:
 _WANTED = {"lira": "logit", "rmia": "probability"}
 # What the library calls an argument -> the option; the arrays of a file keep their names.
 _NAMES = {name: f"--{name}" for name in ("attack", "folds", "fpr", "scale")} | {
+    "base_rate": "--base-rate",
     "members": "members",
+    "points": "--points",
     "members_path": "--members",
     "priors": "priors",
     "scores": "scores",
@@ -362,6 +374,8 @@ class MembershipOptions:
     delta: float = 0.0
     confidence: float = 0.95
     claim: float = 0.0
+    base_rate: float | None = None
+    points: Existing = None
     seed: SeedGiven = None
     canaries: InFile = None
     report: Report = None
@@ -388,7 +402,11 @@ def membership(scores: Annotated[Path, Opt(EXISTING)], *, of: MembershipOptions)
     wanted = _WANTED.get(of.attack.partition("-")[0], "score")
     with option_names(**_NAMES):
         data = shadows.read_shadow_scores(scores, of.members, scale=of.scale, wanted=wanted)
+        if of.points is not None:
+            how["points"] = shadows.read_points(of.points, data)
         found = shadows.audit_membership(data, attack=of.attack, **how)
+        found = replace(found, base_rate=of.base_rate)
+        found.precisions  # noqa: B018 (refuses a base rate that is none)
     if of.canaries is not None:
         _write_canaries(of.canaries, found)
     if of.as_json:
@@ -398,7 +416,7 @@ def membership(scores: Annotated[Path, Opt(EXISTING)], *, of: MembershipOptions)
     if of.report is not None:
         from narcissus.report.membership import membership_page
 
-        files = {"the scores": scores, "the members": of.members}
+        files = {"the scores": scores, "the members": of.members, "the points": of.points}
         write_page(of.report, membership_page(found, asked(files, seed)), silent=of.as_json)
 
 
@@ -415,22 +433,23 @@ def _write_canaries(path: Path, found: shadows.MembershipAudit) -> None:
 
 def _membership_text(found: shadows.MembershipAudit, seed: int) -> list[str]:
     who = "nobody's shadows" if found.folds == 1 else f"in {found.folds} folds"
+    void = [f"{one}" for one in found.blind if one.told]
     lines = [
+        *void,
         f"{found.attack}: {found.targets} of {found.models} models are targets, {who}; "
         f"{found.records:,} records have a coin, {found.outsiders:,} are in no model",
         f"Coins: {found.coins}",
         "",
-        *str(found).splitlines()[:1],
+        *([] if void else str(found).splitlines()[:1]),
         *(f"  assuming {said}" for said in found.assumptions),
         f"  mu of Gaussian DP not below {lower(found.mu)}; p-value against "
         f"({found.claimed:g}, {found.delta:g})-DP {upper(found.p_value, 4)} (--seed {seed})",
         "",
-        "True-positive rate at a false-positive rate, over records "
-        f"({found.roc.grade}; limits for all rates at once):",
-        f"  {'at most':<10}{'found':<12}limits at {100 * found.confidence:g}%",
+        *(f"{one}" for one in found.blind if not one.told),
+        f"True-positive rate at a false-positive rate, over records ({found.roc.grade}; limits at "
+        f"{100 * found.confidence:g}% for all at once):",
+        *_rate_lines(found),
     ]
-    for aimed, rate in zip(found.at, found.rates, strict=True):
-        lines.append(f"  {aimed:<10g}{rate.value:<12.4g}{_limits(rate.low, rate.high)}")
     if found.across:
         lines += [
             "",
@@ -445,6 +464,24 @@ def _membership_text(found: shadows.MembershipAudit, seed: int) -> list[str]:
                 f"  {one.aimed:<10g}{first:<32}{true.value:.4g} ({_limits(true.low, true.high)})"
             )
     return [*lines, *(["", *map(str, found.not_assessed)] if found.not_assessed else [])]
+
+
+def _rate_lines(found: shadows.MembershipAudit) -> Iterator[str]:
+    base, area = found.base_rate, found.roc.auc
+    head = "" if base is None else f"precision if {base:g} are members"
+    yield f"  {'at most':<10}{'found':<12}{'limits':<24}{head}".rstrip()
+    for at in shadows.reported_rates(found.at):
+        rate = found.roc.tpr_at(at)
+        if not found.roc.sees(at):
+            most = f"at most {upper(rate.high or 0.0, 4)}; " if (rate.high or 1) < 1 else ""
+            yield f"  {at:<10g}{most}{found.roc.unseen(at)}"
+            continue
+        precise = ""
+        if base is not None:
+            one = found.roc.precision_at(at, base)
+            precise = f"{one.value:.4g} ({_limits(one.low, one.high)})"
+        yield f"  {at:<10g}{rate.value:<12.4g}{_limits(rate.low, rate.high):<24}{precise}".rstrip()
+    yield f"  area under the curve {area.value:.4g} ({_limits(area.low, area.high)})"
 
 
 def _limits(low: float | None, high: float | None) -> str:

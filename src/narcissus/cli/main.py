@@ -21,6 +21,7 @@ import click
 from narcissus._isolation import isolate
 from narcissus._version import __version__
 from narcissus._visible import SHOW_VALUES, show_visibly
+from narcissus.cli.heart import attended
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
 from narcissus.errors import InputError, NarcissusError
 
@@ -29,6 +30,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("narcissus.cli.playing", "Play a study: what is recovered, and what never can be."),
     "init": ("narcissus.cli.studies", "Look at a table and write a study of it, to start from."),
     "synth": ("narcissus.cli.playing", "Audit a given synthetic file, without its generator."),
+    "risk": ("narcissus.cli.bounds", "The risk to one person beside an epsilon."),
+    "measure": (
+        "narcissus.cli.playing",
+        "What disclosure control measures of files: anonymity, diversity, risk.",
+    ),
     "bound": ("narcissus.cli.bounds", "Say what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.bounds", "Find how much noise keeps the risk below a limit."),
     "plan": ("narcissus.cli.bounds", "A page to plan a release with."),
@@ -215,7 +221,7 @@ def _values_shown(words: list[str]) -> Generator[None]:
 
 def _run(words: list[str]) -> int:
     try:
-        with _values_shown(words):
+        with _values_shown(words), attended(words):
             code = cli.main(args=words, prog_name="narcissus", standalone_mode=False)
     except click.ClickException as error:
         error.show()

@@ -1,4 +1,4 @@
-"""``narcissus audit``, ``synth``, ``extract`` and ``scale``, and what commands that play share."""
+"""``narcissus audit``, ``synth``, ``measure``, ``extract``, ``scale``, and what they share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import click
 
 from narcissus._validation import one_of
+from narcissus.cli.heart import rest
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
 from narcissus.cli.options import (
@@ -29,9 +30,10 @@ from narcissus.cli.options import (
     Records,
     SeedGiven,
     command,
+    print_json,
     some,
 )
-from narcissus.cli.rooms import audits, studies
+from narcissus.cli.rooms import audits, disclosure, studies
 from narcissus.errors import InputError, LongWorkError, StoreError
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ def agreed(play: Callable[[float | None], PlayedT], *, yes: bool) -> PlayedT:
     except LongWorkError as error:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise
+        rest()
         click.echo(f"narcissus: {error}", err=True)
         if not click.confirm("Start it now?", default=False, err=True):
             raise
@@ -183,11 +186,14 @@ COLOURS = {"met": "green", "exceeded": "red", "contradicted": "magenta", "no thr
 
 def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
     """Save an audit, sign it, and print record, report or first screen; return the exit code."""
+    from narcissus.cli.progress import progress
     from narcissus.report import page_of, render_text
     from narcissus.report.text import first_text
     from narcissus.study.signing import sign as sign_record
 
-    audit.save(folder)
+    with progress(quiet=run.quiet) as observer:
+        observer.start("writing the report", 0)
+        audit.save(folder)
     (folder / "record.json.sig").unlink(missing_ok=True)  # of an earlier record
     if key is not None:
         sign_record(folder / "record.json", key)
@@ -205,6 +211,8 @@ def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
     run: Run
+    quick: bool = False
+    budget: str | None = None
     policy: Existing = None
     records: Records = None
     sign: InFile = None
@@ -217,7 +225,11 @@ def audit(study: Path, *, of: AuditOptions) -> int:
 
     with progress(quiet=of.run.quiet) as observer:
         loaded = studies.load_study(study, allow_code=of.run.allow_code, observer=observer)
-    folder = of.run.out or Path("results") / study.stem
+    if of.budget is not None:
+        loaded = with_run(loaded, "--budget", budget=_budget(of.budget))
+    if of.quick:
+        loaded = with_run(loaded, "--quick", quick=True)
+    folder = of.run.out or Path("results") / f"{study.stem}{'-quick' if of.quick else ''}"
     key = None if of.sign is None else read_private_key(of.sign)
     _prepare_folder(folder, loaded, restart=of.run.restart)
     if of.records is not None:
@@ -240,12 +252,36 @@ def audit(study: Path, *, of: AuditOptions) -> int:
         "json": of.run.as_json,
         "quiet": of.run.quiet,
         "verbose": of.run.verbose,
+        "quick": of.quick,
+        "budget": of.budget,
     }
     on_interrupt(f"continue with: {_again(study, given)}")
     how: dict[str, Any] = {"rng": of.run.seed, "workers": of.run.workers, "restart": of.run.restart}
     how |= {"folder": folder, "policy": of.policy, "internal": of.records}
     found = of.run.play(partial(audits.run, loaded, **how))
     return _show(found, folder, of.run, key)
+
+
+def _budget(text: str) -> float:
+    from narcissus.kinds.table.schema import seconds
+
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise InputError(f"`--budget`: {error}") from error
+
+
+def with_run(study: studies.Study, option: str, **how: Any) -> studies.Study:
+    """Return a study of a table with other keys of ``run``; refuse other kinds."""
+    run: Any = getattr(study.settings, "run", None)
+    if not hasattr(run, "quick"):
+        raise InputError(
+            f"`{option}` is for studies of tables, and this one is of kind '{study.kind}'; drop it"
+        )
+    if "budget" in how and run.trials != "auto":
+        raise InputError(f'`{option}` needs `trials = "auto"` in [run]; set it, or drop the option')
+    run = run.model_copy(update=how)
+    return replace(study, settings=study.settings.model_copy(update={"run": run}))
 
 
 def _again(study: Path, options: Mapping[str, object]) -> str:
@@ -303,53 +339,92 @@ def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> 
 class SynthOptions:
     control: Annotated[str | None, Opt(click.Path())] = None
     unknown: Annotated[str | None, Opt(check=_names)] = None
+    known: Annotated[str | None, Opt(check=_names)] = None
     groups: Annotated[str | None, Opt(check=_names)] = None
+    columns: Annotated[str | None, Opt(check=_names)] = None
     drop: Annotated[str | None, Opt(check=_names)] = None
     unit: str | None = None
     bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
     read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
     at_most: float | None = None
+    copies: float | None = None
     policy: Existing = None
     confidence: float | None = None
+
+    def study(self, real: str, synthetic: str) -> tuple[studies.Study, list[str]]:
+        """Return the study of a file, completed by what its columns suggest, and lines on that."""
+        from narcissus.kinds.synthetic.propose import completed
+
+        data = {"real": real, "synthetic": synthetic, "control": self.control}
+        data |= {name: getattr(self, name) for name in ("columns", "drop", "bins", "missing")}
+        accepted = {"at_most": self.at_most, "copies": self.copies}
+        accepted = {name: most for name, most in accepted.items() if most is not None}
+        settings, lines = completed(
+            {
+                "kind": "synthetic",
+                "title": f"{Path(synthetic).name}, made from {Path(real).name}",
+                "data": {**data, "read_as": self.read_as, "unit": self.unit},
+                "threat": {"unknown": self.unknown, "known": self.known},
+                "threshold": accepted or None,
+                "groups": {"columns": self.groups},
+                "run": {"confidence": self.confidence},
+            }
+        )
+        return studies.load_study(settings), lines
 
 
 @command
 def synth(
     real: Annotated[str, Opt(click.Path())],
-    synthetic: Annotated[str, Opt(click.Path())],
+    synthetic: Annotated[tuple[str, ...], Opt(click.Path())],
     *,
     of: SynthOptions,
     run: Annotated[Run, some("out", "seed", "yes", "restart", "as_json", "quiet", "verbose")],
 ) -> int:
-    from narcissus.kinds.synthetic.propose import completed
+    names = _file_names(synthetic)
+    folder = run.out or Path("results") / (
+        names[0] if len(names) == 1 else f"{Path(real).stem}-files"
+    )
+    folders = [folder] if len(names) == 1 else [folder / name for name in names]
+    prepared: list[studies.Study] = []
+    for file, own in zip(synthetic, folders, strict=True):
+        study, lines = of.study(real, file)
+        if not run.quiet:
+            click.echo("\n".join([f"{file}:"] * (len(names) > 1) + lines), err=True)
+        _prepare_folder(own, study, restart=run.restart)
+        prepared.append(study)
+    found = [run.play(partial(audits.run, one, rng=run.seed, policy=of.policy)) for one in prepared]
+    if len(found) == 1:
+        return _show(found[0], folder, run)
+    return _show_several(dict(zip(names, found, strict=True)), folder, real, as_json=run.as_json)
 
-    settings: dict[str, Any] = {
-        "kind": "synthetic",
-        "title": f"{Path(synthetic).name}, made from {Path(real).name}",
-        "data": {
-            "real": real,
-            "synthetic": synthetic,
-            "control": of.control,
-            "drop": of.drop,
-            "bins": of.bins,
-            "missing": of.missing,
-            "read_as": of.read_as,
-            "unit": of.unit,
-        },
-        "threat": {"unknown": of.unknown},
-        "threshold": None if of.at_most is None else {"at_most": of.at_most},
-        "groups": {"columns": of.groups},
-        "run": {"confidence": of.confidence},
-    }
-    settings, lines = completed(settings)
-    if not run.quiet:
-        click.echo("\n".join(lines), err=True)
-    study = studies.load_study(settings)
-    folder = run.out or Path("results") / Path(synthetic).name.partition(".")[0]
-    _prepare_folder(folder, study, restart=run.restart)
-    found = run.play(partial(audits.run, study, rng=run.seed, policy=of.policy))
-    return _show(found, folder, run)
+
+def _file_names(files: tuple[str, ...]) -> list[str]:
+    """Return the names of files without what follows a point; refuse two that are alike."""
+    names = [Path(file).name.partition(".")[0] for file in files]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"two files are called {twice}: rename one, their results have that name")
+    return names
+
+
+def _show_several(
+    found: Mapping[str, audits.Audit], folder: Path, real: str, *, as_json: bool
+) -> int:
+    """Save audits of several files and the page that compares them; return the worst exit code."""
+    from narcissus.kinds.synthetic import compare
+    from narcissus.report.text import page_text
+
+    ordered = compare.ordered(found)
+    for name, one in ordered.items():
+        one.save(folder / name)
+    page = compare.write(ordered, folder, f"Files made from {Path(real).name}")
+    if as_json:
+        click.echo(json.dumps({n: one.record.to_dict() for n, one in ordered.items()}, indent=1))
+    else:
+        click.echo(page_text(page))
+        click.echo(f"wrote {folder / 'index.html'} and {folder / 'data.csv'}")
+    return EXCEEDED if any(one.status == "exceeded" for one in found.values()) else NOT_ASSESSED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -428,3 +503,40 @@ def scale(study: Path, *, of: ScaleOptions) -> int:
         click.echo(f"wrote {folder / 'index.html'}")
     is_whole = all(one.is_whole for one in scaled.each)
     return OK if is_whole and verdict_of(scaled)[2] else NOT_ASSESSED
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    known: Annotated[str | None, Opt(check=_names)] = None
+    secret: Annotated[str | None, Opt(check=_names)] = None
+    weights: str | None = None
+    population: float | None = None
+    unit: str | None = None
+    bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
+    read_as: Annotated[tuple[str, ...], Opt(check=_ways)] = ()
+    missing: Annotated[str, Opt(click.Choice(["any", "value"]))] = "any"
+    as_json: AsJson = False
+
+
+@command
+def measure(files: Annotated[tuple[str, ...], Opt(click.Path())], *, of: MeasureOptions) -> None:
+    from narcissus.tables import Bins
+
+    how: dict[str, Any] = {"known": of.known, "secrets": of.secret, "weights": of.weights}
+    how |= {"population": of.population, "unit": of.unit, "missing": of.missing}
+    bins: Any = of.bins
+    how["bins"] = {name: Bins(**way) for name, way in bins.items()} if bins else None
+    how["read_as"] = of.read_as or None
+    found: list[Any] = []
+    for file in files:
+        try:
+            found.append(disclosure.measure_disclosure(file, **how))
+        except InputError as error:
+            told = str(error) if file in str(error) else f"{Path(file).name}: {error}"
+            raise type(error)(told) from error
+    if of.as_json:
+        print_json({"files": [{"file": Path(f).name, **one.to_dict()}
+                              for f, one in zip(files, found, strict=True)]})  # fmt: skip
+        return
+    for file, one in zip(files, found, strict=True):
+        click.echo(f"{Path(file).name}\n{one}\n")

@@ -22,39 +22,13 @@ _INTERVAL = 1e-3  # of privacy losses, for DP-SGD
 _MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
 
 # What the library calls an argument -> the option that it came from.
-_OPTIONS = {
-    name: f"--{name.replace('_', '-')}"
-    for name in [
-        "adjacency",
-        "advantage",
-        "at_least",
-        "at_most",
-        "base_rate",
-        "canaries",
-        "coins",
-        "confidence",
-        "correct",
-        "delta",
-        "epsilon",
-        "fpr",
-        "guesses",
-        "guesses_chosen",
-        "inseparable",
-        "mu",
-        "pairs",
-        "precision",
-        "prior",
-        "priors",
-        "recall",
-        "rho",
-        "scores",
-        "targets",
-        "threshold",
-        "tpr",
-        "values",
-        "within",
-    ]
-} | {
+_NAMED_ALIKE = [
+    "adjacency", "advantage", "at_least", "at_most", "base_rate", "canaries", "coins", "confidence",
+    "correct", "delta", "epsilon", "fpr", "guesses", "guesses_chosen", "inseparable", "mu", "pairs",
+    "precision", "prior", "priors", "recall", "rho", "scores", "targets", "threshold", "tpr",
+    "values", "within",
+]  # fmt: skip
+_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMED_ALIKE} | {
     "alpha": "--renyi ALPHA",
     "beta_star": "--bayes-security",
     "claimed": "--claim",

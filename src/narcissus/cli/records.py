@@ -16,7 +16,7 @@ import click
 
 from narcissus.cli.main import EXCEEDED, OK
 from narcissus.cli.options import InFile, Opt, command, some
-from narcissus.cli.playing import Run
+from narcissus.cli.playing import Run, with_run
 from narcissus.cli.rooms import audits, drawing, studies
 from narcissus.errors import InputError
 
@@ -157,7 +157,6 @@ class VerifyOptions:
 
 @command
 def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int:
-    from narcissus.report.format import STATUS
     from narcissus.study.keyed import FILE as KEY
     from narcissus.study.keyed import WITHHELD, is_secret, kept_key
     from narcissus.study.reading import read_record
@@ -176,15 +175,14 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     loaded = studies.load_study(study, allow_code=of.run.allow_code)
     digests = written.provenance.digests
     earlier = FORMAT_1 in digests
+    if written.study.get("run", {}).get("quick"):
+        loaded = with_run(loaded, "--quick", quick=True)
     _require_of(written, path, loaded, study, earlier=earlier)
     kept = kept_key(path.parent)
     is_keyed = any(map(is_secret, digests.values()))
     again = _again(loaded, written, digests=kept if is_keyed else b"", policy=of.policy, run=of.run)
     tally = Likeness()
-    word, _, _ = again["verdict"].partition(": ")
-    if word == STATUS[written.status][1] and not written.verdict.startswith(f"{word}: "):
-        again["verdict"] = written.verdict
-        click.echo("The verdict in words was not compared: an earlier version worded it.")
+    _leave_words_of_before(written, again)
     blind = is_keyed and (kept is None or WITHHELD in digests.values())
     found = list(_found(written, again, earlier=earlier, blind=blind, tally=tally))
     if blind:
@@ -205,6 +203,16 @@ def verify(record: Path, study: Path | None = None, *, of: VerifyOptions) -> int
     for name, old, new in _versions(written.to_dict(), again):
         click.echo(f"  (the record was made with {name} {old}, here is {new})")
     return EXCEEDED
+
+
+def _leave_words_of_before(written: Record, again: dict[str, Any]) -> None:
+    """Compare no verdict in words that an earlier version worded, and say so."""
+    from narcissus.report.format import STATUS
+
+    word, _, _ = again["verdict"].partition(": ")
+    if word == STATUS[written.status][1] and not written.verdict.startswith(f"{word}: "):
+        again["verdict"] = written.verdict
+        click.echo("The verdict in words was not compared: an earlier version worded it.")
 
 
 def _require_of(
@@ -237,6 +245,7 @@ def _again(
     played = _as_then(study, written)
 
     def play(**how: Any) -> audits.Audit:
+        how |= {"looks": _looks(written)}
         how |= {"workers": run.workers, "policy": policy, "keyed": partial(keyed, key=digests)}
         return replay(played, RunOptions(entropy=int(written.provenance.entropy), **how))
 
@@ -245,6 +254,15 @@ def _again(
         found["study"] = written.to_dict()["study"]
         found["provenance"]["digests"]["study"] = f"sha256:{study.digest}"
     return found
+
+
+def _looks(written: Record) -> int | None:
+    """Return the look at which a run ended for want of time; None for every other run."""
+    for setting in getattr(written.detail, "settings", ()):
+        ended = setting.precision
+        if getattr(ended, "ended", None) == "budget":
+            return ended.look
+    return None
 
 
 def _as_then(study: studies.Study, written: Record) -> studies.Study:
@@ -408,7 +426,7 @@ def differences(
         one, other = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
         for key in dict.fromkeys([*one, *other]):
             inner = f"{place}.{key}" if place else key
-            if key not in one and _came_later(key):
+            if key not in one and key in _LATER:
                 continue
             if key not in one or key not in other:
                 yield f"{inner}: only in {'the record' if key in one else 'what was played'}"
@@ -428,49 +446,14 @@ def differences(
         yield f"{place}: {_shown(old)} in the record, {_shown(new)} played again"
 
 
-_LATER = frozenset(
-    {
-        "id",
-        "merged",
-        "released",
-        "strength",
-        "is_declared",
-        "everybody",
-        "own_release",
-        "gain",
-        "of",
-        "is_estimated",
-        "is_best_found",
-        "at_most",
-        "each_column",
-        "by_chance",
-        "search",
-        "precision",
-        "share_of_columns",
-        "reached",
-        "transcripts",
-        "cover",
-        "served",
-        "shadows",
-        "held_out",
-        "low_apart",
-        "gain_low_apart",
-        "chance_off",
-        "decides",
-        "margin",
-        "fingerprint",
-        "and_copies",
-        "between",
-        "breaks",
-        "told",
-    }
-)
+_LATER = {
+    "id", "merged", "released", "strength", "is_declared", "everybody", "own_release", "gain", "of",
+    "is_estimated", "is_best_found", "at_most", "each_column", "by_chance", "search", "precision",
+    "share_of_columns", "reached", "transcripts", "cover", "served", "shadows", "held_out",
+    "low_apart", "gain_low_apart", "chance_off", "decides", "margin", "fingerprint", "and_copies",
+    "between", "breaks", "told",
+}  # fmt: skip
 """Keys that came into format 2 after its first records, which are read without them."""
-
-
-def _came_later(key: str) -> bool:
-    """Whether the first records of this format lack a key."""
-    return key in _LATER
 
 
 def _is_missing(key: str, value: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import click
 
 from narcissus._validation import integer
+from narcissus.cli.heart import rest
 from narcissus.cli.options import COUNT, AsJson, Count, Opt, command
 from narcissus.cli.questions import numbers, option_names
 from narcissus.cli.rooms import propose, studies
@@ -95,6 +96,7 @@ def _levels(text: str) -> tuple[float, ...]:
 
 def _asked(question: str, default: str, read: Callable[[str], AnswerT]) -> AnswerT:
     """Prompt until the answer is usable."""
+    rest()
     while True:
         text = click.prompt(question, default=default, show_default=bool(default), err=True)
         try:

@@ -1,30 +1,28 @@
 """A ROC curve with limits that hold at all thresholds at once, down to the lowest rates.
 
-At selected ranks the share of scores above an order statistic has a beta distribution, whatever the
-scores' distribution (ties only help). Limits at all those ranks share the error (Bonferroni);
-between two ranks the curve is monotone. The ranks lie half a standard deviation apart, so the
-limits are about as narrow as Clopper and Pearson's with a level divided among some hundreds, near 0
-as well. The band of Dvoretzky, Kiefer, Wolfowitz and Massart has one width everywhere: at a rate of
-0.001 it is vacuous below a million scores.
+One band limits the curve, the area under it, true-positive rates and precisions: all of these
+hold together. Each sample's limits are those of `narcissus.evidence.exceedance`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
-from narcissus._validation import fraction, integer, probability
+from narcissus._validation import between, fraction, probability
 from narcissus.errors import InputError
+from narcissus.evidence.exceedance import exceedance_limits, local_level, ranks_of
 from narcissus.results import Approximate, Estimate, Grade, Result
 
 FloatArray = NDArray[np.float64]
 
-_APART = 0.5  # nearer ranks cost more of the error than they narrow
-_BAND = "beta limits at all thresholds at once"
+LOW_RATES = (0.1, 0.01, 0.001, 0.0001, 0.00001)
+"""False-positive rates at which membership is reported."""
+_BAND = "limits at all thresholds at once"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,28 +45,80 @@ class RocBand(Result):
     inside: int
     # whether the independence of the scores is only assumed; the limits are then approximate
     taken_independent: bool
+    least_seen: float  # least false-positive rate that some threshold is shown not to exceed
 
     @property
     def grade(self) -> Grade:
         """'sampled', or 'approximate' if independence is only assumed."""
         return "approximate" if self.taken_independent else "sampled"
 
+    def sees(self, fpr: float) -> bool:
+        """Return whether there are enough non-members to estimate anything at this rate."""
+        return fpr >= self.least_seen
+
+    def unseen(self, fpr: float) -> str:
+        """Describe why nothing is estimated at a rate, and how many non-members it takes."""
+        if fpr <= 0:
+            return "cannot be seen with any number of non-members"
+        error = (1 - self.confidence) / 2
+        needed = self.outside
+        for _ in range(8):  # the local level falls slowly with their number
+            share = error / (2 * ranks_of(min(needed, 2**20)).size)
+            needed = math.ceil(math.log(share) / math.log1p(-fpr))
+        return f"cannot be seen with {self.outside:,} non-members; {needed:,} are enough"
+
+    def curve(self, fpr: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the largest true-positive rate at each rate, and its limits, in three arrays."""
+        at = np.asarray(fpr, dtype=np.float64)
+        value = self.true_positives[np.searchsorted(self.false_positives, at, side="right") - 1]
+        low = np.append(0.0, self.tpr_low)[np.searchsorted(self.fpr_high, at, side="right")]
+        high = np.append(self.tpr_high, 1.0)[np.searchsorted(self.fpr_low, at, side="right")]
+        return value, low, high
+
     def tpr_at(self, fpr: float) -> Estimate | Approximate:
         """Return the largest true-positive rate at a false-positive rate of at most ``fpr``.
 
         The limits hold for every ``fpr`` at once. The lower one is taken at a threshold whose
         false-positive rate is certainly at most ``fpr``; 0 if there are too few non-members to find
-        one.
+        one (`sees`): the observed value is no estimate then.
         """
         most = probability("fpr", fpr)
-        value = float(self.true_positives[self.false_positives <= most].max())
-        low = float(self.tpr_low[self.fpr_high <= most].max(initial=0.0))
-        high = float(self.tpr_high[self.fpr_low > most].min(initial=1.0))
-        said = f"true-positive rate at a false-positive rate of at most {most:g}"
+        found = [float(one) for one in self.curve(most)]
+        return self._limited(
+            found, f"true-positive rate at a false-positive rate of at most {most:g}"
+        )
+
+    def precision_at(self, fpr: float, base_rate: float) -> Estimate | Approximate:
+        """Return the share of members among those called in, where ``fpr`` of others are.
+
+        base_rate: share of members among those asked about, above 0 and below 1.
+
+        It rises with the true-positive rate, so that the limits of `tpr_at` carry over, and hold
+        for all rates and base rates at once.
+        """
+        most = probability("fpr", fpr)
+        base = between("base_rate", base_rate, 0, 1, open_low=True, open_high=True)
+        shares = [base * float(one) for one in self.curve(most)]
+        found = [one / max(one + (1 - base) * most, 5e-324) for one in shares]
+        said = f"precision at a false-positive rate of {most:g} and a base rate of {base:g}"
+        return self._limited(found, said)
+
+    @property
+    def auc(self) -> Estimate | Approximate:
+        """The chance that a member outscores a non-member, ties counted half.
+
+        The area under the curve lies between those under the limits of the band.
+        """
+        value = np.trapezoid(self.true_positives, self.false_positives)
+        low = self.tpr_low @ np.diff(self.fpr_high, append=1.0)
+        high = self.tpr_high @ np.diff(self.fpr_low, prepend=0.0) + 1 - self.fpr_low[-1]
+        return self._limited([float(value), float(low), float(high)], "area under the ROC curve")
+
+    def _limited(self, found: Sequence[float], said: str) -> Estimate | Approximate:
+        value, low, high = found
+        made = Approximate if self.taken_independent else Estimate
         trials = self.inside + self.outside
-        if self.taken_independent:
-            return Approximate(value, low, high, self.confidence, trials, said, _BAND)
-        return Estimate(value, low, high, self.confidence, trials, said, _BAND)
+        return made(value, min(low, value), max(high, value), self.confidence, trials, said, _BAND)
 
     def __str__(self) -> str:
         return str(self.tpr_at(0.01))
@@ -92,7 +142,9 @@ def roc_band(
     >>> found = roc_band(range(500, 1500), range(1000))
     >>> rate = found.tpr_at(0.1)
     >>> round(rate.value, 3), round(rate.low, 3), round(rate.high, 3)
-    (0.6, 0.501, 0.702)
+    (0.6, 0.513, 0.688)
+    >>> found.sees(0.001), found.unseen(0.001)
+    (False, 'cannot be seen with 1,000 non-members; 10,905 are enough')
     """
     level = fraction("confidence", confidence)
     members, others = _sorted("inside", inside), _sorted("outside", outside)
@@ -116,37 +168,8 @@ def roc_band(
         others.size,
         members.size,
         taken_independent,
+        -math.expm1(math.log(local_level(others.size, error)) / others.size),
     )
-
-
-def exceedance_limits(count: int, error: float) -> tuple[FloatArray, FloatArray]:
-    """Compute limits on the chance of a value above a threshold, by the number of values there.
-
-    The limits, shape (count + 1,) each, fail with chance ``error`` at any threshold together. The
-    k-th largest of ``count`` values is exceeded with a chance distributed like the k-th smallest of
-    ``count`` uniform numbers, beta(k, count - k + 1); with ties it is reached with at least, and
-    exceeded with at most, such a chance. Both limits of each rank get their share of the error, so
-    all hold at once; a number between two ranks uses the nearer safe one.
-    """
-    n, left = integer("count", count, low=1), fraction("error", error)
-    ranks = _ranks(n)
-    share = left / (2 * ranks.size)
-    at_least = special.betaincinv(ranks, n - ranks + 1, share)
-    at_most = special.betainccinv(ranks, n - ranks + 1, share)
-    called = np.arange(n + 1)
-    low = np.concatenate([[0.0], at_least])[np.searchsorted(ranks, called, side="right")]
-    high = np.concatenate([at_most, [1.0]])[np.searchsorted(ranks, called + 1, side="left")]
-    return low, high
-
-
-def _ranks(n: int) -> NDArray[np.int64]:
-    """Choose ranks from 1 to n, about half a standard deviation apart, every one near the ends."""
-    found = [1]
-    while found[-1] < n:
-        rank = found[-1]
-        found.append(rank + max(1, int(_APART * math.sqrt(rank * (1 - rank / n)))))
-    found[-1] = n
-    return np.array(found, dtype=np.int64)
 
 
 def _sorted(name: str, values: ArrayLike) -> FloatArray:

@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -64,7 +64,8 @@ _LARGE = (
 _LOST = 52.0  # a window may lose exp(-52) of a block on each side (Bernstein)
 _DIRECT = 2**20  # multiplications up to which arrays are joined directly
 _POINTS = 24  # of the profile tried for mu
-_STEP, _CLOSE = 0.25, 2.0**-12  # of the search for epsilon
+_STEP, _PARTS = 0.25, 2**10  # of the search for epsilon, and the parts of a step
+_NEAR = 1e-9  # relative tolerance of S
 _LOWEST, _LEAST_MU = -30.0, 1e-6  # where searches begin
 
 
@@ -129,6 +130,18 @@ class Ordered:
             self._known = epsilon, laws
         pairs = zip(counts.tolist(), self._known[1], strict=True)
         return np.array([law[min(max(0, c - first), law.size - 1)] for c, (first, law) in pairs])
+
+    def reach(self, level: float) -> float:
+        """Return the largest epsilon at which the tail of some ``found`` is at most ``level``."""
+        if isinstance(self.chances, np.ndarray):
+            return largest_refuted(
+                lambda e: float(self.tails(e, self.found).min()), level, _NEAR, start=_LOWEST
+            )
+        some = self.found > 0
+        p = special.betaincinv(self.found[some], (self.ends - self.found)[some] + 1, level)
+        most = float(special.logit(p).max(initial=-math.inf) - log_odds(self.chances))
+        # of the same steps as the search
+        return largest_refuted(lambda e: float(e > most), 0.5, _NEAR, start=_LOWEST)
 
     def least(self, epsilon: float, level: float) -> IntArray:
         """Return the least count at each end whose tail is at most ``level``, by bisection."""
@@ -223,17 +236,13 @@ class SweepTest:
     epsilon: float
     best: tuple[int, int]
     spent: Spent
+    most: Spent  # the same or more, at once
 
     @classmethod
     def of(cls, runs: tuple[Ordered, ...], alpha: float, spent: Spent | None = None) -> SweepTest:
         """Find S; without ``spent`` all guesses have one chance, and Lambda is the cost."""
         levels = [alpha / (1.0 if i == 0 else _SIDES) for i in range(len(runs))]
-        each = [
-            largest_refuted(
-                lambda e, r=run: float(r.tails(e, r.found).min()), level, 1e-9, start=_LOWEST
-            )
-            for run, level in zip(runs, levels, strict=True)
-        ]
+        each = [run.reach(level) for run, level in zip(runs, levels, strict=True)]
         at = int(first_largest(np.array(each)))
         # Rounding may make the event larger, never smaller; without an S it is certain.
         least = tuple(
@@ -241,14 +250,16 @@ class SweepTest:
             for run, level in zip(runs, levels, strict=True)
         )
 
+        def most(epsilon: float) -> float:
+            # Of a release that chooses whom to guess, those left out count as well.
+            return runs[0].canaries / (1.0 + math.exp(float(log_odds(runs[0].chances)) + epsilon))
+
         def by_blocks(epsilon: float) -> float:
             each = [r.largest_lambda(epsilon, c) for r, c in zip(runs, least, strict=True)]
-            odds = math.exp(float(log_odds(runs[0].chances)) + epsilon)
-            # Of a release that chooses whom to guess, those left out count as well.
-            return runs[0].canaries * min(sum(each), 1.0 / (1.0 + odds))
+            return min(runs[0].canaries * sum(each), most(epsilon))
 
         best = at, int(runs[at].tails(each[at], runs[at].found).argmin())
-        return cls(runs, least, each[at], best, spent or by_blocks)
+        return cls(runs, least, each[at], best, spent or by_blocks, spent or most)
 
     def chance(self, epsilon: float) -> float:
         """Bound the chance of the event under independent guesses: the sum of those of its runs."""
@@ -265,18 +276,35 @@ class SweepTest:
 
         Any one may be taken: see the module. The search goes from S down, or up.
         """
+        p_value = cache(lambda e: self._near(e, delta, alpha))
         low = max(0.0, self.epsilon)
-        while self.p_value(low, delta) > alpha:
+        while p_value(low) > alpha:
             if low == 0:
                 return 0.0
             low = max(0.0, low - _STEP)
-        high = low + _STEP
-        while self.p_value(high, delta) <= alpha:
-            low, high = high, high + _STEP
-        while high - low > _CLOSE:
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.p_value(middle, delta) <= alpha else (low, middle)
-        return low
+        while p_value(low + _STEP) <= alpha:
+            low += _STEP
+        start, at, end, turn = low, 0, _PARTS, 0
+        below, above = p_value(low), p_value(low + _STEP)
+        while end - at > 1:
+            # by the logarithms at both ends, and every third time by halves
+            share, turn = 0.5, turn + 1
+            if turn % 3 and 0 < below < above:
+                share = math.log(alpha / below) / math.log(above / below)
+            middle = min(end - 1, max(at + 1, round(at + share * (end - at))))
+            if (found := p_value(start + _STEP * middle / _PARTS)) <= alpha:
+                at, below = middle, found
+            else:
+                end, above = middle, found
+        return start + _STEP * at / _PARTS
+
+    def _near(self, epsilon: float, delta: float, alpha: float) -> float:
+        """Bound the chance of the event, exactly only where that decides about ``alpha``."""
+        chance = self.chance(epsilon)
+        most = min(1.0, chance + (delta * self.most(epsilon) if delta > 0 else 0.0))
+        if delta == 0 or chance > alpha or most <= alpha:
+            return most
+        return min(1.0, chance + delta * self.spent(epsilon))
 
     def largest_mu(self, alpha: float) -> float:
         """Return the largest mu whose p-value at the best of some points is at most ``alpha``."""

@@ -42,6 +42,7 @@ from narcissus._validation import integer, positive
 from narcissus.errors import InputError
 from narcissus.extraction.files import DataSet, refuse_pickle
 from narcissus.extraction.images import CaptionedImages
+from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of
 from narcissus.extraction.language_models import (
     LARGEST_TEXT,
     device_of,
@@ -49,7 +50,7 @@ from narcissus.extraction.language_models import (
     silent,
 )
 from narcissus.extraction.relations import nearest_other, printed
-from narcissus.observer import Observer
+from narcissus.observer import SILENT, Observer
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -575,6 +576,9 @@ def attempts_of(
     samples: int = 40,
     keep: int = 1,
     entropy: int = 0,
+    store: Keeps | None = None,
+    named: str = "",
+    observer: Observer = SILENT,
 ) -> dict[str, FloatArray]:
     """Sample a model for each caption, and keep the outputs that repeat.
 
@@ -585,18 +589,34 @@ def attempts_of(
     samples, keep: images drawn for a caption, and attempts kept: the densest places, each the mean
         of its neighbourhood.
     entropy: of the samples' initial noise.
+    store, named: where the attempts for a caption are kept as they end, and what the model is.
+    observer: who is told how many captions are done.
     """
-    found: dict[str, FloatArray] = {}
-    for caption in sorted(set(captions)):
-        key = int.from_bytes(hashlib.sha256(caption.encode()).digest()[:4], "little")
-        found[caption] = densest_samples(
-            _OneCaption(model, caption),
-            samples=integer("samples", samples, low=1),
-            radius=relation.close * math.sqrt(pixels),
-            keep=integer("keep", keep, low=1),
-            rng=child(entropy, key),
-        )
-    return found
+    every = sorted(set(captions))
+    samples, keep = integer("samples", samples, low=1), integer("keep", keep, low=1)
+    radius = relation.close * math.sqrt(pixels)
+
+    def attempt(number: int) -> Kept:
+        key = int.from_bytes(hashlib.sha256(every[number].encode()).digest()[:4], "little")
+        return {
+            "attempts": densest_samples(
+                _OneCaption(model, every[number]),
+                samples=samples,
+                radius=radius,
+                keep=keep,
+                rng=child(entropy, key),
+            )
+        }
+
+    def fits(_: int, found: Kept) -> bool:
+        rows = found["attempts"]
+        return rows.dtype == np.float64 and rows.ndim == 2 and rows.shape[1] == pixels
+
+    batches = [(key_of(named, samples, radius, keep, str(entropy), one), 1) for one in every]
+    found = in_batches(
+        store, batches, attempt, fits, what="ask for captions", observer=observer, shown=1
+    )
+    return {caption: one["attempts"] for caption, one in zip(every, found, strict=True)}
 
 
 def nearest_attempt(images: CaptionedImages, attempts: Attempts) -> FloatArray:

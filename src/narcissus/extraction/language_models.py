@@ -14,26 +14,27 @@ import hashlib
 import json
 import math
 import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from narcissus._files import file_size, parsing, read_bytes
+from narcissus._files import file_size, files_digest, parsing, read_bytes
 from narcissus._optional import optional
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
-from narcissus.errors import InputError
+from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.extraction.files import refuse_links, refuse_pickle, trained_once
+from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
 from narcissus.extraction.recovered import Completes, TextDocument
+from narcissus.extraction.training import descend
 from narcissus.observer import SILENT, Observer
 from narcissus.priors.secrets import MOST, SecretPrior, read_values
 
@@ -49,7 +50,6 @@ _IGNORED = -100  # labels that PyTorch's loss leaves out
 _LEAST_LOG, _LEAST_SPREAD = -1e9, 1e-12  # nats, and nats squared
 _LEAST_FREE = 2**28  # bytes that scoring may always take
 _BYTES = 12  # for each number that a model gives, and what is computed of it
-_SHOWN = 20_000  # tokens from which on progress is shown
 _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
 
 
@@ -125,6 +125,10 @@ def silent(transformers: Any) -> collections.abc.Generator[None]:
             logging.enable_progress_bar()
 
 
+_CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "context_length")
+"""What the settings of a model call the length of its context."""
+
+
 class HuggingFaceGenerator:
     """A causal language model and its tokenizer (extra ``language``).
 
@@ -134,7 +138,9 @@ class HuggingFaceGenerator:
     """
 
     observer: Observer = SILENT
-    """Who is told of long scoring."""
+    """Who is told of long sampling and scoring."""
+    store: Keeps | None = None
+    """Where batches are kept as they end; those of an earlier run are taken again."""
 
     def __init__(self, folder: Path | str, *, device: str | None = None, batch: int = 32) -> None:
         self._path = path = Path(folder)
@@ -159,7 +165,11 @@ class HuggingFaceGenerator:
                 f"{missing[0]}: save it whole, with `save_pretrained`"
             )
         self._vocabulary = self._model.get_input_embeddings().num_embeddings
-        if (most := max(self._tokenizer.get_vocab().values(), default=0)) >= self._vocabulary:
+        # special ones beyond the model, such as a padding token added later, end no text
+        special = set(self._tokenizer.all_special_tokens)
+        words = self._tokenizer.get_vocab().items()
+        most = max((number for word, number in words if word not in special), default=0)
+        if most >= self._vocabulary:
             raise InputError(
                 f"the tokenizer in {path} does not fit its model: it numbers tokens up to "
                 f"{most:,}, and the model has {self._vocabulary:,}, from 0 on; copy the tokenizer "
@@ -171,33 +181,98 @@ class HuggingFaceGenerator:
         start = self._tokenizer.bos_token_id
         if start is None:
             start = self._tokenizer.eos_token_id
-        if start is None:
+        if start is None or start >= self._vocabulary:
             raise InputError(f"the tokenizer in {path} has no token for the start of a text")
         self._start: int = start
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
-        """Draw texts from the start token, without any sharpening."""
+        """Draw texts from the start token, of at most ``length`` tokens and the model's context."""
         torch = self._torch
-        count, length = integer("count", count, low=1), integer("length", length, low=1)
+        count = integer("count", count, low=1)
+        length = min(integer("length", length, low=1), self.context)
         texts: list[str] = []
         seed = int(generator(rng).integers(2**63))
-        with torch.no_grad(), torch.random.fork_rng(), silent(self._transformers):
+        rows = [min(self._batch, count - begin) for begin in range(0, count, self._batch)]
+
+        def draw(number: int) -> Kept:
+            start = torch.full((rows[number], 1), self._start, device=self.device)
+            drawn = self._model.generate(
+                start,
+                attention_mask=torch.ones_like(start),
+                do_sample=True,
+                top_k=0,
+                top_p=1.0,
+                temperature=1.0,
+                max_new_tokens=length,
+                pad_token_id=self._start,
+            )
+            return {"tokens": drawn[:, 1:].cpu().numpy(), "random": self._random()}
+
+        def fits(number: int, found: Kept) -> bool:
+            alike = found["random"].shape == now.shape and found["random"].dtype == now.dtype
+            return alike and tokens_fit(found["tokens"], rows[number], self._vocabulary)
+
+        batches = [
+            (self._key("sample", seed, length, self._batch, number, one), one * length)
+            for number, one in enumerate(rows)
+        ]
+        with torch.random.fork_rng(), self._running():
             torch.manual_seed(seed)
-            while len(texts) < count:
-                rows = min(self._batch, count - len(texts))
-                start = torch.full((rows, 1), self._start, device=self.device)
-                drawn = self._model.generate(
-                    start,
-                    attention_mask=torch.ones_like(start),
-                    do_sample=True,
-                    top_k=0,
-                    top_p=1.0,
-                    temperature=1.0,
-                    max_new_tokens=length,
-                    pad_token_id=self._start,
-                )
-                texts += self._tokenizer.batch_decode(drawn[:, 1:], skip_special_tokens=True)
+            now = self._random()
+            for found in self._in_batches(batches, draw, fits, "sample texts, in tokens"):
+                self._go_on(found["random"])  # as the batch left it, if it was kept
+                tokens = found["tokens"].tolist()
+                texts += self._tokenizer.batch_decode(tokens, skip_special_tokens=True)
         return texts
+
+    @contextmanager
+    def _running(self) -> collections.abc.Generator[None]:
+        """Explain what the model's own code meets."""
+        torch = self._torch
+        try:
+            with torch.no_grad(), silent(self._transformers):
+                yield
+        except torch.OutOfMemoryError as error:
+            raise TooLargeError(
+                f"the model in {self._path} does not fit into the memory of {self.device} with "
+                f"{self._batch} texts at a time: choose a smaller `batch`"
+            ) from error
+        except NarcissusError:
+            raise
+        except (RuntimeError, ValueError, TypeError, LookupError, AttributeError) as error:
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise InputError(f"the model in {self._path} cannot be run: {said}") from error
+
+    def _random(self) -> NDArray[np.uint8]:
+        """Return the state of the generator of random numbers that sampling uses."""
+        cuda = self.device.startswith("cuda")
+        state = self._torch.cuda.get_rng_state(self.device) if cuda else self._torch.get_rng_state()
+        return state.numpy().copy()
+
+    def _go_on(self, state: NDArray[np.uint8]) -> None:
+        found = self._torch.from_numpy(state.copy())
+        if self.device.startswith("cuda"):
+            self._torch.cuda.set_rng_state(found, self.device)
+        else:
+            self._torch.set_rng_state(found)
+
+    @cached_property
+    def _named(self) -> list[str]:
+        """What numbers depend on besides what is asked."""
+        files = [*self._path.glob("*.safetensors"), *self._path.glob("*.json")]
+        return [files_digest(files), str(self._torch.__version__), self.device]
+
+    def _key(self, *asked: Any) -> str:
+        return "" if self.store is None else key_of(self._named, *asked)
+
+    def _in_batches(
+        self,
+        batches: Sequence[tuple[str, int]],
+        make: Callable[[int], Kept],
+        fits: Callable[[int, Kept], bool],
+        what: str,
+    ) -> collections.abc.Iterator[Kept]:
+        return in_batches(self.store, batches, make, fits, what=what, observer=self.observer)
 
     def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
         """Return the likeliest continuation of each prompt, token by token (greedily).
@@ -207,19 +282,23 @@ class HuggingFaceGenerator:
         pass its own first tokens. ``length`` is the most tokens of a continuation.
         """
         torch = self._torch
-        length = integer("length", length, low=1)
-        continuations: list[list[int]] = []
-        kept = max(1, self.context - length)
-        for begin in range(0, len(prompts), self._batch):
-            ids = [list(one)[-kept:] for one in prompts[begin : begin + self._batch]]
-            width = max(map(len, ids))
+        length = self._within_context(integer("length", length, low=1))
+        kept = self.context - length
+        asked = [
+            [list(one)[-kept:] for one in prompts[begin : begin + self._batch]]
+            for begin in range(0, len(prompts), self._batch)
+        ]
+
+        def go_on(number: int) -> Kept:
+            width = max(map(len, asked[number]))
             # on the left, so that what is generated follows the prompt
-            padding = [[self._start] * (width - len(row)) for row in ids]
-            rows = [[*pad, self._start, *row] for pad, row in zip(padding, ids, strict=True)]
-            mask = [
-                [0] * len(pad) + [1] * (len(row) + 1) for pad, row in zip(padding, ids, strict=True)
+            padding = [width - len(row) for row in asked[number]]
+            rows = [
+                [*[self._start] * (pad + 1), *row]
+                for pad, row in zip(padding, asked[number], strict=True)
             ]
-            with torch.no_grad(), silent(self._transformers):
+            mask = [[0] * pad + [1] * (width + 1 - pad) for pad in padding]
+            with self._running():
                 found = self._model.generate(
                     torch.tensor(rows, device=self.device),
                     attention_mask=torch.tensor(mask, device=self.device),
@@ -227,12 +306,32 @@ class HuggingFaceGenerator:
                     max_new_tokens=length,
                     pad_token_id=self._start,
                 )
-            continuations += found[:, width + 1 :].tolist()
-        return continuations
+            return {"tokens": found[:, width + 1 :].cpu().numpy()}
+
+        def fits(number: int, found: Kept) -> bool:
+            return tokens_fit(found["tokens"], len(asked[number]), self._vocabulary)
+
+        batches = [(self._key("following", length, ids), length * len(ids)) for ids in asked]
+        every = self._in_batches(batches, go_on, fits, "continue texts, in tokens")
+        return [row for found in every for row in found["tokens"].tolist()]
+
+    def _within_context(self, length: int) -> int:
+        """Refuse more tokens than follow a prompt of one."""
+        if length >= self.context:
+            raise InputError(
+                f"the model in {self._path} goes on by {self.context - 1} tokens at most, "
+                f"and {length:,} are asked for"
+            )
+        return length
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
-        return self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        found = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        if max(found, default=0) >= self._vocabulary:
+            raise InputError(
+                f"a text holds a special token that the model in {self._path} does not have"
+            )
+        return found
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, without special ones."""
@@ -243,7 +342,9 @@ class HuggingFaceGenerator:
     @property
     def context(self) -> int:
         """Longest context in tokens, without the start token."""
-        return int(getattr(self._model.config, "max_position_embeddings", 1024)) - 1
+        config = self._model.config
+        named = [getattr(config, name, None) for name in _CONTEXT]
+        return next((size for size in named if isinstance(size, int) and size > 2), 1024) - 1
 
     @property
     def parameters(self) -> int:
@@ -255,7 +356,7 @@ class HuggingFaceGenerator:
 
         Texts beyond the model's context are scored in pieces, each after the start token.
         """
-        return self._of_texts(texts, lambda chosen, _: -chosen.sum()[None])
+        return self._of_texts(texts, lambda chosen, _: -chosen.sum()[None], "likelihood")
 
     def least_likely(
         self, texts: Sequence[str], *, share: float = 0.2
@@ -280,7 +381,7 @@ class HuggingFaceGenerator:
             both = self._torch.stack([least(chosen), least((chosen - mean) / spread)])
             return both * len(chosen)
 
-        sums, tokens = self._of_texts(texts, ask)
+        sums, tokens = self._of_texts(texts, ask, f"least likely {share}")
         return sums[:, 0] / tokens, sums[:, 1] / tokens
 
     def log_chances(
@@ -296,10 +397,7 @@ class HuggingFaceGenerator:
         temperature, top_k: of the sampling; ``top_k = 1`` is greedy.
         """
         sizes = list(map(len, targets))
-        if max(sizes, default=0) >= self.context:
-            raise InputError(
-                f"the model in {self._path} goes on by {self.context - 1} tokens at most"
-            )
+        self._within_context(max(sizes, default=0))
         rows = [[*one, *to][-self.context :] for one, to in zip(prompts, targets, strict=True)]
 
         def ask(number: int, tokens: Any, logits: Any) -> Any:
@@ -312,14 +410,16 @@ class HuggingFaceGenerator:
             logs = self._torch.log_softmax(logits, -1)
             return logs.gather(1, tokens[-sizes[number] :, None]).sum()[None]
 
-        return self._each(rows, ask).ravel()
+        asked = "" if self.store is None else key_of("chances", temperature, top_k, sizes)
+        return self._each(rows, ask, asked).ravel()
 
     def _of_texts(
-        self, texts: Sequence[str], ask: Callable[[Any, Any], Any]
+        self, texts: Sequence[str], ask: Callable[[Any, Any], Any], asked: str
     ) -> tuple[FloatArray, FloatArray]:
         """Sum what is asked of the pieces of texts; return it with the numbers of tokens.
 
         ask: given the tokens' log-likelihoods, and those of the vocabulary at each of them.
+        asked: its name, by which batches are kept.
         """
         owners: list[int] = []
         pieces: list[list[int]] = []
@@ -335,39 +435,51 @@ class HuggingFaceGenerator:
             logs = self._torch.log_softmax(logits, -1)
             return ask(logs.gather(1, tokens[:, None])[:, 0], logs)
 
-        found = self._each(pieces, of_piece)
+        found = self._each(pieces, of_piece, asked)
         sums, tokens = np.zeros((len(texts), *found.shape[1:])), np.zeros(len(texts))
         np.add.at(sums, owners, found)
         np.add.at(tokens, owners, [len(one) for one in pieces])
         return (sums[:, 0] if sums.shape[1:] == (1,) else sums), tokens
 
     def _each(
-        self, pieces: Sequence[Sequence[int]], ask: Callable[[int, Any, Any], Any]
+        self, pieces: Sequence[Sequence[int]], ask: Callable[[int, Any, Any], Any], asked: str
     ) -> FloatArray:
         """Ask something of every piece: its number, tokens, and logits (tokens, vocabulary)."""
         torch = self._torch
         # those of about the same length together: little is lost on padding
         order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
-        found: list[Any] = [None] * len(pieces)
-        total, began = sum(map(len, pieces)), time.monotonic()
-        shown = self.observer if total >= _SHOWN else SILENT
-        shown.start("score texts, in tokens", total)
-        begin = 0
+        chosen: list[list[int]] = []
+        begin, most = 0, self._at_once()
         while batch := order[begin : begin + self._batch]:
-            batch = batch[: max(1, self._at_once() // (1 + len(pieces[batch[-1]])))]
-            begin += len(batch)
-            ids = [[self._start, *pieces[place]] for place in batch]
+            chosen.append(batch[: max(1, most // (1 + len(pieces[batch[-1]])))])
+            begin += len(chosen[-1])
+
+        def score(number: int) -> Kept:
+            ids = [[self._start, *pieces[place]] for place in chosen[number]]
             tokens = _padded(torch, ids, self._start).to(self.device)
             mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self.device)
-            with torch.no_grad(), silent(self._transformers):
+            scores: list[Any] = []
+            with self._running():
                 logits = self._model(tokens, attention_mask=mask).logits
-                for row, place in enumerate(batch):
+                for row, place in enumerate(chosen[number]):
                     size = len(pieces[place])
-                    asked = tokens[row, 1 : size + 1], logits[row, :size].double()
-                    found[place] = ask(place, *asked).cpu().numpy()
-            shown.advance(sum(len(pieces[place]) for place in batch))
-        shown.finish()
-        shown.note(f"scored {total / max(1e-3, time.monotonic() - began):,.0f} tokens a second")
+                    given = tokens[row, 1 : size + 1], logits[row, :size].double()
+                    scores.append(ask(place, *given).cpu().numpy())
+            return {"scores": np.array(scores, dtype=np.float64)}
+
+        def fits(number: int, found: Kept) -> bool:
+            scores = found["scores"]
+            return scores.dtype == np.float64 and scores.shape[:1] == (len(chosen[number]),)
+
+        batches = [
+            (self._key(asked, [pieces[i] for i in batch]), sum(len(pieces[i]) for i in batch))
+            for batch in chosen
+        ]
+        found: list[Any] = [None] * len(pieces)
+        every = self._in_batches(batches, score, fits, "score texts, in tokens")
+        for batch, one in zip(chosen, every, strict=True):
+            for place, scores in zip(batch, one["scores"], strict=True):
+                found[place] = scores
         scores = np.array(found, dtype=np.float64)
         if np.isnan(scores).any():
             raise InputError(
@@ -650,39 +762,6 @@ class TransformerTraining(HasModels):
         ids, labels = (_padded(torch, rows, fill).to(device) for fill in (TOKENS - 1, _IGNORED))
         mask = _padded(torch, [[1] * len(row) for row in rows], 0).to(device)
         return model(ids, attention_mask=mask, labels=labels).loss
-
-
-def descend(
-    torch: Any,
-    optimiser: Any,
-    loss_of: Callable[[NDArray[np.int64]], Any],
-    examples: ArrayLike,
-    what: str,
-    *,
-    epochs: int,
-    batch: int,
-    random: np.random.Generator,
-    observer: Observer,
-) -> None:
-    """Minimise a loss over batches of examples; the rate falls to a tenth along a cosine."""
-    order = np.asarray(examples, dtype=np.int64)
-    steps = -(-len(order) // batch) * epochs
-    (group,) = optimiser.param_groups
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
-        optimiser, steps, eta_min=group["lr"] / 10
-    )
-    observer.start(f"train {what}", steps)
-    for _ in range(epochs):
-        shuffled = random.permutation(order)
-        for begin in range(0, len(order), batch):
-            loss = loss_of(shuffled[begin : begin + batch])
-            optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(group["params"], 1.0)
-            optimiser.step()
-            schedule.step()
-            observer.advance()
-    observer.finish()
 
 
 def write_tokenizer(folder: Path, context: int) -> None:

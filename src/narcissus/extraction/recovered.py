@@ -19,7 +19,6 @@ Narcissus theory 1 **[new]**.
 
 from __future__ import annotations
 
-import math
 import zlib
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -33,7 +32,7 @@ import scipy
 from numpy.typing import NDArray
 
 from narcissus._files import file_size, read_bytes
-from narcissus._validation import fraction, integer
+from narcissus._validation import integer
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson
 from narcissus.extraction.ngram import Generator
@@ -460,39 +459,3 @@ def membership_scores(
     if bad := [name for name, values in found.items() if np.isnan(values).any()]:
         raise InputError(f"the model's score `{bad[0]}` of a document is NaN: no number")
     return found
-
-
-@dataclass(frozen=True)
-class ToldAt:
-    """Documents recognised with few false alarms."""
-
-    rate: float  # largest share of false alarms: fresh documents above the threshold
-    # at most ``rate`` of fresh documents score above it, at the level; None: too few of them
-    threshold: float | None
-    told: float | None  # share of training documents above it; None: too few fresh documents
-    needed: int  # least number of fresh documents
-
-
-def tpr_at_fpr(
-    trained: FloatArray, fresh: FloatArray, rate: float, *, confidence: float = 0.95
-) -> ToldAt:
-    """Recognise training documents by a threshold with few false alarms.
-
-    trained, fresh: scores of training documents and of unseen ones, which are independent of the
-        rest.
-    rate: largest share of false alarms, in (0, 1).
-
-    >>> tpr_at_fpr(np.arange(50.0, 150), np.arange(100.0), 0.1)
-    ToldAt(rate=0.1, threshold=95.0, told=0.54, needed=29)
-    """
-    level, share = fraction("confidence", confidence), fraction("rate", rate)
-    needed = math.ceil(math.log(1 - level) / math.log1p(-share))
-    m = len(fresh)
-    # Above the r-th largest score are more than the rate only if fewer than r scores are among the
-    # largest of the whole distribution that the rate leaves.
-    chances = scipy.stats.binom.cdf(np.arange(m), m, share)
-    r = int(np.searchsorted(chances, 1 - level, side="right"))
-    if r == 0:
-        return ToldAt(rate, None, None, max(needed, m + 1))
-    threshold = float(np.sort(fresh)[m - r])
-    return ToldAt(rate, threshold, float(np.mean(trained > threshold)), needed)

@@ -20,7 +20,6 @@ from typing import Any, Self
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft
 
 from narcissus._number_table import NumberTable, read_number_table
 from narcissus._optional import optional
@@ -648,8 +647,8 @@ def _lost(pmf: Any, times: int, whole: Any, size: int) -> float:
     """
     step = pmf.to_dense_pmf()
     mass = np.asarray(step._probs, dtype=np.float64)
-    points = fft.next_fast_len(max(size, step.size), real=True)
-    powers = float((np.abs(fft.fft(mass, points)) ** (times - 1)).sum())
+    points = scipy.fft.next_fast_len(max(size, step.size), real=True)
+    powers = float((np.abs(scipy.fft.fft(mass, points)) ** (times - 1)).sum())
     spread = min(powers, math.sqrt(points) * float(np.linalg.norm(mass)))
     transforms = (times + 5) * 4 * _EPS * math.log2(2 * points) * spread
     loss = (step._lower_loss + np.arange(mass.size)) * step._discretization

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, special
 
 from narcissus._validation import between, non_negative, probability, real
 from narcissus.errors import InputError
@@ -37,7 +37,7 @@ def randomized_response_profile(epsilon: FloatArray, epsilon_0: float) -> FloatA
     """
     with np.errstate(over="ignore"):
         floor = -np.expm1(epsilon)
-        middle = -np.expm1(epsilon - epsilon_0) * special.expit(epsilon_0)
+        middle = -np.expm1(epsilon - epsilon_0) / (1.0 + math.exp(-epsilon_0))
     return np.maximum(np.maximum(floor, middle), 0.0)
 
 
@@ -218,7 +218,7 @@ class GaussianDP(Guarantee, mu=non_negative):
             high += 1.0
         while excess(low) > 0:
             low -= 1.0
-        root = optimize.brentq(excess, low, high, xtol=1e-15, rtol=1e-15, maxiter=500)
+        root = scipy.optimize.brentq(excess, low, high, xtol=1e-15, rtol=1e-15, maxiter=500)
         return cls(math.exp(root), adjacency=adjacency)
 
     def profile(self, epsilon: ArrayLike) -> FloatArray:
@@ -227,15 +227,15 @@ class GaussianDP(Guarantee, mu=non_negative):
 
     def power(self, alpha: ArrayLike) -> FloatArray:
         """Return ``Phi(Phi^-1(alpha) + mu)``; any shape."""
-        return special.ndtr(special.ndtri(alphas(alpha)) + self.mu)
+        return scipy.special.ndtr(scipy.special.ndtri(alphas(alpha)) + self.mu)
 
     def trade_off(self, alpha: ArrayLike) -> FloatArray:
         """Return ``Phi(Phi^-1(1 - alpha) - mu)``; any shape."""
-        return special.ndtr(-special.ndtri(alphas(alpha)) - self.mu)
+        return scipy.special.ndtr(-scipy.special.ndtri(alphas(alpha)) - self.mu)
 
     def least_alpha(self, power: ArrayLike) -> FloatArray:
         """Return ``Phi(Phi^-1(power) - mu)``; any shape."""
-        return special.ndtr(special.ndtri(alphas(power)) - self.mu)
+        return scipy.special.ndtr(scipy.special.ndtri(alphas(power)) - self.mu)
 
     def describe(self) -> str:
         return f"Gaussian DP with mu {self.mu:g} ({self.neighbours})"
@@ -266,7 +266,7 @@ def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
                 # M overflows far on the left, where Phi(-x) is near 1 and nothing cancels.
                 near = np.where(x < -1, 0.0, x)
                 positive = np.where(
-                    x < -1, special.ndtr(-x) - right, density * _mills(near) - right
+                    x < -1, scipy.special.ndtr(-x) - right, density * _mills(near) - right
                 )
             positive = np.where(density > 0, positive, np.where(x < 0, 1.0, 0.0))
     return mirrored(epsilon, positive)
@@ -274,7 +274,7 @@ def _profile(epsilon: FloatArray, mu: float) -> FloatArray:
 
 def _mills(x: FloatArray) -> FloatArray:
     """Compute the Mills ratio ``(1 - Phi(x)) / phi(x)``."""
-    return math.sqrt(math.pi / 2) * special.erfcx(x / _SQRT_2)
+    return math.sqrt(math.pi / 2) * scipy.special.erfcx(x / _SQRT_2)
 
 
 def _mills_slope(x: FloatArray) -> FloatArray:
@@ -344,17 +344,17 @@ def largest_rate(p: FloatArray, alpha: float, gamma: float, *, both: bool) -> Fl
     p = np.asarray(p, dtype=np.float64)
     inner = (p > 0) & (p < 1)
     rate = np.where(inner, p, 0.5)
-    low = special.logit(rate)
+    low = scipy.special.logit(rate)
     high = np.maximum(low, 40.0)
     limit = gamma * (1 + _ROUNDED[0] + _ROUNDED[1] * alpha)
     for _ in range(64):
         middle = (low + high) / 2
-        q = np.maximum(special.expit(middle), rate)
+        q = np.maximum(scipy.special.expit(middle), rate)
         allowed = bernoulli_divergence(q, rate, alpha) <= limit
         if both:
             allowed &= bernoulli_divergence(rate, q, alpha) <= limit
         low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
-    found = np.where(high >= 40.0, 1.0, np.maximum(special.expit(high), p))
+    found = np.where(high >= 40.0, 1.0, np.maximum(scipy.special.expit(high), p))
     return np.where(inner, found, p)
 
 
@@ -452,7 +452,7 @@ def _tangent_points(
     """
     if gamma == 0:
         return (0.0,), (0.0,)
-    a = special.expit(np.linspace(-60.0, 4.0, count))
+    a = scipy.special.expit(np.linspace(-60.0, 4.0, count))
     b = largest_rate(a, alpha, gamma, both=False)
     inside = (b > a) & (b < 1)
     a, b = a[inside], b[inside]
@@ -541,9 +541,9 @@ def as_gaussian(guarantee: Guarantee) -> GaussianDP:
     if isinstance(guarantee, PureDP):
         e = guarantee.epsilon
         if e < 1:  # the rate is near 1/2, whose distance from it is what counts
-            mu = math.sqrt(8) * float(special.erfinv(math.tanh(e / 2)))
+            mu = math.sqrt(8) * float(scipy.special.erfinv(math.tanh(e / 2)))
         else:  # of the small rate: Phi^-1 of one near 1 loses its digits
-            mu = -2.0 * float(special.ndtri_exp(special.log_expit(-e)))
+            mu = -2.0 * float(scipy.special.ndtri_exp(scipy.special.log_expit(-e)))
         return GaussianDP(mu, **guarantee.around)
     raise _refused(guarantee, "Gaussian DP")
 
@@ -563,7 +563,7 @@ def as_renyi(guarantee: Guarantee, alpha: float) -> RenyiDP:
         return RenyiDP(a, guarantee.gamma, **guarantee.around)
     if isinstance(guarantee, PureDP):
         e = guarantee.epsilon
-        coins = np.asarray(special.expit(e)), np.asarray(special.expit(-e))
+        coins = np.asarray(scipy.special.expit(e)), np.asarray(scipy.special.expit(-e))
         gamma = float(bernoulli_divergence(*coins, a, math.tanh(e / 2)))
         return RenyiDP(a, min(max(gamma, 0.0), e), **guarantee.around)
     rho = _rho(guarantee)

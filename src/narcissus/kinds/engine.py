@@ -143,11 +143,14 @@ class Kind(Generic[StudyT, WorkT]):
         self.prepare(study, folder, RunOptions(0, observer))
 
     def play(self, study: StudyT, folder: Path, options: RunOptions) -> Outcome:
+        options.observer.start("reading and checking", 0)
         work = self.prepare(study, folder, options)
         if (cost := self.cost(work, options)) is not None:
             seconds, words = cost
             agree(seconds, words, hours=options.hours, observer=options.observer)
-        return self.outcome(work, self.measure(work, self._done(work, options), options))
+        done = self._done(work, options)
+        options.observer.start("drawing conclusions", 0)
+        return self.outcome(work, self.measure(work, done, options))
 
     def outcome(self, work: PreparedWork[StudyT], findings: Findings) -> Outcome:
         case = self.judge(findings)
@@ -190,6 +193,17 @@ class Kind(Generic[StudyT, WorkT]):
         self, options: RunOptions, run: Any, identity: Mapping[str, object], *, workers: int
     ) -> Generator[tuple[TrialStore | None, Executor]]:
         """Yield the store of the results folder, if there is one, and who plays."""
+        with (
+            self.stored(options, identity) as store,
+            executor_of(options, run, workers=workers) as executor,
+        ):
+            yield store, executor
+
+    @contextmanager
+    def stored(
+        self, options: RunOptions, identity: Mapping[str, object]
+    ) -> Generator[TrialStore | None]:
+        """Yield the store of the results folder, if there is one."""
         with ExitStack() as stack:
             store = None
             if options.folder is not None:
@@ -200,7 +214,7 @@ class Kind(Generic[StudyT, WorkT]):
                     observer=options.observer,
                 )
                 store = stack.enter_context(kept)
-            yield store, stack.enter_context(executor_of(options, run, workers=workers))
+            yield store
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
         """Make findings of what a record holds, with what follows from it."""

@@ -7,6 +7,13 @@ from narcissus.membership.audit import (
     audit_membership,
     rates_across_models,
 )
+from narcissus.membership.blind import (
+    BlindBaseline,
+    blind_baseline,
+    blind_baselines,
+    read_points,
+)
+from narcissus.membership.reported import reported_rates
 from narcissus.membership.shadows import (
     SCALES,
     CoinDesign,
@@ -19,16 +26,21 @@ from narcissus.membership.shadows import (
 __all__ = [
     "ATTACKS",
     "SCALES",
+    "BlindBaseline",
     "CoinDesign",
     "MembershipAudit",
     "RateAcrossModels",
     "ShadowScores",
     "attack_scores",
     "audit_membership",
+    "blind_baseline",
+    "blind_baselines",
     "coin_design",
     "lira",
     "rates_across_models",
+    "read_points",
     "read_shadow_scores",
+    "reported_rates",
     "rmia",
     "shadow_scores",
 ]

@@ -37,6 +37,7 @@ from narcissus.evidence import (
 from narcissus.evidence.intervals import confidence_of_each, p_value_of_half, refused_by_half
 from narcissus.evidence.roc import RocBand, roc_band
 from narcissus.membership.attacks import ATTACKS, attack_scores
+from narcissus.membership.blind import BlindBaseline, blind_baselines
 from narcissus.membership.shadows import CoinDesign, ShadowScores, coin_design
 from narcissus.results import Approximate, Estimate, Grade, NotAssessed, Result, plain
 
@@ -164,25 +165,42 @@ class MembershipAudit(Result):
     assumptions: tuple[str, ...]  # assumptions of all results
     not_assessed: tuple[NotAssessed, ...]  # what could not be assessed
     canaries: Canaries  # canaries of the first fold's targets, as `refute_scores` takes them
+    blind: tuple[BlindBaseline, ...] = ()  # of the points, where there are some
+    base_rate: float | None = None  # share of members among those asked about, of precisions
 
     @property
     def grade(self) -> Grade:
-        """Grade of the refutation, 'sampled'; rates have separate grades."""
-        return "sampled"
+        """Grade of the refutation, 'sampled'; rates have separate grades.
+
+        'not assessed' where a classifier that never saw the model tells members from others.
+        """
+        return "not assessed" if any(one.told for one in self.blind) else "sampled"
+
+    @property
+    def precisions(self) -> tuple[Estimate | Approximate, ...]:
+        """`RocBand.precision_at` each of the requested rates; empty without a base rate."""
+        base = self.base_rate
+        return () if base is None else tuple(self.roc.precision_at(at, base) for at in self.at)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, each rate with its grade; no curve, no canaries."""
-        left_out = {"roc", "canaries"}
+        left_out = {"roc", "canaries", "blind"}
         names = [one.name for one in dataclasses.fields(self) if one.name not in left_out]
         found = {name: plain(getattr(self, name)) for name in names}
-        for name, rates in (("rates", self.rates), ("across", self.across)):
+        own = ("rates", self.rates), ("across", self.across), ("precisions", self.precisions)
+        for name, rates in own:
             found[name] = [{"grade": one.grade, **one.to_dict()} for one in rates]
-        return {"grade": self.grade, **found}
+        unseen = {f"{at:g}": self.roc.unseen(at) for at in self.at if not self.roc.sees(at)}
+        area = {"grade": self.roc.grade, **plain(self.roc.auc)}
+        blind = [{**one.model_dump(), "void": one.told} for one in self.blind]
+        return {"grade": self.grade, **found, "unseen": unseen, "auc": area, "blind": blind}
 
     def __str__(self) -> str:
         who = f"{self.attack} on {self.targets} of {self.models} models, {self.records} records"
         level = f"{100 * self.confidence:g}% confidence"
-        if self.epsilon > 0:
+        if self.grade == "not assessed":
+            head = " ".join(str(one) for one in self.blind if one.told)
+        elif self.epsilon > 0:
             head = (
                 f"REFUTED (sampled): {who}; with {level} the training is not "
                 f"({lower(self.epsilon)}, {self.delta:g})-DP nor better"
@@ -236,6 +254,7 @@ def audit_membership(
     delta: float = 0.0,
     confidence: float = 0.95,
     claimed: float = 0.0,
+    points: Any = None,
     rng: RandomSource = None,
 ) -> MembershipAudit:
     """Attack models with shadow models; report the refuted epsilon and the attack's rates.
@@ -247,6 +266,7 @@ def audit_membership(
         the others; as many as models: the jackknife.
     rates: false-positive rates at which the true-positive rate is bounded.
     delta, confidence, claimed: as in `narcissus.evidence.refute`.
+    points: the records themselves, as `blind_baselines` takes them.
     """
     one_of("attack", attack, ATTACKS)
     level, source = fraction("confidence", confidence), generator(rng)
@@ -273,6 +293,12 @@ def audit_membership(
         across = rates_across_models(
             data, parts[0], design, attack=attack, rates=rates, confidence=level
         )
+    blind: tuple[BlindBaseline, ...] = ()
+    if points is not None:
+        outside, tested = attack == "score" and len(parts) == 1, parts[0]
+        blind = blind_baselines(
+            data, points, tested, level=1 - level, outsiders=outside, rng=source
+        )
     return MembershipAudit(
         attack=attack,
         models=data.models,
@@ -295,6 +321,7 @@ def audit_membership(
         assumptions=_assumed(design, tests, curve),
         not_assessed=() if across else (missing,),
         canaries=found[0],
+        blind=blind,
     )
 
 

@@ -34,6 +34,7 @@ SCALES = ("score", "probability", "logit", "loss")
 """What a file's numbers are: any score, the probability of the right label, its logit, ``-log``."""
 _EDGE = 1e-12  # how near to 0 and 1 probabilities are taken
 _NEEDED = ("scores", "members")
+_ARRAYS = {".npz", ".npy", ".safetensors"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,9 @@ class ShadowScores:
     # model, shape (records,). 0: in none by design, an *outsider*.
     priors: FloatArray
     unit: str = "record"  # what a coin decides about, "record" or "cluster" of records
+    # number of the cluster of each record that was given, shape (given,); None: they are records
+    place: NDArray[np.intp] | None = None
+    names: tuple[str, ...] | None = None  # of the records of a table, in order
 
     @property
     def models(self) -> int:
@@ -131,7 +135,7 @@ def _by_cluster(data: ShadowScores, clusters: NDArray[np.generic]) -> ShadowScor
         )
     sums = np.stack([np.bincount(place, row) for row in data.scores])
     own = data.members[:, first], data.priors[first]
-    return ShadowScores(sums / np.bincount(place), *own, unit="cluster")
+    return ShadowScores(sums / np.bincount(place), *own, unit="cluster", place=place.ravel())
 
 
 def read_shadow_scores(
@@ -159,7 +163,7 @@ def read_shadow_scores(
         raise InputError(
             f"`members_path` goes with a .npy file of scores only, got {path}; drop it"
         )
-    if kind in {".npz", ".safetensors"}:
+    if kind in _ARRAYS - {".npy"}:
         found = {name: np.asarray(array) for name, array in arrays_of(path).items()}
     elif kind == ".npy":
         if members_path is None:
@@ -171,7 +175,7 @@ def read_shadow_scores(
             raise InputError(f"`members_path` must be a .npy file, got {other}")
         found = {"scores": arrays_of(path)[""], "members": arrays_of(other)[""]}
     else:
-        found = _pivoted(path, _table(path))
+        found = _pivoted(path, read_table(path))
     lacking = [name for name in _NEEDED if name not in found]
     if lacking:
         raise InputError(
@@ -181,7 +185,8 @@ def read_shadow_scores(
         )
     own = found.get("priors"), found.get("clusters")
     given = shadow_scores(found["scores"], found["members"], *own)
-    return replace(given, scores=_scaled(given.scores, scale, wanted))
+    names = tuple(found["names"].tolist()) if kind not in _ARRAYS else None
+    return replace(given, scores=_scaled(given.scores, scale, wanted), names=names)
 
 
 def _scaled(values: FloatArray, scale: str, wanted: str) -> FloatArray:
@@ -200,7 +205,7 @@ def _scaled(values: FloatArray, scale: str, wanted: str) -> FloatArray:
     return -loss - np.log(-np.expm1(-loss))
 
 
-def _table(path: Path) -> pd.DataFrame:
+def read_table(path: Path) -> pd.DataFrame:
     if path.suffix.lower() in {".parquet", ".pq"}:
         return read_parquet(path)
     with parsing(path, "a CSV table"), open_text(path) as file:
@@ -217,7 +222,7 @@ def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:
                 f"{', '.join(map(str, table.columns))}"
             )
     place, shape = _places(path, table)
-    found: dict[str, NDArray[np.generic]] = {}
+    found: dict[str, NDArray[np.generic]] = {"names": table["record"].astype(str).unique()}
     for name, column in (("scores", "score"), ("members", "member"), ("priors", "prior")):
         if column in table.columns:
             whole = np.empty(shape[0] * shape[1])

@@ -137,6 +137,20 @@ class FirstScreen:
         return {**asdict(self), "sentences": sentences}
 
 
+def voided(unit: str, unseen: str) -> Glance:
+    """Return the glance of a study whose points tell members from others without the model."""
+    return Glance(
+        unit=unit,
+        without=Reach("A classifier that never saw the model tells members from others."),
+        with_it=Reach("So an attack on the model may do no more than that."),
+        most=None,
+        unlimited="No number here is about what the model gives away.",
+        hardest="We cannot say who is hit hardest.",
+        unseen=unseen,
+        undecided="The comparison is void: members differ from others in ways that need no model.",
+    )
+
+
 GUESSED, MORE, REST, LIMIT = "■", "▲", "·", "|"
 
 

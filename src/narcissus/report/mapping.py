@@ -1,4 +1,4 @@
-"""Findings of a record beside what its readers must document: five frameworks, item by item.
+"""Findings of a record beside what its readers must document: frameworks, item by item.
 
 Help for documentation, no legal advice: an item that nothing in a record answers is "not
 assessed", with what would assess it. `docs/for-decisions.md` says where the items are from.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from narcissus.report.about import Answered, shown, subject_of
 from narcissus.report.brief import no_stronger
@@ -19,9 +18,6 @@ from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Grid, Page, Section, Text
 from narcissus.study.record import Record
 from narcissus.study.shareable import to_show
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -78,6 +74,16 @@ def _said(one: FrameworkItem, found: dict[str, Answered]) -> tuple[str, str]:
     return answer.text, "as stated" if grade is None else f"{SIGNS[grade]} {grade}"
 
 
+_ASKED_OF_A_MODEL = {
+    **dict.fromkeys(
+        ("classifier", "image-model", "language-model"), ("extraction", "queries", "model tests")
+    ),
+    "secrets": ("extraction", "model tests"),
+    "membership": ("model tests",),
+}
+"""Kinds of study about a model -> the findings that what they infer answers."""
+
+
 def answers(record: Record) -> dict[str, Answered]:
     """Return what a record says, by the names that items use; what it says nothing about is left
     out.
@@ -95,6 +101,8 @@ def answers(record: Record) -> dict[str, Answered]:
         **_testing(record),
         **layout.answers(record, case),
     }
+    if "inference" in found:
+        found |= dict.fromkeys(_ASKED_OF_A_MODEL.get(record.kind, ()), found["inference"])
     if subject.groups:
         found["worst"] = Answered(layout.glance(case).hardest, "sampled")
     if subject.limits:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from narcissus._outwards import lower, upper
 from narcissus.membership import MembershipAudit
-from narcissus.report.format import limits, number, percent
+from narcissus.membership.reported import RocCurve, area_row, rate_rows, reported_rates
+from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.leakage import Asked
 from narcissus.report.leakage.sheet import assessed, graded, method, sheet
-from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Section
-from narcissus.report.svg import BLUE, QUIET
+from narcissus.report.page import Block, Facts, Grid, Items, Page, Section
+from narcissus.report.roc import roc_figure, row_limits
+from narcissus.results import Grade
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
-
-    from narcissus.evidence.roc import RocBand
-
-_DRAWN = 200  # points of a curve that are drawn, evenly on a logarithmic scale
+_CALLED: dict[Grade, str] = dict.fromkeys(("sampled", "approximate", "not assessed"), "told")
 _NOT_COVERED = (
     "Attacks that use more than one number a model and record, or other shadow models.",
     "Whether other records, or models trained otherwise, are told more easily.",
@@ -29,30 +22,33 @@ _NOT_COVERED = (
 def membership_page(found: MembershipAudit, asked: Asked) -> Page:
     """Show what an attack with shadow models says."""
     level = f"{100 * found.confidence:g}% limits"
-    headline = (
+    headline = " ".join(str(one) for one in found.blind if one.told) or (
         f"With {100 * found.confidence:g}% confidence the training is not "
         f"({lower(found.epsilon, 3)}, {found.delta:g})-DP, nor better."
         if found.epsilon > 0
         else f"No epsilon is refuted at delta {found.delta:g}; that does not show that none could "
         "be."
     )
-    first, rate = found.at[0], found.rates[0]
+    # the least of the requested rates that can be seen, or the first
+    pairs = list(zip(found.at, found.rates, strict=True))
+    first, rate = min([p for p in pairs if found.roc.sees(p[0])] or pairs[:1], key=lambda p: p[0])
+    seen = found.roc.sees(first)
     verdict = assessed(
         headline,
-        "sampled",
+        found.grade,
         numbers=[
             (
                 "Epsilon refuted",
                 lower(found.epsilon, places=2),
                 f"delta {found.delta:g}",
-                "sampled",
+                found.grade,
             ),
-            ("mu refuted", lower(found.mu, places=2), "of Gaussian DP", "sampled"),
+            ("mu refuted", lower(found.mu, places=2), "of Gaussian DP", found.grade),
             (
                 f"Members told, {percent(first)} of others as well",
-                percent(rate.value),
-                f"{level} {limits(rate.low, rate.high)}",
-                rate.grade,
+                percent(rate.value) if seen else MISSING,
+                f"{level} {limits(rate.low, rate.high)}" if seen else found.roc.unseen(first),
+                rate.grade if seen else "not assessed",
             ),
         ],
     )
@@ -67,9 +63,9 @@ def membership_page(found: MembershipAudit, asked: Asked) -> Page:
                 "limits how often any attack names it. A third of the canaries chooses how many "
                 "are guessed, the others are counted. Folds that share models depend on each "
                 "other: half of them must refute, each at half the error.",
-                "Limits of the curve hold at all thresholds at once (beta limits of order "
-                "statistics that share the error). Rates over further models count a target as "
-                "one trial, at thresholds that the shadows alone have chosen.",
+                "Limits of the curve, its area and its precisions hold at once, by exact chances "
+                "that an order statistic crosses its limits. Rates over further models count a "
+                "target as one trial, at thresholds that the shadows alone have chosen.",
             ),
         ],
         asked,
@@ -97,29 +93,12 @@ def _facts(found: MembershipAudit) -> Facts:
 
 def _rates(found: MembershipAudit) -> list[Block]:
     level = f"{100 * found.confidence:g}%"
-    rows = [
-        [at, one.value, one.low, one.high] for at, one in zip(found.at, found.rates, strict=True)
-    ]
-    columns = ("False positives at most", "Members told", "At least", "At most")
-    table = Grid(
-        f"Over records; limits for all rates at once at {level}",
-        columns,
-        rows,
-        grades=[one.grade for one in found.rates],
-        percent=columns,
-    )
-    first, rate = found.at[0], found.rates[0]
+    name, rates = found.attack, reported_rates(found.at)
+    rows = [*rate_rows(name, found.roc, rates, found.base_rate, of=_CALLED)]
+    area = area_row(name, found.roc)
     blocks: list[Block] = [
-        Figure(
-            f"{percent(rate.value)} of members are told where {percent(first)} of others are "
-            "called in as well",
-            "The share of members called in against the share of others called in, both "
-            "logarithmic, with limits that hold at every point at once; the dashed line is what "
-            "guessing gives.",
-            lambda figure: _draw(figure, found.roc),
-            table,
-            name="roc",
-        )
+        roc_figure("Members told where others are called in", [RocCurve.of(name, found.roc)], rows),
+        Facts([("Area under the ROC curve", f"{percent(area.value)}, {row_limits(area)}")]),
     ]
     if found.across:
         heads = ("Aimed at", "Others called in", "Limits", "Members told", "Limits of these")
@@ -165,28 +144,3 @@ def _refuted(found: MembershipAudit) -> Grid:
         grades=graded("sampled", rows),
         folded=len(rows) > 8,
     )
-
-
-def _draw(figure: MplFigure, roc: RocBand) -> None:
-    """Draw the curve with its limits."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axes = figure.subplots()
-    least = 0.5 / max(roc.outside, roc.inside)
-    grid = np.geomspace(least, 1, _DRAWN)
-    at = [roc.tpr_at(float(x)) for x in grid]
-    low = np.array([one.low or 0.0 for one in at])
-    high = np.array([1.0 if one.high is None else one.high for one in at])
-    value = np.array([one.value for one in at])
-    axes.fill_between(
-        grid, low.clip(least), high.clip(least), color=BLUE, alpha=0.16, linewidth=0, step="post"
-    )
-    axes.step(grid, value.clip(least), where="post", color=BLUE, linewidth=1.6)
-    axes.plot([least, 1], [least, 1], color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
-    axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1.05))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:g}%"))
-        axis.set_minor_formatter(NullFormatter())
-    axes.grid(visible=True)
-    axes.set_xlabel("others called in", loc="left")
-    axes.set_ylabel("members called in")

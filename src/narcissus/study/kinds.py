@@ -56,6 +56,7 @@ class RunOptions:
     policy: Path | None = None
     internal: Path | None = None  # Where to write what is about single records; None: nowhere
     hours: float | None = None  # Longest time that was agreed to; None: any
+    looks: int | None = None  # Look at which a run ended for want of time, to play it again
     keyed: Callable[[str], str] = str  # Keys a digest of data (`narcissus.study.keyed`)
 
     def refuse_policy_and_records(self, studies: str, instead: str = "") -> None:

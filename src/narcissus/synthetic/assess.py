@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy
@@ -18,7 +18,8 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
-from narcissus.synthetic.files import MOST_CODES, GivenFiles, keys_of, measurements
+from narcissus.synthetic.copies import FileFacts, file_facts
+from narcissus.synthetic.files import MOST_CODES, Covers, GivenFiles, keys_of, measurements
 from narcissus.tables import Table
 from narcissus.tables.spelling import how_to_bin
 
@@ -27,6 +28,9 @@ SUBSETS = 20
 CLOSE = 1e-4
 """Distances that differ by less are one: they are sums that were rounded."""
 _BLOCK = 2**23  # distances that are held at a time
+NEAR = (1, 10)
+"""How many of the nearest rows vote."""
+Guesses: TypeAlias = "dict[tuple[Columns, int], Positions]"
 _FEW = 64  # values of a column up to which a product of matrices is quicker
 Columns = tuple[int, ...]
 SPLITS = 4
@@ -209,15 +213,20 @@ def compared(table: Table, crowd: Positions) -> tuple[Codes, Codes]:
 
 
 def distances(
-    table: Table, people: NDArray[np.int64], rows: NDArray[np.int64], columns: Sequence[int]
+    table: Table,
+    people: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    columns: Sequence[int],
+    coarse: Mapping[int, Covers] = {},
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Yield the distances of people from rows: a slice of people, and shape (people there, rows).
 
     A distance is the sum over the columns of 0 or 1 for texts, and for numbers of the difference
-    of their values, which are scaled to [0, 1] (Gower 1971, without dividing by the columns).
+    of their values, which are scaled to [0, 1] (Gower 1971, without dividing by the columns). A
+    coarse value of a row is no distance from the values that it stands for.
     """
-    few = [j for j in columns if table.sizes[j] <= _FEW]
-    many = [j for j in columns if table.sizes[j] > _FEW]
+    few = [j for j in columns if table.sizes[j] <= _FEW and j not in coarse]
+    many = [j for j in columns if j not in few]
     parts = [_apart(table, j)[:, table.codes[rows, j]] for j in few]
     towards = np.concatenate(parts) if parts else np.zeros((0, len(rows)), np.float32)
     starts = np.cumsum([0, *(table.sizes[j] for j in few)])
@@ -229,6 +238,10 @@ def distances(
             which[np.arange(len(some)), start + table.codes[some, j]] = 1
         found = which @ towards
         for j in many:
+            if j in coarse:
+                fine = coarse[j].codes
+                found += ~coarse[j].covers.T[np.ix_(fine[some], fine[rows])]
+                continue
             here, there = _numbers(table, j, some), _numbers(table, j, rows)
             if table.values[j] is None:
                 found += here[:, None] != there
@@ -251,16 +264,66 @@ def _apart(table: Table, column: int) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
+class NearRows:
+    """Votes of the nearest rows about several secrets, looked up once for the same people."""
+
+    files: GivenFiles
+    known: Sequence[int]  # positions of the columns by which rows are near
+    secrets: Sequence[Columns]  # positions of the columns of each secret
+    kept: dict[bytes, Guesses] = field(default_factory=dict[bytes, Guesses])
+
+    def guesses(self, people: Positions, rows: Positions) -> Guesses:
+        """Return, for each secret and number of neighbours, the place of each person's guess.
+
+        The place is among the sorted values that the rows have. Votes are of the nearest rows,
+        including all ties. For an empty secret it is the nearest row.
+        """
+        key = people.tobytes() + b"/" + rows.tobytes()
+        if key not in self.kept:
+            self.kept[key] = self._looked_up(people, rows)
+        return self.kept[key]
+
+    def _looked_up(self, people: Positions, rows: Positions) -> Guesses:
+        ballots: list[NDArray[np.float32]] = []
+        for secret in self.secrets:
+            keys = keys_of(self.files.table.codes[rows][:, list(secret)])
+            one = np.zeros((len(rows), int(keys.max()) + 1), np.float32)
+            one[np.arange(len(rows)), keys] = 1
+            ballots.append(one)
+        every = np.concatenate(ballots, axis=1)
+        ends = np.cumsum([one.shape[1] for one in ballots])[:-1]
+        # where votes tie, for the value that is more frequent in the file
+        frequent = every.sum(axis=0) / (2 * len(rows))
+        found: Guesses = {
+            (s, k): np.empty(len(people), np.int64) for s in self.secrets for k in NEAR
+        }
+        found[(), 1] = np.empty(len(people), np.int64)
+        for block, apart in distances(
+            self.files.table, people, rows, self.known, self.files.covers
+        ):
+            found[(), 1][block] = apart.argmin(axis=1)
+            for neighbours in NEAR:
+                place = min(neighbours, len(rows)) - 1
+                reach = np.partition(apart, place, axis=1)[:, [place]] if place else None
+                reach = apart.min(axis=1, keepdims=True) if reach is None else reach
+                votes = (apart <= reach + CLOSE).astype(np.float32) @ every + frequent
+                for secret, own in zip(self.secrets, np.split(votes, ends, axis=1), strict=True):
+                    found[secret, neighbours][block] = own.argmax(axis=1)
+        return found
+
+
+@dataclass(frozen=True)
 class Inference:
     """A guess of the joint value of some columns of a person who is known in others."""
 
     files: GivenFiles
-    unknown: Sequence[int]  # positions of the columns to guess; all must be right
+    unknown: Columns  # positions of the columns to guess; all must be right
     known: Sequence[int]  # positions of the columns that the attacker knows
+    near: NearRows  # of this secret, and perhaps of others
 
-    def attempts(self) -> dict[str, Callable[[Positions, Positions], Wins]]:
-        """Return the attacks by name: functions of ``(people, rows)`` that return the correct
-        guesses.
+    def attempts(self) -> dict[str, Callable[..., Wins]]:
+        """Return the attacks by name: functions of ``(people, rows)``, and perhaps of people whose
+        answers are right instead, that return the correct guesses.
         """
         return {
             "nearest record": partial(self._vote, neighbours=1),
@@ -268,32 +331,26 @@ class Inference:
             "naive Bayes": self._bayes,
         }
 
-    def _secrets(self, people: Positions, rows: Positions) -> tuple[Positions, Positions]:
-        """Return the joint values of people and rows as numbers from 0."""
-        codes = self.files.table.codes[np.concatenate([people, rows])]
-        keys = keys_of(codes[:, list(self.unknown)])
-        return keys[: len(people)], keys[len(people) :]
+    def secrets(self, *sides: Positions) -> list[Positions]:
+        """Return the joint values of the rows of each side, as numbers from 0."""
+        codes = self.files.table.codes[np.concatenate(sides)]
+        ends = np.cumsum([len(side) for side in sides])[:-1]
+        return np.split(keys_of(codes[:, list(self.unknown)]), ends)
 
-    def _vote(self, people: Positions, rows: Positions, *, neighbours: int) -> Wins:
-        """Guess the most frequent value among the nearest rows, including all ties."""
-        truth, seen = self._secrets(people, rows)
-        values, seen = np.unique(seen, return_inverse=True)
-        ballots = np.zeros((len(rows), len(values)), np.float32)
-        ballots[np.arange(len(rows)), seen] = 1
-        # where votes tie, for the value that is more frequent in the file
-        frequent = np.bincount(seen) / (2 * len(rows))
-        guess = np.empty(len(people), np.int64)
-        place = min(neighbours, len(rows)) - 1
-        for block, apart in distances(self.files.table, people, rows, self.known):
-            reach = np.partition(apart, place, axis=1)[:, [place]] if place else None
-            reach = apart.min(axis=1, keepdims=True) if reach is None else reach
-            votes = (apart <= reach + CLOSE).astype(np.float32) @ ballots
-            guess[block] = (votes + frequent).argmax(axis=1)
-        return values[guess] == truth
+    def _vote(
+        self, people: Positions, rows: Positions, whose: Positions | None = None, *, neighbours: int
+    ) -> Wins:
+        """Guess the most frequent value among the nearest rows, including all ties.
 
-    def _bayes(self, people: Positions, rows: Positions) -> Wins:
+        ``whose``: the people whose answers count as right; None: their own.
+        """
+        truth, seen = self.secrets(people if whose is None else whose, rows)
+        guess = self.near.guesses(people, rows)[self.unknown, neighbours]
+        return np.unique(seen)[guess] == truth
+
+    def _bayes(self, people: Positions, rows: Positions, whose: Positions | None = None) -> Wins:
         """Guess the most probable value if the known columns are independent given it."""
-        truth, seen = self._secrets(people, rows)
+        truth, seen = self.secrets(people if whose is None else whose, rows)
         values, seen = np.unique(seen, return_inverse=True)
         times = np.bincount(seen)
         beliefs = np.tile(np.log(times), (len(people), 1))
@@ -317,23 +374,34 @@ class Link:
     # count a match only if fewer than one is expected from random rows: ties match easily
     is_rare: bool
 
-    def links(self, files: GivenFiles, people: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Check whether one row of the file is nearest by both sets of columns; shape (people,)."""
+    def links(
+        self, files: GivenFiles, people: Positions, kept: dict[bytes, tuple[Wins, Wins]]
+    ) -> Wins:
+        """Check whether one row of the file is nearest by both sets of columns; shape (people,).
+
+        ``kept`` holds what was found for the same division of the columns, rare or not.
+        """
+        key = repr((self.one, self.other)).encode() + people.tobytes()
+        if key not in kept:
+            kept[key] = self._both(files, people)
+        return kept[key][self.is_rare]
+
+    def _both(self, files: GivenFiles, people: Positions) -> tuple[Wins, Wins]:
+        """Return who is linked, and who is by a meeting that is rare."""
         rows = files.rows("synthetic")
-        found = np.zeros(len(people), np.bool_)
+        found, rare = np.zeros((2, len(people)), np.bool_)
         pairs = zip(
-            distances(files.table, people, rows, self.one),
-            distances(files.table, people, rows, self.other),
+            distances(files.table, people, rows, self.one, files.covers),
+            distances(files.table, people, rows, self.other, files.covers),
             strict=True,
         )
         for (block, here), (_, there) in pairs:
             near = here <= here.min(axis=1, keepdims=True) + CLOSE
             beside = there <= there.min(axis=1, keepdims=True) + CLOSE
             meets = (near & beside).any(axis=1)
-            if self.is_rare:
-                meets &= near.sum(axis=1) * beside.sum(axis=1) < len(rows)
             found[block] = meets
-        return found
+            rare[block] = meets & (near.sum(axis=1) * beside.sum(axis=1) < len(rows))
+        return found, rare
 
 
 def ways_to_link(
@@ -370,6 +438,7 @@ class Halves:
     scored: Positions  # of the real data
     control_chosen_on: Positions  # of the control; empty without one
     control_scored: Positions  # of the control; empty without one
+    spare: Positions  # of the real data, beyond those that are tried
 
     @property
     def crowd(self) -> Positions:
@@ -403,6 +472,7 @@ class Assessment:
     halves: Halves  # the people who were scored, and the others
     risks: tuple[Risk, ...]  # inference of each secret, singling out, linkability
     unlike: Unlike | None  # where the control differs most; None without a control
+    facts: FileFacts  # what stands in the file
 
 
 def assess_file(
@@ -421,22 +491,28 @@ def assess_file(
     unknown = {j for columns in secrets.values() for j in columns}
     known = [j for j in range(files.table.columns) if j not in unknown]
     risks: list[Risk] = []
-    observer.start("risks", len(secrets) + 2)
+    observer.start("risks", len(secrets) + 3)
+    facts = file_facts(files, sorted(unknown), entropy=entropy)
+    observer.advance()
+    near = NearRows(files, known, tuple(secrets.values()))
     for name, columns in secrets.items():
-        risks.append(_inference(files, halves, name, Inference(files, columns, known)))
+        risks.append(_inference(files, halves, name, Inference(files, columns, known, near)))
         observer.advance()
     risks += _singling_out(files, halves, child(entropy, 1))
     observer.advance()
     risks.append(_linkability(files, halves, division, child(entropy, 2)))
     observer.advance()
     observer.finish()
-    return Assessment(halves, tuple(risks), _unlike(files, halves) if files.control else None)
+    unlike = _unlike(files, halves) if files.control else None
+    return Assessment(halves, tuple(risks), unlike, facts)
 
 
 def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:
     found: list[Positions] = []
+    spare = np.zeros(0, np.int64)
     for name in ("real", "control"):
-        drawn = files.one_of_each(files.rows(name), rng)[:most]
+        drawn = files.one_of_each(files.rows(name), rng)
+        drawn, spare = drawn[:most], drawn[most:] if name == "real" else spare
         if 0 < len(drawn) < FEWEST:
             what = "rows" if files.units is None else "units"
             raise InputError(
@@ -444,7 +520,7 @@ def _halves(files: GivenFiles, most: int, rng: np.random.Generator) -> Halves:
                 "choose an attack on and half to score it on"
             )
         found += [drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]]
-    return Halves(*found)
+    return Halves(found[0], found[1], found[2], found[3], spare)
 
 
 Attempts = Mapping[str, Callable[[Positions], Wins]]
@@ -499,18 +575,41 @@ def _inference(files: GivenFiles, halves: Halves, name: str, inference: Inferenc
     real, control = _scored(with_file[attack], halves)
     # Who knows the population guesses without the file: the same attacks, on other people's
     # records. With a control these are its own half, and the real half chooses among the attacks;
-    # without one the real half is divided once more.
+    # without one the real half is divided once more, and as many people as the file has rows teach.
     if halves.control_chosen_on.size:
         others, choose_on = halves.control_chosen_on, halves.chosen_on
     else:
         middle = len(halves.chosen_on) // 2
-        others, choose_on = halves.chosen_on[:middle], halves.chosen_on[middle:]
+        others = np.concatenate([halves.chosen_on[:middle], halves.spare])[: len(rows)]
+        choose_on = halves.chosen_on[middle:]
     guesses = {a: (lambda people, f=f: f(people, others)) for a, f in attempts.items()}
     guess = max(guesses, key=lambda a: guesses[a](choose_on).mean())
     guessed_real, guessed_control = _scored(guesses[guess], halves)
+    decoys = {} if control is not None else _against_decoys(
+        inference, attempts[attack], halves.scored, others
+    )  # fmt: skip
     return Risk(
-        "inference", name, attack, tried, real, control, guess, guessed_real, guessed_control
+        *("inference", name, attack, tried, real, control, guess, guessed_real, guessed_control),
+        facts=decoys,
     )
+
+
+def _against_decoys(
+    inference: Inference, attack: Callable[..., Wins], people: Positions, others: Positions
+) -> dict[str, int]:
+    """Count whose own answer is named, and whose decoy's: the answer of somebody most like them.
+
+    Only those count whose decoy has another answer.
+    """
+    rows = inference.files.rows("synthetic")
+    like = others[inference.near.guesses(people, others)[(), 1]]
+    own, theirs = inference.secrets(people, like)
+    differ = own != theirs
+    return {
+        "people whose decoy has another answer": int(differ.sum()),
+        "of these, own answer named": int((attack(people, rows) & differ).sum()),
+        "of these, the decoy's named": int((attack(people, rows, like) & differ).sum()),
+    }
 
 
 def _singling_out(files: GivenFiles, halves: Halves, rng: np.random.Generator) -> tuple[Risk, Risk]:
@@ -570,8 +669,9 @@ def _linkability(
     rng: np.random.Generator,
 ) -> Risk:
     ways = ways_to_link(files, division, rng)
+    kept: dict[bytes, tuple[Wins, Wins]] = {}
     attempts = {
-        name: (lambda people, way=way: way.links(files, people)) for name, way in ways.items()
+        name: (lambda people, way=way: way.links(files, people, kept)) for name, way in ways.items()
     }
     attack, tried = _chosen(attempts, halves)
     real, control = _scored(attempts[attack], halves)

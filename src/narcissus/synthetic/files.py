@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, for_each
+from narcissus.synthetic.coarse import Coarse, coarse_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete
@@ -36,7 +36,7 @@ from narcissus.tables.spelling import (
     spelled,
 )
 from narcissus.tables.table import unknown_column
-from narcissus.tables.tally import RawColumn, ValueTally
+from narcissus.tables.tally import RawColumn, ValueTally, plain_name
 
 _LARGEST = 2**62
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -66,6 +66,23 @@ def keys_of(codes: ArrayLike) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
+class Covers:
+    """Which finer values the values of a column stand for, where the file is coarser."""
+
+    codes: NDArray[np.int64]  # of each row, shape (rows,), as fine as it is written
+    covers: NDArray[np.bool_]  # shape (values, values): whether the first is true of the second
+    # of each value of the file; those of one level are true of nothing in common; else -1
+    levels: NDArray[np.int64]
+
+    def at_level(self, level: int) -> NDArray[np.int64]:
+        """Return the value of a level that is true of each value, or the value itself."""
+        found = np.arange(len(self.levels))
+        for value in np.flatnonzero(self.levels == level):
+            found[self.covers[value]] = value
+        return found
+
+
+@dataclass(frozen=True)
 class GivenFiles:
     """People in the data, a file made from them, and people outside the data."""
 
@@ -82,12 +99,22 @@ class GivenFiles:
     # the person or household of each row, shape (rows,), of no meaning for the synthetic file;
     # None where every row is a unit of its own
     units: NDArray[np.int64] | None = None
+    covers: Mapping[int, Covers] = field(default_factory=dict[int, Covers])  # by column
+
+    def fine(self, column: int) -> NDArray[np.int64]:
+        """Return the codes of a column as its rows are written, shape (rows,)."""
+        cover = self.covers.get(column)
+        return self.table.codes[:, column].astype(np.int64) if cover is None else cover.codes
 
     def rows(self, which: str) -> NDArray[np.int64]:
         """Return the positions of "real", "synthetic" or "control" in the table."""
         ends = np.cumsum([0, self.real, self.synthetic, self.control])
         at = ("real", "synthetic", "control").index(which)
         return np.arange(ends[at], ends[at + 1])
+
+    def people(self, which: str) -> int:
+        """Return the number of units of a file; 0 where none are named."""
+        return 0 if self.units is None else len(np.unique(self.units[self.rows(which)]))
 
     def one_of_each(self, rows: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Put rows in random order; of those of one unit, keep one at random."""
@@ -154,27 +181,31 @@ def read_files(
                 f"the {name} file has missing values in {_listed(gaps)}: {HOW_MISSING}"
             )
     read = for_each(lambda name: _together(name, raws, reading), list(raws["real"]))
-    as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS))
-    table = held("the files", [column for column, _, _ in read], as_read)
+    coarse = {j: one.coarse for j, one in enumerate(read) if one.coarse is not None}
+    kept_bins = {n: b for n, b in reading.bins.items() if n not in {read[j].name for j in coarse}}
+    as_read = replace(reading, read_as=dict.fromkeys(raws["real"], LABELS), bins=kept_bins)
+    table = held("the files", [one.column for one in read], as_read)
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
     file_of = np.repeat(np.arange(len(sizes)), list(sizes.values()))
     units = np.concatenate([named.get(name, np.zeros(sizes[name], np.int64)) for name in sizes])
-    order = np.lexsort((units, keys_of(table.codes), file_of))
+    fine = keys_of(np.column_stack([read[j].codes for j in coarse])) if coarse else units
+    order = np.lexsort((units, fine, keys_of(table.codes), file_of))
     table = replace(table, codes=table.codes[order])
     if unit is not None:
         many = (
             f"{len(np.unique(c)):,} of {len(c):,} rows in the {n} file" for n, c in named.items()
         )
         left_out.append(f"One row of each `{unit}` is tried: {', '.join(many)}")
-    notes = [note for _, _, notes in read for note in notes]
+    notes = [note for one in read for note in one.notes]
     found = GivenFiles(
         replace(table, values=tuple(map(_spaced, table.values, table.labels))),
         sizes["real"],
         sizes["synthetic"],
         sizes.get("control", 0),
         np.column_stack([_coarse(table, j) for j in range(table.columns)]).astype(np.int32),
-        (*_lines([readings for _, readings, _ in read], list(raws["real"])), *left_out, *notes),
+        (*_lines([one.readings for one in read], list(raws["real"])), *left_out, *notes),
         units[order] if unit is not None else None,
+        {j: Covers(read[j].codes[order], one.covers, one.levels) for j, one in coarse.items()},
     )
     _refuse_itself(found)
     return found
@@ -193,9 +224,12 @@ def _opened(
             raise InputError(f"the real file: {unknown_column(column, names['real'])}")
     found: dict[str, Raw] = {}
     left_out: list[str] = []
+    kept, line = (columns, "") if columns else _shared(names, [*drop, unit or ""])
+    left_out += [line] * bool(line)
     named: dict[str, RawColumn] = {}
     for name, source in sources.items():
         here = [column for column in drop if column in names[name]]
+        here += [""] * (columns is None and "" in names[name])
         if unit is not None and unit in names[name]:
             if unit in (*drop, *(columns or ())):
                 raise InputError(f"`{unit}` is the unit of a row, no column: do not name it twice")
@@ -206,10 +240,9 @@ def _opened(
             raise InputError(f"the {name} file: {unknown_column(unit, names[name])}")
         if columns is None and has_index(names[name]) and names[name][0] not in drop:
             left_out.append(f"Left out of the {name} file: its first column, an index")
-        raw, remarks = _raw(name, source, columns, here)
+        raw, remarks = _raw(name, source, kept, here)
         found[name] = {column.name: column for column in raw}
         left_out += [f"Of the {name} file: {text}" for text in remarks]
-    _same_columns(found)
     order = sorted(found["real"])
     ordered = {name: {c: raw[c] for c in order} for name, raw in found.items()}
     return ordered, left_out, _numbered(unit or "", named)
@@ -221,7 +254,7 @@ def _numbered(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np
         if column.gaps.any():
             row = int(column.gaps.argmax()) + 1
             raise InputError(f"the {name} file: row {row:,} has no `{unit}`; give each row one")
-    names = {name: [_plain(value) for value in one.distinct] for name, one in named.items()}
+    names = {name: [plain_name(value) for value in one.distinct] for name, one in named.items()}
     real, *others = (set(one) for one in names.values()) if names else [set[str]()]
     if others and (both := real & others[0]):
         raise InputError(
@@ -234,14 +267,6 @@ def _numbered(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArray[np
         name: np.array([place[key] for key in names[name]], np.int64)[one.codes]
         for name, one in named.items()
     }
-
-
-def _plain(value: object) -> str:
-    """Write equal numbers alike."""
-    try:
-        return str(Decimal(str(value)).normalize())
-    except InvalidOperation:
-        return str(value)
 
 
 @contextmanager
@@ -276,18 +301,31 @@ def _raw(
         ], source.remarks
 
 
-def _together(
-    column: str, raws: Mapping[str, Raw], reading: Reading
-) -> tuple[RawColumn, dict[str, ColumnReading], list[str]]:
-    """Read a column of all files as in the real one; return it and its reading in each."""
+@dataclass(frozen=True)
+class _Together:
+    """A column of all files, read as in the real one."""
+
+    column: RawColumn
+    readings: dict[str, ColumnReading]  # by file
+    notes: list[str]
+    coarse: Coarse | None  # where the synthetic file is coarser
+    codes: NDArray[np.int64]  # as fine as each row is written
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+
+def _together(column: str, raws: Mapping[str, Raw], reading: Reading) -> _Together:
+    """Read a column of all files as in the real one."""
     read_as, bins = reading.read_as.get(column), reading.bins.get(column)
     is_binned = bins is not None and bins.common is None
     kind = "numbers" if is_binned and read_as is None else None
     readings: dict[str, ColumnReading] = {}
     like: Spelled | None = None
     people: dict[str, dict[Value, int]] = {}
-    notes: list[str] = []
     place: dict[Value | None, int] = {}
+    own: dict[str, list[Value | None]] = {}
     codes: list[NDArray[np.int64]] = []
     for name, raw in raws.items():
         tally = ValueTally(column)
@@ -297,15 +335,48 @@ def _together(
         readings[name] = reading_of(tally, found)
         meant = tally.meaning(list(found.values)).merged()
         people[name] = dict(zip(meant.values, meant.counts, strict=True))
-        if like is not None and read_as is None:
-            pair = ("real", name)
-            note = require_overlap(column, pair, people["real"], people[name], binned=is_binned)
-            notes += [note] * bool(note)
         like = like or found
+        own[name] = [*found.values, *([None] if tally.missing else [])]
         places = [place.setdefault(value, len(place)) for value in found.values]
         places.append(place.setdefault(None, len(place)) if tally.missing else -1)  # place -1
         codes.append(np.array(places)[tally.places(raw[column])][raw[column].codes])
-    return RawColumn(column, list(place), np.concatenate(codes)), readings, notes
+    known = dict.fromkeys(value for name in own if name != "synthetic" for value in own[name])
+    coarse = None
+    if read_as != "text" and like is not None:
+        coarse = coarse_of(column, list(known), own["synthetic"], like.kind)
+    notes: list[str] = []
+    for name, counts in people.items():
+        if name != "real" and read_as is None:
+            there = _as_known(counts, coarse)
+            note = require_overlap(column, ("real", name), people["real"], there, binned=is_binned)
+            notes += [note] * bool(note)
+    whole, values = np.concatenate(codes), list(place)
+    if coarse is None:
+        return _Together(RawColumn(column, values, whole), readings, notes, None, whole)
+    number = {value: at for at, value in enumerate(coarse.values)}
+    fine = np.array([number[value] for value in values], np.int64)[whole]
+    blocks = list(dict.fromkeys(coarse.blocks))
+    block = np.array([blocks.index(name) for name in coarse.blocks], np.int64)
+    shown = ", ".join(repr("" if value is None else value) for value in coarse.found[:3])
+    notes.append(
+        f"In the synthetic file `{column}` has coarser values ({len(coarse.found)}, such as "
+        f"{shown}): each is matched with what it stands for"
+    )
+    return _Together(RawColumn(column, blocks, block[fine]), readings, notes, coarse, fine)
+
+
+def _as_known(people: Mapping[Value, int], coarse: Coarse | None) -> dict[Value, int]:
+    """Count people by value, those of a coarse one at a value that it stands for."""
+    if coarse is None:
+        return dict(people)
+    found: dict[Value, int] = {}
+    for value, times in people.items():
+        at = coarse.values.index(value)
+        others = [i for i in np.flatnonzero(coarse.covers[at]) if i != at]
+        meant = coarse.values[others[0]] if others else value
+        meant = value if meant is None else meant
+        found[meant] = found.get(meant, 0) + times
+    return found
 
 
 def _lines(readings: Sequence[Mapping[str, ColumnReading]], names: Sequence[str]) -> Iterator[str]:
@@ -317,20 +388,20 @@ def _lines(readings: Sequence[Mapping[str, ColumnReading]], names: Sequence[str]
             yield f"In the {file} file {said}"
 
 
-def _same_columns(raws: Mapping[str, Raw]) -> None:
-    known = list(raws["real"])
-    for name, raw in raws.items():
-        there = list(raw)
-        lacking = [c for c in known if c not in there]
-        strange = [c for c in there if c not in known]
-        if lacking or strange:
-            said = [f"lacks {_listed(lacking)}"] if lacking else []
-            said += [f"has {_listed(strange)}, which the real file has not"] if strange else []
-            near = did_you_mean(lacking[0], strange) if lacking and strange else ""
-            raise InputError(
-                f"the {name} file {' and '.join(said)}{near}: leave out what not all "
-                f"files have (drop = {strange + lacking!r}; --drop {','.join(strange + lacking)})"
-            )
+def _shared(names: Mapping[str, Sequence[str]], aside: Sequence[str]) -> tuple[list[str], str]:
+    """Return the columns that all files have, sorted, and a line about those that are left out."""
+    index = {there[0] for there in names.values() if has_index(there)}
+    kept = [[name for name in there if name and name not in index] for there in names.values()]
+    shared = set(kept[0]).intersection(*kept[1:])
+    if not shared:
+        short = [f"{_listed(there[:5])} in the {file} file" for file, there in names.items()]
+        raise InputError(
+            f"the files share no column: {'; '.join(short)}: write the names alike in all files"
+        )
+    others = dict.fromkeys(n for there in kept for n in there if n not in shared.union(aside))
+    near = did_you_mean(next(iter(others)), shared) if others else ""
+    line = f"Left out, since not all files have them: {_listed(list(others))}{near}"
+    return sorted(shared), line if others else ""
 
 
 def _complete(name: str, raw: Raw) -> Raw:

@@ -41,12 +41,17 @@ class Coding:
 
 
 def coding_of(
-    tally: ValueTally, bins: Bins | None, max_values: int, read_as: ReadAs | None = None
+    tally: ValueTally,
+    bins: Bins | None,
+    max_values: int,
+    read_as: ReadAs | None = None,
+    fewest: int = 2,
 ) -> Coding:
     """Assign every value of a column the code of a label.
 
-    Raises `InputError` where there is no value, only one label, or more than ``max_values``, or
-    where the bins do not go with the values. ``read_as`` declares how to read the values.
+    Raises `InputError` where there is no value, fewer than ``fewest`` labels (of 1 or 2), or more
+    than ``max_values``, or where the bins do not go with the values. ``read_as`` declares how to
+    read the values.
     """
     if not tally.values:
         raise InputError(f"column `{tally.name}` has no value at all: drop it")
@@ -65,7 +70,7 @@ def coding_of(
     if tally.missing:
         missing = len(labels)
         labels, values = (*labels, _another(MISSING_LABEL, labels)), None
-    if not tally.missing and (coded.codes == coded.codes[0]).all():
+    if fewest > 1 and not tally.missing and (coded.codes == coded.codes[0]).all():
         raise InputError(
             f"column `{tally.name}` has one value only ({cell(labels[coded.codes[0]])}), so there "
             "is nothing to learn from it or about it: drop it "

@@ -271,6 +271,7 @@ class Reading:
     dropped: Sequence[str]  # columns that are left out
     # declared ways to read columns, by name
     read_as: Mapping[str, ReadAs] = field(default_factory=dict[str, ReadAs])
+    fewest: int = 2  # labels of a column: 1 where one that tells nobody apart is no mistake
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse bins, and declared ways of reading, of columns that do not exist."""
@@ -291,7 +292,7 @@ class Reading:
         for tally in tallies:
             bins, read_as = self.bins.get(tally.name), self.read_as.get(tally.name)
             try:
-                codings.append(coding_of(tally, bins, self.max_values, read_as))
+                codings.append(coding_of(tally, bins, self.max_values, read_as, self.fewest))
             except InputError as error:
                 problems.append(error)
         refuse(problems)

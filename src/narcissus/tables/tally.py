@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -136,3 +137,11 @@ def joined(columns: Sequence[RawColumn]) -> RawColumn:
         new = np.array([place.setdefault(value, len(place)) for value in column.distinct])
         codes.append(new.astype(np.min_scalar_type(-len(place)))[column.codes])
     return RawColumn(columns[0].name, list(place), np.concatenate(codes))
+
+
+def plain_name(value: object) -> str:
+    """Write the name of a person or household, equal numbers alike."""
+    try:
+        return str(Decimal(str(value)).normalize())
+    except InvalidOperation:
+        return str(value)

@@ -24,12 +24,21 @@ from narcissus.evidence import mean_limits
 from narcissus.game import executor
 from narcissus.game.executor import Serial
 from narcissus.kinds.table.kind import KIND, prepare
-from narcissus.kinds.table.playing import LookPlan, SentExperiment, half_width, play_looks, schedule
+from narcissus.kinds.table.playing import (
+    LookPlan,
+    SentExperiment,
+    half_width,
+    play_looks,
+    schedule,
+    until_decided,
+)
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.words import against
 from narcissus.observer import SilentObserver
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def settings_of(record):
@@ -239,6 +248,29 @@ def test_limits_at_a_look_that_was_waited_for_still_cover(seed):
     assert wrong <= stats.binom.isf(1e-6, 400, 0.2)
 
 
+def ever_missed(chance, parts, error=0.05):
+    """Compute exactly how often limits of a count leave out its chance at any look."""
+    alive, before, missed = np.ones(1), 0, 0.0
+    for look, part in zip(until_decided(), parts, strict=False):
+        more = np.arange(look.trials - before + 1)
+        alive = np.convolve(alive, stats.binom.pmf(more, look.trials - before, chance))
+        counts, before = np.arange(look.trials + 1), look.trials
+        side = error * part / 2  # Clopper-Pearson: the chance of so many, or so few, is no larger
+        wrong = (stats.binom.sf(counts - 1, before, chance) <= side) | (
+            stats.binom.cdf(counts, before, chance) <= side
+        )
+        missed += float(alive[wrong].sum())
+        alive = np.where(wrong, 0.0, alive)
+    return missed
+
+
+@pytest.mark.parametrize("chance", [0.02, 0.5, 0.9])
+def test_looks_until_a_verdict_keep_the_level_and_would_not_without_their_parts(chance):
+    parts = [look.part for look in until_decided()[:12]]
+    assert 0.01 < ever_missed(chance, parts) <= 0.05
+    assert ever_missed(chance, [1.0] * 12) > 0.05
+
+
 @pytest.mark.parametrize(
     ("run", "says"),
     [
@@ -301,3 +333,85 @@ def test_interrupted_in_the_pilot_or_after_it(study, narcissus, when):
         key: kept[key] for key in alone.results
     } == alone.results  # to the last digit; the keys of digests differ
     assert kept["portable_digest"] == alone.record.portable_digest
+
+
+AUTO = {"trials": "auto", "seed": 3}
+
+
+@pytest.mark.nightly
+def test_a_run_plays_until_it_is_decided(study, narcissus, monkeypatch):
+    """Its limits are those of as many trials at the level of the look, so they cover as said."""
+    monkeypatch.setattr("narcissus.kinds.table.playing.FIRST", 4)
+    path = study(run=AUTO, threshold={"advantage": 0.1}, threat={"targets": 40})
+    code, _, err = narcissus("audit", path)
+    assert (code, "trials not decided, about" in err) == (0, True), err
+    [one] = settings_of("results/s")
+    ended = one.detail.precision
+    assert (ended.ended, one.status) == ("decided", "met")
+    assert ended.look > 1
+    assert ended.part == pytest.approx(1 / (ended.look * (ended.look + 1)))
+    level = 1 - 0.05 * ended.part
+    fixed = study(
+        "f.toml", run={"trials": one.detail.trials, "seed": 3, "confidence": level},
+        threshold={"advantage": 0.1}, threat={"targets": 40},
+    )  # fmt: skip
+    assert narcissus("audit", fixed, "--quiet", "--out", "fixed")[0] == 0
+    [same] = settings_of("fixed")
+    limits = [(row.role, row.of, row.quantity.low, row.quantity.high) for row in one.rows]
+    assert limits == [(r.role, r.of, r.quantity.low, r.quantity.high) for r in same.rows]
+    before = record(path, "out")
+    assert record(path, "out").rows == before.rows  # and goes on from kept trials
+    text = " ".join(narcissus("report", "results/s/record.json", "--text")[1].split())
+    assert "ended when its verdict was decided" in text
+
+
+def test_time_ends_a_run_at_a_look_and_verify_ends_it_there(study, narcissus):
+    path = study(run=AUTO, threshold={"advantage": 0.02}, threat={"targets": 40})
+    code, _, err = narcissus("audit", path, "--budget", "0.001s")
+    assert code == 3, err
+    [one] = settings_of("results/s")
+    assert (one.detail.precision.ended, one.detail.trials) == ("budget", 20)
+    code, out, _ = narcissus("verify", "results/s", path, "--quiet")
+    assert code == 0, out
+    assert "budget" not in read_record("results/s/record.json").study["run"]
+
+
+def test_what_no_trials_decide_ends_too(study):
+    """Every look finds the ceiling above what is accepted, and no attack there."""
+    path = study(run=AUTO, threshold={"share": 0.5}, attacks={"prior": {}})
+    [one] = settings_of(record(path))
+    assert one.detail.precision.ended in ("beyond trials", "decided")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"run": AUTO}, "add [threshold]"),
+        ({"run": {**AUTO, "precision": 1.0}}, "give one of them"),
+        ({"run": {"budget": "10m"}}, "`budget` ends a run"),
+        ({"run": {**AUTO, "budget": "10 minutes"}}, "30s, 10m or 2h"),
+    ],
+)
+def test_an_end_that_cannot_be_is_refused(study, narcissus, changes, says):
+    code, _, err = narcissus("audit", study(**changes), "--quiet")
+    assert (code, says in err) == (2, True), err
+
+
+def test_a_quick_look_keeps_its_level_and_says_what_it_left_out(study, narcissus):
+    path = study(
+        run={"trials": 300}, mechanism={"epsilon": [2.0, 8.0]},
+        threshold={"advantage": 0.9, "at": 2.0},
+        attacks={"prior": {}, "posterior": {}, "gibbs": {"trials": 100}, "ceiling": {}},
+    )  # fmt: skip
+    code, out, err = narcissus("audit", path, "--quick")
+    assert code in (0, 3), err
+    assert out.startswith("table of") or "(quick look)" in out
+    found = read_record("results/s-quick/record.json")
+    [one] = settings_of(found)
+    assert (one.detail.trials, one.detail.confidence) == (20, 0.95)
+    assert {a.name for a in one.detail.attacks} == {"prior", "posterior"}
+    assert "20 trials, epsilon 2 alone, without gibbs" in found.to_json()
+    assert found.study["run"]["quick"] is True
+    assert narcissus("verify", "results/s-quick", path, "--quiet")[0] == 0
+    code, _, err = narcissus("audit", str(ROOT / "examples" / "channel.toml"), "--quick")
+    assert (code, "`--quick` is for studies of tables" in err) == (2, True)

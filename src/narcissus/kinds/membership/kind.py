@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
+from narcissus._files import file_digest
 from narcissus._outwards import lower
 from narcissus._random import child
 from narcissus.errors import InputError
@@ -24,14 +26,25 @@ from narcissus.kinds.membership.schema import (
     MembershipThreshold,
 )
 from narcissus.membership import (
+    BlindBaseline,
     MembershipAudit,
     RateAcrossModels,
     ShadowScores,
     audit_membership,
+    blind_baselines,
+    read_points,
     read_shadow_scores,
 )
 from narcissus.membership.audit import TAKEN_INDEPENDENT
-from narcissus.results import Approximate, Estimate
+from narcissus.membership.reported import (
+    RocCurve,
+    area_row,
+    is_void,
+    rate_rows,
+    reported_rates,
+    without_claims,
+)
+from narcissus.results import Grade, Status
 from narcissus.rows import (
     Count,
     Fact,
@@ -49,6 +62,7 @@ from narcissus.study.toml import read_policy
 TOLD, EPSILON = "members told", "epsilon"
 ABOUT = "members told, about"
 OVER_MODELS = "over models"
+_CALLED: dict[Grade, str] = {"sampled": TOLD, "approximate": ABOUT, "not assessed": ABOUT}
 _SCALES = {"lira": "logit", "rmia": "probability"}
 _LIMITS = 3  # families of an attack: what is refuted, rates over records, rates over models
 
@@ -78,6 +92,8 @@ class MembershipDetail(Fact):
     each_confidence: Level
     declared: Declared | None
     premises: tuple[str, ...]
+    curves: tuple[RocCurve, ...] = ()
+    blind: tuple[BlindBaseline, ...] = Field((), description="Points alone, without a model.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +102,7 @@ class MembershipWork(PreparedWork[MembershipStudy]):
 
     data: Mapping[str, ShadowScores] = field(kw_only=True)
     threshold: MembershipThreshold | None = field(kw_only=True)
+    points: Any = field(kw_only=True)
 
 
 class MembershipKind(Kind[MembershipStudy, MembershipWork]):
@@ -114,15 +131,20 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
                 scale=given.scale,
                 wanted=_SCALES.get(attack.partition("-")[0], "score"),
             )
-        digests = {"scores": _digest(data[study.threat.attacks[0]]), **digests}
+        first, points = data[study.threat.attacks[0]], None
+        digests = {"scores": _digest(first), **digests}
+        if given.points is not None:
+            points = read_points(folder / given.points, first)
+            digests["points"] = file_digest(folder / given.points)
         return MembershipWork(
-            study, folder, options.entropy, digests, data=data, threshold=threshold
+            study, folder, options.entropy, digests, data=data, threshold=threshold, points=points
         )
 
     def measure(self, work: MembershipWork, done: Done, options: RunOptions) -> Findings:
         study, threat = work.study, work.study.threat
         declared = study.guarantee
-        each = each_confidence(study.run.confidence, _LIMITS * len(threat.attacks))
+        limits = _LIMITS * len(threat.attacks) + (work.points is not None)
+        each = each_confidence(study.run.confidence, limits)
         # at half of each as well: what is called in must be shown to be no more than the whole
         rates = sorted({*threat.fpr, *(rate / 2 for rate in threat.fpr)})
         found = {
@@ -134,7 +156,13 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             )
             for place, (name, data) in enumerate(work.data.items())
         }  # fmt: skip
-        first = next(iter(found.values()))
+        first, blind = next(iter(found.values())), tuple[BlindBaseline, ...]()
+        if work.points is not None:
+            own, outsiders = next(iter(work.data.values())), first.folds == 1 and "score" in found
+            blind = blind_baselines(
+                own, work.points, first.canaries.targets, level=1 - each, outsiders=outsiders,
+                rng=child(work.entropy, len(found)),
+            )  # fmt: skip
         # what only approximate limits take as given, decides nothing
         given = [
             text for one in found.values() for text in one.assumptions if text != TAKEN_INDEPENDENT
@@ -144,18 +172,23 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             outsiders=first.outsiders, coins=first.coins, delta=first.delta, fpr=tuple(threat.fpr),
             confidence=study.run.confidence, each_confidence=each,
             declared=None if declared is None else _declared(declared),
-            premises=tuple(dict.fromkeys(given)),
+            premises=tuple(dict.fromkeys(given)), blind=blind,
+            curves=tuple(RocCurve.of(name, one.roc) for name, one in found.items()),
         )  # fmt: skip
         rows = [*_without(threat.fpr, declared)]
         for name, one in found.items():
-            rows += _rows(name, one, threat.fpr)
+            rows += _rows(name, one, threat.fpr, threat.base_rate)
         best = max((row for row in rows if row.role == "refuted"), key=lambda row: row.value)
         rows.append(best.model_copy(update={"role": "measure", "of": EPSILON, "facts": {}}))
         return self.found(_criteria(threat.fpr, work.threshold), tuple(rows), detail)
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
-        refuted = tuple(_clashes(rows, detail.declared))
+        rows = without_claims(rows, detail.blind)
+        refuted = () if is_void(detail.blind) else tuple(_clashes(rows, detail.declared))
         return replace(super().found(criteria, rows, detail), refuted=refuted)
+
+    def undecided(self, detail: MembershipDetail) -> Status | None:
+        return "not assessed" if is_void(detail.blind) else None
 
     def premises(self, detail: MembershipDetail) -> tuple[str, ...]:
         return detail.premises
@@ -217,10 +250,11 @@ def _without(rates: list[float], declared: DeclaredGuarantee | None) -> Iterator
             )  # fmt: skip
 
 
-def _rows(name: str, found: MembershipAudit, rates: Sequence[float]) -> Iterator[StudyRow]:
-    for rate, told in zip(found.at, found.rates, strict=True):
-        if rate in rates:
-            yield _told(name, rate, told)
+def _rows(
+    name: str, found: MembershipAudit, rates: Sequence[float], base_rate: float | None
+) -> Iterator[StudyRow]:
+    yield from rate_rows(name, found.roc, reported_rates(rates), base_rate, of=_CALLED)
+    yield area_row(name, found.roc)
     for one in found.across:
         if one.aimed in rates:
             yield _over_models(name, one, found.across)
@@ -262,19 +296,6 @@ def _over_models(name: str, one: RateAcrossModels, tried: Sequence[RateAcrossMod
         role="attack", of=TOLD, name=f"{name}, {OVER_MODELS}", quantity=quantity,
         at={"fpr": one.aimed}, facts={k: v for k, v in facts.items() if v is not None},
     )  # fmt: skip
-
-
-def _told(name: str, rate: float, told: Estimate | Approximate) -> StudyRow:
-    """Make a row of a rate over records; approximate limits decide nothing."""
-    if isinstance(told, Estimate):
-        of, quantity, facts = TOLD, Quantity.of(told), {}
-    else:
-        why = "records share models: limits are approximate"
-        of, facts = ABOUT, {"low": told.low, "high": told.high}
-        quantity = Quantity(value=told.value, grade="approximate", trials=told.trials, why=why)
-    return StudyRow(
-        role="attack", of=of, name=name, quantity=quantity, at={"fpr": rate}, facts=facts
-    )
 
 
 def _clashes(rows: tuple[StudyRow, ...], declared: Declared | None) -> Iterator[str]:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout, sentence, table
-from narcissus.kinds.membership.kind import ABOUT, EPSILON, TOLD, MembershipDetail
+from narcissus.kinds.membership.kind import (
+    ABOUT,
+    EPSILON,
+    OVER_MODELS,
+    TOLD,
+    MembershipDetail,
+)
+from narcissus.membership.reported import AREA, PRECISION, is_void, void_text
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
-from narcissus.report.first_screen import Glance, Reach
+from narcissus.report.first_screen import Glance, Reach, voided
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
-from narcissus.report.page import Block, Facts, Figure, Items, Section, Text
-from narcissus.report.svg import BLUE, GOLD, GREEN, INK, PLUM, QUIET, RUST
+from narcissus.report.page import Block, Facts, Items, Section, Text
+from narcissus.report.roc import roc_figure, row_limits
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MplFigure
-
-COLORS = (BLUE, RUST, GREEN, PLUM, GOLD)
 _TOLD = "{name} tells {value} of members where {guess} of others are called in{proved}"
 PHRASES = {
     "proved": ", at most {high} if the training keeps what is declared",
@@ -57,15 +59,16 @@ def _said(one: JudgedCriterion) -> str:
 
 
 def _main(case: StudyJudgement) -> JudgedCriterion:
-    """Return the rate that decides; the lowest where none does."""
+    """Return the rate that decides; where none does, the first that can be seen."""
     told = [one for one in case.each if one.criterion.of != EPSILON]
-    return next((one for one in told if one.at_most is not None), told[0])
+    seen = [one for one in told if _best(one).quantity.value is not None]
+    return next((one for one in told if one.at_most is not None), (seen or told)[0])
 
 
 def _best(one: JudgedCriterion) -> StudyRow:
     """Return the attack that tells most at a rate: one with limits that hold, if there is one."""
     about = [row for row in one.rows if row.of == ABOUT]
-    return max(one.attacks or about, key=lambda row: row.value)
+    return max(one.attacks or about, key=lambda row: row.quantity.value or 0.0)
 
 
 def _refuted(case: StudyJudgement) -> StudyRow:
@@ -88,7 +91,7 @@ class MembershipLayout(Layout):
 
     def verdict(self, case: StudyJudgement) -> str:
         where = f"{case.worst.label}: " if case.worst.criterion.of != EPSILON else ""
-        return f"{where}{_said(case.worst)}"
+        return void_text(case.detail.blind) or f"{where}{_said(case.worst)}"
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: MembershipDetail = case.detail
@@ -117,6 +120,10 @@ class MembershipLayout(Layout):
         return found
 
     def glance(self, case: StudyJudgement) -> Glance:
+        unseen = "attacks that use more than one number for each model and record, models trained "
+        unseen += "in another way"
+        if is_void(case.detail.blind):
+            return voided("members", unseen)
         first, beyond, worst = _main(case), _refuted(case), case.worst
         told, of_epsilon = _best(first), worst.criterion.of == EPSILON
         name, _, _ = told.name.partition(",")
@@ -138,8 +145,7 @@ class MembershipLayout(Layout):
             ),
             unlimited="Any attacker might find all 100: no lower limit is proved.",
             hardest="We did not look at groups of records. An average can hide the most exposed.",
-            unseen="attacks that use more than one number for each model and record, models "
-            "trained in another way",
+            unseen=unseen,
             accepted="" if worst.at_most is None else accepted,
             why=why if of_epsilon and case.status == "exceeded" else "",
             given=given,
@@ -151,7 +157,7 @@ class MembershipLayout(Layout):
         return [
             ("Told by guessing", percent(first.guess), first.label, "proved"),
             (
-                f"Members told, by {told.name}", percent(told.value), _limits(told),
+                f"Members told, by {told.name}", percent(told.quantity.value), row_limits(told),
                 told.quantity.grade,
             ),
             (
@@ -161,7 +167,7 @@ class MembershipLayout(Layout):
             ),
             (
                 "Epsilon refuted", lower(beyond.value, places=2),
-                f"at delta {case.detail.delta:g}", "sampled",
+                f"at delta {case.detail.delta:g}", beyond.quantity.grade,
             ),
         ]  # fmt: skip
 
@@ -176,7 +182,7 @@ class MembershipLayout(Layout):
         detail: MembershipDetail = case.detail
         return [
             Section("Who attacks what", [_facts(detail), Items("Assumed", detail.premises)]),
-            Section("How well members are told", [_picture(case), *_rates(case)]),
+            Section("How well members are told", [_picture(case), _areas(case), *_rates(case)]),
             Section("What is refuted", [_refutations(case)]),
             Section("Method", [_method(detail)]),
         ]
@@ -195,7 +201,7 @@ class MembershipLayout(Layout):
         told = _best(first)
         found = {
             "inference": Answered(
-                f"membership: {percent(told.value)} of members told by {told.name}, "
+                f"membership: {percent(told.quantity.value)} of members told by {told.name}, "
                 f"{first.label}", told.quantity.grade,
             ),
         }  # fmt: skip
@@ -217,19 +223,13 @@ class MembershipLayout(Layout):
 LAYOUT = MembershipLayout()
 
 
-def _limits(row: StudyRow) -> str:
-    found = row.quantity
-    if found.grade == "approximate":
-        return f"about {limits(_fact(row, 'low'), _fact(row, 'high'))}"
-    return limits(found.low, found.high) if found.low is not None else f"{found.why}"
-
-
 def _fact(row: StudyRow, name: str) -> float | None:
     found = row.facts.get(name)
     return None if found is None else float(found)
 
 
 def _facts(detail: MembershipDetail) -> Facts:
+    blind = [("Without any model", " ".join(map(str, detail.blind)))] if detail.blind else []
     kept = MISSING if detail.declared is None else detail.declared.words
     return Facts([
         ("Models, attacked", f"{number(detail.models)}, {number(detail.targets)}"),
@@ -238,6 +238,7 @@ def _facts(detail: MembershipDetail) -> Facts:
         ("Records in no model", number(detail.outsiders)),
         ("Coins", detail.coins),
         ("Declared of the training", kept),
+        *blind,
     ])  # fmt: skip
 
 
@@ -279,44 +280,23 @@ def _refutations(case: StudyJudgement) -> Block:
     )  # fmt: skip
 
 
-def _picture(case: StudyJudgement) -> Figure:
+def _picture(case: StudyJudgement) -> Block:
     """Draw members told against others called in, with what nobody exceeds."""
     each = [one for one in case.each if one.criterion.of != EPSILON]
-    shown = [(one.guess, row) for one in each for row in one.rows if row.role == "attack"]
-    names = dict.fromkeys(row.name for _, row in shown)
+    kinds = TOLD, ABOUT, PRECISION
+    rows = [r for r in case.findings.rows if r.of in kinds and OVER_MODELS not in r.name]
+    return roc_figure(
+        "Members told where others are called in",
+        case.detail.curves,
+        rows,
+        proved=[(one.guess, one.bound.value) for one in each if one.bound is not None],
+    )  # fmt: skip
 
-    def draw(figure: MplFigure) -> None:
-        from matplotlib.ticker import FuncFormatter, NullFormatter
 
-        axes = figure.subplots()
-        at = [one.guess for one in each]
-        for name, color in zip(names, cycle(COLORS), strict=False):
-            told = [(x, row.value) for x, row in shown if row.name == name]
-            axes.plot(*zip(*told, strict=True), color=color, marker="o", label=name)
-        axes.plot(at, at, color=QUIET, linestyle="--", label="guessing")
-        if bounds := [(one.guess, one.bound.value) for one in each if one.bound is not None]:
-            axes.plot(*zip(*bounds, strict=True), color=INK, linewidth=2.2, label="nobody is above")
-        axes.set(xscale="log", yscale="log", xlabel="others called in", ylabel="members told")
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:g}%"))
-            axis.set_minor_formatter(NullFormatter())
-        axes.legend(loc="lower right")
-
-    first = _main(case)
-    return Figure(
-        f"{percent(_best(first).value)} of members are told where {percent(first.guess)} of others "
-        "are called in",
-        "Members told against others called in, both logarithmic: a line for each attack, dashed "
-        "what guessing gives, heavy what nobody exceeds if the training keeps what is declared.",
-        draw,
-        table(
-            "Members told at each false-positive rate",
-            [row for _, row in shown],
-            {"Others called in": "fpr", "Attack": "name", "Members told": "value",
-             "Limits": _limits},
-            percent=("Others called in", "Members told"),
-        ),
-        name="membership",
+def _areas(case: StudyJudgement) -> Block:
+    return table(
+        "Area under the ROC curve; 50% is chance", case.findings.select(of=AREA),
+        {"Attack": "name", "Area": "value", "Limits": row_limits}, percent=("Area",),
     )  # fmt: skip
 
 
@@ -325,6 +305,8 @@ def _method(detail: MembershipDetail) -> Text:
         "Given the shadows, each coin of a target is fresh: a guarantee about one record limits "
         "how often any attack names it. A third of the canaries chooses how many are guessed, the "
         "others are counted.",
+        "Limits of a curve, of its area, rates and precisions hold at all thresholds at once, by "
+        "exact chances that order statistics cross their limits.",
         "Rates over further models count a target as one trial, at thresholds that the shadows "
         "alone have chosen. Rates over records have approximate limits, since records share "
         "models; these decide nothing.",

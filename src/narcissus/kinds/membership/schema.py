@@ -34,6 +34,11 @@ class ScoresSpec(FileSection):
     scale: Literal["score", "probability", "logit", "loss"] = Field(
         default="score", description="What the numbers are; a `score` is larger for members."
     )
+    points: str | None = Field(
+        default=None, description="The records themselves, for a classifier that never sees a "
+        "model: a table with a row for each record (its column `record` names them where the "
+        "scores are a table), a file of arrays (`points`), or .txt with a line for each.",
+    )  # fmt: skip
 
 
 class ShadowsSpec(FileSection):
@@ -52,7 +57,12 @@ class ShadowsSpec(FileSection):
     )  # fmt: skip
     fpr: list[Rate] = Field(
         default=[0.001, 0.01, 0.1], min_length=1,
-        description="False-positive rates at which true-positive rates are limited.",
+        description="False-positive rates at which true-positive rates are limited, beside "
+        "those that are always reported, 1e-1 to 1e-5.",
+    )  # fmt: skip
+    base_rate: Rate | None = Field(
+        default=None, description="Share of members among those asked about; precisions are "
+        "limited for it.",
     )  # fmt: skip
 
     @model_validator(mode="after")

@@ -6,18 +6,23 @@ of other models. The gain follows from the counts, so that no record can say ano
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 import scipy
 from pydantic import BaseModel, Field
 
+from narcissus._version import __version__
 from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Kind, PreparedWork, read_earlier
-from narcissus.results import Estimate
+from narcissus.membership.blind import FEWEST, BlindBaseline, blind_baseline
+from narcissus.membership.reported import PRECISION, is_void, without_claims
+from narcissus.results import Estimate, Status
 from narcissus.rows import (
     Count,
     Fact,
@@ -29,7 +34,9 @@ from narcissus.rows import (
     StudyJudgement,
     StudyRow,
 )
+from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import MergedGroups
+from narcissus.study.store import TrialStore
 
 StudyT = TypeVar("StudyT", bound=BaseModel)
 WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")
@@ -37,6 +44,7 @@ Said = Mapping[str, float | str]
 Ends = tuple[float, float]
 Criteria = tuple[StudyCriterion, ...]
 
+TOLD, ABOVE = "told", "above a fresh one"
 BESIDE = ("fresh", "reference", "shadows")
 """What rows after a count are about: others never seen, and other models."""
 
@@ -50,6 +58,9 @@ class MemorizedDetail(Fact):
     by_chance: bool = Field(description="Whether chance decided on which ones it was trained.")
     confidence: Level
     claims: Count = Field(description="Limits that hold at once, each at `claim_confidence`.")
+    blind: tuple[BlindBaseline, ...] = Field(
+        default=(), description="Points alone, without a model."
+    )
 
     @property
     def claim_confidence(self) -> float:
@@ -202,6 +213,14 @@ def groups_of(case: StudyJudgement, counted: str) -> dict[str, list[Counted]]:
     return found
 
 
+_VOIDED = ("gain", TOLD, ABOVE, PRECISION)
+
+
+def asks_points(trained: Sized, fresh: Sized, *, by_chance: bool) -> bool:
+    """Return whether a blind baseline is tested: chance has not divided, and there are enough."""
+    return not by_chance and len(fresh) > 0 and len(trained) + len(fresh) >= FEWEST
+
+
 EARLIER = StudyRow(
     role="excess", of="gain", quantity=Quantity(value=0.0, grade="sampled"), facts={"low": 0.0}
 )
@@ -294,6 +313,10 @@ class MemorizationKind(Kind[StudyT, WorkT]):
     kept: ClassVar[Sequence[str]] = ()
     """More facts of groups, of records of format 2."""
 
+    def kept_batches(self, options: RunOptions) -> AbstractContextManager[TrialStore | None]:
+        """Return the store of batches, whose keys say all that they depend on."""
+        return self.stored(options, {"batches of": self.detail.__name__, "version": __version__})
+
     def criteria(self, gain: float | None, quality: float | None = None) -> Criteria:
         """Hold all gains to what is accepted."""
         return (StudyCriterion(of="gain", at_most=gain),)
@@ -311,8 +334,24 @@ class MemorizationKind(Kind[StudyT, WorkT]):
         return True
 
     def found(self, criteria: Any, rows: Any, detail: Any) -> Findings:
-        derived = tuple(self.derived(rows, detail))
+        derived = without_claims([*self.derived(rows, detail)], detail.blind, _VOIDED)
         return super().found(self.deciding(criteria, derived, detail), derived, detail)
+
+    def undecided(self, detail: Any) -> Status | None:
+        return "not assessed" if is_void(detail.blind) else None
+
+    def without_model(
+        self, trained: Any, fresh: Any, detail: MemorizedDetail
+    ) -> tuple[BlindBaseline, ...]:
+        """Test whether points alone tell those trained on from fresh ones, unless chance chose."""
+        if not asks_points(trained, fresh, by_chance=detail.by_chance):
+            return ()
+        both = [*trained, *fresh]
+        labels = [True] * len(trained) + [False] * len(fresh)
+        compared, level = f"{self.unit} trained on and fresh ones", 1 - detail.claim_confidence
+        points = np.array(both) if isinstance(trained, np.ndarray) else both
+        # labels are dealt anew by one seed, so that the same data have the same p-value
+        return (blind_baseline(points, labels, level=level, compared=compared, rng=0),)
 
     def derived(self, rows: Sequence[StudyRow], detail: Any) -> Iterator[StudyRow]:
         """Yield rows with all that follows from them."""

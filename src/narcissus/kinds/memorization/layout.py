@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from narcissus._outwards import lower
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.memorization.engine import Counted, groups_of
+from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
-from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
+from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100, voided
 from narcissus.report.format import MISSING, between_points, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
-from narcissus.report.page import Cell, Facts, Figure, Grid
+from narcissus.report.page import Cell, Facts, Figure, Grid, Page, Section, Text
 from narcissus.results import Grade
 from narcissus.rows import SLACK, Quantity, StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -67,6 +68,20 @@ class MemorizationLayout(Layout):
     def title(self, study: Any, case: StudyJudgement) -> str:
         return study.title or self.untitled
 
+    def verdict(self, case: StudyJudgement) -> str:
+        return void_text(case.detail.blind) or super().verdict(case)
+
+    def page(self, record: Record, case: StudyJudgement) -> Page:
+        page, blind = super().page(record, case), case.detail.blind
+        if blind:
+            said = Section("Without the model", [Text([str(one) for one in blind])])
+            page = replace(page, sections=[*page.sections, said])
+        if not is_void(blind):
+            return page
+        numbers = [(*one[:3], "not assessed") for one in page.verdict.numbers]
+        top = replace(page.verdict, numbers=numbers, evidence_against=[], worst=None)
+        return replace(page, verdict=top)
+
     def subtitle(self, case: StudyJudgement) -> str:
         return self.asked
 
@@ -84,6 +99,8 @@ class MemorizationLayout(Layout):
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         """Return what is recovered of a model's training data, whole records."""
+        if is_void(case.detail.blind):
+            return {}
         numbers = self.numbers(record, case)
         reached = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
         text = f"whole records, {'; '.join(reached)}"
@@ -135,6 +152,8 @@ class MemorizationLayout(Layout):
 
     def glance(self, case: StudyJudgement) -> Glance:
         """Return the numbers of all documents or images, or of the group that decides."""
+        if is_void(case.detail.blind):
+            return voided(self.outliers, f"other attacks, {self.outliers} of another source")
         most, unit = most_gain(case), self.outliers
         name, groups = self.best(case)
         group = groups[0]

@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from narcissus.disclosure import FileMeasures
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.synthetic.copies import CopiesDetail, copied_rows, fact_rows
+from narcissus.kinds.synthetic.measures import measured_files
 from narcissus.kinds.synthetic.schema import ExcessThreshold, SyntheticPolicy, SyntheticStudy
 from narcissus.kinds.table.twins import cautions
 from narcissus.observer import Observer
@@ -37,6 +40,7 @@ from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
 from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
+from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
 from narcissus.tables import Bins, Table
 
@@ -62,6 +66,8 @@ class FileSizes(Fact):
     columns: Positive
     real_scored: Positive
     control_scored: Count
+    real_people: Count = Field(default=0, description="Units of the rows; 0 where none are named.")
+    control_people: Count = Field(default=0, description="Likewise.")
 
 
 class UnlikeControl(Fact):
@@ -115,11 +121,18 @@ class SyntheticDetail(Fact):
     merged: MergedGroups | None = Field(
         default=None, description="Null where no groups are asked for, and in older records."
     )
+    copies: CopiesDetail | None = Field(
+        default=None, description="What stands in the file; null in older records."
+    )
+    measures: Mapping[str, FileMeasures] = Field(
+        default={}, description="Of the real and of the synthetic file; empty in older records."
+    )
 
     @property
     def can_tell(self) -> bool:
         """Whether there is a control of the same population, as far as is known."""
-        return self.unlike is not None and not self.unlike.is_shown
+        is_refuted = self.copies is not None and self.copies.refutes_control
+        return self.unlike is not None and not self.unlike.is_shown and not is_refuted
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -151,15 +164,22 @@ class Levels:
     claims: int  # How many decide
 
     @classmethod
-    def of(cls, confidence: float, risks: int, groups: int, *, groups_decide: bool) -> Levels:
+    def of(
+        cls, confidence: float, risks: int, groups: int, *, groups_decide: bool, copies: int = 0
+    ) -> Levels:
         """Divide the error among the claims (Bonferroni), which depend on one another.
 
         Groups that decide nothing are a family of their own: they take nothing from the verdict.
         """
-        claims = risks * (1 + groups) if groups_decide else risks
+        claims = (risks * (1 + groups) if groups_decide else risks) + copies
         each = each_confidence(confidence, claims)
         own = each if groups_decide else each_confidence(confidence, max(1, risks * groups))
         return cls(confidence, each, own, claims)
+
+    @classmethod
+    def of_copies(cls, confidence: float) -> Levels:
+        """Return the levels where the copies alone decide, since there is no control."""
+        return cls(confidence, confidence, confidence, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +204,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         work = self.prepare(study, folder, RunOptions(0, observer))
         work.threat.secrets(work.files)
         work.threat.division(work.files)
-        for name in study.groups.columns:
+        for name in (*study.groups.columns, *(study.threat.known or ())):
             work.files.table.index(name)
 
     def prepare(self, study: SyntheticStudy, folder: Path, options: RunOptions) -> SyntheticWork:
@@ -236,6 +256,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             confidence=work.study.run.confidence,
             columns=groups.columns,
             least=groups.least_group,
+            measures=measured_files(work.files, work.study.threat.known, work.study.threat.unknown),
         )
 
     def measured(
@@ -247,28 +268,29 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         confidence: float,
         columns: Sequence[str] = (),
         least: int = 10,
+        measures: Mapping[str, FileMeasures] | None = None,
     ) -> Findings:
         """Limit the outcome of an assessment.
 
         confidence: of all claims together.
         columns: columns whose values make groups.
         least: fewest people of a group that is shown.
+        measures: what disclosure control measures of the files.
         """
         groups, merged = _groups(files, found, columns, least)
         decide = threshold.worst_group is not None
-        levels = Levels.of(confidence, len(found.risks), len(groups), groups_decide=decide)
-        rows = [
-            row
-            for risk in found.risks
-            for row in _rows(risk, threshold.accepts(risk.risk), levels, groups)
-        ]
-        unlike, halves = found.unlike, found.halves
+        unlike, halves, facts = found.unlike, found.halves, found.facts
+        levels = Levels.of_copies(confidence) if unlike is None else Levels.of(
+            confidence, len(found.risks), len(groups), groups_decide=decide, copies=1
+        )  # fmt: skip
         detail = SyntheticDetail(
             files=FileSizes.taken(
                 files,
                 columns=files.table.columns,
                 real_scored=len(halves.scored),
                 control_scored=len(halves.control_scored),
+                real_people=files.people("real"),
+                control_people=files.people("control"),
             ),
             confidence=confidence,
             claims=levels.claims,
@@ -277,16 +299,28 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             unlike=None if unlike is None else UnlikeControl.taken(unlike),
             risks=tuple(RiskDetail.taken(risk, tried=_tried(risk)) for risk in found.risks),
             merged=merged if columns else None,
+            copies=CopiesDetail.of(facts, (1 - levels.claim) / 2),
+            measures=measures or {},
         )
-        accepted = {risk.risk: threshold.accepts(risk.risk) for risk in found.risks}
+        beside = facts.beside if detail.can_tell else None
+        rows = [
+            row
+            for risk in found.risks
+            for row in _rows(risk, threshold.accepts(risk.risk), levels, groups, detail.can_tell)
+        ]
+        rows += copied_rows(facts, beside, threshold.accepts(COPIES), levels.claim)
+        rows += fact_rows(facts)
+        accepted: dict[str, float] = {r.risk: threshold.accepts(r.risk) for r in found.risks}
+        accepted[COPIES] = threshold.accepts(COPIES)
         criteria = _criteria(rows, detail, accepted, threshold.worst_group)
         return self.found(criteria, tuple(rows), detail)
 
     def premises(self, detail: SyntheticDetail) -> tuple[str, ...]:
-        return ASSUMPTIONS
+        return ASSUMPTIONS if detail.can_tell else ()
 
     def void(self, detail: SyntheticDetail) -> bool:
-        return not detail.can_tell
+        """Without a control, copies decide; earlier records do not count them."""
+        return detail.copies is None and not detail.can_tell
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True
@@ -340,7 +374,10 @@ def _criteria(
 ) -> tuple[StudyCriterion, ...]:
     """Hold each risk to what is accepted of it, and each group, where that is asked."""
     criteria: list[StudyCriterion] = []
-    for risk in detail.risks:
+    if COPIES in accepted:
+        at: Said = {"group": ""}
+        criteria.append(StudyCriterion(of="excess", name=COPIES, at=at, at_most=accepted[COPIES]))
+    for risk in detail.risks if detail.unlike is not None or not criteria else ():
         places: dict[str, float] = {"": accepted[risk.risk]}
         if worst_group is not None:
             places |= {
@@ -444,12 +481,15 @@ def _groups(
 
 
 def _rows(
-    risk: Risk, accepted: float, levels: Levels, groups: Sequence[Group]
+    risk: Risk, accepted: float, levels: Levels, groups: Sequence[Group], can_tell: bool
 ) -> Iterator[StudyRow]:
-    """Yield a risk on people of the data, beside the control and the guess, and on each group."""
+    """Yield a risk on people of the data, beside the control and the guess, and on each group.
+
+    There is no excess where nothing can be told of it.
+    """
     name = f"{risk.risk} of {risk.secret}" if risk.secret else risk.risk
     at: Said = {"group": "", "attack": risk.attack}
-    counts = risk.counts()
+    counts = risk.counts() if can_tell else None
     yield from _both(
         name,
         at,
@@ -473,7 +513,7 @@ def _rows(
         }
         yield from _guess(name, risk.attack, guess, levels.share)
     for group in groups:
-        counts = risk.counts(group.real, group.control)
+        counts = risk.counts(group.real, group.control) if can_tell else None
         yield from _both(
             name,
             {**at, "group": f"{group.by} {group.label}"},

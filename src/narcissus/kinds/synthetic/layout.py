@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.synthetic.copies import CopiesDetail
 from narcissus.kinds.synthetic.kind import RiskDetail, SyntheticDetail
+from narcissus.kinds.synthetic.measures import measured_section
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, Reach, of_100
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
@@ -18,6 +21,7 @@ from narcissus.results import Grade, NotAssessed, Status
 from narcissus.rows import WORST, JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_VALUE, RISKS, RiskName
+from narcissus.synthetic.copies import COPIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -66,6 +70,8 @@ class AboutRisk:
     @property
     def verdict(self) -> Status:
         """Exceeded if the excess is, or that of a group of which it was asked."""
+        if not self.judged:
+            return "not assessed"
         return min(self.judged, key=lambda one: WORST.index(one.status)).status
 
     @property
@@ -120,6 +126,9 @@ class SyntheticLayout(Layout):
     def verdict(self, case: StudyJudgement) -> str:
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
         risks, unlike = about(case), case.detail.unlike
+        detail: SyntheticDetail = case.detail
+        if detail.copies is not None and (unlike is None or detail.copies.refutes_control):
+            return _by_copies(case, detail.copies)
         if unlike is None:
             first = risks[0]
             assert first.guess is not None
@@ -136,12 +145,19 @@ class SyntheticLayout(Layout):
                 f"{_share(unlike.control)} of the other (corrected p-value {unlike.p_value:.2g}), "
                 "so what sets them apart need not be the release."
             )
-        if beyond := [risk for risk in risks if risk.verdict == "exceeded"]:
+        copied = _of_copies(case)
+        is_copied = copied is not None and copied.status == "exceeded"
+        if (beyond := [risk for risk in risks if risk.verdict == "exceeded"]) or is_copied:
             said = "; ".join(map(_beyond, beyond))
-            alone = f" {_BY_ONE_VALUE}" if all(r.detail.risk == BY_VALUE for r in beyond) else ""
-            return (
-                f"Exceeded: people in the data are hit more often than others like them. {said}."
-                f"{alone}"
+            only = beyond and not is_copied and all(r.detail.risk == BY_VALUE for r in beyond)
+            facts = [_standing(case)] if is_copied else []
+            return " ".join(
+                [
+                    "Exceeded: people in the data are hit more often than others like them.",
+                    *facts,
+                    *([f"{said}."] if said else []),
+                    *([_BY_ONE_VALUE] if only else []),
+                ]
             )
         worst = max(risks, key=lambda risk: risk.high)
         return (
@@ -151,7 +167,8 @@ class SyntheticLayout(Layout):
         )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        return [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
+        found = [f"{risk.name}, by {len(risk.detail.tried)} attacks" for risk in about(case)]
+        return [*(["what stands in the file, row by row"] if case.detail.copies else []), *found]
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
         detail: SyntheticDetail = case.detail
@@ -159,11 +176,19 @@ class SyntheticLayout(Layout):
         if detail.unlike is None:
             found.append(
                 NotAssessed(
-                    "what is due to the release",
+                    "what is due to the release" + (" beyond copies" if detail.copies else ""),
                     "there is no control, and people of the real data cannot stand in for one: the "
                     "file was made from them",
                     "set people aside at random before the file is made, and give them as the "
                     "control",
+                )
+            )
+        elif detail.copies is not None and detail.copies.refutes_control:
+            found.append(
+                NotAssessed(
+                    "what is due to the release beyond copies",
+                    "people of the control stand in the file, so the control is none",
+                    "take people whose records nothing was made from",
                 )
             )
         elif detail.unlike.is_shown:
@@ -198,7 +223,9 @@ class SyntheticLayout(Layout):
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
         """Return the verdict on each risk; an excess from which nothing follows is not assessed."""
         verdicts = {risk.name: risk.verdict for risk in about(case)}
-        verdict = "" if row.at["group"] else verdicts[row.name]
+        if (copied := _of_copies(case)) is not None:
+            verdicts[COPIES] = copied.status
+        verdict = "" if row.at["group"] else verdicts.get(row.name, "")
         void = row.of == "excess" and case.findings.void
         return {"verdict": verdict, **({"grade": "not assessed"} if void else {})}
 
@@ -206,12 +233,15 @@ class SyntheticLayout(Layout):
         return _glance(case)
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        return [_headline(risk) for risk in about(case)]
+        return [*_counts(case), *(_headline(risk, case) for risk in about(case))]
 
     def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        beyond = [risk for risk in about(case) if risk.verdict == "exceeded"]
+        beyond = [_said(risk) for risk in about(case) if risk.verdict == "exceeded"]
+        copied = _of_copies(case)
+        if copied is not None and copied.status == "exceeded":
+            beyond.insert(0, _standing(case).rstrip("."))
         # an attack that fails proves nothing: there is no evidence for
-        return {"evidence_against": [_said(risk) for risk in beyond]}
+        return {"evidence_against": beyond}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: SyntheticDetail = case.detail
@@ -221,11 +251,17 @@ class SyntheticLayout(Layout):
         return [
             Section("Who was asked about", [_people(record, detail)]),
             *(
+                []
+                if detail.copies is None
+                else [Section("What stands in the file", list(_facts(case)))]
+            ),
+            *(
                 Section(name[0].upper() + name[1:], list(_risk(case, name, record.grade)))
                 for name in RISKS
                 if any(risk.risk == name for risk in detail.risks)
             ),
             *([Section("Groups", groups)] if groups else []),
+            *measured_section(detail.measures),
             Section("Method", [_method(detail)]),
         ]
 
@@ -233,7 +269,7 @@ class SyntheticLayout(Layout):
         files = case.detail.files
         return Subject(
             f"A synthetic file of {number(files.synthetic)} rows, made from data about "
-            f"{number(files.real)} people.",
+            f"{number(files.real_people or files.real)} people.",
             bool(about(case, groups=True)),
         )
 
@@ -263,10 +299,18 @@ class SyntheticLayout(Layout):
                 (*VERDICT, *counted),
             ),
             RealFigure("Numbers of rows", "Of all files, exact.", ("detail.files*",)),
+            *(
+                []
+                if detail.copies is None
+                else [RealFigure("What stands in the file", "Exact counts.", ("detail.copies*",))]
+            ),
             RealFigure(
                 "Names of columns and values", "As the files have them.", ("assessed*", "title")
             ),
         ]
+        if detail.measures:
+            how = "Counts and shares over all people of the data, exact."
+            found.append(RealFigure("Measures of disclosure control", how, ("detail.measures*",)))
         if detail.unlike is not None:
             how = (
                 "The column and value that differ most, and their shares in the data and the "
@@ -280,6 +324,17 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
+STANDING = (
+    "A unique person stands in the file if one of its rows is true of them and of nobody else in "
+    "the data. Coincidences are counted in the data itself: as often as people of the data are "
+    "like one another, people of a fresh file would be like them. Decoys are plausible people whom "
+    "one half of the data lacks; where the file holds more of them than the other half does, more "
+    "coincidences are allowed for."
+)
+SIMILAR = (
+    "Rows that are near a person are a fact and no verdict: similarity says little about risk "
+    "(The DCR Delusion, arXiv 2505.01524)."
+)
 _EARLIER = (  # of records that do not tell a value alone apart
     "A predicate is read off the file: some columns have the values that exactly one of its rows "
     "has. It singles a person out if it holds for them and for nobody in a crowd of other people. "
@@ -324,10 +379,12 @@ _DOES = {
 
 
 def _glance(case: StudyJudgement) -> Glance:
-    """Return the numbers of the risk that decides: of those alike the one that is surest."""
-    unlike = case.detail.unlike
-    risks = about(case)
+    """Return the numbers of what decides: copies, or the risk that is surest."""
+    risks, copied = about(case), _of_copies(case)
     risk = min(risks, key=lambda one: (WORST.index(one.verdict), -one.low))
+    is_copied = copied is not None and copied.status == "exceeded" and risk.verdict != "exceeded"
+    if copied is not None and (is_copied or not case.detail.can_tell):
+        return _of_copied(case, copied)
     whole, *groups = risk.judged
     does = _DOES[risk.detail.risk].format(risk.detail.secret)
     without = Reach(f"We cannot say what is due to the release: {NO_CONTROL}.")
@@ -341,17 +398,49 @@ def _glance(case: StudyJudgement) -> Glance:
     if whole.status != "exceeded" and risk.verdict == "exceeded":
         beyond = [one for one in groups if one.status == "exceeded"]
         accepted = [f"{100 * (one.at_most or 0.0):g} more of 100 in {one.label}" for one in beyond]
-    why = "" if unlike is None else "the comparison group differs from the data"
+    why = "" if case.detail.unlike is None else "the comparison group differs from the data"
     return Glance(
         unit="people",
         without=without,
         with_it=Reach(f"The attack {does} {{}} people in the data.", risk.real.quantity),
         most=None,
-        unlimited="Another attack might reach all 100: one file sets no limit.",
+        unlimited=UNLIMITED,
         hardest=_hardest(case),
-        unseen="the method that made the file, other attacks, other files of the same people",
+        unseen=UNSEEN,
         accepted="" if whole.at_most is None else " and ".join(accepted[:2]),
         undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
+    )
+
+
+UNLIMITED = "Another attack might reach all 100: one file sets no limit."
+UNSEEN = "the method that made the file, other attacks, other files of the same people"
+
+
+def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
+    """Return the numbers of people who stand in the file, where these decide."""
+    detail: SyntheticDetail = case.detail
+    (row,) = case.findings.select(of="copied")
+    expected = row.quantity.model_copy(update={"value": row.baseline, "grade": copied.grade})
+    without = "By coincidence, {} people who are unique in the data would stand in the file."
+    if detail.can_tell:
+        without = "Of the people of the control, {} stand in the file."
+    none = ""
+    if detail.copies is not None and detail.copies.refutes_control:
+        none = "the control is none, since its people stand in the file"
+    beyond = "than in the control" if detail.can_tell else "than by coincidence"
+    hardest = "Hit hardest: people who are unique in the data."
+    return Glance(
+        unit="people who are unique in the data",
+        without=Reach(without, expected),
+        with_it=Reach("{} people who are unique in the data stand in the file.", row.quantity),
+        most=None,
+        unlimited=UNLIMITED,
+        hardest=hardest if copied.status == "exceeded" else _hardest(case),
+        unseen=UNSEEN,
+        accepted=f"{100 * (copied.at_most or 0.0):g} more of 100 {beyond}",
+        why=none,
+        undecided="The file holds no more people of the data than coincidence explains"
+        + (f", but {none}." if none else "."),
     )
 
 
@@ -359,7 +448,7 @@ def _hardest(case: StudyJudgement) -> str:
     """Name the group whose excess is largest for certain."""
     groups = about(case, groups=True)
     if case.detail.unlike is None or case.status == "not assessed":
-        return "We cannot say who is hit hardest, for the same reason."
+        return "We cannot say who is hit hardest without a comparison group."
     if not groups:
         return NO_GROUPS
     worst = max(groups, key=lambda one: one.low)
@@ -372,13 +461,107 @@ def _hardest(case: StudyJudgement) -> str:
     )
 
 
-def _headline(risk: AboutRisk) -> Headline:
+def _headline(risk: AboutRisk, case: StudyJudgement) -> Headline:
     value = percent(risk.real.value)
     if risk.excess is None:
+        if risk.guess is not None and case.detail.copies is not None:
+            guess = percent(risk.guess.value)
+            return risk.title, value, f"{guess} by a model that never saw the file", "approximate"
         return risk.title, value, "no control to hold it against", "not assessed"
     between = f"{between_points(risk.low, risk.high)} points"
     text = f"control {percent(risk.real.baseline)}; excess {between}"
     return risk.title, value, text, _grade(risk)
+
+
+def _of_copies(case: StudyJudgement) -> JudgedCriterion | None:
+    return next((one for one in case.each if one.criterion.name == COPIES), None)
+
+
+def _rows_said(case: StudyJudgement) -> str:
+    row = case.findings.select(of="count")[0]
+    many = f"{number(row.value)} of {number(float(row.facts['of']))}"
+    return f"{many} rows of the file are rows of the data"
+
+
+def _standing(case: StudyJudgement) -> str:
+    """Describe how many unique people stand in the file, and how many would by chance."""
+    (row,) = case.findings.select(of="copied")
+    facts, detail = row.facts, case.detail
+    said = (
+        f"{number(float(facts['successes']))} of {number(float(facts['people']))} people who are "
+        f"unique in the data ({percent(row.value)}) stand in the file"
+    )
+    if detail.can_tell and row.baseline is not None:
+        return f"{said}, and {percent(row.baseline)} of the control's."
+    if detail.copies.is_data is not None:
+        return f"The file is the data itself. {said}."
+    return f"{said}. Coincidence explains at most {number(math.ceil(detail.copies.people.most))}."
+
+
+def _by_copies(case: StudyJudgement, copies: CopiesDetail) -> str:
+    """Describe the verdict where no control decides, in a short paragraph."""
+    copied = _of_copies(case)
+    assert copied is not None
+    words: list[str] = []
+    if (control := copies.control) is not None and control.is_beyond:
+        words.append(
+            f"The control is none: {number(control.standing)} of its {number(control.unique)} "
+            "unique people stand in the file. Coincidence explains at most "
+            f"{number(math.ceil(control.most))}, so the file was made from the control as well."
+        )
+    if copied.status == "exceeded":
+        words.append("Exceeded: the file holds copies of people in the data.")
+    else:
+        words.append("Not shown: the file holds no more people of the data than coincidence does.")
+    words += [f"{_rows_said(case)}.", _standing(case)]
+    if control is None:
+        first = next(risk for risk in about(case) if risk.guess is not None)
+        assert first.guess is not None
+        words.append(
+            f"{first.detail.secret} is guessed right from the file for {percent(first.real.value)} "
+            f"of people, and for {percent(first.guess.value)} by a model that never saw the file."
+        )
+        if copied.status != "exceeded":
+            words.append("Without a control nothing more can be concluded.")
+    return " ".join(words)
+
+
+def _counts(case: StudyJudgement) -> Iterator[Headline]:
+    """Yield what stands in the file, with the coincidences; of people by all columns."""
+    seen: set[str] = set()
+    for row in case.findings.select(of="count"):
+        if row.name not in seen:
+            many, of = (number(value) for value in (row.value, float(row.facts["of"])))
+            expected = number(round(row.baseline or 0.0))
+            text = f"{many} of {of}; by coincidence about {expected}"
+            share = percent(row.value / max(1.0, float(row.facts["of"])))
+            yield row.name[0].upper() + row.name[1:], share, text, "proved"
+        seen.add(row.name)
+
+
+def _facts(case: StudyJudgement) -> Iterator[Block]:
+    copies: CopiesDetail = case.detail.copies
+    people = copies.people
+    yield Text([STANDING, SIMILAR])
+    rows: list[list[Cell]] = [
+        [row.name + _columns(str(row.at["attack"])), row.facts["of"], row.value, row.baseline]
+        for row in case.findings.select(of="count")
+    ]
+    rows.append(["decoys", people.decoys, people.decoys_standing, people.decoys_expected])
+    yield Grid(
+        "What stands in the file: exact counts, beside what a file of as many other people of the "
+        "population would hold",
+        ("What", "Of", "In the file", "By coincidence, about"),
+        rows,
+    )
+    if copies.unread:
+        yield Text([f"{number(copies.unread)} rows are coarse in rare ways and were left out."])
+
+
+def _columns(names: str) -> str:
+    each = names.split(", ")
+    more = f" and {len(each) - 5} more columns" if len(each) > 5 else ""
+    return f", by {', '.join(each[:5])}{more}" if names else ""
 
 
 def _said(risk: AboutRisk) -> str:
@@ -393,14 +576,24 @@ def _p_value(excess: StudyRow) -> str:
     return f"p = {value:.2g}" if value > 1e-300 else "p below 1e-300"
 
 
+def _people_of(rows: int, people: int) -> str:
+    """Return how many people rows are about: units, where they are named."""
+    return f"{number(people)} (in {number(rows)} rows)" if people else number(rows)
+
+
 def _people(record: Record, detail: SyntheticDetail) -> Facts:
     files = detail.files
     rows = [
-        ("People in the data", f"{number(files.real)}, of whom {number(files.real_scored)} scored"),
+        (
+            "People in the data",
+            f"{_people_of(files.real, files.real_people)}, of whom {number(files.real_scored)} "
+            "scored",
+        ),
         ("Rows of the synthetic file", number(files.synthetic)),
         (
             "People of the control",
-            f"{number(files.control)}, of whom {number(files.control_scored)} scored"
+            f"{_people_of(files.control, files.control_people)}, of whom "
+            f"{number(files.control_scored)} scored"
             if files.control
             else "none",
         ),

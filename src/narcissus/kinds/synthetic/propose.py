@@ -11,6 +11,9 @@ from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import file_named
 from narcissus.tables.parts import column_names, sketch_table
 
+PEOPLE = 2_000
+"""Most people whom attacks are tried on where there is no control."""
+
 
 def completed(
     settings: Mapping[str, Any], observer: Observer = SILENT
@@ -25,19 +28,28 @@ def completed(
     for file in ("real", "synthetic", "control"):
         if data[file] is not None:
             with file_named(file):
-                names[file] = column_names(data[file])
+                names[file] = [c for c in column_names(data[file]) if c != data.get("unit")]
     drop: list[str] = [*(data["drop"] or ())]
     bins: dict[str, Any] = data["bins"] or {}
-    wanted = [*(settings["groups"]["columns"] or ()), *bins, *(data["read_as"] or ())]
-    absent, there = _absent(names, {*wanted, *drop, *(threat["unknown"] or ())}), names["real"]
+    wanted = [
+        *(threat.get("known") or ()),
+        *(settings["groups"]["columns"] or ()),
+        *bins,
+        *(data["read_as"] or ()),
+    ]
+    there, chosen = names["real"], data["columns"]
+    absent = _absent(names, {*wanted, *drop, *(threat["unknown"] or ()), *(chosen or ())})
+    unit = [name for name in (data.get("unit"),) if name is not None]  # no column
     with file_named("real"):
-        without = [name for name in drop if name in there]
+        without = [n for n in there if n in drop or (chosen is not None and n not in chosen)]
+        without += unit
         sketch = sketch_table(data["real"], drop=without, observer=observer)
         if not set(sketch.names) - set(absent):
             raise InputError("no column has a name that all other files have as well")
         lacking = [name for name in absent if name in sketch.names]
         found = propose(sketch, unknown=threat["unknown"], drop=lacking, wanted=wanted)
-    left_out = {c: why for c, why in found.drop.items() if c not in drop} | absent
+    left_out = {c: why for c, why in found.drop.items() if c not in without}
+    left_out |= absent if chosen is None else {}
     data["left_out"] = left_out
     # what is unknown is binned, and numbers with gaps: a gap as a value has no distance
     binned = [c for c in found.columns if c.name in found.unknown or c.missing]
@@ -49,6 +61,8 @@ def completed(
     data["read_as"] = {**texts, **(data["read_as"] or {})}
     data["missing"] = data["missing"] or "category"
     threat["unknown"] = list(found.unknown)
+    if data["control"] is None:  # copies decide, and these are looked for among everybody
+        threat.setdefault("people", PEOPLE)
     is_chosen = settings["threat"]["unknown"] is None
     return {**settings, "data": data, "threat": threat}, list(_lines(found, left_out, is_chosen))
 

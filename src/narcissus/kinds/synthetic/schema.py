@@ -15,8 +15,10 @@ from narcissus.study.sections import (
     LeastGroup,
     SeededRun,
     without_default_least_group,
+    without_defaults,
 )
 from narcissus.synthetic.assess import RiskName
+from narcissus.synthetic.copies import COPIES, CopiesName
 from narcissus.tables.spelling import ReadAs
 
 Columns = Annotated[list[str], Field(min_length=1)]
@@ -31,9 +33,11 @@ class FilesSpec(Strictly):
     control: str | None = Field(
         default=None,
         description="People of the same population who are not in the data, set aside at random "
-        "before the file was made. Without them nothing can be said of what the file adds.",
+        "before the file was made. Without them only copies of people are judged.",
     )
-    columns: list[str] | None = Field(default=None, description="Columns to use; all if left out.")
+    columns: list[str] | None = Field(
+        default=None, description="Columns to use; those that all files have, if left out."
+    )
     drop: list[str] = Field(default=[], description="Columns to leave out.")
     left_out: dict[str, str] = Field(
         default={},
@@ -77,9 +81,22 @@ class AttackerSpec(Strictly):
         description="Two sets of columns to link; random divisions of all columns if left out.",
         strict=False,
     )
+    known: Columns | None = Field(
+        default=None,
+        description="Columns that an attacker plausibly knows, for the measures of disclosure "
+        "control; proposed by their names if left out.",
+    )
     people: int = Field(
         default=10_000, ge=40, le=1_000_000, description="Most people of each file that are tried."
     )
+
+    _as_before = model_serializer(mode="wrap")(without_defaults(known=None))
+
+    @model_validator(mode="after")
+    def _apart(self) -> AttackerSpec:
+        if both := [name for name in self.known or () if name in self.unknown]:
+            raise ValueError(f"`known` and `unknown` both name `{both[0]}`")
+        return self
 
 
 class ExcessThreshold(Approval, Strictly):
@@ -91,16 +108,23 @@ class ExcessThreshold(Approval, Strictly):
         default=None, description="Instead, for singling out, by a value alone as well."
     )
     linkability: Share | None = Field(default=None, description="Instead, for linkability.")
+    copies: Share | None = Field(
+        default=None,
+        description="Instead, for people who are unique in the data and stand in the file: how "
+        "many of them, beyond the control or, without one, beyond coincidence.",
+    )
     worst_group: Share | None = Field(
         default=None, description="The excess accepted in each group of [groups]; none is asked."
     )
 
-    def accepts(self, risk: RiskName) -> float:
+    def accepts(self, risk: RiskName | CopiesName) -> float:
+        """Return the excess that is accepted of a risk, or of copies."""
         own = {
             "inference": self.inference,
             "singling out": self.singling_out,
             "singling out by a value": self.singling_out,
             "linkability": self.linkability,
+            COPIES: self.copies,
         }[risk]
         return self.at_most if own is None else own
 

@@ -41,7 +41,7 @@ from narcissus.game.block import (
 )
 from narcissus.game.executor import Executor, Serial, soon
 from narcissus.kinds.table.envelope import attack_envelope, people_alone
-from narcissus.kinds.table.found import PrecisionDetail
+from narcissus.kinds.table.found import DecisionDetail, PrecisionDetail
 from narcissus.kinds.table.population import Groups, Setting, TrialPopulation, TrialStreams
 from narcissus.knowledge import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
 from narcissus.mechanisms import TableQueries
@@ -198,7 +198,9 @@ class Experiment:
     confidence: float = 0.95  # level at which sampled limits are made
     # level at which they hold, where a run may end at several looks; None: the same
     holds: float | None = None
-    precision: PrecisionDetail | None = None  # what was reached, where it was asked for
+    precision: PrecisionDetail | DecisionDetail | None = (
+        None  # what was reached, where it was asked for
+    )
     training: int = 0  # simulated releases at each setting, from which attacks learn
     # for each setting, the attacks that have learned, by name; empty before they have
     trained: tuple[Mapping[str, TableAttack], ...] = ()

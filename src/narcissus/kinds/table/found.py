@@ -91,6 +91,17 @@ class PrecisionDetail(Fact):
         return self.reached <= self.aimed
 
 
+class DecisionDetail(Fact):
+    """How a run ended that plays until its verdict is decided."""
+
+    ended: Literal["decided", "beyond trials", "budget", "most"]
+    """What ended it: the verdict, that trials do not decide it, the time given, all looks."""
+    look: Positive
+    """The look at the limits, from 1, at which it ended."""
+    part: Share
+    """Part of the error for which every limit of this look is computed."""
+
+
 class SettingDetail(Fact):
     """One setting, apart from its rows."""
 
@@ -109,7 +120,7 @@ class SettingDetail(Fact):
     confidence: Level
     joint: Level
     """Level of each lower limit of an attack, so that all of them hold at once."""
-    precision: PrecisionDetail | None = None
+    precision: PrecisionDetail | DecisionDetail | None = None
     given: tuple[str, ...] = ()
     """What baselines and the ceiling assume."""
     declared: tuple[str, ...] = ()

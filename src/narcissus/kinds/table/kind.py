@@ -37,6 +37,7 @@ from narcissus.kinds.table.judgement import TableJudgement, judged
 from narcissus.kinds.table.playing import looks_of, play_trials
 from narcissus.kinds.table.population import Groups, settings_of
 from narcissus.kinds.table.published import attack_own_release, read_published
+from narcissus.kinds.table.quick import quicker
 from narcissus.kinds.table.schema import DEFAULT_TRIALS, PolicyFile, TableStudy, ThresholdSpec
 from narcissus.kinds.table.schema import Attack as AttackSection
 from narcissus.kinds.table.summary import summarise
@@ -54,7 +55,7 @@ from narcissus.knowledge import FactoredTargets
 from narcissus.mechanisms import Columns, Prepared, ReleaseCache, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
-from narcissus.results import NotAssessed
+from narcissus.results import NotAssessed, Status
 from narcissus.rows import Findings, HoldsRows, StudyCriterion, StudyJudgement, StudyRow
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
@@ -67,6 +68,7 @@ from narcissus.study.toml import read_policy
 from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 from narcissus.tables.spelling import described, respellings
+from narcissus.tables.units import read_one_of_each
 
 Attacks = tuple[tuple[str, TableAttack, int], ...]
 
@@ -86,16 +88,17 @@ def load_table(study: TableStudy, folder: Path, observer: Observer = SILENT) -> 
         stamp = (source, found.st_ino, found.st_size, found.st_mtime_ns)
     if (held := data.held(stamp)) is not None:
         return held
-    table = read_table(
-        source,
-        columns=data.columns,
-        drop=data.drop,
-        bins={n: Bins(**spec.model_dump(exclude_none=True)) for n, spec in data.bins.items()},
-        missing=data.missing,
-        read_as=data.read_as,
-        observer=observer,
+    how: dict[str, Any] = {
+        "columns": data.columns,
+        "drop": data.drop,
+        "bins": {n: Bins(**spec.model_dump(exclude_none=True)) for n, spec in data.bins.items()},
+        "missing": data.missing,
+        "read_as": data.read_as,
         **({} if data.max_rows is None else {"max_rows": data.max_rows}),
-    )
+    }
+    if data.unit is not None:
+        return read_one_of_each(source, data.unit, **how)
+    table = read_table(source, **how, observer=observer)
     if isinstance(table, CountedTable):
         data.hold(stamp, table)
     return table
@@ -289,7 +292,9 @@ def prepare(
 ) -> Experiment:
     """Make a study ready: read, check, fit; every refusal of bad input happens here."""
     folder = Path(folder)
+    observer.start("reading the table", 0)
     table = load_table(study, folder, observer)
+    observer.start("fitting the prior", 0)
     release = planned(study.mechanism)
     unknown = unknown_columns(study, table)
     success = success_of(study, table, unknown)
@@ -300,7 +305,7 @@ def prepare(
     exact = all(setting.guarantee is None for setting in settings)
     if exact and study.mechanism.options.get("delta") is not None:
         raise InputError("`mechanism.delta`: exact counts guarantee nothing: leave it out")
-    trials = study.run.trials or DEFAULT_TRIALS
+    trials = study.run.most or DEFAULT_TRIALS
     attacks = attacks_of(study, mechanism, trials)
     factored = is_factored(mechanism.queries)
     if factored:
@@ -333,6 +338,7 @@ def prepare(
         draft = replace(draft, attacks=with_ceiling(attacks, pilot))
     if success.by_column:  # nothing is proved of how many are reconstructed
         return draft
+    observer.start("proving what no attacker exceeds", 0)
     points = tuple(
         tuple(proofs.best_points(pilot, s.guarantee, draft.levels)) if s.guarantee else ()
         for s in settings
@@ -484,6 +490,17 @@ def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
         )
 
 
+def _repeated(study: TableStudy) -> Iterator[NotAssessed]:
+    """Say that a guarantee for a row is less for whoever has several."""
+    if (unit := study.data.unit) is not None:
+        yield NotAssessed(
+            f"a release of all rows of a `{unit}`",
+            "one row of each was audited; whoever has m rows in a release loses up to m times the "
+            "epsilon of a row",
+            f"release one row of each `{unit}`, or divide epsilon by the most rows that one has",
+        )
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TableWork(PreparedWork[TableStudy]):
     """An audit that was played: its trials by ``"trial/setting"``, and what a threshold allows."""
@@ -509,6 +526,8 @@ class TableKind(Kind[TableStudy, TableWork]):
 
     def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
         """Play all trials and draw conclusions."""
+        if study.run.budget is not None and options.hours is not None:  # so long is agreed to
+            options = replace(options, hours=max(options.hours, study.run.budget / 3600))
         with executor_of(options, study.run) as executor:
             return self._play(study, folder, options, executor)
 
@@ -516,6 +535,10 @@ class TableKind(Kind[TableStudy, TableWork]):
         self, study: TableStudy, folder: Path, options: RunOptions, executor: Executor
     ) -> Outcome:
         threshold, digests = _threshold(study, folder, options.policy)
+        rough: list[NotAssessed] = []
+        if study.run.quick:
+            study, cut = quicker(study, threshold)
+            rough.append(cut)
         options.observer.note("reading the table and fitting the prior")
         experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
@@ -524,7 +547,12 @@ class TableKind(Kind[TableStudy, TableWork]):
             experiment = with_kept_releases(experiment, cache, identity)
             if not executor.is_here and any(is_costly(s.mechanism) for s in experiment.settings):
                 executor = ReleasesSentBack(executor, cache)  # others do not have the folder
-        plan = looks_of(experiment, study, options, executor, threshold)
+
+        def judge(now: Experiment, trials: Done) -> tuple[Status, int | None]:
+            case = self.judge(self._findings(now, trials, study, threshold, None))
+            return case.status, case.decisive.judgement.trials_needed
+
+        plan = looks_of(experiment, study, options, executor, threshold, judge)
         if plan is not None:
             experiment = plan.at(experiment, 0)
         for name, text in experiment.table.notes.items():
@@ -556,21 +584,33 @@ class TableKind(Kind[TableStudy, TableWork]):
             threshold=threshold,
             own_release=own,
         )
+        options.observer.start("drawing conclusions", 0)
         found = self.outcome(work, self.measure(work, trials, options))
-        return replace(found, not_assessed=[*not_assessed(experiment), *found.not_assessed])
+        left = [*rough, *_repeated(study), *not_assessed(experiment)]
+        return replace(found, not_assessed=[*left, *found.not_assessed])
 
     def measure(self, work: TableWork, done: Done, options: RunOptions) -> Findings:
-        threshold, levels = work.threshold, work.study.mechanism.levels
+        return self._findings(work.experiment, done, work.study, work.threshold, work.own_release)
+
+    def _findings(
+        self,
+        experiment: Experiment,
+        done: Done,
+        study: TableStudy,
+        threshold: ThresholdSpec | None,
+        own_release: OwnRelease | None,
+    ) -> Findings:
         decided_at = None  # the label of the setting that the threshold names, if any
         if threshold is not None and threshold.at is not None:
-            decided_at = work.experiment.settings[levels.index(threshold.at)].label
-        criteria, found = measured(work.experiment, done, threshold, decided_at)
+            levels = study.mechanism.levels
+            decided_at = experiment.settings[levels.index(threshold.at)].label
+        criteria, found = measured(experiment, done, threshold, decided_at)
         detail = TableDetail(
             settings=tuple(one.detail for one in found),
             decided_at=decided_at,
             reason="" if threshold is None else threshold.reason,
             origin="" if threshold is None else threshold.origin,
-            own_release=work.own_release,
+            own_release=own_release,
         )
         return self.found(criteria, tuple(row for one in found for row in one.rows), detail)
 

@@ -11,6 +11,7 @@ from narcissus._outwards import upper
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.table.found import (
     IN_FRAME,
+    DecisionDetail,
     Limited,
     OwnRelease,
     PlayedAttack,
@@ -68,7 +69,8 @@ class TableLayout(Layout):
 
     def title(self, study: Any, case: StudyJudgement) -> str:
         detail: TableDetail = case.detail
-        return study.title or f"{detail.settings[0].released} of {_source(study)}"
+        named = study.title or f"{detail.settings[0].released} of {_source(study)}"
+        return f"{named} (quick look)" if study.run.quick else named
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         return []
@@ -638,7 +640,19 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
             f"{percent(one.at_most, 'up')}, with {100 * one.confidence:g}% confidence: it is "
             f"{'refuted' if one.refutes else 'not refuted'} by that."
         )
-    if (precision := setting.detail.precision) is not None:
+    if isinstance(precision := setting.detail.precision, DecisionDetail):
+        why = {
+            "decided": "when its verdict was decided",
+            "beyond trials": "when more trials seemed not to decide its verdict",
+            "budget": "when its time was spent",
+            "most": "after the most trials that are played",
+        }[precision.ended]
+        text.append(
+            f"The run ended {why}, after {number(setting.detail.trials)} trials (look "
+            f"{precision.look}). The looks at the limits were fixed beforehand. This one spends "
+            f"{precision.part:.3g} of the error, so that its limits hold whenever the run ends."
+        )
+    elif precision is not None:
         reached = "reached" if precision.is_reached else "not reached"
         text.append(
             "Precision: half the distance between the limits of the headline, and of what the "

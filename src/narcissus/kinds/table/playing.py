@@ -6,14 +6,16 @@ spends a part of the error: at look k every sampled limit, of whatever quantity,
 part ``w_k`` of the error, and these add up to one. Every printed limit belongs to one look, so the
 chance that it fails is at most the sum, whatever the reason for which the run ended there (a union
 bound; alpha spending with looks at fixed times). A pilot of separate releases, which count for
-nothing else, places the first look.
+nothing else, places the first look. A study that asks for a decision (``trials = "auto"``) looks
+first after a few trials, and spends ``1 / (k (k + 1))`` of the error at look k.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -37,11 +39,12 @@ from narcissus.kinds.table.estimates import (
 )
 from narcissus.kinds.table.excesses import family
 from narcissus.kinds.table.experiment import Experiment, shown, trained
-from narcissus.kinds.table.found import PrecisionDetail, SettingFound
+from narcissus.kinds.table.found import DecisionDetail, PrecisionDetail, SettingFound
 from narcissus.kinds.table.population import PILOT
 from narcissus.kinds.table.schema import TableStudy, ThresholdSpec
 from narcissus.kinds.table.summary import summarise
 from narcissus.observer import Observer
+from narcissus.results import Status
 from narcissus.study.engines.holder import split_if_few
 from narcissus.study.kinds import RunOptions
 from narcissus.study.pool import play_all
@@ -53,6 +56,10 @@ PILOT_TRIALS = 10
 MOST = 1_000_000
 GROWTH = 1.5
 LOOKS = 6
+FIRST = 20
+"""Trials before the first look of a run that plays until its verdict is decided."""
+PATIENT_LOOKS = 4
+"""Looks after which a verdict that no number of trials seems to decide ends the run."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,29 @@ class LookPlan:
     asked: Mapping[str, int]  # trials that the study asks of an attack, by name
     threshold: ThresholdSpec | None = None
 
+    def end(
+        self, now: Experiment, trials: Trials, number: int, seconds: float
+    ) -> PrecisionDetail | DecisionDetail | str:
+        """Return how the run ended at a look; else what it still takes, in words.
+
+        ``seconds`` is how long playing to this look took, since the one before.
+        """
+        seen, kept = shown(now, trials)
+        numbers = [
+            summarise(seen, s, [kept[f"{t}/{s}"] for t in range(now.trials)])
+            for s in range(len(now.settings))
+        ]
+        width = max(half_width(found, self.threshold) for found in numbers)
+        if width <= self.wanted or number + 1 == len(self.looks):
+            return PrecisionDetail(
+                aimed=self.wanted, reached=width, look=number + 1, most=self.looks[-1].trials
+            )
+        more = max(1, math.ceil(now.trials * ((width / self.wanted) ** 2 - 1)))
+        return (
+            f"half-width {100 * width:.2g} points, aimed {100 * self.wanted:g}, about {more:,} "
+            "more trials"
+        )
+
     def at(self, experiment: Experiment, number: int) -> Experiment:
         look = self.looks[number]
         claimed = experiment.claimed
@@ -104,6 +134,60 @@ class LookPlan:
             confidence=1 - (1 - claimed) * look.part,
             holds=claimed,
         )
+
+
+@dataclass(frozen=True)
+class DecisionPlan(LookPlan):
+    """Looks at which a run ends when its verdict is decided, or its time is spent."""
+
+    judge: Callable[[Experiment, Trials], tuple[Status, int | None]] = field(kw_only=True)
+    """Returns the status that a record would have, and about how many trials would decide it."""
+    budget: float | None = field(kw_only=True)  # in seconds
+    ended: int | None = field(kw_only=True)  # the look at which it ended when it was played before
+    began: float = field(kw_only=True, default_factory=time.monotonic)
+
+    def end(
+        self, now: Experiment, trials: Trials, number: int, seconds: float
+    ) -> PrecisionDetail | DecisionDetail | str:
+        status, needed = self.judge(now, trials)
+        ended: Any = None
+        if status in ("met", "exceeded", "contradicted"):
+            ended = "decided"
+        elif status == "inconclusive" and number >= PATIENT_LOOKS:
+            ended = "beyond trials"
+        elif number + 1 == len(self.looks):
+            ended = "most"
+        elif self._is_spent(now.trials, number, seconds):
+            ended = "budget"
+        if ended is not None:
+            return DecisionDetail(ended=ended, look=number + 1, part=self.looks[number].part)
+        return "not decided" + (f", about {needed:,} would do" if needed else "")
+
+    def _is_spent(self, played: int, number: int, seconds: float) -> bool:
+        """Whether the next look is beyond the time given, as fast as the last trials were."""
+        if self.ended is not None:  # as then, whatever the time
+            return number + 1 >= self.ended
+        if self.budget is None:
+            return False
+        fresh = played - (self.looks[number - 1].trials if number else 0)
+        soonest = seconds * (self.looks[number + 1].trials - played) / fresh
+        return time.monotonic() - self.began + soonest > self.budget
+
+
+def until_decided() -> tuple[PlannedLook, ...]:
+    """Schedule looks without end, from `FIRST` trials on, each half as many again.
+
+    Look k has ``1 / (k (k + 1))`` of the error; all of them together have less than all of it.
+
+    >>> [(look.trials, round(1 / look.part)) for look in until_decided()[:4]]
+    [(20, 2), (30, 6), (45, 12), (68, 20)]
+    >>> sum(look.part for look in until_decided()) < 1
+    True
+    """
+    counts = [FIRST]
+    while counts[-1] < MOST:
+        counts.append(min(MOST, math.ceil(FIRST * GROWTH ** len(counts))))
+    return tuple(PlannedLook(n, 1 / (k * (k + 1))) for k, n in enumerate(counts, 1))
 
 
 def schedule(first: int, most: int) -> tuple[PlannedLook, ...]:
@@ -125,12 +209,23 @@ def looks_of(
     study: TableStudy,
     options: RunOptions,
     executor: Executor,
-    threshold: ThresholdSpec | None = None,
+    threshold: ThresholdSpec | None,
+    judge: Callable[[Experiment, Trials], tuple[Status, int | None]],
 ) -> LookPlan | None:
-    """Play the pilot and fix when the run may end; None if the study asks for no precision."""
+    """Fix when the run may end, for a precision by a pilot; None if the study names the trials."""
+    observer = options.observer
+    given = {name: study.attacks[name].also["trials"] for name in study.attacks}
+    asked = {name: n for name, n in given.items() if n is not None}
+    if study.run.trials == "auto":
+        if threshold is None:
+            raise InputError(
+                '`run.trials = "auto"` plays until the verdict on a threshold is decided, and '
+                "there is none: add [threshold], or a number of trials, or `run.precision`"
+            )
+        how: dict[str, Any] = {"budget": study.run.budget, "ended": options.looks}
+        return DecisionPlan(0.0, until_decided(), asked, threshold, judge=judge, **how)
     if study.run.precision is None:
         return None
-    observer = options.observer
     pilot = replace(  # of other people, noise and chance
         experiment,
         trials=PILOT_TRIALS,
@@ -141,7 +236,7 @@ def looks_of(
     keys = pilot.keys()
     work.check(pilot, keys, executor, options)
     observer.note(f"a pilot of {PILOT_TRIALS} releases, to see how many the precision takes")
-    wanted, most = study.run.precision / 100, study.run.trials or MOST
+    wanted, most = study.run.precision / 100, study.run.most or MOST
     played = list(soon(executor, SentExperiment.of(pilot), keys, observer))
     settings = len(pilot.settings)
     first = max(
@@ -156,36 +251,23 @@ def looks_of(
     plan = schedule(min(first, most), most)
     said = f"about {first:,} trials for limits within {study.run.precision:g} points"
     observer.note(f"{said}; at most {plan[-1].trials:,} are played")
-    given = {name: study.attacks[name].also["trials"] for name in study.attacks}
-    asked = {name: n for name, n in given.items() if n is not None}
     return LookPlan(wanted, plan, asked, threshold)
 
 
 def play_looks(
     experiment: Experiment, plan: LookPlan, play: Callable[[Experiment], Trials], observer: Observer
 ) -> tuple[Experiment, Trials]:
-    """Play to each look in turn; end where the limits are near enough, or at the last."""
+    """Play to each look in turn, until the plan ends the run."""
     for number, look in enumerate(plan.looks):
-        now = plan.at(experiment, number)
+        now, began = plan.at(experiment, number), time.monotonic()
         trials = play(now)
-        seen, kept = shown(now, trials)
-        numbers = [
-            summarise(seen, s, [kept[f"{t}/{s}"] for t in range(now.trials)])
-            for s in range(len(now.settings))
-        ]
-        width = max(half_width(found, plan.threshold) for found in numbers)
-        last = number + 1 == len(plan.looks)
-        if width <= plan.wanted or last:
-            result = PrecisionDetail(
-                aimed=plan.wanted, reached=width, look=number + 1, most=plan.looks[-1].trials
-            )
-            return replace(now, precision=result), trials
+        observer.start("looking at the limits", 0)
+        found = plan.end(now, trials, number, time.monotonic() - began)
+        if not isinstance(found, str):
+            return replace(now, precision=found), trials
         after = plan.looks[number + 1].trials - look.trials
-        more = max(1, math.ceil(look.trials * ((width / plan.wanted) ** 2 - 1)))
         observer.note(
-            f"after {look.trials:,} trials half-width {100 * width:.2g} points, aimed "
-            f"{100 * plan.wanted:g}, about {more:,} more trials; {after:,} are played before the "
-            "next look"
+            f"after {look.trials:,} trials {found}; {after:,} are played before the next look"
         )
     raise AssertionError("a plan has a look")
 

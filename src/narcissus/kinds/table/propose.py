@@ -387,8 +387,8 @@ def _cautions(
     for one in (one for one in each if one.each):
         yield (
             f"has a person several rows? {_shown(one.name)} has {one.values:,} values, each in "
-            f"{one.each:.1f} rows on average. The audit takes a row for a person: keep one row of "
-            "each, or read its numbers as those of rows"
+            f"{one.each:.1f} rows on average. The audit takes a row for a person: name it as the "
+            "`unit` to keep one row of each, or read its numbers as those of rows"
         )
     guess = {c.name: (c.guess, "") for c in kept if c.name in unknown}
     yield from weak(rows, len(kept) - len(unknown), guess)

@@ -50,6 +50,11 @@ _MORE_OTHERS = 0.5  # by so much more of a release than of the data, rare values
 def read_published(study: TableStudy, experiment: Experiment, path: Path) -> tuple[Any, str]:
     """Read a release in the form of the study's mechanism, and the SHA-256 of its file."""
     mechanism = experiment.settings[0].mechanism
+    if study.data.unit is not None:
+        raise InputError(
+            f"`release` is about all rows, and `unit` keeps one of each `{study.data.unit}`: leave "
+            "one of them out, or give a release and a table of one row each"
+        )
     if len(experiment.settings) > 1:
         raise InputError(
             "`release` is one release: give [mechanism] the one level that it was made with"

@@ -5,6 +5,7 @@ The descriptions here are the documentation of the study file (`narcissus schema
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
@@ -92,6 +93,12 @@ class DataSpec(Strictly):
         description="How to read columns whose values do not settle it: as 'text', as 'numbers' "
         "(with a decimal point), with a 'decimal-comma', as dates 'day-first' or 'month-first'.",
     )
+    unit: str | None = Field(
+        None,
+        description="A column that names each row's person, household or cluster, where some have "
+        "several rows; it is no column of the table. One row of each is kept, drawn at random, so "
+        "that rows are independent people.",
+    )
     max_rows: int | None = Field(
         None,
         gt=0,
@@ -108,7 +115,9 @@ class DataSpec(Strictly):
         """Return the table kept under a stamp, or None."""
         return None if self._held is None or self._held[0] != stamp else self._held[1]
 
-    _as_before = model_serializer(mode="wrap")(without_defaults(max_rows=None, read_as={}))
+    _as_before = model_serializer(mode="wrap")(
+        without_defaults(max_rows=None, read_as={}, unit=None)
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> DataSpec:
@@ -263,15 +272,22 @@ class GroupsSpec(Strictly):
     _as_before = model_serializer(mode="wrap")(without_default_least_group)
 
 
+def seconds(text: str) -> float:
+    """Parse a time such as "30s", "10m" or "2h"."""
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smh])", text.strip())
+    if match is None:
+        raise ValueError(f"a time is written such as 30s, 10m or 2h, got {text!r}")
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
+
+
 class RunSpec(PlayedRun, Strictly):
     """How much work."""
 
-    trials: int | None = Field(
+    trials: Annotated[int, Field(ge=1, le=1_000_000)] | Literal["auto"] | None = Field(
         default=None,
-        ge=1,
-        le=1_000_000,
         description="Independent releases played; 100 if neither this nor `precision` is given. "
-        "Beside `precision` the most that are played.",
+        'Beside `precision` the most that are played. "auto" plays until the verdict on the '
+        "threshold is decided or `--budget` is spent; limits hold whenever the run ends.",
     )
     precision: float | None = Field(
         default=None,
@@ -280,6 +296,17 @@ class RunSpec(PlayedRun, Strictly):
         description="Half the distance between the limits of the headline (guess, best attack, "
         "ceiling) at which the run ends, in percentage points. A pilot of its own says when the "
         "run looks at its limits; these hold at their level whenever it ends.",
+    )
+    budget: float | None = Field(
+        default=None,
+        gt=0,
+        exclude=True,
+        description='Time for a run with `trials = "auto"`: seconds, or a text such as "10m" (s, '
+        "m, h). It ends where the next look at its limits would be beyond it.",
+    )
+    quick: bool = Field(
+        default=False,
+        description="A rough first answer: few trials, fast attacks, the level of the threshold.",
     )
     training: int = Field(
         default=DEFAULT_TRAINING,
@@ -293,6 +320,36 @@ class RunSpec(PlayedRun, Strictly):
     workers: int | None = Field(
         default=None, ge=1, description="Processes; one for each core if left out."
     )
+
+    _as_before = model_serializer(mode="wrap")(without_defaults(quick=False))
+
+    @property
+    def most(self) -> int | None:
+        """The number of trials that is given; None where the run decides."""
+        return None if self.trials == "auto" else self.trials
+
+    @property
+    def looks(self) -> bool:
+        """Whether limits decide when the run ends."""
+        return self.precision is not None or self.trials == "auto"
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def _in_seconds(cls, budget: Any) -> Any:
+        return seconds(budget) if isinstance(budget, str) else budget
+
+    @model_validator(mode="after")
+    def _one_end(self) -> RunSpec:
+        if self.budget is not None and self.trials != "auto":
+            raise ValueError(
+                '`budget` ends a run that plays until its verdict is decided: set `trials = "auto"`'
+            )
+        if self.precision is not None and self.trials == "auto":
+            raise ValueError(
+                '`trials = "auto"` ends when the verdict is decided, `precision` when limits are '
+                "near enough: give one of them"
+            )
+        return self
 
 
 class TableStudy(Strictly):
@@ -338,10 +395,10 @@ class TableStudy(Strictly):
 
     @model_validator(mode="after")
     def _trials_are_played(self) -> TableStudy:
-        most = self.run.trials or DEFAULT_TRIALS
+        most = self.run.most or DEFAULT_TRIALS
         for name, part in self.attacks.items():
             trials = part.also["trials"]
-            if trials is not None and self.run.precision is None and trials > most:
+            if trials is not None and not self.run.looks and trials > most:
                 raise ValueError(
                     f"attack `{name}`: `trials` must be at most run.trials ({most}), got {trials}"
                 )

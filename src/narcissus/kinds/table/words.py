@@ -7,7 +7,13 @@ from typing import Any, cast
 
 from narcissus._outwards import lower, upper
 from narcissus.kinds.table.estimates import criteria
-from narcissus.kinds.table.found import Accepted, GroupAttack, GroupFound, PlayedAttack
+from narcissus.kinds.table.found import (
+    Accepted,
+    GroupAttack,
+    GroupFound,
+    PlayedAttack,
+    PrecisionDetail,
+)
 from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.report.format import NO_BREAK, number
 from narcissus.report.format import percent as rounded
@@ -109,7 +115,7 @@ def against(numbers: JudgedSetting) -> list[str]:
         if one.refutes
     ]
     precision = numbers.detail.precision
-    if precision is not None and not precision.is_reached:
+    if isinstance(precision, PrecisionDetail) and not precision.is_reached:
         items.append(
             f"The precision of {100 * precision.aimed:.3g} points is not reached: half the "
             f"distance between limits is {100 * precision.reached:.3g} points at the widest, after "

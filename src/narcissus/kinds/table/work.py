@@ -104,6 +104,7 @@ def check(
     each = BASE + memory(experiment)
     work = Work(len(keys), 0.0, 0)
     if each < machine_memory():
+        options.observer.start("timing one trial", 0)
         work = _estimated(experiment, keys, options) or work
     needed = here * each + work.kept
     if needed > machine_memory():

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 import narcissus
 from narcissus.errors import InputError, MissingExtraError, StudyError
 from narcissus.evidence import clopper_pearson, each_confidence
+from narcissus.extraction.image_models import CaptionlessMixture
 from narcissus.kinds.memorization.image.kind import KIND, ImageDetail
 from narcissus.kinds.memorization.image.layout import LAYOUT
 from narcissus.kinds.memorization.layout import worst_of
@@ -286,3 +287,29 @@ def test_a_page_allows_pictures_inside_it_only_where_it_has_some(kept):
     without = kept.record.model_copy(update={"detail": KIND.to_show(detail)})
     assert "img-src" not in render_html(without)
     assert "Pictures" not in [s.title for s in page_of(without).sections]
+
+
+@pytest.mark.parametrize("stop", [0, 1, 3])
+def test_a_study_that_was_interrupted_asks_for_no_caption_again(
+    audit, load, tmp_path, monkeypatch, stop
+):
+    asked, sample = [], CaptionlessMixture.sample
+
+    def watched(self, count, *, caption="", rng=None):
+        if len(asked) >= limit:
+            raise KeyboardInterrupt
+        asked.append(caption)
+        return sample(self, count, caption=caption, rng=rng)
+
+    monkeypatch.setattr(CaptionlessMixture, "sample", watched)
+    limit = stop
+    with pytest.raises(KeyboardInterrupt):
+        narcissus.run(load(), folder=tmp_path / "out")
+    limit = 10**9
+    found = narcissus.run(load(), folder=tmp_path / "out")
+    assert found.results == audit.results
+    assert sorted(asked) == ["word 0"] * 3 + ["word 1"] * 3  # of a model and two shadows
+    limit = 0
+    assert narcissus.run(load(), folder=tmp_path / "out").results == audit.results
+    with pytest.raises(KeyboardInterrupt):  # other attempts are made anew
+        narcissus.run(load(attempts={"samples": 99, "keep": 10}), folder=tmp_path / "out")

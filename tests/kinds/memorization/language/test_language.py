@@ -79,8 +79,9 @@ def test_what_is_left_out_is_not_there(load):
 def test_too_few_fresh_documents_are_said(audit):
     remarks = [one for one in audit.record.not_assessed if "false alarms of 1%" in one.quantity]
     assert len(remarks) == 1
-    needed = int(remarks[0].remedy.split()[0].replace(",", ""))
-    assert needed > audit.record.detail.fresh
+    fresh = audit.record.detail.fresh
+    assert f"cannot be seen with {fresh} non-members" in remarks[0].reason
+    assert int(remarks[0].reason.split("; ")[1].split()[0].replace(",", "")) > fresh
 
 
 @pytest.mark.parametrize("name", ["transformer", "folder"])
@@ -139,9 +140,10 @@ def test_characters_are_the_tokens_of_a_model_of_characters(audit, load):
 
 def test_every_limit_is_a_claim_and_that_of_its_count(audit):
     detail, rows = audit.record.detail, audit.record.rows
-    limits = [row.quantity for row in rows if row.quantity.confidence is not None]
-    others = [row for row in rows if row.of in ("told", CANARIES)]
-    assert detail.claims == len(limits) + len(others)
+    bands = {row.name for row in rows if row.of == "told"}  # one for all rates of a score
+    limits = [r.quantity for r in rows if r.quantity.confidence is not None and r.of != "told"]
+    canaries = [row for row in rows if row.of == CANARIES]
+    assert detail.claims == len(limits) + len(bands) + len(canaries)
     assert {one.confidence for one in limits} == {each_confidence(0.95, detail.claims)}
     whole = groups_of(audit.record)["generation"][0]
     fresh = whole.fresh
@@ -159,15 +161,44 @@ STUDY = {
 }
 
 
-def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, **study):
+def measured(trained, fresh, recovered, by_shadows=(), *, evidence=None, by_chance=True, **study):
     attacked = AttackedDocuments(
         "completion", "", trained, fresh, recovered, np.zeros(len(fresh), dtype=bool), None,
         by_shadows=by_shadows,
     )  # fmt: skip
     found = FoundAboutModel(
-        "", 1, Division(trained, fresh), [attacked], {}, {}, (), evidence, has_reference=False
+        "",
+        1,
+        Division(trained, fresh, by_chance=by_chance),
+        [attacked],
+        {},
+        {},
+        (),
+        evidence,
+        has_reference=False,
     )
     return KIND.judge(KIND.measured(LanguageStudy.model_validate({**STUDY, **study}), found))
+
+
+@pytest.mark.parametrize(
+    ("other", "by_chance", "status"),
+    [("2024", False, "not assessed"), ("2019", False, "exceeded"), ("2024", True, "exceeded")],
+)
+def test_fresh_documents_of_another_year_void_the_study(other, by_chance, status):
+    """Where chance divided, nothing but the model tells; a study that was told is tested."""
+    words = np.random.default_rng(1).choice(["boat", "cart", "door", "fish"], (100, 6))
+    texts = [" ".join(row) for row in words]
+    trained = tuple(TextDocument(f"{i} {t} 2019") for i, t in enumerate(texts[:50]))
+    fresh = tuple(TextDocument(f"{i} {t} {other}") for i, t in enumerate(texts[50:]))
+    case = measured(
+        trained, fresh, np.arange(50) < 40, by_chance=by_chance, threshold={"gain": 0.1}
+    )
+    assert case.status == status
+    assert len(case.detail.blind) == (not by_chance)
+    void = status == "not assessed"
+    assert LAYOUT.verdict(case).startswith("Void: ") == void
+    grades = {row.quantity.grade for row in case.findings.select(of="gain")}
+    assert grades == {"not assessed" if void else "sampled"}
 
 
 def test_a_shadow_model_is_a_trial():
@@ -196,7 +227,9 @@ def test_shadow_models_have_columns_of_their_own(kept_audit):
     detail = record.detail.model_copy(update={"attacks": tuple(attacks)})
     page = page_of(record.model_copy(update={"detail": detail}), internal=True)
     as_many = clopper_pearson(0, 19, confidence=detail.claim_confidence)
-    tables = [b.table for s in page.sections for b in s.blocks if isinstance(b, Figure)]
+    blocks = [b for s in page.sections for b in s.blocks if isinstance(b, Figure)]
+    tables = [block.table for block in blocks if block.name != "roc"]
+    assert len(tables) == len(attacks)
     for table in tables:
         assert table.columns[-3:] == ("From shadow models", "Their limits", "Share with as many")
         assert all(len(row) == len(table.columns) for row in table.rows)

@@ -38,6 +38,7 @@ from narcissus.kinds.memorization.classifier.schema import (
 from narcissus.kinds.memorization.engine import (
     MemorizationKind,
     MemorizedDetail,
+    asks_points,
     count_rows,
     is_earlier,
     with_gains,
@@ -234,9 +235,12 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
             correlation=study.success.correlation,
             box=sides.box,
             confidence=study.run.confidence,
-            claims=len(found),
+            claims=len(found)
+            + asks_points(sides.trained, sides.fresh, by_chance=study.training is not None),
             attacks=tuple(attack for attack, _, _ in found),
         )
+        blind = self.without_model(sides.trained, sides.fresh, detail)
+        detail = detail.model_copy(update={"blind": blind})
         rows: list[StudyRow] = []
         for attack, ours, theirs in found:
             counted = recovered_documents(ours, theirs, confidence=detail.claim_confidence)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -33,11 +34,13 @@ from narcissus.extraction.image_models import (
     unlike_trained,
 )
 from narcissus.extraction.images import CaptionedImages, DividedImages
+from narcissus.extraction.kept import key_of
 from narcissus.extraction.recovered import recovered_documents
 from narcissus.kinds.engine import Done, PreparedWork
 from narcissus.kinds.memorization.engine import (
     MemorizationKind,
     MemorizedDetail,
+    asks_points,
     count_rows,
     of_copies,
 )
@@ -157,7 +160,7 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
 
     def measure(self, work: ImageWork, done: Done, options: RunOptions) -> Findings:
         division = work.division
-        with options.place() as place:
+        with options.place() as place, self.kept_batches(options) as store:
             models = work.part.models(
                 division.trained,
                 work.shadows,
@@ -165,10 +168,12 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
                 entropy=int(child(work.entropy, _TRAINING).integers(2**63)),
                 observer=options.observer,
             )
-            options.observer.note("asking for every caption")
-            found = attacked(work.study, models, division, work.entropy)
             if models.folder is not None:
                 work.digests["model"] = files_digest(models.folder.rglob("*.safetensors"))
+            # what models trained here are made of, and the weights of a given one
+            made = key_of(work.study.model_dump(mode="json"), work.digests, str(work.entropy))
+            attempts = partial(attempts_of, store=store, observer=options.observer)
+            found = attacked(work.study, models, division, work.entropy, attempts, made)
         return self._measured(work, models, found)
 
     def _measured(
@@ -186,6 +191,7 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
         for copies in groups:
             ours, theirs = _masks(division, found, copies, alike=alike)
             claims += bool(theirs.any()) + bool((ours & found.shadow_outliers).any())
+        claims += asks_points(trained.rows, fresh.rows, by_chance=division.by_chance)
         height, width, channels = trained.shape
         smaller = -(-max(height, width) // LARGEST_PICTURE)
         detail = ImageDetail(
@@ -209,6 +215,8 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             pictures=tuple(_pictures(study.pictures, division, found, smaller)),
             merged=merged,
         )
+        blind = self.without_model(trained.rows, fresh.rows, detail)
+        detail = detail.model_copy(update={"blind": blind})
         each = detail.claim_confidence
         rows = [r for copies in groups for r in _group(division, found, copies, each, alike=alike)]
         most = None if study.threshold is None else study.threshold.gain
@@ -242,9 +250,16 @@ class AttackedImages:
 
 
 def attacked(
-    study: ImageStudy, models: ImageModelsUnderStudy, division: DividedImages, entropy: int
+    study: ImageStudy,
+    models: ImageModelsUnderStudy,
+    division: DividedImages,
+    entropy: int,
+    attempts_at: Callable[..., Attempts] = attempts_of,
+    made: str = "",
 ) -> AttackedImages:
     """Play the attack on the model and on its shadows, on the same noise.
+
+    made: what the models were made of, by which attempts are kept.
     Raises InputError: no image trained on is unlike all others.
     """
     relation = study.relation.build()
@@ -258,11 +273,12 @@ def attacked(
     captions = {*trained.captions, *fresh.captions}
     noise = int(child(entropy, _ATTEMPTS).integers(2**63))
 
-    def asked(model: CaptionedGenerator, of: set[str]) -> Attempts:
+    def asked(model: CaptionedGenerator, of: set[str], number: int = 0) -> Attempts:
         section = study.attempts
         pixels = trained.rows.shape[1]
         said = {"samples": section.samples, "keep": section.keep, "entropy": noise}
-        return attempts_of(model, of, relation, pixels=pixels, **said)
+        named = f"{made} {number}"
+        return attempts_at(model, of, relation, pixels=pixels, named=named, **said)
 
     attempts = asked(models.model, captions)
     distances = nearest_attempt(trained, attempts)
@@ -274,7 +290,8 @@ def attacked(
             trained, shadow, relation.unique, child(entropy, _LEFT_OUT, 1)
         )
         each = [
-            _close(trained, asked(one, set(trained.captions)), relation) for one in models.shadows
+            _close(trained, asked(one, set(trained.captions), number), relation)
+            for number, one in enumerate(models.shadows, start=1)
         ]
         by_shadows = np.mean(each, axis=0) * shadow_outliers
     return AttackedImages(

@@ -11,7 +11,12 @@ from pydantic import Field
 
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.extraction.language_models import LanguageModel, ModelsUnderStudy
+from narcissus.extraction.kept import Keeps
+from narcissus.extraction.language_models import (
+    HuggingFaceGenerator,
+    LanguageModel,
+    ModelsUnderStudy,
+)
 from narcissus.extraction.ngram import RankedSamples, rank_samples
 from narcissus.extraction.recovered import (
     BoolArray,
@@ -31,6 +36,7 @@ from narcissus.kinds.memorization.language.schema import (
     DiscoverySection,
     GenerationSection,
 )
+from narcissus.observer import Observer
 from narcissus.rows import Count, Fact, Positive
 
 
@@ -63,6 +69,22 @@ class AttackedDocuments:
     by_shadows: tuple[BoolArray, ...] = ()
     # Of those trained on, whose continuations are as near to another document's text
     unrelated: int | None = None
+
+
+def keeping(models: ModelsUnderStudy, store: Keeps | None, observer: Observer) -> ModelsUnderStudy:
+    """Let models on a device show what they do, and keep each batch as it ends."""
+
+    def kept(model: LanguageModel) -> LanguageModel:
+        if isinstance(model, HuggingFaceGenerator):
+            model.observer, model.store = observer, store
+        return model
+
+    return replace(
+        models,
+        model=kept(models.model),
+        reference=None if models.reference is None else kept(models.reference),
+        shadows=tuple([lambda read=read: kept(read()) for read in models.shadows]),
+    )
 
 
 def texts_of(documents: Sequence[TextDocument]) -> list[str]:

@@ -14,7 +14,7 @@ from pydantic import Field
 from narcissus._files import file_digest, files_digest, read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
-from narcissus.evidence import clopper_pearson, each_confidence, mean_limits
+from narcissus.evidence import clopper_pearson, each_confidence, mean_limits, roc_band
 from narcissus.evidence.intervals import auc
 from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.canaries import (
@@ -32,7 +32,6 @@ from narcissus.extraction.recovered import (
     TextDocument,
     membership_scores,
     recovered_documents,
-    tpr_at_fpr,
 )
 from narcissus.extraction.sandbox import check_source
 from narcissus.kinds.engine import Done, PreparedWork
@@ -45,10 +44,13 @@ from narcissus.kinds.extraction.program import (
     with_derived,
 )
 from narcissus.kinds.memorization.engine import (
+    ABOVE,
+    TOLD,
     Criteria,
     MemorizationKind,
     MemorizedDetail,
     as_quantity,
+    asks_points,
     count_rows,
     is_earlier,
     of_copies,
@@ -60,11 +62,13 @@ from narcissus.kinds.memorization.language.attacks import (
     completed,
     discovered,
     generated,
+    keeping,
     texts_of,
 )
 from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.membership.reported import RocCurve, rate_rows, reported_rates
 from narcissus.observer import Observer
-from narcissus.results import Estimate
+from narcissus.results import Estimate, Grade
 from narcissus.rows import Count, Fact, Findings, Positive, Quantity, StudyCriterion, StudyRow
 from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import MergedGroups, by_copies
@@ -101,6 +105,7 @@ class LanguageDetail(MemorizedDetail):
     trained_copies: Positive = Field(description="Documents trained on, with their copies.")
     attacks: tuple[DocumentAttack, ...] = Field(min_length=1)
     program: ProgramDetail | None = None
+    curves: tuple[RocCurve, ...] = Field((), description="Of each score of membership.")
 
     @property
     def how_merged(self) -> MergedGroups | None:
@@ -171,7 +176,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def measure(self, work: LanguageWork, done: Done, options: RunOptions) -> Findings:
         study, division, planted = work.study, work.division, work.planted
-        with options.place() as place:
+        with options.place() as place, self.kept_batches(options) as store:
             models = work.part.models(
                 work.documents,
                 division.reference,
@@ -179,6 +184,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 entropy=int(child(work.entropy, _TRAINING).integers(2**63)),
                 observer=options.observer,
             )
+            models = keeping(models, store, options.observer)
             attacked = _attacked(study, models, division, planted, options)
             scores = _scores(study, models, division)
             evidence = program_evidence(study, models, division, planted, work.folder, options)
@@ -207,13 +213,19 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def measured(self, study: LanguageStudy, found: FoundAboutModel) -> Findings:
         """Make the limits, each for all of them together (Bonferroni)."""
-        rates = study.membership.false_alarms if study.membership else []
+        asked, base_rate = study.membership, None
+        if asked:
+            rates, base_rate = reported_rates(asked.false_alarms), asked.base_rate
+        else:
+            rates = []
         least = study.groups.least_group
         divided = [
             by_copies([_copies(one.trained), _copies(one.fresh)], least) for one in found.attacked
         ]
         groups = [[(), *parts] for parts, _ in divided]
-        claims = len(found.trained_scores) * (1 + len(rates)) + len(found.canaries)
+        claims = 2 * len(found.trained_scores) + len(found.canaries)
+        sides = texts_of(found.division.trained), texts_of(found.division.fresh)
+        claims += asks_points(*sides, by_chance=found.division.by_chance)
         for one, own in zip(found.attacked, groups, strict=True):
             claims += sum(bool(_among(one.fresh, copies).any()) for copies in own)
             claims += len(own) * (one.by_reference is not None)
@@ -229,8 +241,14 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 name=one.name, rule=one.rule, ranked=one.ranked, merged=merged,
                 shadows=tuple(counts), unrelated=one.unrelated,
             ))  # fmt: skip
+        curves: list[RocCurve] = []
         for name, trained in found.trained_scores.items():
-            rows += _score(name, trained, found.fresh_scores[name], rates, each)
+            fresh = found.fresh_scores[name]
+            rows.append(_above(name, auc(trained, fresh, confidence=each)))
+            # both sides vary; the share of these very documents is within, whatever they share
+            band = roc_band(trained, fresh, confidence=each)
+            curves.append(RocCurve.of(name, band))
+            rows += rate_rows(name, band, rates, base_rate, of=_CALLED, key="rate")
         rows += [_canaries(one, each) for one in found.canaries]
         program, evidence = None, found.evidence
         if study.program is not None and evidence is not None:
@@ -248,7 +266,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             claims=claims,
             attacks=tuple(attacks),
             program=program,
+            curves=tuple(curves),
         )
+        detail = detail.model_copy(update={"blind": self.without_model(*sides, detail)})
         limit = study.threshold
         accepted = (None, None) if limit is None else (limit.gain, limit.quality)
         return self.found(self.criteria(*accepted), rows, detail)
@@ -319,6 +339,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
 KIND = LanguageKind()
 CANARIES = "canaries named"
+_CALLED: dict[Grade, str] = dict.fromkeys(("sampled", "approximate", "not assessed"), TOLD)
 CANARY = ("canaries", "alternatives", "named", "by_chance", "chance", "completed",
           "guess_completed", "exposure")  # fmt: skip
 """What is known of canaries that stand equally often in the training text."""
@@ -357,23 +378,10 @@ def _group(one: AttackedDocuments, copies: tuple[int, ...], each: float) -> list
     return count_rows("recovered", one.name, counts, beside, of_copies(copies), facts)
 
 
-def _score(
-    name: str,
-    trained: NDArray[np.float64],
-    fresh: NDArray[np.float64],
-    rates: Sequence[float],
-    each: float,
-) -> Iterator[StudyRow]:
-    yield _above(name, auc(trained, fresh, confidence=each))
-    for rate in rates:
-        found = tpr_at_fpr(trained, fresh, rate, confidence=each)
-        yield _told(name, rate, found.told, found.needed)
-
-
 def _above(score: str, found: Estimate | dict[str, Any]) -> StudyRow:
     """Return the chance that a document trained on scores above a fresh one (area under ROC)."""
     quantity = as_quantity(found)
-    return StudyRow(role="attack", of="above a fresh one", name=score, quantity=quantity)
+    return StudyRow(role="attack", of=ABOVE, name=score, quantity=quantity)
 
 
 def _told(score: str, rate: float, told: float | None, needed: int) -> StudyRow:
@@ -382,7 +390,7 @@ def _told(score: str, rate: float, told: float | None, needed: int) -> StudyRow:
     told: None: there are too few fresh documents, and ``needed`` it takes.
     """
     quantity = Quantity(value=told, grade="not assessed" if told is None else "sampled")
-    return StudyRow(role="attack", of="told", name=score, quantity=quantity, baseline=rate,
+    return StudyRow(role="attack", of=TOLD, name=score, quantity=quantity, baseline=rate,
                     at={"rate": rate}, facts={"needed": needed})  # fmt: skip
 
 

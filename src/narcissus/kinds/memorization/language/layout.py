@@ -10,8 +10,8 @@ from typing import Any
 from narcissus._outwards import upper
 from narcissus.kinds.extraction.layout import evidence_sections
 from narcissus.kinds.extraction.program import ProgramFound
-from narcissus.kinds.layout import Headline
-from narcissus.kinds.memorization.engine import Counted, copies_text, is_earlier
+from narcissus.kinds.layout import Headline, table
+from narcissus.kinds.memorization.engine import ABOVE, TOLD, Counted, copies_text, is_earlier
 from narcissus.kinds.memorization.language.kind import (
     CANARIES,
     DocumentAttack,
@@ -25,9 +25,11 @@ from narcissus.kinds.memorization.layout import (
     gain_text,
     most_gain,
 )
+from narcissus.membership.reported import PRECISION
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Grid, Section, Text
+from narcissus.report.roc import roc_figure, row_limits
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import StudyJudgement, StudyRow
 from narcissus.study.record import Record
@@ -71,7 +73,7 @@ class LanguageLayout(MemorizationLayout):
             f"{beside}"
             for one in detail.attacks
         ]
-        if scores := case.findings.select(of="above a fresh one"):
+        if scores := case.findings.select(of=ABOVE):
             found.append(f"membership of documents, by {', '.join(one.name for one in scores)}")
         if case.findings.select(of=CANARIES):
             found.append("canaries, beside an exact baseline")
@@ -82,15 +84,12 @@ class LanguageLayout(MemorizationLayout):
     def left_open(self, study: Any, case: StudyJudgement) -> list[NotAssessed]:
         detail: LanguageDetail = case.detail
         found = list(_too_short(study, self.groups(case), detail.trained))
-        told = [row for row in case.findings.select(of="told") if row.quantity.value is None]
-        for rate, needed in {row.at["rate"]: row.facts["needed"] for row in told}.items():
-            found.append(
-                NotAssessed(
-                    f"documents told at a rate of false alarms of {100 * float(rate):g}%",
-                    f"{detail.fresh:,} fresh documents cannot show that there are no more",
-                    f"{needed:,} fresh documents or more",
-                )
-            )
+        told = [row for row in case.findings.select(of=TOLD) if row.quantity.value is None]
+        asked = study.membership.false_alarms if study.membership else ()
+        for rate, why in {row.at["rate"]: row.quantity.why for row in told}.items():
+            if rate in asked:
+                what = f"documents told at a rate of false alarms of {100 * float(rate):g}%"
+                found.append(NotAssessed(what, why, "more fresh documents"))
         found += [
             NotAssessed(
                 f"the baseline of {name} for documents "
@@ -133,7 +132,7 @@ class LanguageLayout(MemorizationLayout):
             CountedLine(f"Recovered by {name}", groups[0]).headline(self.unit)
             for name, groups in self.groups(case).items()
         ]
-        if scores := case.findings.select(of="above a fresh one"):
+        if scores := case.findings.select(of=ABOVE):
             best = max(scores, key=lambda one: one.quantity.low or 0.0)
             between = limits(best.quantity.low, best.quantity.high)
             text = f"by {best.name}, {between}; 50% is chance"
@@ -169,9 +168,8 @@ class LanguageLayout(MemorizationLayout):
             Section(f"Documents recovered by {one.name}", list(self._attack(case, one, groups)))
             for one in case.detail.attacks
         ]
-        if scores := case.findings.select(of="above a fresh one"):
-            told = case.findings.select(of="told")
-            found.append(Section("Membership", list(_membership(scores, told))))
+        if case.findings.select(of=ABOVE):
+            found.append(Section("Membership", list(_membership(case))))
         if canaries := case.findings.select(of=CANARIES):
             found.append(Section("Canaries", list(_canaries(canaries))))
         if program is not None:
@@ -268,8 +266,8 @@ class LanguageLayout(MemorizationLayout):
                 f"first less the second{both}. A stretch counts by how many documents of all "
                 "sides hold it, so that the rule is the same for all of them; copies of a document "
                 "count as one.",
-                "The threshold of a score is a value in order of the fresh documents (Wilks), and "
-                f"the area under the ROC {area}.",
+                "Limits of a ROC curve hold at all thresholds at once, by exact chances that order "
+                f"statistics cross them, and the area under it is {area}.",
                 f"{self.limits_together(case)} Chances (p-values) are given one by one, as they "
                 "are.",
             ]
@@ -321,33 +319,26 @@ def _of_shadows(counts: Sequence[int], group: Counted, case: StudyJudgement) -> 
     return [mean.value, limits(mean.low, mean.high), limits(as_many.low, as_many.high)]
 
 
-def _membership(scores: Sequence[StudyRow], told: Sequence[StudyRow]) -> Iterator[Block]:
+def _membership(case: StudyJudgement) -> Iterator[Block]:
     yield Text(
         [
-            "Was this document in the training text? A score is compared with a threshold above "
-            "which, at the level of a claim, at most so many fresh documents are; the share of "
-            "documents trained on that are above it is a count."
+            "Was this document in the training text? How many fresh documents are above a "
+            "threshold is limited at all thresholds at once, and so is the share of documents "
+            "trained on that are above it."
         ]
     )
-    rows: list[list[Cell]] = [
-        [
-            one.name,
-            one.value,
-            limits(one.quantity.low, one.quantity.high),
-            *(row.quantity.value for row in told if row.name == one.name),
-        ]
-        for one in scores
-    ]
-    rates = dict.fromkeys(row.at["rate"] for row in told)
-    columns = [f"Told at {percent(float(rate))} false alarms" for rate in rates]
-    grades: list[Grade] = ["sampled" for _ in rows]
-    yield Grid(
+    scores = case.findings.select(of=ABOVE)
+    columns: dict[str, Any] = {
+        "Score": "name", "Above a fresh one": "value", "Limits": row_limits,
+    }  # fmt: skip
+    yield table(
         "How far each score tells documents trained on from fresh ones; 50% above is chance",
-        ("Score", "Above a fresh one", "Limits", *columns),
-        rows,
-        grades=grades,
-        percent=("Above a fresh one", *columns),
-    )
+        scores, columns, percent=("Above a fresh one",),
+    )  # fmt: skip
+    rows = [row for row in case.findings.rows if row.of in (TOLD, PRECISION)]
+    best = max(scores, key=lambda row: row.value)
+    title = f"{best.name} tells documents trained on best"
+    yield roc_figure(title, case.detail.curves, rows, key="rate")
 
 
 def _canaries(found: Sequence[StudyRow]) -> Iterator[Block]:

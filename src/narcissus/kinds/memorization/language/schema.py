@@ -176,7 +176,13 @@ class MembershipSection(FileSection):
         "and `min-k++` (of the 20% least likely tokens) a transformer.",
     )
     false_alarms: list[Rate] = Field(
-        [0.1, 0.01], min_length=1, description="Shares of fresh documents that may be told, too."
+        [0.1, 0.01],
+        min_length=1,
+        description="Shares of fresh documents that may be told, too, "
+        "beside those that are always reported, 1e-1 to 1e-5.",
+    )
+    base_rate: Rate | None = Field(
+        None, description="Share of documents asked about that were trained on; limits precisions."
     )
 
 

@@ -1,0 +1,107 @@
+"""Several published files of one table, side by side: one page and one frame, ordered by risk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from narcissus._files import put
+from narcissus._pandas import pd
+from narcissus._visible import csv_text
+from narcissus.findings import weakest
+from narcissus.kinds.synthetic.copies import CopiesDetail
+from narcissus.kinds.synthetic.kind import KIND
+from narcissus.kinds.synthetic.layout import about
+from narcissus.report.html import page_html
+from narcissus.report.page import Cell, Grid, Page, Section, Text, Verdict
+from narcissus.rows import WORST
+
+if TYPE_CHECKING:
+    from narcissus.audits import Audit
+    from narcissus.study.record import Record
+
+COLUMNS = (
+    *("File", "Verdict", "Rows of the data", "Unique people in it", "By coincidence"),
+    *("Secret recovered", "Without the file"),
+)
+_HOW = (
+    "Files are ordered by risk: first those whose limit is exceeded, then by the share of people "
+    "who are unique in the data and stand in the file, beyond coincidence. Each file is judged "
+    "alone, at the declared level of confidence.",
+    "The secret that is recovered is the first that is guessed, by the best attack and by a model "
+    "that never saw the file. The report of each file is in the folder of its name.",
+)
+
+
+def ordered(audits: Mapping[str, Audit]) -> dict[str, Audit]:
+    """Return audits by the names of their files, those of the highest risk first."""
+
+    def risk(name: str) -> tuple[int, float, str]:
+        record = audits[name].record
+        people = _copies(record).people
+        beyond = (people.standing - people.expected) / max(1, people.unique)
+        return WORST.index(record.status), -beyond, name
+
+    return {name: audits[name] for name in sorted(audits, key=risk)}
+
+
+def page(audits: Mapping[str, Audit], title: str) -> Page:
+    """Return a page with a line for each file, in the order given."""
+    records = [audit.record for audit in audits.values()]
+    beyond = sum(record.status == "exceeded" for record in records)
+    words = "the limit is exceeded" if beyond else "none is shown to exceed the limit"
+    many = (
+        f"In {beyond} of {len(records)} files {words}."
+        if beyond
+        else f"Of {len(records)} files {words}."
+    )
+    table = Grid(
+        "Published files, those of the highest risk first",
+        COLUMNS,
+        [_cells(name, audit.record) for name, audit in audits.items()],
+        grades=[record.grade for record in records],
+        percent=COLUMNS[2:],
+    )
+    verdict = Verdict(
+        status=min((record.status for record in records), key=WORST.index),
+        headline=many,
+        rests_on=weakest(record.grade for record in records),
+    )
+    return Page(title, "Which of these files holds people of the data?", verdict,
+                [Section("The files", [table, Text(_HOW)])])  # fmt: skip
+
+
+def write(audits: Mapping[str, Audit], folder: Path, title: str) -> Page:
+    """Write the page (index.html) and the frame (data.csv) of several files into a folder."""
+    found = page(audits, title)
+    put(folder / "index.html", page_html(found), folders=True)
+    frames = [audit.to_frame().assign(file=name) for name, audit in audits.items()]
+    whole = pd.concat(frames, ignore_index=True)
+    first = ["file", *(name for name in whole if name != "file")]
+    rows = whole[first].astype(object).where(whole[first].notna(), None)
+    put(folder / "data.csv", csv_text([first, *rows.to_numpy().tolist()]), folders=True)
+    return found
+
+
+def _copies(record: Record) -> CopiesDetail:
+    found = record.detail.copies
+    assert isinstance(found, CopiesDetail)
+    return found
+
+
+def _cells(name: str, record: Record) -> list[Cell]:
+    people, unique = _copies(record).people, max(1, _copies(record).people.unique)
+    case = KIND.judged(record)
+    verbatim = case.findings.select(of="count")[0]
+    (first, *_) = [risk for risk in about(case) if risk.guess is not None]
+    assert first.guess is not None
+    return [
+        name,
+        record.status,
+        verbatim.value / float(verbatim.facts["of"]),
+        people.standing / unique,
+        people.expected / unique,
+        first.real.value,
+        first.guess.value,
+    ]

@@ -1,0 +1,125 @@
+"""What every report of membership holds of a ROC curve: points of it, rates, area, precision."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from narcissus.evidence.roc import LOW_RATES, RocBand
+from narcissus.membership.blind import BlindBaseline
+from narcissus.results import Approximate, Estimate, Grade
+from narcissus.rows import Fact, Quantity, Share, StudyRow
+
+AREA, PRECISION = "area under the ROC", "precision"
+_CLAIMS = ("attack", "excess", "refuted", "measure")
+_EVERY = 8  # points of a curve for each factor of ten
+
+
+class RocCurve(Fact):
+    """Points of a curve for a logarithmic axis, with limits that hold at all of them at once."""
+
+    name: str
+    grade: Grade
+    fpr: tuple[Share, ...]
+    tpr: tuple[Share, ...]
+    low: tuple[Share, ...]
+    high: tuple[Share, ...]
+
+    @classmethod
+    def of(cls, name: str, band: RocBand) -> RocCurve:
+        """Take points of a band, from below the least rate that two scores can differ by."""
+        tens = np.ceil(np.log10(2 * max(band.outside, band.inside)))
+        at = np.geomspace(10**-tens, 1, int(tens) * _EVERY + 1).clip(0, 1)
+        value, low, high = band.curve(at)
+        points = (at, value, np.minimum(low, value), np.maximum(high, value))
+        names = dict(zip(("fpr", "tpr", "low", "high"), (tuple(p.tolist()) for p in points)))  # noqa: B905
+        return cls(name=name, grade=band.grade, **names)
+
+
+def is_void(blind: Sequence[BlindBaseline]) -> bool:
+    """Return whether points alone tell members from others: no number means anything."""
+    return any(one.told for one in blind)
+
+
+def void_text(blind: Sequence[BlindBaseline]) -> str:
+    """Describe what points alone tell; empty where they tell nothing."""
+    return " ".join(str(one) for one in blind if one.told)
+
+
+def without_claims(
+    rows: Sequence[StudyRow], blind: Sequence[BlindBaseline], of: Collection[str] = ()
+) -> tuple[StudyRow, ...]:
+    """Return rows, without the limits of what attacks did where a blind baseline voids them.
+
+    of: which rows of attacks; none: all.
+    """
+    if not is_void(blind):
+        return tuple(rows)
+    void: dict[str, Any] = {"grade": "not assessed"}
+    none = {**void, "low": None, "high": None, "why": "void"}
+
+    def without(row: StudyRow) -> StudyRow:
+        if row.role not in _CLAIMS or (of and row.of not in of):
+            return row
+        changed = row.quantity.model_copy(update=void if row.role == "excess" else none)
+        facts = {k: v for k, v in row.facts.items() if k not in ("low", "high")}
+        return row.model_copy(update={"quantity": changed, "facts": facts})
+
+    return tuple(map(without, rows))
+
+
+def reported_rates(rates: Sequence[float]) -> list[float]:
+    """Return the false-positive rates to report, rising: those asked for and the usual ones."""
+    return sorted({*rates, *LOW_RATES})
+
+
+def rate_rows(
+    name: str,
+    band: RocBand,
+    rates: Sequence[float],
+    base_rate: float | None,
+    *,
+    of: Mapping[Grade, str],
+    key: str = "fpr",
+) -> Iterator[StudyRow]:
+    """Yield the true-positive rate at each false-positive rate, and the precision there.
+
+    of: by grade, what the row is called; what cannot be seen is "not assessed".
+    key: what the place is called.
+
+    Limits that are approximate decide nothing: they are facts beside the number.
+    """
+    for rate in rates:
+        why = "" if band.sees(rate) else band.unseen(rate)
+        kinds = [(of, band.tpr_at(rate), {key: rate})]
+        if base_rate is not None:
+            place = {key: rate, "base_rate": base_rate}
+            named: Mapping[Grade, str] = dict.fromkeys(of, PRECISION)
+            kinds.append((named, band.precision_at(rate, base_rate), place))
+        for called, found, at in kinds:
+            grade: Grade = "not assessed" if why else found.grade
+            yield _row(called[grade], name, found, at, why)
+
+
+def area_row(name: str, band: RocBand, of: str = AREA) -> StudyRow:
+    """Return the area under the curve."""
+    return _row(of, name, band.auc, {}, "")
+
+
+def _row(
+    of: str, name: str, found: Estimate | Approximate, at: Mapping[str, float], why: str
+) -> StudyRow:
+    facts: dict[str, float] = {}
+    if why:
+        quantity = Quantity(value=None, high=found.high, grade="not assessed", why=why)
+    elif isinstance(found, Estimate):
+        quantity = Quantity.of(found)
+    else:
+        facts = {"low": found.low, "high": found.high}
+        quantity = Quantity(
+            value=found.value, grade="approximate", trials=found.trials,
+            why="records share models: limits are approximate",
+        )  # fmt: skip
+    return StudyRow(role="attack", of=of, name=name, quantity=quantity, at=at, facts=facts)

@@ -1,0 +1,377 @@
+"""People of the data who stand in the file: counts, and how many would by coincidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from narcissus._random import child
+from narcissus.evidence.intervals import TwoSamples
+from narcissus.synthetic.files import GivenFiles
+
+Positions = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+CopiesName = Literal["copies"]
+COPIES: CopiesName = "copies"
+"""Name of the claim that people of the data stand in the file beyond others."""
+Flags = NDArray[np.bool_]
+MOST_VIEWS = 500
+"""Most ways of being coarse that rows of one file are read by."""
+DECOYS = 5_000
+"""Most people whom a decoy is made of."""
+TELLING = 3
+"""Columns of the set that makes most people unique."""
+_LOOKED_AT = 50_000  # rows by which these are chosen
+_AGREE = (
+    0.75,
+    0.5,
+    0.3,
+    0.1,
+)  # share of the other columns that a person and a donor have in common
+
+
+@dataclass(frozen=True)
+class Standing:
+    """People who are unique in the data on some columns, and stand in the file by these."""
+
+    columns: tuple[str, ...]
+    unique: int
+    standing: int
+    expected: float  # by coincidence
+
+
+@dataclass(frozen=True)
+class Copies:
+    """People of one side, one row of each, of whom copies are counted.
+
+    In a file of m fresh people of the same population, the unique people of n who stand in it are
+    at most 2 m / n times as many as there are pairs of people who are alike, on average: both are
+    sums over kinds of people, of ``n p exp(-n p) (1 - exp(-m p))`` and ``(n p)^2 exp(-n p) / 2``
+    (Good 1953). So coincidences are limited by the test of two Poisson counts (Przyborowski and
+    Wilenski 1940). Copies in the file do not enter this yardstick.
+    """
+
+    people: int
+    unique: int
+    standing: int
+    rows: int  # of the file
+    pairs: float  # of people who are like one another and nobody else
+    decoys: int = 0
+    decoys_standing: int = 0
+    decoys_expected: float = 0.0  # in a fresh sample as long as the file
+
+    def factor(self, *, surely: bool) -> float:
+        """How much likelier the file holds plausible people than a fresh sample, at least 1.
+
+        Where it need not be sure, chance is allowed for: two standard errors of what is expected.
+        """
+        each = 2 * self.rows / self.people  # rows of the file for one of half of the data
+        more = 1 if surely else 2 * math.sqrt(each * (self.decoys_expected + each))
+        return max(1.0, (self.decoys_standing + surely) / (self.decoys_expected + more))
+
+    @property
+    def expected(self) -> float:
+        """Coincidences: unique people who would stand in a file of other people.
+
+        At most ``u (1 - exp(-x / u))`` of u people on average, if x rows of the file are theirs.
+        """
+        found = 2 * self.rows / self.people * self.pairs * self.factor(surely=False)
+        return self.unique * -math.expm1(-found / max(1, self.unique))
+
+    def most_coincidences(self, error: float) -> float:
+        """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
+        ratio, pairs = 2 * self.rows / self.people, math.ceil(self.pairs)
+        low, high = -1, self.unique  # more than ``high`` is no question
+        while high - low > 1:
+            middle = (low + high) // 2
+            tail = scipy.stats.binom.sf(middle, middle + 1 + pairs, ratio / (1 + ratio))
+            low, high = (low, middle) if tail <= error else (middle, high)
+        return min(float(self.unique), high * self.factor(surely=True))
+
+    def excess(self, error: float) -> tuple[float, float, float]:
+        """Return the share of unique people who are copied: estimate, lower and upper limit."""
+        if not self.unique:
+            return 0.0, 0.0, 0.0
+        value = max(0.0, self.standing - self.expected) / self.unique
+        low = (self.standing - self.most_coincidences(error)) / self.unique
+        return value, min(low, value), self.standing / self.unique
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """What stands in the file. All counts are exact."""
+
+    rows: int  # of the file
+    verbatim: int  # of these, rows that equal a row of the data
+    verbatim_expected: float
+    near: int | None  # rows that equal no row of the data, and one in all columns but one
+    near_expected: float | None
+    unread: int  # rows coarse in so rare a way that they were not looked up
+    is_data: float | None  # chance of a file with the very rows of the data; None: it has others
+    sets: tuple[Standing, ...]
+    copies: Copies
+    beside: TwoSamples | None  # people of the data and the control who stand in the file
+    control: Copies | None
+
+
+class Views:
+    """Rows of the file by how coarse they are, with everybody written as coarsely."""
+
+    def __init__(self, files: GivenFiles, rng: np.random.Generator) -> None:
+        self.files = files
+        self.rows = files.rows("synthetic")
+        width = files.table.columns
+        self.fine = [files.fine(j) for j in range(width)]
+        sizes = [int(codes.max(initial=0)) + 1 for codes in self.fine]
+        # sums of 64 random bits for each value: two rows that differ agree with chance 2^-64
+        self.bits = [rng.integers(0, 2**64, size, dtype=np.uint64) for size in sizes]
+        levels = np.zeros((len(self.rows), width), np.int64)
+        for j, cover in files.covers.items():
+            levels[:, j] = cover.levels[self.fine[j][self.rows]]
+        kinds, which, times = np.unique(levels, axis=0, return_inverse=True, return_counts=True)
+        kept = np.argsort(-times, kind="stable")[:MOST_VIEWS]
+        self.kinds = [kinds[k] for k in kept]
+        self.members = [np.flatnonzero(which.ravel() == k) for k in kept]
+        self.unread = len(self.rows) - sum(map(len, self.members))
+
+    def codes(self, column: int, view: int) -> Positions:
+        """Return the codes of a column, shape (rows,), as coarse as the view is."""
+        cover = self.files.covers.get(column)
+        fine = self.fine[column]
+        return fine if cover is None else cover.at_level(int(self.kinds[view][column]))[fine]
+
+    def keys(self, rows: Positions, view: int | None, columns: Sequence[int]) -> Keys:
+        """Return a key of each row, equal for rows that are equal in these columns."""
+        found = np.zeros(len(rows), np.uint64)
+        for j in columns:
+            codes = self.fine[j] if view is None else self.codes(j, view)
+            found += self.bits[j][codes[rows]]
+        return found
+
+    def each(self) -> Iterator[tuple[int, Positions]]:
+        """Yield each view with the places of its rows in the file."""
+        yield from enumerate(self.members)
+
+
+def _places(*keys: Keys) -> list[Positions]:
+    """Replace keys by numbers from 0, equal for equal keys only."""
+    found = np.unique(np.concatenate(keys), return_inverse=True)[1].ravel()
+    return np.split(found, np.cumsum([len(one) for one in keys])[:-1])
+
+
+def _persons(places: Positions, units: Positions | None, size: int) -> Positions:
+    """Count the different people at each place, shape (size,)."""
+    if units is not None:
+        pairs = np.unique(np.stack([places, units]), axis=1)
+        places = pairs[0]
+    return np.bincount(places, minlength=size)
+
+
+def _standing(
+    views: Views, ours: Positions, columns: Sequence[int], units: Positions | None = None
+) -> tuple[Flags, Flags]:
+    """Check who stands in the file, and which rows of the file are in the data.
+
+    A person stands in it if a row of the file is true of them and of nobody else. Shapes (people,)
+    and (rows of the file,).
+    """
+    hit, covered = np.zeros(len(ours), np.bool_), np.zeros(len(views.rows), np.bool_)
+    for view, members in views.each():
+        here, there = _places(
+            views.keys(ours, view, columns), views.keys(views.rows[members], view, columns)
+        )
+        size = 1 + max(int(here.max(initial=0)), int(there.max(initial=0)))
+        is_there = np.bincount(there, minlength=size) > 0
+        hit |= ((_persons(here, units, size) == 1) & is_there)[here]
+        covered[members] = (np.bincount(here, minlength=size) > 0)[there]
+    return hit, covered
+
+
+def _unique(
+    views: Views, ours: Positions, columns: Sequence[int], units: Positions | None = None
+) -> Flags:
+    (places,) = _places(views.keys(ours, None, columns))
+    return (_persons(places, units, int(places.max()) + 1) == 1)[places]
+
+
+def _many(flags: Flags, units: Positions | None) -> int:
+    return int(flags.sum()) if units is None else len(np.unique(units[flags]))
+
+
+def _alike(
+    views: Views, ours: Positions, columns: Sequence[int], units: Positions | None = None
+) -> tuple[float, float]:
+    """Return the share of people whom somebody is like, and how many pairs are alone alike.
+
+    As coarse as the rows of the file, and their mean where these differ in that. A fresh person is
+    like somebody in the data as often as people of the data are (Good 1953).
+    """
+    share = pairs = 0.0
+    for view, members in views.each():
+        (places,) = _places(views.keys(ours, view, columns))
+        size = int(places.max()) + 1
+        people, weight = _persons(places, units, size), len(members) / len(views.rows)
+        share += weight * float((people > 1)[places].mean())
+        pairs += weight * float((people == 2).sum())
+    return share, pairs
+
+
+def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies:
+    """Count the people of one side who stand in the file, beside coincidences and decoys."""
+    columns = range(len(views.fine))
+    unique, hit = _unique(views, ours, columns), _standing(views, ours, columns)[0]
+    pairs = _alike(views, ours, columns)[1]
+    decoys = _decoys(views, ours, rng) if len(views.kinds) == 1 else (0, 0, 0.0)
+    return Copies(len(ours), int(unique.sum()), int(hit.sum()), len(views.rows), pairs, *decoys)
+
+
+def _decoys(views: Views, ours: Positions, rng: np.random.Generator) -> tuple[int, int, float]:
+    """Make plausible people whom one half of the data lacks; look for them in the file.
+
+    A decoy is a unique person with one value of somebody who is like them in other columns. The
+    other half of the data is a fresh sample: the file's law is held against it. Returns how many
+    decoys there are, how many stand in the file, and how many a fresh sample so long would have.
+    """
+    width = len(views.fine)
+    half, rest = np.split(rng.permutation(ours), [len(ours) // 2])
+    if width < 2 or not len(half):
+        return 0, 0, 0.0
+    codes = [views.codes(j, 0)[half] for j in range(width)]
+    keys = views.keys(half, 0, range(width))
+    known = np.sort(keys)
+    left = rng.permutation(np.flatnonzero(_unique(views, half, range(width))))[:DECOYS]
+    made: list[Keys] = []
+    for share in _AGREE:
+        changed = rng.integers(0, width, len(left))
+        failed = np.ones(len(left), np.bool_)
+        for j in range(width):
+            who = np.flatnonzero(changed == j)
+            others = rng.permutation(np.delete(np.arange(width), j))
+            alike = others[: max(1, round(share * len(others)))]
+            (group,) = _places(views.keys(half, 0, alike.tolist()))
+            order = np.argsort(group, kind="stable")
+            starts = np.searchsorted(group[order], np.arange(int(group.max()) + 2))
+            own = group[left[who]]
+            size = starts[own + 1] - starts[own]
+            donor = order[starts[own] + (rng.random(len(who)) * size).astype(np.int64)]
+            old, new = codes[j][left[who]], codes[j][donor]
+            decoy = keys[left[who]] - views.bits[j][old] + views.bits[j][new]
+            at = np.minimum(np.searchsorted(known, decoy), len(known) - 1)
+            is_good = (old != new) & (known[at] != decoy)
+            made.append(decoy[is_good])
+            failed[who[is_good]] = False
+        left = left[failed]
+    decoys = np.concatenate(made)
+    fresh = int(np.isin(decoys, views.keys(rest, 0, range(width))).sum())
+    stand = int(np.isin(decoys, views.keys(views.rows, 0, range(width))).sum())
+    return len(decoys), stand, fresh * len(views.rows) / max(1, len(rest))
+
+
+def _near(views: Views, ours: Positions, exact: Flags) -> tuple[int | None, float | None]:
+    """Count the rows of the file that equal a person in all columns but one, and no person.
+
+    Beside it as many as there would be of fresh people, by how many people of the data have
+    somebody so near them, and nobody like them.
+    """
+    width = len(views.fine)
+    if width < TELLING or len(views.kinds) > 1:
+        return None, None
+    both = np.concatenate([ours, views.rows])
+    keys = views.keys(both, 0, range(width))
+    (alike,) = _places(keys[: len(ours)])
+    is_twin = (np.bincount(alike) > 1)[alike]
+    near, beside = np.zeros(len(views.rows), np.bool_), np.zeros(len(ours), np.bool_)
+    for j in range(width):
+        (one,) = _places(keys - views.bits[j][views.codes(j, 0)[both]])
+        here, there = one[: len(ours)], one[len(ours) :]
+        many = np.bincount(here, minlength=int(one.max()) + 1)
+        near |= (many > 0)[there]
+        beside |= (many > 1)[here]
+    expected = len(views.rows) * float((beside & ~is_twin).mean())
+    return int((near & ~exact).sum()), expected
+
+
+def _is_data(here: Positions, there: Positions) -> float | None:
+    """Return the chance that a random division has the same rows on both sides; None: it has not.
+
+    Of all ways to divide, those that give each side half of each type.
+    """
+    size = 1 + max(int(here.max()), int(there.max()))
+    ours = np.bincount(here, minlength=size)
+    if len(here) != len(there) or (ours != np.bincount(there, minlength=size)).any():
+        return None
+
+    def halved(many: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the logarithm of the number of ways to take half of twice as many."""
+        return scipy.special.gammaln(2 * many + 1) - 2 * scipy.special.gammaln(many + 1)
+
+    return float(np.exp(halved(ours).sum() - halved(np.array([len(here)])).sum()))
+
+
+def _telling(views: Views, ours: Positions, columns: Sequence[int]) -> list[int]:
+    """Choose the columns that make most people unique, one after the other."""
+    found: list[int] = []
+    while len(found) < min(TELLING, len(columns)):
+        left = [j for j in columns if j not in found]
+        found.append(max(left, key=lambda j: int(_unique(views, ours, [*found, j]).sum())))
+    return sorted(found)
+
+
+def file_facts(files: GivenFiles, unknown: Sequence[int], *, entropy: int) -> FileFacts:
+    """Count what stands in the file of the data, and of the control.
+
+    Counts are of all rows. Verdicts count one row of each unit, drawn at random.
+    """
+    rng = child(entropy, 3)
+    views, ours = Views(files, rng), files.rows("real")
+    columns = list(range(files.table.columns))
+    known = [j for j in columns if j not in unknown]
+    units = None if files.units is None else files.units[ours]
+    hit, exact = _standing(views, ours, columns, units)
+    whole = _places(views.keys(ours, None, columns), views.keys(views.rows, None, columns))
+    few = _telling(views, rng.permutation(ours)[:_LOOKED_AT], known)
+    sets: list[Standing] = []
+    for some in dict.fromkeys(map(tuple, (columns, known, few))):
+        stand = hit if len(some) == len(columns) else _standing(views, ours, some, units)[0]
+        pairs = _alike(views, ours, some, units)[1]
+        unique = _many(_unique(views, ours, some, units), units)
+        sets.append(
+            Standing(
+                tuple(files.table.names[j] for j in some),
+                unique,
+                _many(stand, units),
+                Copies(len(ours), unique, 0, len(views.rows), pairs).expected,
+            )
+        )
+    drawn = files.one_of_each(ours, rng)
+    others = files.one_of_each(files.rows("control"), rng)
+    near = _near(views, ours, exact)
+    return FileFacts(
+        len(views.rows), int(exact.sum()), len(views.rows) * _alike(views, ours, columns, units)[0],
+        *near, views.unread, _is_data(*whole), tuple(sets),
+        copies_of(views, drawn, rng),
+        _beside(views, drawn, others) if len(others) else None,
+        copies_of(views, others, rng) if len(others) else None,
+    )  # fmt: skip
+
+
+def _beside(views: Views, ours: Positions, others: Positions) -> TwoSamples | None:
+    """Count who stands in the file among people who are unique in data and control together.
+
+    Given the file and who these are, nothing but chance tells which side a person is on, if the
+    file was made without either side.
+    """
+    both, columns = np.concatenate([ours, others]), range(len(views.fine))
+    unique, hit = _unique(views, both, columns), _standing(views, both, columns)[0]
+    is_ours = np.arange(len(both)) < len(ours)
+    sides = unique & is_ours, unique & ~is_ours
+    if not all(side.any() for side in sides):
+        return None
+    (a, n), (b, m) = ((int(hit[side].sum()), int(side.sum())) for side in sides)
+    return TwoSamples(a, n, b, m)

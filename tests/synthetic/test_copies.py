@@ -1,0 +1,136 @@
+"""Copies of people in a file: exact counts, coincidences of a known truth, decoys, the control."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from narcissus.synthetic import read_files
+from narcissus.synthetic.copies import Copies, file_facts
+
+
+def drawn(n, seed, columns=6, sizes=(12, 9, 8, 7, 6, 5)):
+    """Draw people whose columns hang together by what kind they are."""
+    rng = np.random.default_rng([5, seed])
+    kinds = np.random.default_rng(9)
+    kind = rng.integers(0, 6, n)
+    found = {}
+    for j in range(columns):
+        shares = kinds.dirichlet(np.full(sizes[j % len(sizes)], 0.7), size=6).cumsum(axis=1)
+        found[f"c{j}"] = [f"v{v}" for v in (rng.random(n)[:, None] > shares[kind]).sum(axis=1)]
+    return pd.DataFrame(found)
+
+
+def facts(real, made, control=None, **how):
+    return file_facts(read_files(real, made, control, **how), [0], entropy=1)
+
+
+cells = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=2, max_size=14)
+
+
+@given(cells, cells)
+@settings(deadline=None)
+def test_counts_are_those_of_a_comparison_of_all_pairs(ours, theirs):
+    ours, theirs = [(0, 1, 2), (1, 2, 0), *ours], [(2, 0, 1), *theirs]
+    real, made = (
+        pd.DataFrame([[f"v{v}" for v in row] for row in rows], columns=list("abc"))
+        for rows in (ours, theirs)
+    )
+    found = facts(real, made, read_as=dict.fromkeys("abc", "text"))
+    near = [min(sum(x != y for x, y in zip(a, b, strict=True)) for a in ours) for b in theirs]
+    assert found.verbatim == near.count(0)
+    assert found.near == near.count(1)
+    for one in found.sets:
+        at = ["abc".index(name) for name in one.columns]
+        mine = [tuple(row[j] for j in at) for row in ours]
+        there = {tuple(row[j] for j in at) for row in theirs}
+        unique = [row for row in mine if mine.count(row) == 1]
+        assert (one.unique, one.standing) == (len(unique), sum(row in there for row in unique))
+    assert (found.is_data is not None) == (sorted(ours) == sorted(theirs))
+    twins = sum(ours.count(row) > 1 for row in ours) / len(ours)
+    assert found.verbatim_expected == pytest.approx(len(theirs) * twins)
+
+
+@pytest.mark.parametrize(("columns", "many"), [(4, 400), (5, 800), (6, 1500)])
+def test_coincidences_are_within_a_factor_of_two_of_the_truth(columns, many):
+    """The truth: what fresh files of the same population share with the data, on average."""
+    real = drawn(800, 0, columns)
+    told, seen = [], []
+    for seed in range(1, 9):
+        found = facts(real, drawn(many, seed, columns))
+        told.append((found.verbatim_expected, found.near_expected, found.copies.expected))
+        seen.append((found.verbatim, found.near, found.copies.standing))
+    ratio = np.mean(told, axis=0) / np.mean(seen, axis=0)
+    assert ((ratio > 0.5) & (ratio < 2.0)).all(), ratio
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.one_in(2)
+def test_a_copy_of_5_percent_of_the_rows_is_found_with_a_control_and_without(seed):
+    """Its size is told within a factor of two: 40 of 800 people."""
+    sizes = (40, 30, 20, 12, 10, 9, 8, 7)
+    real, control, other = (drawn(800, 10 * seed + k, 8, sizes) for k in range(3))
+    made = pd.concat([real.iloc[:40], other.iloc[40:]])
+    found = facts(real, made, control)
+    value, low, _ = found.copies.excess(0.005)
+    assert low > 0
+    assert 20 < value * found.copies.unique < 80
+    assert found.beside.refuses(0.0, error=0.005)
+    assert found.control.excess(0.001)[1] <= 0
+    fresh = facts(real, other, control)
+    assert fresh.copies.excess(0.005)[1] <= 0
+    assert not fresh.beside.refuses(0.0, error=0.005)
+
+
+def test_near_copies_are_counted_beyond_coincidence():
+    """One value of each of 60 people is changed: the truth is 60."""
+    sizes = (40, 30, 20, 12, 10, 9, 8, 7)
+    real, made = drawn(600, 1, 8, sizes), drawn(600, 2, 8, sizes)
+    made.iloc[:60] = real.iloc[:60].to_numpy()
+    for row in range(60):
+        made.iloc[row, row % 8] = "v0" if made.iloc[row, row % 8] != "v0" else "v1"
+    found = facts(real, made)
+    assert 30 < found.near - found.near_expected < 120
+
+
+def test_a_control_that_was_in_the_data_is_found_out():
+    whole = drawn(1000, 3, 8, (40, 30, 20, 12))
+    found = facts(whole[:500], whole.sample(frac=0.4, random_state=1), whole[500:])
+    assert found.control.excess(0.001)[1] > 0.2
+
+
+def test_rows_of_one_person_are_one_person():
+    real = drawn(200, 4, 8, (40, 30, 20, 12)).assign(who=np.arange(200))
+    twice = pd.concat([real, real], ignore_index=True)
+    made = real.drop(columns="who")
+    one, two = facts(real, made, unit="who"), facts(twice, made, unit="who")
+    assert one.sets[0].unique == one.sets[0].standing == two.sets[0].unique == two.sets[0].standing
+    assert facts(twice.drop(columns="who"), made).copies.unique == 0
+    assert two.copies.people == 200
+
+
+def test_decoys_allow_for_a_law_that_favours_plausible_people():
+    """A file of kinds 0 to 2 alone has twice as many of these people, and of their decoys."""
+    rng = np.random.default_rng(1)
+    real = pd.DataFrame(rng.integers(0, [40, 6, 6], (400, 3)), columns=list("abc")).astype(str)
+    made = pd.DataFrame(rng.integers(0, [10, 6, 6], (400, 3)), columns=list("abc")).astype(str)
+    found = facts(real, made, read_as=dict.fromkeys("abc", "text")).copies
+    assert found.decoys > 100
+    assert found.decoys_standing > 0
+    assert found.excess(0.025)[1] <= 0
+
+
+def test_the_limit_of_coincidences_is_exact_by_hand():
+    """Without pairs, x of x fall on the file's side with chance (ratio / (1 + ratio))^x."""
+    found = Copies(people=100, unique=90, standing=5, rows=50, pairs=0)
+    assert [found.most_coincidences(e) for e in (0.6, 0.3, 0.2, 0.1)] == [0, 1, 2, 3]
+    assert Copies(100, 0, 0, 50, 0).excess(0.05) == (0, 0, 0)
+
+
+def test_the_data_itself_is_known_even_where_nobody_is_unique():
+    real = pd.concat([drawn(60, 5, 3)] * 2, ignore_index=True)
+    found = facts(real, real.sample(frac=1, random_state=1))
+    assert found.copies.unique == 0
+    assert found.is_data < 1e-6
+    assert facts(real, real.iloc[1:]).is_data is None
