@@ -1,0 +1,366 @@
+"""The least and the most that sums of unknowns can be, each limit proved in whole numbers.
+
+Bounds are tightened row by row first; what is left falls into parts that share no unknown, and each
+part is solved by itself. HiGHS (by SciPy) proposes; it is never believed. A limit is computed from
+the proposed dual solution, rounded to fractions, in exact arithmetic: any duals prove a limit
+(Neumaier and Shcherbina 2004, section 3, with fractions in place of outward rounding). That a limit
+is reached is shown by a point of whole numbers that satisfies every row. Where the two differ, the
+part is split on an unknown (branch and bound), and each leaf is closed by such a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import block_array, csr_array, eye_array
+from scipy.sparse.csgraph import connected_components
+
+from narcissus.counts.system import BIG, Ints
+from narcissus.observer import SILENT, Observer
+
+SWEEPS = 200
+NODES = 400
+"""Most nodes of branch and bound for one limit."""
+_SCALES = (1, 60, 2520, 2**20)
+_SAFE = float(2**61)
+_NONE = BIG // 2
+"""From here on, there is no limit."""
+
+
+class InfeasibleError(Exception):
+    """No whole numbers satisfy all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows ``low <= matrix x <= high`` with ``least <= x <= most``, all in whole numbers."""
+
+    matrix: Any
+    low: Ints
+    high: Ints
+    least: Ints
+    most: Ints
+
+    def within(self, least: Ints, most: Ints) -> Part:
+        return Part(self.matrix, self.low, self.high, least, most)
+
+    def holds(self, point: Ints) -> bool:
+        """Check a point exactly."""
+        sums = self.matrix @ point
+        inside = (point >= self.least) & (point <= self.most)
+        return bool(inside.all() and ((sums >= self.low) & (sums <= self.high)).all())
+
+    def tightened(self) -> Part:
+        """Tighten the limits of single unknowns by what rows leave them, until nothing changes.
+
+        Raises `InfeasibleError` where a row cannot be kept.
+        """
+        matrix, least, most = self.matrix, self.least.copy(), self.most.copy()
+        at, signs = matrix.indices, matrix.data
+        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        plus = signs > 0
+        for _ in range(SWEEPS):
+            small = np.where(plus, least[at], -most[at])
+            large = np.where(plus, most[at], -least[at])
+            lows = _sums(row, small, len(self.low))
+            highs = _sums(row, large, len(self.low))
+            if ((lows > self.high) | (highs < self.low)).any():
+                raise InfeasibleError
+            up = self.high[row] - (lows[row] - small)
+            down = self.low[row] - (highs[row] - large)
+            new_most, new_least = most.copy(), least.copy()
+            np.minimum.at(new_most, at, np.where(plus, up, -down))
+            np.maximum.at(new_least, at, np.where(plus, down, -up))
+            new_most = np.where(new_most > _NONE, most, new_most)
+            if (new_least > new_most).any():
+                raise InfeasibleError
+            if (new_most == most).all() and (new_least == least).all():
+                break
+            least, most = new_least, new_most
+        return self.within(least, most)
+
+
+def _sums(rows: Ints, values: Ints, count: int) -> Ints:
+    found = np.zeros(count, np.int64)
+    np.add.at(found, rows, values)
+    return found
+
+
+@dataclass(eq=False)
+class _Program:
+    """A part as a linear program, whose rows are prepared once."""
+
+    part: Part
+    equal: Any = field(init=False)
+    above: Any = field(init=False)
+    under: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        low, high = self.part.low, self.part.high
+        self.equal = np.flatnonzero(low == high)
+        self.above = np.flatnonzero((low < high) & (high < _NONE))
+        self.under = np.flatnonzero((low < high) & (low > -_NONE))
+        matrix = self.part.matrix
+        self._fixed = {
+            "A_eq": matrix[self.equal] if len(self.equal) else None,
+            "b_eq": high[self.equal] if len(self.equal) else None,
+        }
+        if len(self.above) + len(self.under):
+            stacked = [[matrix[self.above]], [-matrix[self.under]]]
+            rows = [row for row in stacked if row[0].shape[0]]
+            self._fixed["A_ub"] = block_array(rows, format="csr")
+            self._fixed["b_ub"] = np.concatenate([high[self.above], -low[self.under]])
+
+    def solve(self, cost: Ints, least: Ints, most: Ints) -> tuple[Any, Any, int]:
+        """Maximise; return the point, the duals of rows, and HiGHS' status."""
+        bounds = np.column_stack([least, np.where(most > _NONE, np.inf, most)]).astype(float)
+        found: Any = linprog(-cost.astype(float), bounds=bounds, method="highs", **self._fixed)
+        if found.status != 0:
+            return None, None, int(found.status)
+        duals = np.zeros(len(self.part.low))
+        if len(self.equal):
+            duals[self.equal] = -found.eqlin.marginals
+        if len(self.above) + len(self.under):
+            duals[self.above] -= found.ineqlin.marginals[: len(self.above)]
+            duals[self.under] += found.ineqlin.marginals[len(self.above) :]
+        return found.x, duals, 0
+
+
+def proved_most(part: Part, cost: Ints, duals: Any, near: float) -> int:
+    """Return the least whole number that these duals prove no point exceeds; BIG: none.
+
+    ``near`` is about where it should be; fractions of more digits are tried where it is not.
+    """
+    best = BIG
+    for scale in _SCALES:
+        if best <= np.floor(near + 1e-6):
+            break
+        whole = np.rint(duals * scale)
+        whole = np.where((whole > 0) & (part.high > _NONE), 0, whole)
+        whole = np.where((whole < 0) & (part.low < -_NONE), 0, whole)
+        rest = cost.astype(float) * scale - part.matrix.T @ whole
+        infinite = (rest > 0) & (part.most > _NONE)
+        size = np.abs(whole) @ np.maximum(np.abs(part.high), np.abs(part.low)).clip(max=_NONE)
+        size += np.abs(rest) @ np.where(part.most > _NONE, 0, part.most).clip(1)
+        if infinite.any() or size > _SAFE or np.abs(whole).sum() > _SAFE:
+            continue
+        exact = whole.astype(np.int64)
+        over = cost * scale - part.matrix.T @ exact
+        rows = np.where(exact > 0, exact * np.where(exact > 0, part.high, 0),
+                        exact * np.where(exact < 0, part.low, 0))  # fmt: skip
+        ends = np.where(over > 0, over * np.where(over > 0, part.most, 0), over * part.least)
+        best = min(best, (int(rows.sum()) + int(ends.sum())) // scale)
+    return best
+
+
+def refuted(part: Part) -> Ints | None:
+    """Prove that no numbers, whole or not, satisfy all rows; return the rows that show it.
+
+    The rows may be missed by something that costs 1 a unit: a proof that this costs more than 0.
+    """
+    rows, unknowns = part.matrix.shape
+    slack = eye_array(rows, dtype=np.int64, format="csr")
+    matrix: Any = block_array([[part.matrix, slack, -slack]], format="csr")
+    most = np.concatenate([part.most, np.full(2 * rows, BIG)])
+    least = np.concatenate([part.least, np.zeros(2 * rows, np.int64)])
+    loose = Part(matrix, part.low, part.high, least, most)
+    cost = np.concatenate([np.zeros(unknowns, np.int64), np.full(2 * rows, -1)])
+    point, duals, status = _Program(loose).solve(cost, least, most)
+    if status != 0 or cost @ point > -1e-7:
+        return None
+    for scale in _SCALES:
+        # duals of the elastic rows are within 1; rounding must keep them there
+        if _shows(part, np.clip(np.rint(duals * scale), -scale, scale).astype(np.int64)):
+            whole = np.clip(np.rint(duals * scale), -scale, scale)
+            return np.flatnonzero(whole)
+    return None
+
+
+def _shows(part: Part, weights: Ints) -> bool:
+    """Check exactly that a weighted sum of rows contradicts the limits of unknowns."""
+    over = -(part.matrix.T @ weights)
+    if ((over > 0) & (part.most > _NONE)).any():
+        return False
+    no_limit = ((weights > 0) & (part.high > _NONE)) | ((weights < 0) & (part.low < -_NONE))
+    if no_limit.any():
+        return False
+    total = sum(
+        int(w) * int(h if w > 0 else low)
+        for w, low, h in zip(weights, part.low, part.high, strict=True)
+        if w
+    )
+    total += sum(
+        int(o) * int(m if o > 0 else least)
+        for o, least, m in zip(over, part.least, part.most, strict=True)
+        if o
+    )
+    return total < 0
+
+
+@dataclass(eq=False)
+class Limits:
+    """What is known of some sums: proved limits, and what points of whole numbers reach."""
+
+    low: Ints
+    high: Ints
+    reached_low: Ints
+    reached_high: Ints
+
+    @property
+    def is_exact(self) -> Any:
+        """Whether both limits of each are reached."""
+        return (self.low == self.reached_low) & (
+            (self.high == self.reached_high) | (self.high > _NONE)
+        )
+
+
+class Solver:
+    """One part: its sums' limits, by points and proofs that all sums share."""
+
+    def __init__(
+        self, part: Part, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf
+    ) -> None:
+        self.part, self.sums, self.deadline = part, sums, deadline
+        self.program = _Program(part)
+        count = sums.shape[0]
+        self.found = Limits(
+            np.maximum(sums @ part.least, low), np.minimum(sums @ part.most, high),
+            np.full(count, BIG), np.full(count, -1),
+        )  # fmt: skip
+
+    def meet(self, point: Ints) -> None:
+        """Take note of what a point reaches."""
+        values = self.sums @ point
+        np.minimum(self.found.reached_low, values, out=self.found.reached_low)
+        np.maximum(self.found.reached_high, values, out=self.found.reached_high)
+
+    def best(self, cost: Ints, nodes: int = NODES) -> int:
+        """Return a proved limit of ``cost`` from above; points on the way are met.
+
+        Raises `InfeasibleError` where no whole numbers satisfy the part.
+        """
+        best: int | None = None
+        waiting = [(self.part.least, self.part.most, BIG)]
+        closed = -BIG  # the largest limit of nodes that are closed
+        while waiting:
+            least, most, limit = waiting.pop()
+            if best is not None and limit <= best:
+                continue
+            if nodes <= 0 or monotonic() > self.deadline:
+                return max([closed, limit, *(one[2] for one in waiting), best or -BIG])
+            nodes -= 1
+            try:
+                part = self.part.within(least, most).tightened()
+            except InfeasibleError:
+                continue
+            point, duals, status = self.program.solve(cost, part.least, part.most)
+            if status == 2 and refuted(part) is not None:
+                continue
+            if status != 0:  # nothing is proved of this node, or there is no limit
+                closed = max(closed, BIG if status == 3 else limit)
+                continue
+            limit = min(limit, proved_most(part, cost, duals, float(cost @ point)))
+            whole = np.rint(point).astype(np.int64)
+            if part.holds(whole):
+                self.meet(whole)
+                value = int(cost @ whole)
+                best = value if best is None else max(best, value)
+            if best is not None and limit <= best:
+                closed = max(closed, limit)
+                continue
+            away = np.abs(point - np.rint(point))
+            at = int(away.argmax()) if away.max() > 1e-6 else int((part.most - part.least).argmax())
+            if part.least[at] == part.most[at]:
+                closed = max(closed, limit)
+                continue
+            cut = int(np.floor(min(point[at], part.most[at] - 1)))
+            cut = max(cut, int(part.least[at]))
+            lower, upper = part.most.copy(), part.least.copy()
+            lower[at], upper[at] = cut, cut + 1
+            waiting += [(part.least, lower, limit), (upper, part.most, limit)]
+        if best is None and closed == -BIG:
+            raise InfeasibleError
+        return max(closed, best if best is not None else -BIG)
+
+    def settle(self, observer: Observer = SILENT, only_low: Sequence[int] = ()) -> Limits:
+        """Find the limits of all sums; of those in ``only_low`` the lower one."""
+        wanted_high = np.ones(self.sums.shape[0], bool)
+        wanted_high[list(only_low)] = False
+        for sign in (1, -1):
+            self._together(sign, wanted_high)
+        found = self.found
+        for sign in (1, -1):
+            for at in range(self.sums.shape[0]):
+                observer.advance()
+                if monotonic() > self.deadline or not self._is_open(sign, wanted_high)[at]:
+                    continue
+                cost = sign * self.sums[[at]].toarray().ravel()
+                limit = self.best(cost)
+                if sign > 0:
+                    found.high[at] = min(found.high[at], limit)
+                else:
+                    found.low[at] = max(found.low[at], -limit)
+        return found
+
+    def _is_open(self, sign: int, wanted_high: Any) -> Any:
+        found = self.found
+        if sign > 0:
+            return wanted_high & (found.reached_high < found.high)
+        return found.reached_low > found.low
+
+    def _together(self, sign: int, wanted_high: Any) -> None:
+        """Look for points that reach many limits at once, while that settles some."""
+        while monotonic() < self.deadline:
+            before = self._is_open(sign, wanted_high)
+            if not before.any():
+                return
+            cost = sign * np.asarray(self.sums[np.flatnonzero(before)].sum(axis=0)).ravel()
+            if (cost > 0).any() and (self.part.most[cost > 0] > _NONE).any():
+                cost = np.where(self.part.most > _NONE, 0, cost)
+            self.best(cost.astype(np.int64), nodes=40)
+            after = self._is_open(sign, wanted_high)
+            if before.sum() - after.sum() < max(2, 0.02 * before.sum()):
+                return
+
+
+def parts_of(part: Part) -> list[tuple[Any, Any]]:
+    """Return rows and unknowns of the parts that share no unknown, of rows that still limit."""
+    free = part.least < part.most
+    at = part.matrix.indices
+    row = np.repeat(np.arange(part.matrix.shape[0]), np.diff(part.matrix.indptr))
+    plus = part.matrix.data > 0
+    lows = _sums(row, np.where(plus, part.least[at], -part.most[at]), len(part.low))
+    highs = _sums(row, np.where(plus, part.most[at], -part.least[at]), len(part.low))
+    limits = (lows < part.low) | (highs > part.high)
+    kept = limits[row] & free[at]
+    rows, unknowns = part.matrix.shape
+    graph = csr_array(
+        (np.ones(kept.sum(), np.int8), (row[kept], rows + at[kept])),
+        shape=(rows + unknowns, rows + unknowns),
+    )
+    _, labels = connected_components(graph, directed=False)
+    found: dict[int, tuple[list[int], list[int]]] = {}
+    for one in np.flatnonzero(free):
+        found.setdefault(int(labels[rows + one]), ([], []))[1].append(int(one))
+    for one in np.flatnonzero(limits):
+        if (label := int(labels[one])) in found:
+            found[label][0].append(int(one))
+    return [(np.array(a, np.int64), np.array(b, np.int64)) for a, b in found.values()]
+
+
+def restricted(part: Part, rows: Ints, unknowns: Ints) -> Part:
+    """Return some rows of some unknowns, the others fixed at their lower limit."""
+    others = part.least.copy()
+    others[unknowns] = 0
+    known = part.matrix[rows] @ others
+    return Part(
+        part.matrix[rows][:, unknowns].tocsr(),
+        np.where(part.low[rows] > -_NONE, part.low[rows] - known, -BIG),
+        np.where(part.high[rows] < _NONE, part.high[rows] - known, BIG),
+        part.least[unknowns], part.most[unknowns],
+    )  # fmt: skip

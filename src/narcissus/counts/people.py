@@ -1,0 +1,376 @@
+"""Data sets of people with a variable, from published counts, means, medians and totals.
+
+A data set is a multiset of people: labels of all dimensions, and a whole number of the variable.
+It is consistent if every published cell holds: the number of its people is within what the cell
+tells, the mean and the total are within half a unit of the last decimal of the printed ones, and so
+is the median (the middle one, or half the sum of the middle two). First all numbers of people of
+each group are listed, then for each the variable of everyone, by limits that are tightened and
+halved. Both are complete; where steps run out, that is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from narcissus.counts.data_sets import Steps, points
+from narcissus.counts.intervals import InfeasibleError, Part
+from narcissus.counts.marks import around
+from narcissus.counts.reading import Cell, Printed, Variable
+from narcissus.counts.system import BIG, OTHER, Dimension, Structure, selection
+from narcissus.errors import InputError
+
+MOST_GROUPS = 2_000
+MOST_PEOPLE = 60
+STEPS = 150_000
+"""Most halvings in all."""
+
+DataSet = tuple[tuple[int, int], ...]  # people: group and variable, sorted
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A published cell: groups, ranges of the variable (None: any), and what it tells."""
+
+    cell: Cell
+    groups: frozenset[int]
+    spans: tuple[tuple[int, int], ...] | None
+
+    def holds(self, group: int, value: int) -> bool:
+        inside = self.spans is None or any(a <= value <= b for a, b in self.spans)
+        return inside and group in self.groups
+
+
+@dataclass(frozen=True)
+class People:
+    """Data sets that were found, and whether there are no others."""
+
+    data_sets: tuple[DataSet, ...]
+    all_found: bool
+    why: str  # what ended the search before
+    rows: tuple[_Row, ...]
+    groups: tuple[Mapping[str, str], ...]
+    variable: str
+
+    @property
+    def count(self) -> int:
+        return len(self.data_sets)
+
+    def limits(self) -> list[tuple[int, int]]:
+        """Return the least and the most people of each published cell over the data sets."""
+        counts = np.array([
+            [sum(row.holds(*one) for one in data) for row in self.rows] for data in self.data_sets
+        ])  # fmt: skip
+        return list(zip(counts.min(axis=0).tolist(), counts.max(axis=0).tolist(), strict=True))
+
+    def determined(self) -> list[dict[str, str | int]]:
+        """List the people whom every data set has; none where not all are known."""
+        if not self.all_found:
+            return []
+        shared = Counter(self.data_sets[0])
+        for data in self.data_sets[1:]:
+            shared &= Counter(data)
+        return [
+            {**self.groups[group], self.variable: value}
+            for group, value in sorted(shared.elements(), key=lambda one: (one[1], one[0]))
+        ]
+
+
+def search_people(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure, *, limit: int
+) -> People:
+    """Find data sets that are consistent with all cells, up to ``limit``.
+
+    Raises `InfeasibleError` where there is none.
+    """
+    variable = given.variable
+    if variable is None:
+        raise InputError("means, medians and totals are about a variable: declare it")
+    own = next((n for n in dimensions if n.casefold() == variable.name.casefold()), None)
+    others = [one for name, one in dimensions.items() if name != own]
+    groups = [
+        {one.name: one.leaves[at] for one, at in zip(others, places, strict=True)}
+        for places in _places(others)
+    ]
+    name = own or variable.name
+
+    def ended(found: Sequence[DataSet], why: str, rows: Sequence[_Row] = ()) -> People:
+        return People(tuple(found), not why, why, tuple(rows), tuple(groups), name)
+
+    if not groups or (own is not None and OTHER in dimensions[own].leaves):
+        return ended([], f"Means and medians are used of at most {MOST_GROUPS} groups")
+    rows = [_row(cell, dimensions, others, own, given) for cell in cells]
+    part = _group_counts(rows, len(groups)).tightened()
+    if part.most.sum() > BIG // 2:
+        return ended([], "Nothing limits the number of people")
+    found: list[DataSet] = []
+    counting, steps = Steps(), Steps(STEPS)
+    for point in points(part, counting):
+        if point.sum() > MOST_PEOPLE:
+            return ended(found, f"Means and medians are used of at most {MOST_PEOPLE} people", rows)
+        for data in _Search(point.tolist(), rows, variable).run(steps):
+            found.append(data)
+            if len(found) > limit:
+                return ended(found[:limit], f"More than {limit:,} data sets are consistent", rows)
+        if steps.left < 0:
+            break
+    if steps.left < 0 or counting.left < 0:
+        return ended(found, "The search for data sets was ended after its steps", rows)
+    if not found:
+        raise InfeasibleError
+    return ended(found, "", rows)
+
+
+def _places(others: Sequence[Dimension]) -> Iterator[tuple[int, ...]]:
+    sizes = [range(len(one.leaves)) for one in others]
+    if np.prod([len(size) for size in sizes], dtype=float) <= MOST_GROUPS:
+        yield from product(*sizes)
+
+
+def _row(
+    cell: Cell, dimensions: Mapping[str, Dimension], others: Sequence[Dimension],
+    own: str | None, given: Structure,
+) -> _Row:  # fmt: skip
+    chosen = selection(cell, dimensions, given)
+    inside = [
+        set(chosen[one.name].tolist()) if one.name in chosen else None for one in others
+    ]
+    groups = frozenset(
+        at for at, places in enumerate(_places(others))
+        if all(some is None or place in some for place, some in zip(places, inside, strict=True))
+    )  # fmt: skip
+    if own is None or own not in chosen:
+        return _Row(cell, groups, None)
+    spans: list[tuple[int, int]] = []
+    for at in chosen[own].tolist():
+        low, _, high = dimensions[own].leaves[at].partition("-")
+        a, b = int(low), int(high or low)
+        if spans and spans[-1][1] == a - 1:
+            spans[-1] = spans[-1][0], b
+        else:
+            spans.append((a, b))
+    return _Row(cell, groups, tuple(spans))
+
+
+def _group_counts(rows: Sequence[_Row], groups: int) -> Part:
+    """Limit the numbers of people of groups; a cell of a range says how many at least."""
+    indices = [sorted(row.groups) for row in rows]
+    pointers = np.cumsum([0, *map(len, indices)])
+    flat = np.array([at for each in indices for at in each], dtype=np.int64)
+    matrix = csr_array(
+        (np.ones(len(flat), np.int64), flat, pointers), shape=(len(rows), groups)
+    )
+    high = [BIG if row.spans is not None or row.cell.count.high is None else row.cell.count.high
+            for row in rows]  # fmt: skip
+    return Part(
+        matrix, np.array([row.cell.count.low for row in rows], np.int64), np.array(high, np.int64),
+        np.zeros(groups, np.int64), np.full(groups, BIG, np.int64),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Sum:
+    members: tuple[int, ...]
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class _Middle:
+    """The ``first``-th and ``second``-th smallest, from 1, have a sum within limits."""
+
+    members: tuple[int, ...]
+    first: int
+    second: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """So many are at most (or, with ``is_from``, at least) ``bound``."""
+
+    members: tuple[int, ...]
+    bound: int
+    is_from: bool
+    low: int
+    high: int
+
+
+class _Search:
+    """The variable of everyone, where the number of people of each group is known."""
+
+    def __init__(self, counts: Sequence[int], rows: Sequence[_Row], variable: Variable) -> None:
+        self._group = [group for group, count in enumerate(counts) for _ in range(count)]
+        self._rows, self._variable = rows, variable
+        self._sums: list[_Sum] = []
+        self._middles: list[_Middle] = []
+        self._inside: list[_Inside] = []
+        self.possible = all(map(self._prepare, rows))
+        for one, other in product(list(self._sums), repeat=2):
+            rest = set(other.members) - set(one.members)
+            if rest and set(one.members) < set(other.members):
+                self._sums.append(
+                    _Sum(tuple(sorted(rest)), other.low - one.high, other.high - one.low)
+                )
+
+    def _prepare(self, row: _Row) -> bool:
+        members = tuple(at for at, group in enumerate(self._group) if group in row.groups)
+        count, limits = len(members), row.cell.count
+        if row.spans is not None:
+            if len(row.spans) == 1 and limits.high is not None:
+                self._prepare_range(members, row.spans[0], limits.low, limits.high)
+            return count >= limits.low  # its statistics are checked at the end
+        if row.cell.statistics and not count:
+            return False
+        for name, printed in row.cell.statistics.items():
+            if name == "median":
+                low, high = around(printed.value, printed.places, 2)
+                first, second = (count + 1) // 2, count // 2 + 1
+                self._middles.append(_Middle(members, first, second, low, high))
+            else:
+                times = count if name == "mean" else 1
+                self._sums.append(_Sum(members, *around(printed.value, printed.places, times)))
+        return True
+
+    def _prepare_range(
+        self, members: tuple[int, ...], span: tuple[int, int], low: int, high: int
+    ) -> None:
+        variable = self._variable
+        if span[0] <= variable.low:
+            self._inside.append(_Inside(members, span[1], False, low, high))
+        elif span[1] >= variable.high:
+            self._inside.append(_Inside(members, span[0], True, low, high))
+
+    def run(self, steps: Steps) -> Iterator[DataSet]:
+        """Yield all data sets, each once: people of a group are in order of the variable."""
+        if not self.possible:
+            return
+        waiting = [([self._variable.low] * len(self._group), [self._variable.high] *
+                    len(self._group))]  # fmt: skip
+        while waiting:
+            if not steps.take():
+                return
+            low, high = waiting.pop()
+            if not self._tighten(low, high):
+                continue
+            widths = [(b - a, at) for at, (a, b) in enumerate(zip(low, high, strict=True)) if b > a]
+            if not widths:
+                data = tuple(zip(self._group, low, strict=True))
+                if all(self._checks(row, data) for row in self._rows):
+                    yield data
+                continue
+            _, at = min(widths)
+            cut = (low[at] + high[at]) // 2
+            below, above = list(high), list(low)
+            below[at], above[at] = cut, cut + 1
+            waiting += [(above, high), (low, below)]
+
+    def _tighten(self, low: list[int], high: list[int]) -> bool:
+        """Tighten limits in place until nothing changes; false where none are left."""
+        while True:
+            before = (list(low), list(high))
+            for at, (one, other) in enumerate(pairwise(self._group)):
+                if one == other:
+                    low[at + 1] = max(low[at], low[at + 1])
+            for at in range(len(low) - 2, -1, -1):
+                if self._group[at] == self._group[at + 1]:
+                    high[at] = min(high[at], high[at + 1])
+            kept = (
+                all(_tighten_sum(one, low, high) for one in self._sums)
+                and all(_tighten_middle(one, low, high) for one in self._middles)
+                and all(_tighten_inside(one, low, high) for one in self._inside)
+            )
+            if not kept or any(a > b for a, b in zip(low, high, strict=True)):
+                return False
+            if before == (low, high):
+                return True
+
+    def _checks(self, row: _Row, data: DataSet) -> bool:
+        """Check a published cell on a data set, exactly."""
+        values = sorted(value for group, value in data if row.holds(group, value))
+        limits = row.cell.count
+        if len(values) < limits.low or (limits.high is not None and len(values) > limits.high):
+            return False
+        return all(_agrees(name, one, values) for name, one in row.cell.statistics.items())
+
+
+def _agrees(name: str, printed: Printed, values: Sequence[int]) -> bool:
+    count = len(values)
+    if not count:
+        return False
+    if name == "median":
+        low, high = around(printed.value, printed.places, 2)
+        return low <= values[(count - 1) // 2] + values[count // 2] <= high
+    low, high = around(printed.value, printed.places, count if name == "mean" else 1)
+    return low <= sum(values) <= high
+
+
+def _tighten_sum(one: _Sum, low: list[int], high: list[int]) -> bool:
+    least = sum(low[at] for at in one.members)
+    most = sum(high[at] for at in one.members)
+    if least > one.high or most < one.low:
+        return False
+    for at in one.members:
+        own_low, own_high = low[at], high[at]
+        high[at] = min(own_high, one.high - (least - own_low))
+        low[at] = max(own_low, one.low - (most - own_high))
+    return True
+
+
+def _tighten_middle(one: _Middle, low: list[int], high: list[int]) -> bool:
+    lows = sorted(low[at] for at in one.members)
+    highs = sorted(high[at] for at in one.members)
+    a, b = one.first - 1, one.second - 1
+    first = [lows[a], highs[a]]
+    second = [lows[b], highs[b]]
+    if a == b:
+        first = second = [max(lows[a], -(-one.low // 2)), min(highs[a], one.high // 2)]
+    for _ in range(2):
+        first[1] = min(first[1], second[1], one.high - second[0])
+        second[0] = max(second[0], first[0], one.low - first[1])
+        first[0] = max(first[0], one.low - second[1])
+        second[1] = min(second[1], one.high - first[0])
+    if first[0] > first[1] or second[0] > second[1]:
+        return False
+    count = len(one.members)
+    return (
+        # fewer than `first` are below it, `first` of them or more are not above it
+        _at_most(one.members, first[0] - 1, False, one.first - 1, low, high)
+        and _at_most(one.members, first[1] + 1, True, count - one.first, low, high)
+        and _at_most(one.members, second[0] - 1, False, one.second - 1, low, high)
+        and _at_most(one.members, second[1] + 1, True, count - one.second, low, high)
+    )
+
+
+def _at_most(
+    members: Sequence[int], bound: int, is_from: bool, most: int, low: list[int], high: list[int]
+) -> bool:
+    """Let at most so many be at most ``bound``, or at least it with ``is_from``."""
+    if is_from:
+        surely = {at for at in members if low[at] >= bound}
+    else:
+        surely = {at for at in members if high[at] <= bound}
+    if len(surely) > most:
+        return False
+    if len(surely) == most:
+        for at in members:
+            if at not in surely:
+                if is_from:
+                    high[at] = min(high[at], bound - 1)
+                else:
+                    low[at] = max(low[at], bound + 1)
+    return True
+
+
+def _tighten_inside(one: _Inside, low: list[int], high: list[int]) -> bool:
+    outside = one.bound - 1 if one.is_from else one.bound + 1
+    count = len(one.members)
+    return _at_most(one.members, one.bound, one.is_from, one.high, low, high) and _at_most(
+        one.members, outside, not one.is_from, count - one.low, low, high
+    )
