@@ -71,7 +71,7 @@ class TablesAudit:
     Options
     -------
     cells: every published cell with its limits.
-    data_sets: how many data sets are consistent, as far as they were counted.
+    data_sets: how many data sets are consistent, as far as they were counted; None: not at all.
     all_counted: whether there are no others.
     people: those who are determined with all their values, up to `MOST_PEOPLE`.
     determined_people: how many these are; None where that was not assessed.
@@ -80,7 +80,7 @@ class TablesAudit:
     """
 
     cells: tuple[CellLimits, ...]
-    data_sets: int
+    data_sets: int | None
     all_counted: bool
     people: tuple[Mapping[str, str | int], ...]
     determined_people: int | None
@@ -256,11 +256,14 @@ class _Solved:
             found.append(CellLimits(cell, low, None if no_end else high, exact or low == high))
         return found
 
-    def count(self, limit: int) -> tuple[int, bool]:
+    def count(self, limit: int) -> tuple[int | None, bool]:
         """Count data sets up to the limit, and say whether these are all.
 
-        Where not all dimensions are crossed, each set counted stands for one data set or more.
+        Where cliques are crossed, each set counted stands for one data set or more; where tables
+        are, some stand for none, and nothing is counted.
         """
+        if not self.system.exact:
+            return None, False
         part, sizes = self.part, self.system.sizes
         settled = part.least == part.most
         total = weight(part.least[settled], sizes[settled])
