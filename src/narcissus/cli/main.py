@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("narcissus.cli.playing", "Play a study: what is recovered, and what never can be."),
     "init": ("narcissus.cli.studies", "Look at a table and write a study of it, to start from."),
     "synth": ("narcissus.cli.playing", "Audit a given synthetic file, without its generator."),
+    "tables": ("narcissus.cli.published", "What published tables of counts tell with certainty."),
     "bound": ("narcissus.cli.bounds", "Say what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.bounds", "Find how much noise keeps the risk below a limit."),
     "plan": ("narcissus.cli.bounds", "A page to plan a release with."),

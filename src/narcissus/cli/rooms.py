@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from narcissus._pandas import Lazy
 
 __all__ = [
-    "audits", "bounds", "channels", "covered", "drawing", "evidence", "extraction", "guarantees",
-    "leakage", "np", "priors", "profiles", "propose", "results", "shadows", "studies",
+    "audits", "bounds", "channels", "counts", "covered", "drawing", "evidence", "extraction",
+    "guarantees", "leakage", "np", "priors", "profiles", "propose", "results", "shadows", "studies",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         audits,
         bounds,
         channels,
+        counts,
         evidence,
         extraction,
         guarantees,
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 else:
     np = Lazy("numpy")
     audits, bounds = Lazy("narcissus.audits"), Lazy("narcissus.bounds")
-    channels, covered = Lazy("narcissus.channels"), Lazy("narcissus.kinds.game.covered")
+    channels, counts = Lazy("narcissus.channels"), Lazy("narcissus.counts")
+    covered = Lazy("narcissus.kinds.game.covered")
     drawing, evidence = Lazy("narcissus.report"), Lazy("narcissus.evidence")
     extraction, guarantees = Lazy("narcissus.extraction"), Lazy("narcissus.guarantees")
     leakage, priors = Lazy("narcissus.report.leakage"), Lazy("narcissus.priors")
