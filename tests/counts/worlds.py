@@ -43,7 +43,8 @@ def world(seed: int) -> World:
     dimensions = {name: LABELS[name][: int(rng.integers(2, 4))] for name in sorted(names)}
     finest = [dict(zip(dimensions, labels, strict=True))
               for labels in itertools.product(*dimensions.values())]  # fmt: skip
-    people = rng.multinomial(int(rng.integers(2, 10 - len(finest) // 3)), rng.dirichlet(np.full(len(finest), 0.5)))
+    size = int(rng.integers(2, 10 - len(finest) // 3))
+    people = rng.multinomial(size, rng.dirichlet(np.full(len(finest), 0.5)))
     cells = []
     for table in range(int(rng.integers(1, 4))):
         about = [name for name in dimensions if rng.random() < 0.7] or [next(iter(dimensions))]

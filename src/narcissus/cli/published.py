@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,11 +48,8 @@ class TablesOptions:
 def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptions) -> int:
     if not files:
         raise InputError("name one table or more: narcissus tables a.csv b.csv")
-    given = counts.declared(
-        below=of.below, no_zeros=of.no_zeros, marks=of.mark, rounded=of.rounded,
-        cell_key=of.cell_key, totals=of.total, across=of.across, within=of.within,
-        others=of.others, hierarchy=of.hierarchy, variable=of.variable, decimals=of.decimals,
-    )  # fmt: skip
+    names = [one.name for one in fields(counts.Declared)]
+    given = counts.Declared(**{name: getattr(of, name) for name in names})
     cells = given.read(files)
     with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
         how: dict[str, Any] = {"limit": of.limit, "seconds": of.seconds, "observer": observer}
@@ -59,19 +57,20 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
             found, narrowed = counts.audit_tables(cells, given.structure, **how), None
         else:
             earlier = given.read(_earlier(of.against, files))
-            both = counts.audit_next(cells, earlier, given.structure, **how)
-            found, narrowed = both.together, both.narrowed
+            found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
     small = counts.differences(found, given.structure, of.below or 1)
     width = of.width if of.width is not None or of.against is None else 1
     narrow = [] if width is None else [one for one in found.hidden if _is_narrow(one, width)]
     if narrowed is not None and of.width is None:
-        narrow = [one.after for one in narrowed if one.after.determined]
+        narrow = [after for _, after in narrowed if after.determined]
     if of.as_json:
-        more = {} if narrowed is None else {"narrowed": [one.to_dict() for one in narrowed]}
-        print_json({
-            **found.to_dict(), "differences": [one.to_dict() for one in small], **more,
-            "narrowest": found.narrowest,
-        })  # fmt: skip
+        shown = found.to_dict() | {"differences": [one.to_dict() for one in small]}
+        if narrowed is not None:
+            shown["narrowed"] = [
+                {**after.to_dict(), "before": [before.low, before.high]}
+                for before, after in narrowed
+            ]
+        print_json({**shown, "narrowest": found.narrowest})
     else:
         click.echo("\n".join([
             *_text(found, small), *_against(narrowed), *_verdict(width, narrow),
@@ -96,7 +95,7 @@ def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _text(found: counts.TablesAudit, small: Sequence[counts.Difference]) -> Iterator[str]:
+def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iterator[str]:
     hidden = found.hidden
     determined = [one for one in hidden if one.determined]
     files = len({one.cell.file for one in found.cells})
@@ -109,11 +108,12 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.Difference]) -> Iter
         yield f"{_many(found.determined_people, 'person', 'people')} determined with all values."
     else:
         yield "People who are determined with all values were not looked for."
-    if found.people and len(found.people) <= SHOWN:
-        yield from (f"  {_labels(one)}" for one in found.people)
+    alike = Counter(_labels(one) for one in found.people)
+    if len(alike) <= SHOWN and found.determined_people == len(found.people):
+        yield from (f"  {about}{f' ({n:,} people)' * (n > 1)}" for about, n in alike.items())
     if hidden:
         yield "\nHidden cells, by all tables together (? : the true limits may be narrower):"
-        narrow = sorted(hidden, key=lambda one: _width(one))
+        narrow = sorted(hidden, key=_width)
         yield from map(_cell, narrow[:SHOWN])
         if len(hidden) > SHOWN:
             yield f"  and {len(hidden) - SHOWN:,} wider ones (--json has all)"
@@ -127,7 +127,7 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.Difference]) -> Iter
     if small:
         yield "\nSmall groups that subtracting two tables shows:"
         yield from (
-            f"  {visible(one.file)} without {visible(one.other)}: {_labels(one.labels) or 'all'}: "
+            f"  {visible(one.cell.file)}: {_labels(one.cell.labels) or 'all'}: "
             f"{_span(one.low, one.high)}"
             for one in small[:SHOWN]
         )
@@ -144,16 +144,17 @@ def _data_sets(found: counts.TablesAudit) -> str:
     return f"{found.data_sets:,} data sets are consistent, and no others."
 
 
-def _against(narrowed: Sequence[counts.Narrowed] | None) -> Iterator[str]:
+def _against(
+    narrowed: Sequence[tuple[counts.CellLimits, counts.CellLimits]] | None,
+) -> Iterator[str]:
     if narrowed is None:
         return
     if not narrowed:
         yield "\nTogether with the earlier tables, no hidden cell is limited further."
         return
     yield "\nHidden cells that the new and the earlier tables limit only together:"
-    for one in narrowed[:SHOWN]:
-        before = _span(one.before.low, one.before.high)
-        yield f"{_cell(one.after)}, before {before}"
+    for before, after in narrowed[:SHOWN]:
+        yield f"{_cell(after)}, before {_span(before.low, before.high)}"
     if len(narrowed) > SHOWN:
         yield f"  and {len(narrowed) - SHOWN:,} more (--json has all)"
 

@@ -170,7 +170,10 @@ def audit_tables(
 
 
 def _notes(system: System, found: People | None, cells: Sequence[Cell]) -> list[str]:
-    notes: list[str] = []
+    notes = [
+        "All people are taken to have one of the labels that are shown (--others declares other "
+        "ones), and tables to be printed as declared."
+    ]
     if not system.exact:
         notes.append(
             "The tables are too large to cross all their dimensions: limits hold, and may be "
@@ -286,8 +289,8 @@ class _Solved:
         lows = self.low[len(self.cells) :]
         people: list[dict[str, str | int]] = []
         for at, low in zip(self._singles, lows, strict=True):
-            more = min(int(low), MOST_PEOPLE - len(people))
-            people += [dict(self.system.names[at])] * max(0, more)
+            for _ in range(min(int(low), MOST_PEOPLE - len(people))):
+                people.append({**self.system.names[at]})
         return people, int(lows.sum())
 
 
@@ -322,4 +325,3 @@ def _disclosed(
                 Disclosed(file, labels, dimension, some[0].cell.labels[dimension], some[0].low)
             )
     return found
-

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from narcissus._files import open_text, parsing
@@ -15,77 +16,75 @@ from narcissus.counts.system import Structure, Within
 from narcissus.errors import InputError, TooLargeError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Declared:
-    """How tables were made, what they are about, and how to read them."""
-
-    rules: Rules
-    structure: Structure
-    across: Mapping[str, str]  # of a file, the dimension of its columns
-
-    def read(self, files: Iterable[Path]) -> list[Cell]:
-        """Read tables.
-
-        Raises `InputError` for two files of one name, or one that is declared and not among them.
-        """
-        found: list[Cell] = []
-        names: list[str] = []
-        for path in files:
-            if path.name in names:
-                raise InputError(f"two tables are named {path.name}; rename one of them")
-            names.append(path.name)
-            found += read_published(
-                path, self.rules, variable=self.structure.variable,
-                across=self.across.get(path.name),
-            )  # fmt: skip
-            if len(found) > MOST_CELLS:
-                raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
-        return found
-
-
-def declared(
-    *, below: int | None = None, no_zeros: bool = False, marks: Sequence[str] = (),
-    rounded: str | None = None, cell_key: Path | None = None, totals: Sequence[str] = (),
-    across: Sequence[str] = (), within: Sequence[str] = (), others: Sequence[str] = (),
-    hierarchy: Sequence[str] = (), variable: str | None = None, decimals: int | None = None,
-) -> Declared:  # fmt: skip
-    """Read what is declared.
+    """How tables were made and what they are about, in the words of options and study files.
 
     Options
     -------
     below: a suppressed cell has fewer people.
     no_zeros: a suppressed cell has a person.
-    marks: ``MARK=below:N`` or ``MARK=any``.
+    mark: further marks, ``MARK=below:N`` or ``MARK=any``.
     rounded: ``BASE`` or ``random:BASE``.
     cell_key: a file of the package ptable.
-    totals: further words for a margin.
+    total: further words for a margin.
     across: ``FILE=DIMENSION`` of a wide table.
     within: ``FILE:DIMENSION=LABEL,LABEL`` or ``FILE:DIMENSION!=LABEL``.
-    others: dimensions with unlisted labels.
+    others: dimensions with labels that are not shown.
     hierarchy: ``DIMENSION=FILE``.
     variable: ``NAME=LOW:HIGH``.
     decimals: of printed statistics.
-
-    Raises `InputError`, which names the option.
     """
-    base, is_random = _rounding(rounded)
-    rules = Rules(
-        below=below, no_zeros=no_zeros, marks=dict(map(_mark, marks)), base=base, random=is_random,
-        key=None if cell_key is None else read_cell_key(cell_key), totals=tuple(totals),
-        decimals=decimals,
-    )  # fmt: skip
-    parts: dict[str, list[Within]] = {}
-    for text in within:
-        file, part = _within(text)
-        parts.setdefault(file, []).append(part)
-    structure = Structure(
-        parents={name: _parents(Path(file), name) for name, file in
-                 (_pair(text, "--hierarchy", "DIMENSION=FILE") for text in hierarchy)},
-        others=tuple(others), within=parts,
-        variable=None if variable is None else Variable.read(variable),
-    )  # fmt: skip
-    named = dict(_pair(text, "--across", "FILE=DIMENSION") for text in across)
-    return Declared(rules, structure, named)
+
+    below: int | None = None
+    no_zeros: bool = False
+    mark: Sequence[str] = ()
+    rounded: str | None = None
+    cell_key: Path | None = None
+    total: Sequence[str] = ()
+    across: Sequence[str] = ()
+    within: Sequence[str] = ()
+    others: Sequence[str] = ()
+    hierarchy: Sequence[str] = ()
+    variable: str | None = None
+    decimals: int | None = None
+
+    @cached_property
+    def rules(self) -> Rules:
+        """How counts were made. Raises `InputError`, which names the option."""
+        base, is_random = _rounding(self.rounded)
+        return Rules(
+            below=self.below, no_zeros=self.no_zeros, marks=dict(map(_mark, self.mark)),
+            base=base, random=is_random, totals=tuple(self.total), decimals=self.decimals,
+            key=None if self.cell_key is None else read_cell_key(self.cell_key),
+        )  # fmt: skip
+
+    @cached_property
+    def structure(self) -> Structure:
+        """What the tables are about. Raises `InputError`, which names the option."""
+        parts: dict[str, list[Within]] = {}
+        for file, part in map(_within, self.within):
+            parts.setdefault(file, []).append(part)
+        trees = [_pair(text, "--hierarchy", "DIMENSION=FILE") for text in self.hierarchy]
+        return Structure(
+            parents={name: _parents(Path(file), name) for name, file in trees},
+            others=tuple(self.others), within=parts,
+            variable=None if self.variable is None else Variable.read(self.variable),
+        )  # fmt: skip
+
+    def read(self, files: Iterable[Path]) -> list[Cell]:
+        """Read tables; raises `InputError`, for two files of one name as well."""
+        across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
+        found: dict[str, list[Cell]] = {}
+        for path in files:
+            if path.name in found:
+                raise InputError(f"two tables are named {path.name}; rename one of them")
+            found[path.name] = read_published(
+                path, self.rules, variable=self.structure.variable, across=across.get(path.name)
+            )
+            if sum(map(len, found.values())) > MOST_CELLS:
+                raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
+        return [cell for cells in found.values() for cell in cells]
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:
@@ -125,8 +124,8 @@ def _parents(path: Path, name: str) -> dict[str, str]:
     """Read a hierarchy: two columns, the part and the whole; a header is left out."""
     found: dict[str, str] = {}
     with parsing(path, "a CSV file"), open_text(path, largest=2**24) as file:
-        for number, cells in enumerate(csv.reader(file), 1):
-            cells = [cell.strip() for cell in cells]
+        for number, line in enumerate(csv.reader(file), 1):
+            cells = [cell.strip() for cell in line]
             if not any(cells):
                 continue
             if len(cells) != 2 or not all(cells):

@@ -11,7 +11,7 @@ part is split on an unknown (branch and bound), and each leaf is closed by such 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -32,6 +32,9 @@ _NONE = BIG // 2
 """From here on, there is no limit."""
 
 
+_linprog: Any = linprog  # its stubs know no arrays of limits
+
+
 class InfeasibleError(Exception):
     """No whole numbers satisfy all rows."""
 
@@ -46,8 +49,16 @@ class Part:
     least: Ints
     most: Ints
 
-    def within(self, least: Ints, most: Ints) -> Part:
-        return Part(self.matrix, self.low, self.high, least, most)
+    def ends(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Return the row of each entry, what it adds at least and at most, and the rows' sums."""
+        at, plus = self.matrix.indices, self.matrix.data > 0
+        row = np.repeat(np.arange(len(self.low)), np.diff(self.matrix.indptr))
+        small = np.where(plus, self.least[at], -self.most[at])
+        large = np.where(plus, self.most[at], -self.least[at])
+        lows, highs = np.zeros_like(self.low), np.zeros_like(self.low)
+        np.add.at(lows, row, small)
+        np.add.at(highs, row, large)
+        return row, small, large, lows, highs
 
     def holds(self, point: Ints) -> bool:
         """Check a point exactly."""
@@ -60,69 +71,50 @@ class Part:
 
         Raises `InfeasibleError` where a row cannot be kept.
         """
-        matrix, least, most = self.matrix, self.least.copy(), self.most.copy()
-        at, signs = matrix.indices, matrix.data
-        row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        plus = signs > 0
+        at, plus, part = self.matrix.indices, self.matrix.data > 0, self
         for _ in range(SWEEPS):
-            small = np.where(plus, least[at], -most[at])
-            large = np.where(plus, most[at], -least[at])
-            lows = _sums(row, small, len(self.low))
-            highs = _sums(row, large, len(self.low))
+            row, small, large, lows, highs = part.ends()
             if ((lows > self.high) | (highs < self.low)).any():
                 raise InfeasibleError
             up = self.high[row] - (lows[row] - small)
             down = self.low[row] - (highs[row] - large)
-            new_most, new_least = most.copy(), least.copy()
-            np.minimum.at(new_most, at, np.where(plus, up, -down))
-            np.maximum.at(new_least, at, np.where(plus, down, -up))
-            new_most = np.where(new_most > _NONE, most, new_most)
-            if (new_least > new_most).any():
+            least, most = part.least.copy(), part.most.copy()
+            np.minimum.at(most, at, np.where(plus, up, -down))
+            np.maximum.at(least, at, np.where(plus, down, -up))
+            most = np.where(most > _NONE, part.most, most)
+            if (least > most).any():
                 raise InfeasibleError
-            if (new_most == most).all() and (new_least == least).all():
+            if (most == part.most).all() and (least == part.least).all():
                 break
-            least, most = new_least, new_most
-        return self.within(least, most)
+            part = replace(part, least=least, most=most)
+        return part
 
 
-def _sums(rows: Ints, values: Ints, count: int) -> Ints:
-    found = np.zeros(count, np.int64)
-    np.add.at(found, rows, values)
-    return found
-
-
-@dataclass(eq=False)
 class _Program:
     """A part as a linear program, whose rows are prepared once."""
 
-    part: Part
-    equal: Any = field(init=False)
-    above: Any = field(init=False)
-    under: Any = field(init=False)
-
-    def __post_init__(self) -> None:
-        low, high = self.part.low, self.part.high
+    def __init__(self, part: Part) -> None:
+        low, high, matrix = part.low, part.high, part.matrix
+        self.rows = len(low)
         self.equal = np.flatnonzero(low == high)
         self.above = np.flatnonzero((low < high) & (high < _NONE))
         self.under = np.flatnonzero((low < high) & (low > -_NONE))
-        matrix = self.part.matrix
-        self._fixed = {
-            "A_eq": matrix[self.equal] if len(self.equal) else None,
-            "b_eq": high[self.equal] if len(self.equal) else None,
-        }
+        self.fixed: dict[str, Any] = {}
+        if len(self.equal):
+            self.fixed = {"A_eq": matrix[self.equal], "b_eq": high[self.equal]}
         if len(self.above) + len(self.under):
-            stacked = [[matrix[self.above]], [-matrix[self.under]]]
-            rows = [row for row in stacked if row[0].shape[0]]
-            self._fixed["A_ub"] = block_array(rows, format="csr")
-            self._fixed["b_ub"] = np.concatenate([high[self.above], -low[self.under]])
+            signs = np.repeat([1, -1], [len(self.above), len(self.under)])
+            both = np.concatenate([self.above, self.under])
+            self.fixed["A_ub"] = matrix[both].multiply(signs[:, None]).tocsr()
+            self.fixed["b_ub"] = np.concatenate([high[self.above], -low[self.under]])
 
     def solve(self, cost: Ints, least: Ints, most: Ints) -> tuple[Any, Any, int]:
         """Maximise; return the point, the duals of rows, and HiGHS' status."""
         bounds = np.column_stack([least, np.where(most > _NONE, np.inf, most)]).astype(float)
-        found: Any = linprog(-cost.astype(float), bounds=bounds, method="highs", **self._fixed)
+        found = _linprog(-cost.astype(float), bounds=bounds, method="highs", **self.fixed)
         if found.status != 0:
             return None, None, int(found.status)
-        duals = np.zeros(len(self.part.low))
+        duals = np.zeros(self.rows)
         if len(self.equal):
             duals[self.equal] = -found.eqlin.marginals
         if len(self.above) + len(self.under):
@@ -159,7 +151,7 @@ def proved_most(part: Part, cost: Ints, duals: Any, near: float) -> int:
 
 
 def refuted(part: Part) -> Ints | None:
-    """Prove that no numbers, whole or not, satisfy all rows; return the rows that show it.
+    """Prove that no numbers, whole or not, satisfy all rows; return rows that show it, or None.
 
     The rows may be missed by something that costs 1 a unit: a proof that this costs more than 0.
     """
@@ -171,35 +163,9 @@ def refuted(part: Part) -> Ints | None:
     loose = Part(matrix, part.low, part.high, least, most)
     cost = np.concatenate([np.zeros(unknowns, np.int64), np.full(2 * rows, -1)])
     point, duals, status = _Program(loose).solve(cost, least, most)
-    if status != 0 or cost @ point > -1e-7:
+    if status != 0 or proved_most(loose, cost, duals, float(cost @ point)) >= 0:
         return None
-    for scale in _SCALES:
-        # duals of the elastic rows are within 1; rounding must keep them there
-        if _shows(part, np.clip(np.rint(duals * scale), -scale, scale).astype(np.int64)):
-            whole = np.clip(np.rint(duals * scale), -scale, scale)
-            return np.flatnonzero(whole)
-    return None
-
-
-def _shows(part: Part, weights: Ints) -> bool:
-    """Check exactly that a weighted sum of rows contradicts the limits of unknowns."""
-    over = -(part.matrix.T @ weights)
-    if ((over > 0) & (part.most > _NONE)).any():
-        return False
-    no_limit = ((weights > 0) & (part.high > _NONE)) | ((weights < 0) & (part.low < -_NONE))
-    if no_limit.any():
-        return False
-    total = sum(
-        int(w) * int(h if w > 0 else low)
-        for w, low, h in zip(weights, part.low, part.high, strict=True)
-        if w
-    )
-    total += sum(
-        int(o) * int(m if o > 0 else least)
-        for o, least, m in zip(over, part.least, part.most, strict=True)
-        if o
-    )
-    return total < 0
+    return np.flatnonzero(np.abs(duals) > 1e-9)  # no other is in the proof: it rounds to 0
 
 
 @dataclass(eq=False)
@@ -210,13 +176,6 @@ class Limits:
     high: Ints
     reached_low: Ints
     reached_high: Ints
-
-    @property
-    def is_exact(self) -> Any:
-        """Whether both limits of each are reached."""
-        return (self.low == self.reached_low) & (
-            (self.high == self.reached_high) | (self.high > _NONE)
-        )
 
 
 class Solver:
@@ -255,7 +214,7 @@ class Solver:
                 return max([closed, limit, *(one[2] for one in waiting), best or -BIG])
             nodes -= 1
             try:
-                part = self.part.within(least, most).tightened()
+                part = replace(self.part, least=least, most=most).tightened()
             except InfeasibleError:
                 continue
             point, duals, status = self.program.solve(cost, part.least, part.most)
@@ -273,16 +232,10 @@ class Solver:
             if best is not None and limit <= best:
                 closed = max(closed, limit)
                 continue
-            away = np.abs(point - np.rint(point))
-            at = int(away.argmax()) if away.max() > 1e-6 else int((part.most - part.least).argmax())
-            if part.least[at] == part.most[at]:
+            halves = _halves(part, point)
+            if not halves:
                 closed = max(closed, limit)
-                continue
-            cut = int(np.floor(min(point[at], part.most[at] - 1)))
-            cut = max(cut, int(part.least[at]))
-            lower, upper = part.most.copy(), part.least.copy()
-            lower[at], upper[at] = cut, cut + 1
-            waiting += [(part.least, lower, limit), (upper, part.most, limit)]
+            waiting += [(*half, limit) for half in halves]
         if best is None and closed == -BIG:
             raise InfeasibleError
         return max(closed, best if best is not None else -BIG)
@@ -328,14 +281,24 @@ class Solver:
                 return
 
 
+def _halves(part: Part, point: Any) -> list[tuple[Ints, Ints]]:
+    """Split the unknown that is the least whole at the point, else the widest; none: all fixed."""
+    away = np.abs(point - np.rint(point))
+    width = part.most - part.least
+    at = int(away.argmax()) if away.max() > 1e-6 else int(width.argmax())
+    if not width[at]:
+        return []
+    cut = max(int(np.floor(min(point[at], part.most[at] - 1))), int(part.least[at]))
+    lower, upper = part.most.copy(), part.least.copy()
+    lower[at], upper[at] = cut, cut + 1
+    return [(part.least, lower), (upper, part.most)]
+
+
 def parts_of(part: Part) -> list[tuple[Any, Any]]:
     """Return rows and unknowns of the parts that share no unknown, of rows that still limit."""
     free = part.least < part.most
+    row, _, _, lows, highs = part.ends()
     at = part.matrix.indices
-    row = np.repeat(np.arange(part.matrix.shape[0]), np.diff(part.matrix.indptr))
-    plus = part.matrix.data > 0
-    lows = _sums(row, np.where(plus, part.least[at], -part.most[at]), len(part.low))
-    highs = _sums(row, np.where(plus, part.most[at], -part.least[at]), len(part.low))
     limits = (lows < part.low) | (highs > part.high)
     kept = limits[row] & free[at]
     rows, unknowns = part.matrix.shape

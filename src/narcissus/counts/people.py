@@ -30,6 +30,8 @@ MOST_PEOPLE = 60
 STEPS = 150_000
 """Most halvings in all."""
 
+Members = tuple[int, ...]
+Values = list[int]
 DataSet = tuple[tuple[int, int], ...]  # people: group and variable, sorted
 
 
@@ -91,7 +93,7 @@ def search_people(
     variable = given.variable
     if variable is None:
         raise InputError("means, medians and totals are about a variable: declare it")
-    own = next((n for n in dimensions if n.casefold() == variable.name.casefold()), None)
+    own = next(filter(variable.is_named, dimensions), None)
     others = [one for name, one in dimensions.items() if name != own]
     groups = [
         {one.name: one.leaves[at] for one, at in zip(others, places, strict=True)}
@@ -109,21 +111,28 @@ def search_people(
     if part.most.sum() > BIG // 2:
         return ended([], "Nothing limits the number of people")
     found: list[DataSet] = []
+    why = _search(part, rows, variable, limit, found)
+    if not found and not why:
+        raise InfeasibleError
+    return ended(found, why, rows)
+
+
+def _search(
+    part: Part, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet]
+) -> str:
+    """Add data sets to ``found``; return what ended the search before its end, if something did."""
     counting, steps = Steps(), Steps(STEPS)
     for point in points(part, counting):
         if point.sum() > MOST_PEOPLE:
-            return ended(found, f"Means and medians are used of at most {MOST_PEOPLE} people", rows)
+            return f"Means and medians are used of at most {MOST_PEOPLE} people"
         for data in _Search(point.tolist(), rows, variable).run(steps):
+            if len(found) == limit:
+                return f"More than {limit:,} data sets are consistent"
             found.append(data)
-            if len(found) > limit:
-                return ended(found[:limit], f"More than {limit:,} data sets are consistent", rows)
         if steps.left < 0:
             break
-    if steps.left < 0 or counting.left < 0:
-        return ended(found, "The search for data sets was ended after its steps", rows)
-    if not found:
-        raise InfeasibleError
-    return ended(found, "", rows)
+    ran_out = steps.left < 0 or counting.left < 0
+    return "The search for data sets was ended after its steps" if ran_out else ""
 
 
 def _places(others: Sequence[Dimension]) -> Iterator[tuple[int, ...]]:
@@ -137,9 +146,7 @@ def _row(
     own: str | None, given: Structure,
 ) -> _Row:  # fmt: skip
     chosen = selection(cell, dimensions, given)
-    inside = [
-        set(chosen[one.name].tolist()) if one.name in chosen else None for one in others
-    ]
+    inside = [set(chosen[one.name].tolist()) if one.name in chosen else None for one in others]
     groups = frozenset(
         at for at, places in enumerate(_places(others))
         if all(some is None or place in some for place, some in zip(places, inside, strict=True))
@@ -162,9 +169,7 @@ def _group_counts(rows: Sequence[_Row], groups: int) -> Part:
     indices = [sorted(row.groups) for row in rows]
     pointers = np.cumsum([0, *map(len, indices)])
     flat = np.array([at for each in indices for at in each], dtype=np.int64)
-    matrix = csr_array(
-        (np.ones(len(flat), np.int64), flat, pointers), shape=(len(rows), groups)
-    )
+    matrix = csr_array((np.ones(len(flat), np.int64), flat, pointers), shape=(len(rows), groups))
     high = [BIG if row.spans is not None or row.cell.count.high is None else row.cell.count.high
             for row in rows]  # fmt: skip
     return Part(
@@ -173,79 +178,44 @@ def _group_counts(rows: Sequence[_Row], groups: int) -> Part:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Sum:
-    members: tuple[int, ...]
-    low: int
-    high: int
-
-
-@dataclass(frozen=True)
-class _Middle:
-    """The ``first``-th and ``second``-th smallest, from 1, have a sum within limits."""
-
-    members: tuple[int, ...]
-    first: int
-    second: int
-    low: int
-    high: int
-
-
-@dataclass(frozen=True)
-class _Inside:
-    """So many are at most (or, with ``is_from``, at least) ``bound``."""
-
-    members: tuple[int, ...]
-    bound: int
-    is_from: bool
-    low: int
-    high: int
-
-
 class _Search:
     """The variable of everyone, where the number of people of each group is known."""
 
     def __init__(self, counts: Sequence[int], rows: Sequence[_Row], variable: Variable) -> None:
         self._group = [group for group, count in enumerate(counts) for _ in range(count)]
         self._rows, self._variable = rows, variable
-        self._sums: list[_Sum] = []
-        self._middles: list[_Middle] = []
-        self._inside: list[_Inside] = []
+        # members, and limits of their sum; the places of two in order, and limits of their sum
+        self._sums: list[tuple[Members, int, int]] = []
+        self._middles: list[tuple[Members, int, int, int, int]] = []
+        # members of whom at most so many (last) are at most, or at least (True), a bound
+        self._few: list[tuple[Members, int, bool, int]] = []
         self.possible = all(map(self._prepare, rows))
-        for one, other in product(list(self._sums), repeat=2):
-            rest = set(other.members) - set(one.members)
-            if rest and set(one.members) < set(other.members):
-                self._sums.append(
-                    _Sum(tuple(sorted(rest)), other.low - one.high, other.high - one.low)
-                )
+        for (some, low, high), (more, least, most) in product(list(self._sums), repeat=2):
+            if set(some) < set(more):
+                rest = tuple(sorted(set(more) - set(some)))
+                self._sums.append((rest, least - high, most - low))
 
     def _prepare(self, row: _Row) -> bool:
         members = tuple(at for at, group in enumerate(self._group) if group in row.groups)
-        count, limits = len(members), row.cell.count
-        if row.spans is not None:
-            if len(row.spans) == 1 and limits.high is not None:
-                self._prepare_range(members, row.spans[0], limits.low, limits.high)
-            return count >= limits.low  # its statistics are checked at the end
-        if row.cell.statistics and not count:
-            return False
+        count, least, most = len(members), row.cell.count.low, row.cell.count.high
+        if row.spans is not None:  # statistics of a range are checked at the end
+            (low, high), variable = row.spans[0], self._variable
+            if len(row.spans) == 1 and most is not None and low <= variable.low:
+                self._few += [
+                    (members, high, False, most),
+                    (members, high + 1, True, count - least),
+                ]
+            elif len(row.spans) == 1 and most is not None and high >= variable.high:
+                self._few += [(members, low, True, most), (members, low - 1, False, count - least)]
+            return count >= least
         for name, printed in row.cell.statistics.items():
             if name == "median":
-                low, high = around(printed.value, printed.places, 2)
-                first, second = (count + 1) // 2, count // 2 + 1
-                self._middles.append(_Middle(members, first, second, low, high))
+                limits = around(printed.value, printed.places, 2)
+                self._middles.append((members, (count + 1) // 2, count // 2 + 1, *limits))
             else:
                 times = count if name == "mean" else 1
-                self._sums.append(_Sum(members, *around(printed.value, printed.places, times)))
-        return True
-
-    def _prepare_range(
-        self, members: tuple[int, ...], span: tuple[int, int], low: int, high: int
-    ) -> None:
-        variable = self._variable
-        if span[0] <= variable.low:
-            self._inside.append(_Inside(members, span[1], False, low, high))
-        elif span[1] >= variable.high:
-            self._inside.append(_Inside(members, span[0], True, low, high))
+                self._sums.append((members, *around(printed.value, printed.places, times)))
+        return count > 0 or not row.cell.statistics
 
     def run(self, steps: Steps) -> Iterator[DataSet]:
         """Yield all data sets, each once: people of a group are in order of the variable."""
@@ -282,9 +252,9 @@ class _Search:
                 if self._group[at] == self._group[at + 1]:
                     high[at] = min(high[at], high[at + 1])
             kept = (
-                all(_tighten_sum(one, low, high) for one in self._sums)
-                and all(_tighten_middle(one, low, high) for one in self._middles)
-                and all(_tighten_inside(one, low, high) for one in self._inside)
+                all(_tighten_sum(*one, low, high) for one in self._sums)
+                and all(_tighten_middle(*one, low, high) for one in self._middles)
+                and all(_few(*one, low, high) for one in self._few)
             )
             if not kept or any(a > b for a, b in zip(low, high, strict=True)):
                 return False
@@ -311,66 +281,46 @@ def _agrees(name: str, printed: Printed, values: Sequence[int]) -> bool:
     return low <= sum(values) <= high
 
 
-def _tighten_sum(one: _Sum, low: list[int], high: list[int]) -> bool:
-    least = sum(low[at] for at in one.members)
-    most = sum(high[at] for at in one.members)
-    if least > one.high or most < one.low:
-        return False
-    for at in one.members:
+def _tighten_sum(members: Members, least: int, most: int, low: Values, high: Values) -> bool:
+    lows, highs = sum(low[at] for at in members), sum(high[at] for at in members)
+    for at in members:
         own_low, own_high = low[at], high[at]
-        high[at] = min(own_high, one.high - (least - own_low))
-        low[at] = max(own_low, one.low - (most - own_high))
-    return True
+        high[at] = min(own_high, most - (lows - own_low))
+        low[at] = max(own_low, least - (highs - own_high))
+    return lows <= most and highs >= least
 
 
-def _tighten_middle(one: _Middle, low: list[int], high: list[int]) -> bool:
-    lows = sorted(low[at] for at in one.members)
-    highs = sorted(high[at] for at in one.members)
-    a, b = one.first - 1, one.second - 1
-    first = [lows[a], highs[a]]
-    second = [lows[b], highs[b]]
-    if a == b:
-        first = second = [max(lows[a], -(-one.low // 2)), min(highs[a], one.high // 2)]
-    for _ in range(2):
-        first[1] = min(first[1], second[1], one.high - second[0])
-        second[0] = max(second[0], first[0], one.low - first[1])
-        first[0] = max(first[0], one.low - second[1])
-        second[1] = min(second[1], one.high - first[0])
-    if first[0] > first[1] or second[0] > second[1]:
-        return False
-    count = len(one.members)
-    return (
-        # fewer than `first` are below it, `first` of them or more are not above it
-        _at_most(one.members, first[0] - 1, False, one.first - 1, low, high)
-        and _at_most(one.members, first[1] + 1, True, count - one.first, low, high)
-        and _at_most(one.members, second[0] - 1, False, one.second - 1, low, high)
-        and _at_most(one.members, second[1] + 1, True, count - one.second, low, high)
-    )
-
-
-def _at_most(
-    members: Sequence[int], bound: int, is_from: bool, most: int, low: list[int], high: list[int]
+def _tighten_middle(
+    members: Members, one: int, two: int, least: int, most: int, low: Values, high: Values
 ) -> bool:
-    """Let at most so many be at most ``bound``, or at least it with ``is_from``."""
-    if is_from:
-        surely = {at for at in members if low[at] >= bound}
-    else:
-        surely = {at for at in members if high[at] <= bound}
-    if len(surely) > most:
-        return False
-    if len(surely) == most:
-        for at in members:
-            if at not in surely:
-                if is_from:
-                    high[at] = min(high[at], bound - 1)
-                else:
-                    low[at] = max(low[at], bound + 1)
-    return True
-
-
-def _tighten_inside(one: _Inside, low: list[int], high: list[int]) -> bool:
-    outside = one.bound - 1 if one.is_from else one.bound + 1
-    count = len(one.members)
-    return _at_most(one.members, one.bound, one.is_from, one.high, low, high) and _at_most(
-        one.members, outside, not one.is_from, count - one.low, low, high
+    """Let the places ``one`` and ``two`` in order, from 1 (the same, or neighbours), have a sum."""
+    lows, highs = sorted(low[at] for at in members), sorted(high[at] for at in members)
+    a, b, c, d = lows[one - 1], highs[one - 1], lows[two - 1], highs[two - 1]
+    if one == two:
+        a = c = max(a, -(-least // 2))
+        b = d = min(b, most // 2)
+    for _ in range(2):
+        b, c = min(b, d, most - c), max(c, a, least - b)
+        a, d = max(a, least - d), min(d, most - a)
+    count = len(members)
+    return (
+        a <= b
+        and c <= d
+        # fewer than `one` are below the first, and at most so many above it as come after
+        and _few(members, a - 1, False, one - 1, low, high)
+        and _few(members, b + 1, True, count - one, low, high)
+        and _few(members, c - 1, False, two - 1, low, high)
+        and _few(members, d + 1, True, count - two, low, high)
     )
+
+
+def _few(members: Members, bound: int, is_from: bool, most: int, low: Values, high: Values) -> bool:
+    """Let at most so many be at most ``bound``, or at least it with ``is_from``."""
+    surely = [at for at in members if (low[at] >= bound if is_from else high[at] <= bound)]
+    if len(surely) == most:
+        for at in set(members).difference(surely):
+            if is_from:
+                high[at] = min(high[at], bound - 1)
+            else:
+                low[at] = max(low[at], bound + 1)
+    return len(surely) <= most

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,6 +49,10 @@ class Variable:
                 f"a variable is NAME=LOW:HIGH with whole numbers, such as age=0:125; got {text!r}"
             )
         return cls(found[1], int(found[2]), int(found[3]))
+
+    def is_named(self, name: str) -> bool:
+        """Check whether a dimension has its name."""
+        return name.casefold() == self.name.casefold()
 
     def span(self, label: str) -> tuple[int, int] | None:
         """Read a label as a range of the variable: ``18``, ``0-17``, ``<5``, ``64+``."""
@@ -117,6 +120,7 @@ def read_published(
     lines = text.splitlines()
     head = find_head(str(path), lines[:SAMPLE], ",;\t|")
     header = [label_of(cell) for cell in head.names]
+    across = across or _above(lines[: head.first], head.delimiter)
     rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header)))
     if not rows:
         raise InputError(f"{path} has no rows below its header")
@@ -138,6 +142,13 @@ def _text(path: Path) -> str:
         return file.read()
 
 
+def _above(lines: Sequence[str], delimiter: str) -> str | None:
+    """Return the only text of the line above the header, if it stands beside the first column."""
+    cells = [cell.strip() for cell in next(csv.reader(lines[-1:], delimiter=delimiter), [])]
+    filled = [cell for cell in cells if cell]
+    return filled[0] if len(filled) == 1 and not cells[0] else None
+
+
 def _rows(
     path: str, text: str, delimiter: str, skipped: int, width: int
 ) -> Iterator[tuple[int, list[str]]]:
@@ -145,8 +156,8 @@ def _rows(
     waiting: list[tuple[int, list[str]]] = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        for cells in reader:
-            cells = [cell.strip() for cell in cells]
+        for row in reader:
+            cells = [cell.strip() for cell in row]
             if reader.line_num <= skipped or not any(cells):
                 continue
             is_note = width > 1 and sum(map(bool, cells)) == 1 and bool(cells[0])
@@ -256,9 +267,9 @@ def _wide(
     corner, _, beside = rowwise[-1].partition("\\")
     if beside.strip():
         rowwise[-1], across = corner.strip(), across or beside.strip()
-    shared = os.path.commonprefix(labels).rpartition(" ")[0] if len(labels) > 1 else ""
-    if across is None and shared:
-        across, labels = shared, [label[len(shared) :].strip() for label in labels]
+    first_words = {label.partition(" ")[0] for label in labels}
+    if across is None and len(first_words) == 1 and all(" " in label for label in labels):
+        across, labels = first_words.pop(), [label.partition(" ")[2].strip() for label in labels]
     if across is None and not all(map(rules.is_total, labels)):
         raise InputError(
             f"{name}: which dimension has the labels {', '.join(map(visible, labels[:4]))}? Name "

@@ -81,10 +81,29 @@ def dimensions_of(cells: Sequence[Cell], given: Structure) -> dict[str, Dimensio
     circle, and tables that share a dimension and none of its labels.
     """
     shown: dict[str, dict[str, set[str]]] = {}
+    variable = given.variable
     for cell in cells:
         for name, label in cell.labels.items():
             shown.setdefault(name, {}).setdefault(cell.file, set()).add(label)
-    files = {cell.file for cell in cells}
+            if variable is not None and variable.is_named(name) and variable.span(label) is None:
+                raise InputError(
+                    f"{cell.place}: {label!r} is no range of `{name}` from {variable.low} to "
+                    f"{variable.high}: write 18, 0-17, <5 or 64+"
+                )
+    _require_known({cell.file for cell in cells}, shown, given)
+    hidden = {p.dimension for parts in given.within.values() for p in parts} - set(shown)
+    found = {name: _dimension(name, by_file, given) for name, by_file in shown.items()}
+    for name in hidden:
+        parts = [p for each in given.within.values() for p in each if p.dimension == name]
+        labels = sorted({label for part in parts for label in part.labels})
+        found[name] = _flat(name, [*labels, OTHER])
+    return dict(sorted(found.items()))
+
+
+def _require_known(
+    files: set[str], shown: Mapping[str, Mapping[str, set[str]]], given: Structure
+) -> None:
+    """Refuse what is declared of a table, a dimension or a label that is not there."""
     for file, parts in given.within.items():
         if file not in files:
             raise InputError(f"no table is named {file}{did_you_mean(file, files)}")
@@ -102,13 +121,6 @@ def dimensions_of(cells: Sequence[Cell], given: Structure) -> dict[str, Dimensio
     for name in [*given.parents, *given.others]:
         if name not in shown:
             raise InputError(f"no table has the dimension `{name}`{did_you_mean(name, shown)}")
-    hidden = {p.dimension for parts in given.within.values() for p in parts} - set(shown)
-    found = {name: _dimension(name, by_file, given) for name, by_file in shown.items()}
-    for name in hidden:
-        parts = [p for each in given.within.values() for p in each if p.dimension == name]
-        labels = sorted({label for part in parts for label in part.labels})
-        found[name] = _flat(name, [*labels, OTHER])
-    return dict(sorted(found.items()))
 
 
 def _flat(name: str, labels: Sequence[str]) -> Dimension:
@@ -120,8 +132,8 @@ def _flat(name: str, labels: Sequence[str]) -> Dimension:
 def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> Dimension:
     labels = sorted(set[str]().union(*by_file.values()))
     variable = given.variable
-    if variable is not None and name.casefold() == variable.name.casefold():
-        return _ranges(name, labels, variable, is_open=name in given.others)
+    if variable is not None and variable.is_named(name):
+        return _ranges(name, by_file, variable, is_open=name in given.others)
     parents = given.parents.get(name, {})
     groups = set(parents.values())
     leaves = sorted((set(labels) | set(parents)) - groups)
@@ -151,17 +163,23 @@ def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> 
     return Dimension(name, tuple(leaves), holds)
 
 
-def _ranges(name: str, labels: Sequence[str], variable: Variable, *, is_open: bool) -> Dimension:
-    """Make leaves of ranges that overlap: the parts that they cut the variable into."""
+def _ranges(
+    name: str, by_file: Mapping[str, set[str]], variable: Variable, *, is_open: bool
+) -> Dimension:
+    """Make leaves of ranges: the parts that the ends of all tables cut the variable into.
+
+    Raises `InputError` for two ranges of one table that overlap, of which none holds the other.
+    """
     spans: dict[str, tuple[int, int]] = {}
-    for label in labels:
-        span = variable.span(label)
-        if span is None:
-            raise InputError(
-                f"{label!r} is no range of `{name}` from {variable.low} to {variable.high}: write "
-                "18, 0-17, <5 or 64+"
-            )
-        spans[label] = span
+    for file, labels in by_file.items():
+        own = {label: span for label in sorted(labels) if (span := variable.span(label))}
+        spans |= own
+        for (one, (a, b)), (other, (c, d)) in combinations(own.items(), 2):
+            if a < c <= b < d or c < a <= d < b:
+                raise InputError(
+                    f"{file}: the ranges {one} and {other} of `{name}` overlap, and none holds the "
+                    "other; mend one, or put them into tables of their own"
+                )
     cuts = sorted({variable.low, *(a for a, _ in spans.values()), *(b + 1 for _, b in
                    spans.values())} - {variable.high + 1})  # fmt: skip
     ends = [cut - 1 for cut in cuts[1:]] + [variable.high]
@@ -237,11 +255,11 @@ def build(
     )  # fmt: skip
     none = np.zeros(len(links), np.int64)
     matrix, sizes, kept = _merged(matrix)
-    places = [(at, int(k - begin[at])) for k in kept
-              for at in [int(np.searchsorted(begin, k, "right")) - 1]]  # fmt: skip
+    block = (np.searchsorted(begin, kept, "right") - 1).tolist()
     return System(
         matrix, np.concatenate([low, none]), np.concatenate([high, none]), sizes,
-        [crossed[at].labels(k) for at, k in places], exact, len(blocks) == 1, len(cells),
+        [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
+        exact, len(blocks) == 1, len(cells),
     )  # fmt: skip
 
 
@@ -255,7 +273,7 @@ class _Crossed:
         self._each = [dimensions[name] for name in block]
         shape = tuple(len(one.leaves) for one in self._each)
         alive = np.ones(shape, bool)
-        for at in np.flatnonzero(zeros):
+        for at in np.flatnonzero(zeros).tolist():
             if used[at] <= set(block):
                 alive[self._mesh(chosen[at])] = False
         self.count = int(alive.sum())
@@ -291,9 +309,7 @@ def _blocks(
             (sorted(map(sorted, joined)), False, MOST)]  # fmt: skip
     for blocks, exact, most in ways:
         if sum(_size(block, dimensions) for block in blocks) <= 40 * most:
-            counts = [
-                _Crossed(block, dimensions, used, chosen, zeros).count for block in blocks
-            ]
+            counts = [_Crossed(block, dimensions, used, chosen, zeros).count for block in blocks]
             if sum(counts) <= most:
                 return blocks, exact
     raise TooLargeError(f"the tables cross more than {MOST:,} cells: take fewer of them together")
