@@ -12,7 +12,7 @@ from scipy.sparse import eye_array, vstack
 
 from narcissus.counts.contradiction import contradiction
 from narcissus.counts.data_sets import Steps, count_part, weight
-from narcissus.counts.intervals import InfeasibleError, Part, Solver, parts_of, restricted
+from narcissus.counts.intervals import InfeasibleError, Part, Solver, distinct, parts_of, restricted
 from narcissus.counts.people import People, search_people
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
@@ -240,7 +240,7 @@ class _Solved:
                 if target < count and int(target) in place:
                     low[at] = local.low[place[int(target)]]
                     high[at] = local.high[place[int(target)]]
-            solver = Solver(local, sums, low, high, deadline=deadline)
+            solver = Solver(distinct(local), sums, low, high, deadline=deadline)
             found = solver.settle(observer, np.flatnonzero(mine >= count).tolist())
             self.low[mine] += found.low
             self.high[mine] = np.minimum(self.high[mine] + found.high, BIG)

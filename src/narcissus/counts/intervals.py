@@ -111,7 +111,7 @@ class _Program:
     def solve(self, cost: Ints, least: Ints, most: Ints) -> tuple[Any, Any, int]:
         """Maximise; return the point, the duals of rows, and HiGHS' status."""
         bounds = np.column_stack([least, np.where(most > _NONE, np.inf, most)]).astype(float)
-        found = _linprog(-cost.astype(float), bounds=bounds, method="highs", **self.fixed)
+        found = _linprog(-cost, bounds=bounds, method="highs", **self.fixed)
         if found.status != 0:
             return None, None, int(found.status)
         duals = np.zeros(self.rows)
@@ -203,42 +203,44 @@ class Solver:
 
         Raises `InfeasibleError` where no whole numbers satisfy the part.
         """
-        best: int | None = None
+        best = closed = -BIG  # the largest that a point has, and of what is proved of closed nodes
         waiting = [(self.part.least, self.part.most, BIG)]
-        closed = -BIG  # the largest limit of nodes that are closed
         while waiting:
             least, most, limit = waiting.pop()
-            if best is not None and limit <= best:
+            if limit <= best:
                 continue
             if nodes <= 0 or monotonic() > self.deadline:
-                return max([closed, limit, *(one[2] for one in waiting), best or -BIG])
+                return max([best, closed, limit, *(one[2] for one in waiting)])
             nodes -= 1
             try:
-                part = replace(self.part, least=least, most=most).tightened()
+                limit, value, halves = self._node(cost, least, most, limit)
             except InfeasibleError:
                 continue
-            point, duals, status = self.program.solve(cost, part.least, part.most)
-            if status == 2 and refuted(part) is not None:
-                continue
-            if status != 0:  # nothing is proved of this node, or there is no limit
-                closed = max(closed, BIG if status == 3 else limit)
-                continue
-            limit = min(limit, proved_most(part, cost, duals, float(cost @ point)))
-            whole = np.rint(point).astype(np.int64)
-            if part.holds(whole):
-                self.meet(whole)
-                value = int(cost @ whole)
-                best = value if best is None else max(best, value)
-            if best is not None and limit <= best:
+            best = max(best, value)
+            if limit <= best or not halves:
                 closed = max(closed, limit)
-                continue
-            halves = _halves(part, point)
-            if not halves:
-                closed = max(closed, limit)
-            waiting += [(*half, limit) for half in halves]
-        if best is None and closed == -BIG:
+            else:
+                waiting += [(*half, limit) for half in halves]
+        if best == closed == -BIG:
             raise InfeasibleError
-        return max(closed, best if best is not None else -BIG)
+        return max(best, closed)
+
+    def _node(
+        self, cost: Ints, least: Ints, most: Ints, limit: int
+    ) -> tuple[int, int, list[tuple[Ints, Ints]]]:
+        """Return a proved limit, what a point has (-BIG: none was found), and halves."""
+        part = replace(self.part, least=least, most=most).tightened()
+        point, duals, status = self.program.solve(cost, part.least, part.most)
+        if status == 2 and refuted(part) is not None:
+            raise InfeasibleError
+        if status != 0:  # nothing is proved, or there is no limit
+            return BIG if status == 3 else limit, -BIG, []
+        limit = min(limit, proved_most(part, cost, duals, float(cost @ point)))
+        whole = np.rint(point).astype(np.int64)
+        if not part.holds(whole):
+            return limit, -BIG, _halves(part, point)
+        self.meet(whole)
+        return limit, int(cost @ whole), _halves(part, point)
 
     def settle(self, observer: Observer = SILENT, only_low: Sequence[int] = ()) -> Limits:
         """Find the limits of all sums; of those in ``only_low`` the lower one."""
@@ -314,6 +316,20 @@ def parts_of(part: Part) -> list[tuple[Any, Any]]:
         if (label := int(labels[one])) in found:
             found[label][0].append(int(one))
     return [(np.array(a, np.int64), np.array(b, np.int64)) for a, b in found.values()]
+
+
+def distinct(part: Part) -> Part:
+    """Make one row of those with the same unknowns, with all their limits."""
+    part.matrix.sort_indices()
+    first: dict[bytes, int] = {}
+    low, high = part.low.copy(), part.high.copy()
+    for at in range(len(low)):
+        some = slice(part.matrix.indptr[at], part.matrix.indptr[at + 1])
+        key = part.matrix.indices[some].tobytes() + part.matrix.data[some].tobytes()
+        if (one := first.setdefault(key, at)) != at:
+            low[one], high[one] = max(low[one], low[at]), min(high[one], high[at])
+    rows = np.fromiter(first.values(), np.int64)
+    return replace(part, matrix=part.matrix[rows], low=low[rows], high=high[rows])
 
 
 def restricted(part: Part, rows: Ints, unknowns: Ints) -> Part:

@@ -243,21 +243,26 @@ def build(
     for about, one in zip(used, chosen, strict=True):
         at = next(i for i, block in enumerate(blocks) if about <= set(block))
         rows.append(begin[at] + crossed[at].select(one))
-    links = list(_links(blocks, crossed, begin, dimensions))
-    size = len(rows) + len(links)
-    indices = [*rows, *(np.concatenate(pair) for pair in links)]
+    known = {
+        frozenset((name, int(leaves[0])) for name, leaves in one.items()): int(low[at])
+        for at, one in enumerate(chosen)
+        if low[at] == high[at] and all(len(leaves) == 1 for leaves in one.values())
+    }
     signs = [np.ones(len(row), np.int64) for row in rows]
-    signs += [np.repeat([1, -1], [len(a), len(b)]) for a, b in links]
-    pointers = np.cumsum([0, *map(len, indices)])
+    values: list[int] = []
+    for plus, minus, value in _links(blocks, crossed, begin, dimensions, known):
+        rows.append(np.concatenate([plus, minus]))
+        signs.append(np.repeat([1, -1], [len(plus), len(minus)]))
+        values.append(value)
     matrix = csr_array(
-        (np.concatenate(signs or [[]]), np.concatenate(indices), pointers),
-        shape=(size, int(begin[-1])), dtype=np.int64,
+        (np.concatenate(signs), np.concatenate(rows), np.cumsum([0, *map(len, rows)])),
+        shape=(len(rows), int(begin[-1])), dtype=np.int64,
     )  # fmt: skip
-    none = np.zeros(len(links), np.int64)
+    linked = np.array(values, np.int64)
     matrix, sizes, kept = _merged(matrix)
     block = (np.searchsorted(begin, kept, "right") - 1).tolist()
     return System(
-        matrix, np.concatenate([low, none]), np.concatenate([high, none]), sizes,
+        matrix, np.concatenate([low, linked]), np.concatenate([high, linked]), sizes,
         [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
         exact, len(blocks) == 1, len(cells),
     )  # fmt: skip
@@ -337,18 +342,23 @@ def _cliques(names: set[str], joined: set[frozenset[str]]) -> list[list[str]]:
 
 def _links(
     blocks: Sequence[Sequence[str]], crossed: Sequence[_Crossed], begin: Ints,
-    dimensions: Mapping[str, Dimension],
-) -> Iterable[tuple[Ints, Ints]]:  # fmt: skip
-    """Yield pairs of sets of unknowns with the same sum: blocks agree where they meet."""
+    dimensions: Mapping[str, Dimension], known: Mapping[frozenset[tuple[str, int]], int],
+) -> Iterable[tuple[Ints, Ints, int]]:  # fmt: skip
+    """Yield two sets of unknowns whose sums differ by a number: blocks agree where they meet.
+
+    Where the sum is published, every block has it, and the second set is empty.
+    """
+    none = np.array([], np.int64)
     shared = {frozenset(a) & frozenset(b) for a, b in combinations(blocks, 2)}
     for common in sorted(shared, key=sorted):
         have = [at for at, block in enumerate(blocks) if common <= set(block)]
         names = sorted(common)
         for place in np.ndindex(*(len(dimensions[name].leaves) for name in names)):
             chosen = {name: np.array([k]) for name, k in zip(names, place, strict=True)}
-            first = begin[have[0]] + crossed[have[0]].select(chosen)
-            for at in have[1:]:
-                yield first, begin[at] + crossed[at].select(chosen)
+            sums = [begin[at] + crossed[at].select(chosen) for at in have]
+            value = known.get(frozenset(zip(names, place, strict=True)))
+            for one in sums[1:]:
+                yield (sums[0], one, 0) if value is None else (one, none, value)
 
 
 def _merged(matrix: Any) -> tuple[Any, Ints, Ints]:
