@@ -1,9 +1,25 @@
 """Limits, determined cells, data sets and people, against all data sets one by one."""
 
+import itertools
+import statistics
+from collections import Counter
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from narcissus.counts import audit_tables, system
+from narcissus.counts import (
+    Cell,
+    Declared,
+    Structure,
+    Within,
+    audit_next,
+    audit_tables,
+    differences,
+    system,
+)
+from narcissus.counts.marks import Meaning
+from narcissus.errors import InputError
 
 from .worlds import all_data_sets, world
 
@@ -56,3 +72,234 @@ def test_small_tables_as_by_enumeration(worlds, crossing):
     assert len(played) > worlds / 2
     assert min(played)[0] == 1
     assert max(played)[0] > 100
+
+
+SEVEN = """sex,race,marital,age,count,median,mean
+*,*,*,*,7,30,38
+F,*,*,*,4,30,33.5
+M,*,*,*,3,30,44
+*,B,*,*,4,51,48.5
+*,W,*,*,3,24,24
+*,*,S,18+,x,x,x
+*,*,M,*,4,51,54
+F,B,*,*,3,36,36.7
+M,B,*,*,x,x,x
+M,W,*,*,x,x,x
+F,W,*,*,x,x,x
+*,*,*,<5,x,x,x
+*,*,*,<18,x,x,x
+*,*,*,64+,x,x,x
+*,*,M,<18,0,x,x
+"""
+"""Garfinkel, Abowd and Martindale 2018, Table 1, and that married people are adults."""
+FOUND = "8FBS 18MWS 24FWS 30MWM 36FBM 66FBM 84MBM"
+
+
+def audit(tmp_path, limit=1000, given=None, **tables):
+    """Audit tables that are written as files."""
+    for name, text in tables.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    said = Declared(**(given or {}))
+    cells = said.read([tmp_path / f"{name}.csv" for name in tables])
+    return audit_tables(cells, said.structure, limit=limit)
+
+
+@pytest.mark.states("Garfinkel, Abowd and Martindale 2018", "Table 1")
+def test_seven_people_are_reconstructed(tmp_path):
+    given = {"below": 3, "variable": "age=0:125"}
+    found = audit(tmp_path, given=given, seven=SEVEN)
+    assert (found.data_sets, found.all_counted) == (1, True)
+    people = [f"{p['age']}{p['sex']}{p['race']}{p['marital']}" for p in found.people]
+    assert people == FOUND.split()
+    assert all(one.determined and one.exact for one in found.cells)
+    # without the mean of the married there are others, and where all was rounded more
+    more = audit(tmp_path, given=given, seven=SEVEN.replace("*,*,M,*,4,51,54", "*,*,M,*,4,51,x"))
+    rounded = audit(tmp_path, given=given | {"decimals": 0}, seven=SEVEN)
+    assert 1 < more.data_sets < rounded.data_sets
+
+
+def by_hand(rows, ages):
+    """All data sets of people in groups with ages, that agree with rows of one file."""
+    everyone = list(itertools.product("FM", range(ages)))
+    total = next(count for sex, count, *_ in rows if sex == "*")
+    found = []
+    for people in itertools.combinations_with_replacement(everyone, total):
+        for sex, count, mean, median in rows:
+            values = sorted(age for one, age in people if sex in ("*", one))
+            if len(values) != count:
+                break
+            if count and mean is not None and abs(Fraction(sum(values), count) - mean) > HALF:
+                break
+            if count and median is not None and abs(Fraction(statistics.median(values)) -
+                                                    median) > HALF:  # fmt: skip
+                break
+        else:
+            found.append(people)
+    return found
+
+
+HALF = Fraction(1, 20)
+
+
+@pytest.mark.repeats(15, 200, "worlds")
+def test_means_and_medians_as_by_enumeration(worlds, tmp_path):
+    sizes = []
+    for seed in range(worlds):
+        rng = np.random.default_rng([7, seed])
+        people = [("FM"[rng.integers(2)], int(rng.integers(6))) for _ in range(rng.integers(2, 5))]
+        rows = []
+        for sex in "*FM":
+            values = [age for one, age in people if sex in ("*", one)]
+            mean, median = (round(Fraction(f(values)), 1) if values and rng.random() < 0.7 else None
+                            for f in (statistics.mean, statistics.median))  # fmt: skip
+            rows.append((sex, len(values), mean, median))
+        text = "sex,count,mean,median\n" + "".join(
+            f"{sex},{count},{'x' if mean is None else float(mean)},"
+            f"{'x' if median is None else float(median)}\n"
+            for sex, count, mean, median in rows
+        )
+        expected = by_hand(rows, 6)
+        found = audit(tmp_path, given={"variable": "age=0:5", "decimals": 1}, limit=5000, t=text)
+        assert (found.data_sets, found.all_counted) == (len(expected), True)
+        shared = Counter(expected[0])
+        for one in expected[1:]:
+            shared &= Counter(one)
+        assert Counter((p["sex"], p["age"]) for p in found.people) == shared
+        sizes.append(len(expected))
+    assert min(sizes) == 1
+    assert max(sizes) > 5
+
+
+CONTRADICTIONS = {
+    "a sum": ("a,count\np,3\nq,4\n*,8\n", {}, 3),
+    "two ways": ("a,b,count\np,u,3\np,v,x\nq,u,2\nq,v,1\n*,u,6\n*,*,9\n", {}, 3),
+    "a bound": ("a,count\np,x\nq,4\n*,12\n", {"below": 5}, 3),
+    "a mean": ("a,count,mean\np,2,4\nq,2,6\n*,4,7\n", {"variable": "age=0:9"}, 3),
+    "a median": ("a,count,median\np,1,4\nq,x,x\n*,1,7\n", {"variable": "age=0:9"}, 2),
+    "zeros": ("a,b,count\np,u,0\np,v,0\np,*,2\n*,*,9\nq,*,x\n", {}, 3),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_contradictions_are_named(tmp_path, name):
+    text, given, count = CONTRADICTIONS[name]
+    with pytest.raises(InputError, match=f"these {count} cells") as error:
+        audit(tmp_path, given=given, t=text)
+    named = [int(line.split("line ")[1].split(",")[0]) for line in str(error.value).splitlines()
+             if line.startswith("  t.csv")]  # fmt: skip
+    assert len(named) == count
+    head, *lines = text.splitlines()
+    at = head.split(",").index("count")
+
+    def told(kept):
+        """The table with the cells of some lines alone; the others are suppressed."""
+        rows = [line.split(",") for line in lines]
+        rows = [row if n in kept else [*row[:at], "any", *["x"] * (len(row) - at - 1)]
+                for n, row in enumerate(rows, 2)]  # fmt: skip
+        return "\n".join([head, *map(",".join, rows)]) + "\n"
+
+    given = given | {"mark": ["any=any"]}
+    with pytest.raises(InputError, match="contradict each other"):
+        audit(tmp_path, given=given, t=told(named))
+    for one in named:
+        audit(tmp_path, given=given, t=told(set(named) - {one}))
+
+
+def test_whole_numbers_decide_where_halves_would_do():
+    """Three pairs of three cells, each pair with one person: halves agree, people do not."""
+    labels = [{"x": k} for k in "abc"]
+    cells = [Cell("t", i, "count", "x", labels[i], Meaning(0, 1, "suppressed")) for i in range(3)]
+    pairs = [("f1", "ab"), ("f2", "bc"), ("f3", "ac")]
+    within = {file: [Within("x", tuple(two))] for file, two in pairs}
+    cells += [Cell(file, 9, "count", "1", {}, Meaning(1, 1, "exact")) for file, _ in pairs]
+    with pytest.raises(InputError, match="these 3 cells"):
+        audit_tables(cells, Structure(within=within))
+    loose = [*cells[:5], Cell("f3", 9, "count", "0-1", {}, Meaning(0, 1, "range"))]
+    found = audit_tables(loose, Structure(within=within))
+    # b and nobody else, by whole numbers; a half each by others
+    assert (found.cells[5].low, found.cells[5].high) == (0, 0)
+    assert [(one.low, one.high) for one in found.cells[:3]] == [(0, 0), (1, 1), (0, 0)]
+    assert found.data_sets == 1
+
+
+def test_hierarchies_and_parts_join_tables(tmp_path):
+    (tmp_path / "tree.csv").write_text("part,whole\nA,AB\nB,AB\n")
+    given = {"hierarchy": [f"area={tmp_path / 'tree.csv'}"], "below": 5}
+    found = audit(tmp_path, given=given, fine="area,count\nA,x\nB,9\nC,x\n*,14\n",
+                  coarse="area,count\nAB,12\n")  # fmt: skip
+    assert [(one.low, one.high) for one in found.hidden] == [(3, 3), (2, 2)]
+
+
+def test_what_is_about_all_but_one_area_is_subtracted(tmp_path):
+    texts = {"all": "sex,count\nF,20\nM,31\n", "rest": "sex,count\nF,19\nM,31\n"}
+    said = Declared(within=["rest.csv:area!=North"])
+    for name, text in texts.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    cells = said.read([tmp_path / f"{name}.csv" for name in texts])
+    found = audit_tables(cells, said.structure)
+    small = differences(found, said.structure, 5)
+    assert [(dict(one.cell.labels), one.low, one.high) for one in small] == [({"sex": "F"}, 1, 1)]
+    assert {"area": "North", "sex": "F"} in [dict(one) for one in found.people]
+
+
+def test_a_second_release_is_held_to_the_first(tmp_path):
+    said = Declared(below=5)
+    (tmp_path / "one.csv").write_text("d,ill,count\nA,yes,x\nA,no,20\nB,yes,x\nB,no,18\n*,yes,6\n")
+    (tmp_path / "two.csv").write_text("d,count\nA,22\nB,22\n")
+    one, two = ([*said.read([tmp_path / name])] for name in ("one.csv", "two.csv"))
+    together, narrowed = audit_next(two, one, said.structure)
+    assert [(a.low, a.high, b.low, b.high) for a, b in narrowed] == [(2, 4, 2, 2), (2, 4, 4, 4)]
+    assert together.data_sets == 1
+    again, none = audit_next(two[:1], one[:2], said.structure)
+    assert (len(none), again.data_sets) == (1, 1)
+    with pytest.raises(InputError, match="among the earlier tables too"):
+        audit_next(one, one)
+
+
+def test_all_of_a_row_in_one_category(tmp_path):
+    text = "d,ill,count\nA,yes,7\nA,no,0\nB,yes,x\nB,no,5\n*,yes,7\n*,*,12\n"
+    found = audit(tmp_path, t=text)
+    assert {(str(one.labels), one.label, one.people) for one in found.disclosed} == {
+        ("{'d': 'A'}", "yes", 7), ("{'d': 'B'}", "no", 5), ("{'ill': 'yes'}", "A", 7),
+        ("{'ill': 'no'}", "B", 5),
+    }  # fmt: skip
+
+
+def test_what_ends_early_holds_and_is_marked():
+    found = world(3)
+    late = audit_tables(found.cells, seconds=1e-9)
+    true = audit_tables(found.cells)
+    for one, other in zip(late.cells, true.cells, strict=True):
+        assert one.low <= other.low
+        assert one.high is None or one.high >= other.high
+        assert not one.exact or (one.low, one.high) == (other.low, other.high)
+    assert not all(one.exact for one in late.cells)
+
+
+def test_nothing_limits_what_has_no_total(tmp_path):
+    found = audit(tmp_path, t="a,count\np,x\nq,4\n")
+    assert [(one.low, one.high, one.exact) for one in found.cells] == [
+        (0, None, True), (4, 4, True),
+    ]  # fmt: skip
+    assert not found.all_counted
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"within": ["t.csv:a=zz"]}, "which no table shows"),
+        ({"within": ["u.csv:a=p"]}, "no table is named"),
+        ({"others": ["b"]}, "no table has the dimension `b`"),
+        ({"variable": "a=0:9"}, "'p' is no range"),
+    ],
+)
+def test_what_is_declared_of_nothing(tmp_path, given, said):
+    with pytest.raises(InputError, match=said):
+        audit(tmp_path, given=given, t="a,count\np,1\nq,4\n*,5\n")
+
+
+def test_labels_that_do_not_meet(tmp_path):
+    with pytest.raises(InputError, match=r"share no label of `a`: p, q and P, Q"):
+        audit(tmp_path, t="a,count\np,1\nq,4\n", u="a,count\nP,1\nQ,4\n")
+    with pytest.raises(InputError, match="0-17 and 15-20 of `age` overlap"):
+        audit(tmp_path, given={"variable": "age=0:99"}, t="age,count\n0-17,1\n15-20,4\n")

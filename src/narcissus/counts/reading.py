@@ -27,7 +27,7 @@ MOST_CELLS = 1_000_000
 LARGEST = 2**26
 """Most bytes of a file of tables (64 MiB)."""
 COUNTS = {"count", "n", "freq", "frequency", "counts"}
-STATISTICS = ("mean", "median", "total")
+MARKS = ",;\t|"
 _STATISTIC = re.compile(r"(mean|average|median|total|sum)(?:[ _](?:of )?(.+))?")
 RESERVED = {"file", "line", "column", "of", "printed", "low", "high", "determined", "exact"}
 
@@ -118,7 +118,9 @@ def read_published(
     name = path.name
     text = _text(path)
     lines = text.splitlines()
-    head = find_head(str(path), lines[:SAMPLE], ",;\t|")
+    # titles and notes are lines of one cell
+    wide = [line if any(mark in line for mark in MARKS) else "" for line in lines[:SAMPLE]]
+    head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
     header = [label_of(cell) for cell in head.names]
     across = across or _above(lines[: head.first], head.delimiter)
     rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header)))
