@@ -20,6 +20,7 @@ NAMES = {
     "audits": "Audit audit audit_synthetic load_audit run",
     "bounds": "PoissonBinomial certify compare threat",
     "channels": "Channel beta_star channel",
+    "counts": "audit_tables read_published",
     "errors": "NarcissusError",
     "evidence": "clopper_pearson mean_limits refute",
     "extraction": "assess_extraction eidetic_counts",
@@ -35,7 +36,7 @@ NAMES = {
 UNLISTED = {"cli"}
 """Packages that nobody imports from: commands."""
 ORDER = (
-    *("tables", "priors", "worlds", "knowledge", "mechanisms", "attacks", "success"),
+    *("tables", "counts", "priors", "worlds", "knowledge", "mechanisms", "attacks", "success"),
     *(
         "guarantees",
         "bounds",

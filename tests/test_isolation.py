@@ -125,6 +125,7 @@ SLOW = [
     ["report", "out/record.json"],
     ["verify", "out", "study.toml"],
     ["membership", "scores.csv"],
+    ["tables", "people.csv"],
     ["extract", "study.toml"],
 ]
 

@@ -1,6 +1,5 @@
 """What printed cells mean: numbers, marks, rounding, the cell-key method."""
 
-
 import pytest
 
 from narcissus.counts import Rules, read_cell_key

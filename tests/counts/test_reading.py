@@ -2,16 +2,16 @@
 
 import pytest
 
-from narcissus.counts import Declared
+from narcissus.counts import Publication
 from narcissus.errors import InputError
 
 
 def read(tmp_path, text, name="a.csv", **given):
     (tmp_path / name).write_text(text)
-    return Declared(**given).read([tmp_path / name])
+    return Publication(**given).read([tmp_path / name])
 
 
-LONG = "district,sex,count\nNorth,Male,12\nNorth,Female,x\nNorth,*,15\nTotal,Total,\"1,015\"\n"
+LONG = 'district,sex,count\nNorth,Male,12\nNorth,Female,x\nNorth,*,15\nTotal,Total,"1,015"\n'
 WIDE = """Table 3. Cases
 
 {head}
@@ -105,4 +105,4 @@ def test_two_tables_of_one_name(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "t.csv").write_text(LONG)
     with pytest.raises(InputError, match=r"two tables are named t\.csv"):
-        Declared().read([tmp_path / "a" / "t.csv", tmp_path / "b" / "t.csv"])
+        Publication().read([tmp_path / "a" / "t.csv", tmp_path / "b" / "t.csv"])

@@ -48,8 +48,8 @@ class TablesOptions:
 def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptions) -> int:
     if not files:
         raise InputError("name one table or more: narcissus tables a.csv b.csv")
-    names = [one.name for one in fields(counts.Declared)]
-    given = counts.Declared(**{name: getattr(of, name) for name in names})
+    names = [one.name for one in fields(counts.Publication)]
+    given = counts.Publication(**{name: getattr(of, name) for name in names})
     cells = given.read(files)
     with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
         how: dict[str, Any] = {"limit": of.limit, "seconds": of.seconds, "observer": observer}

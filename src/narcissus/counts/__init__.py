@@ -5,14 +5,14 @@ sets and people.
 """
 
 from narcissus.counts.audit import CellLimits, Disclosed, TablesAudit, audit_tables
-from narcissus.counts.declared import Declared
+from narcissus.counts.declared import Publication
 from narcissus.counts.difference import audit_next, differences
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable, read_published
 from narcissus.counts.system import Structure, Within
 
 __all__ = [
-    "Cell", "CellKey", "CellLimits", "Declared", "Disclosed", "Rules", "Structure", "TablesAudit",
-    "Variable", "Within", "audit_next", "audit_tables", "differences", "read_cell_key",
-    "read_published",
+    "Cell", "CellKey", "CellLimits", "Disclosed", "Publication", "Rules", "Structure",
+    "TablesAudit", "Variable", "Within", "audit_next", "audit_tables", "differences",
+    "read_cell_key", "read_published",
 ]  # fmt: skip

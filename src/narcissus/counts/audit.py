@@ -12,8 +12,15 @@ from scipy.sparse import eye_array, vstack
 
 from narcissus.counts.contradiction import contradiction
 from narcissus.counts.data_sets import Steps, count_part, weight
-from narcissus.counts.intervals import InfeasibleError, Part, Solver, distinct, parts_of, restricted
-from narcissus.counts.people import People, search_people
+from narcissus.counts.intervals import (
+    InfeasibleError,
+    Polytope,
+    Solver,
+    distinct,
+    parts_of,
+    restricted,
+)
+from narcissus.counts.people import FoundPeople, search_people
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
 from narcissus.errors import InputError
@@ -169,7 +176,7 @@ def audit_tables(
     )  # fmt: skip
 
 
-def _notes(system: System, found: People | None, cells: Sequence[Cell]) -> list[str]:
+def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> list[str]:
     notes = [
         "All people are taken to have one of the labels that are shown (--others declares other "
         "ones), and tables to be printed as declared."
@@ -202,7 +209,7 @@ class _Solved:
     ) -> None:
         self.system, self.cells = system, cells
         unknowns = len(system.sizes)
-        whole = Part(
+        whole = Polytope(
             system.matrix, system.low, system.high,
             np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
         )  # fmt: skip
@@ -294,7 +301,7 @@ class _Solved:
         return people, int(lows.sum())
 
 
-def _by_search(limits: Sequence[CellLimits], found: People) -> list[CellLimits]:
+def _by_search(limits: Sequence[CellLimits], found: FoundPeople) -> list[CellLimits]:
     """Replace limits by what all data sets have."""
     return [
         replace(one, low=low, high=high, exact=True)

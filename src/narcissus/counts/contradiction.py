@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from narcissus.counts.intervals import InfeasibleError, Part, Solver, refuted
+from narcissus.counts.intervals import InfeasibleError, Polytope, Solver, refuted
 from narcissus.counts.people import search_people
 from narcissus.counts.reading import Cell
 from narcissus.counts.system import BIG, Dimension, Ints, Structure, build
@@ -25,7 +25,7 @@ def contradiction(
     """
     system = build(cells, dimensions, given, keep_zeros=True)
     unknowns = len(system.sizes)
-    part = Part(
+    part = Polytope(
         system.matrix, system.low, system.high,
         np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
     )  # fmt: skip
@@ -49,11 +49,11 @@ def contradiction(
     )
 
 
-def _rows(part: Part, rows: Ints) -> Part:
-    return Part(part.matrix[rows], part.low[rows], part.high[rows], part.least, part.most)
+def _rows(part: Polytope, rows: Ints) -> Polytope:
+    return Polytope(part.matrix[rows], part.low[rows], part.high[rows], part.least, part.most)
 
 
-def _without_needless(part: Part, chosen: list[int], links: Ints) -> list[int]:
+def _without_needless(part: Polytope, chosen: list[int], links: Ints) -> list[int]:
     """Leave out rows while the others are still refuted."""
     for one in list(chosen):
         if one not in chosen:
@@ -69,7 +69,7 @@ def _without_needless(part: Part, chosen: list[int], links: Ints) -> list[int]:
 
 
 def _search(
-    part: Part, cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+    part: Polytope, cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
 ) -> Callable[[list[int]], bool]:
     """Return what tells whether some cells contradict each other."""
     links = list(range(len(cells), part.matrix.shape[0]))

@@ -8,7 +8,7 @@ from math import comb, prod
 
 import numpy as np
 
-from narcissus.counts.intervals import InfeasibleError, Part
+from narcissus.counts.intervals import InfeasibleError, Polytope
 from narcissus.counts.system import BIG, Ints
 
 STEPS = 60_000
@@ -27,7 +27,7 @@ class Steps:
         return self.left >= 0
 
 
-def points(part: Part, steps: Steps) -> Iterator[Ints]:
+def points(part: Polytope, steps: Steps) -> Iterator[Ints]:
     """Yield all points of whole numbers of a part, each once; fewer where steps run out.
 
     The limits of unknowns are tightened by the rows, and the narrowest is halved.
@@ -55,7 +55,7 @@ def weight(point: Ints, sizes: Ints) -> int:
     return prod(comb(int(n) + int(m) - 1, int(m) - 1) for n, m in zip(point, sizes, strict=True))
 
 
-def count_part(part: Part, sizes: Ints, limit: int, steps: Steps) -> tuple[int, bool]:
+def count_part(part: Polytope, sizes: Ints, limit: int, steps: Steps) -> tuple[int, bool]:
     """Count a part's data sets up to ``limit``, and whether these are all."""
     if (part.most >= BIG // 2).any():
         return limit, False  # without a limit there are infinitely many

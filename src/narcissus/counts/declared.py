@@ -17,7 +17,7 @@ from narcissus.errors import InputError, TooLargeError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Declared:
+class Publication:
     """How tables were made and what they are about, in the words of options and study files.
 
     Options

@@ -40,7 +40,7 @@ class InfeasibleError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Polytope:
     """Rows ``low <= matrix x <= high`` with ``least <= x <= most``, all in whole numbers."""
 
     matrix: Any
@@ -66,7 +66,7 @@ class Part:
         inside = (point >= self.least) & (point <= self.most)
         return bool(inside.all() and ((sums >= self.low) & (sums <= self.high)).all())
 
-    def tightened(self) -> Part:
+    def tightened(self) -> Polytope:
         """Tighten the limits of single unknowns by what rows leave them, until nothing changes.
 
         Raises `InfeasibleError` where a row cannot be kept.
@@ -90,10 +90,10 @@ class Part:
         return part
 
 
-class _Program:
+class _LinearProgram:
     """A part as a linear program, whose rows are prepared once."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Polytope) -> None:
         low, high, matrix = part.low, part.high, part.matrix
         self.rows = len(low)
         self.equal = np.flatnonzero(low == high)
@@ -123,7 +123,7 @@ class _Program:
         return found.x, duals, 0
 
 
-def proved_most(part: Part, cost: Ints, duals: Any, near: float) -> int:
+def proved_most(part: Polytope, cost: Ints, duals: Any, near: float) -> int:
     """Return the least whole number that these duals prove no point exceeds; BIG: none.
 
     ``near`` is about where it should be; fractions of more digits are tried where it is not.
@@ -150,7 +150,7 @@ def proved_most(part: Part, cost: Ints, duals: Any, near: float) -> int:
     return best
 
 
-def refuted(part: Part) -> Ints | None:
+def refuted(part: Polytope) -> Ints | None:
     """Prove that no numbers, whole or not, satisfy all rows; return rows that show it, or None.
 
     The rows may be missed by something that costs 1 a unit: a proof that this costs more than 0.
@@ -160,16 +160,16 @@ def refuted(part: Part) -> Ints | None:
     matrix: Any = block_array([[part.matrix, slack, -slack]], format="csr")
     most = np.concatenate([part.most, np.full(2 * rows, BIG)])
     least = np.concatenate([part.least, np.zeros(2 * rows, np.int64)])
-    loose = Part(matrix, part.low, part.high, least, most)
+    loose = Polytope(matrix, part.low, part.high, least, most)
     cost = np.concatenate([np.zeros(unknowns, np.int64), np.full(2 * rows, -1)])
-    point, duals, status = _Program(loose).solve(cost, least, most)
+    point, duals, status = _LinearProgram(loose).solve(cost, least, most)
     if status != 0 or proved_most(loose, cost, duals, float(cost @ point)) >= 0:
         return None
     return np.flatnonzero(np.abs(duals) > 1e-9)  # no other is in the proof: it rounds to 0
 
 
 @dataclass(eq=False)
-class Limits:
+class SumLimits:
     """What is known of some sums: proved limits, and what points of whole numbers reach."""
 
     low: Ints
@@ -182,12 +182,12 @@ class Solver:
     """One part: its sums' limits, by points and proofs that all sums share."""
 
     def __init__(
-        self, part: Part, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf
+        self, part: Polytope, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf
     ) -> None:
         self.part, self.sums, self.deadline = part, sums, deadline
-        self.program = _Program(part)
+        self.program = _LinearProgram(part)
         count = sums.shape[0]
-        self.found = Limits(
+        self.found = SumLimits(
             np.maximum(sums @ part.least, low), np.minimum(sums @ part.most, high),
             np.full(count, BIG), np.full(count, -1),
         )  # fmt: skip
@@ -242,7 +242,7 @@ class Solver:
         self.meet(whole)
         return limit, int(cost @ whole), _halves(part, point)
 
-    def settle(self, observer: Observer = SILENT, only_low: Sequence[int] = ()) -> Limits:
+    def settle(self, observer: Observer = SILENT, only_low: Sequence[int] = ()) -> SumLimits:
         """Find the limits of all sums; of those in ``only_low`` the lower one."""
         wanted_high = np.ones(self.sums.shape[0], bool)
         wanted_high[list(only_low)] = False
@@ -283,7 +283,7 @@ class Solver:
                 return
 
 
-def _halves(part: Part, point: Any) -> list[tuple[Ints, Ints]]:
+def _halves(part: Polytope, point: Any) -> list[tuple[Ints, Ints]]:
     """Split the unknown that is the least whole at the point, else the widest; none: all fixed."""
     away = np.abs(point - np.rint(point))
     width = part.most - part.least
@@ -296,7 +296,7 @@ def _halves(part: Part, point: Any) -> list[tuple[Ints, Ints]]:
     return [(part.least, lower), (upper, part.most)]
 
 
-def parts_of(part: Part) -> list[tuple[Any, Any]]:
+def parts_of(part: Polytope) -> list[tuple[Any, Any]]:
     """Return rows and unknowns of the parts that share no unknown, of rows that still limit."""
     free = part.least < part.most
     row, _, _, lows, highs = part.ends()
@@ -318,7 +318,7 @@ def parts_of(part: Part) -> list[tuple[Any, Any]]:
     return [(np.array(a, np.int64), np.array(b, np.int64)) for a, b in found.values()]
 
 
-def distinct(part: Part) -> Part:
+def distinct(part: Polytope) -> Polytope:
     """Make one row of those with the same unknowns, with all their limits."""
     part.matrix.sort_indices()
     first: dict[bytes, int] = {}
@@ -332,12 +332,12 @@ def distinct(part: Part) -> Part:
     return replace(part, matrix=part.matrix[rows], low=low[rows], high=high[rows])
 
 
-def restricted(part: Part, rows: Ints, unknowns: Ints) -> Part:
+def restricted(part: Polytope, rows: Ints, unknowns: Ints) -> Polytope:
     """Return some rows of some unknowns, the others fixed at their lower limit."""
     others = part.least.copy()
     others[unknowns] = 0
     known = part.matrix[rows] @ others
-    return Part(
+    return Polytope(
         part.matrix[rows][:, unknowns].tocsr(),
         np.where(part.low[rows] > -_NONE, part.low[rows] - known, -BIG),
         np.where(part.high[rows] < _NONE, part.high[rows] - known, BIG),

@@ -5,7 +5,8 @@ It is consistent if every published cell holds: the number of its people is with
 tells, the mean and the total are within half a unit of the last decimal of the printed ones, and so
 is the median (the middle one, or half the sum of the middle two). First all numbers of people of
 each group are listed, then for each the variable of everyone, by limits that are tightened and
-halved. Both are complete; where steps run out, that is said.
+halved. Both are complete; where steps run out, that is said. The attack is that of Garfinkel, Abowd
+and Martindale 2018, whose Table 1 it solves without a solver of constraints.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from narcissus.counts.data_sets import Steps, points
-from narcissus.counts.intervals import InfeasibleError, Part
+from narcissus.counts.intervals import InfeasibleError, Polytope
 from narcissus.counts.marks import around
-from narcissus.counts.reading import Cell, Printed, Variable
+from narcissus.counts.reading import Cell, Statistic, Variable
 from narcissus.counts.system import BIG, OTHER, Dimension, Structure, selection
 from narcissus.errors import InputError
 
@@ -49,7 +50,7 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class People:
+class FoundPeople:
     """Data sets that were found, and whether there are no others."""
 
     data_sets: tuple[DataSet, ...]
@@ -85,7 +86,7 @@ class People:
 
 def search_people(
     cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure, *, limit: int
-) -> People:
+) -> FoundPeople:
     """Find data sets that are consistent with all cells, up to ``limit``.
 
     Raises `InfeasibleError` where there is none.
@@ -101,8 +102,8 @@ def search_people(
     ]
     name = own or variable.name
 
-    def ended(found: Sequence[DataSet], why: str, rows: Sequence[_Row] = ()) -> People:
-        return People(tuple(found), not why, why, tuple(rows), tuple(groups), name)
+    def ended(found: Sequence[DataSet], why: str, rows: Sequence[_Row] = ()) -> FoundPeople:
+        return FoundPeople(tuple(found), not why, why, tuple(rows), tuple(groups), name)
 
     if not groups or (own is not None and OTHER in dimensions[own].leaves):
         return ended([], f"Means and medians are used of at most {MOST_GROUPS} groups")
@@ -118,7 +119,7 @@ def search_people(
 
 
 def _search(
-    part: Part, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet]
+    part: Polytope, rows: Sequence[_Row], variable: Variable, limit: int, found: list[DataSet]
 ) -> str:
     """Add data sets to ``found``; return what ended the search before its end, if something did."""
     counting, steps = Steps(), Steps(STEPS)
@@ -164,7 +165,7 @@ def _row(
     return _Row(cell, groups, tuple(spans))
 
 
-def _group_counts(rows: Sequence[_Row], groups: int) -> Part:
+def _group_counts(rows: Sequence[_Row], groups: int) -> Polytope:
     """Limit the numbers of people of groups; a cell of a range says how many at least."""
     indices = [sorted(row.groups) for row in rows]
     pointers = np.cumsum([0, *map(len, indices)])
@@ -172,7 +173,7 @@ def _group_counts(rows: Sequence[_Row], groups: int) -> Part:
     matrix = csr_array((np.ones(len(flat), np.int64), flat, pointers), shape=(len(rows), groups))
     high = [BIG if row.spans is not None or row.cell.count.high is None else row.cell.count.high
             for row in rows]  # fmt: skip
-    return Part(
+    return Polytope(
         matrix, np.array([row.cell.count.low for row in rows], np.int64), np.array(high, np.int64),
         np.zeros(groups, np.int64), np.full(groups, BIG, np.int64),
     )  # fmt: skip
@@ -270,7 +271,7 @@ class _Search:
         return all(_agrees(name, one, values) for name, one in row.cell.statistics.items())
 
 
-def _agrees(name: str, printed: Printed, values: Sequence[int]) -> bool:
+def _agrees(name: str, printed: Statistic, values: Sequence[int]) -> bool:
     count = len(values)
     if not count:
         return False

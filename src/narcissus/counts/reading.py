@@ -76,7 +76,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Printed:
+class Statistic:
     """A published mean, median or total: its number, and its decimals before rounding."""
 
     value: Fraction
@@ -93,7 +93,7 @@ class Cell:
     printed: str
     labels: Mapping[str, str]  # of its dimensions; a margin has none
     count: Meaning
-    statistics: Mapping[str, Printed] = field(default_factory=dict[str, Printed])
+    statistics: Mapping[str, Statistic] = field(default_factory=dict[str, Statistic])
 
     @property
     def place(self) -> str:
@@ -243,7 +243,7 @@ def _long(
                         f"{name}: line {line}, column {header[column]}: {cells[column]!r} is no "
                         "number, and no known mark of suppression; declare it with --mark"
                     )
-                statistics[role] = Printed(number, places)
+                statistics[role] = Statistic(number, places)
         yield Cell(name, line, header[at], cells[at], labels, count, statistics)
 
 

@@ -4,7 +4,7 @@ The unknowns are the numbers of people in cells of dimensions crossed with each 
 negative; each published cell limits a sum of them. Crossing all dimensions is exact. Where that is
 too large, the dimensions that a table joins are completed to a chordal graph, and its cliques are
 crossed: cliques that agree where they meet extend to all dimensions, in whole numbers too, since
-such a graph has a junction tree (Lauritzen 1996, Proposition 2.17 and section 4.4). Where that is
+such a graph has a junction tree (Lauritzen 1996). Where that is
 too large as well, each table is crossed by itself, and tables agree where they meet: every limit
 still holds, but may be wider than necessary (`System.exact` is false).
 """
@@ -28,7 +28,7 @@ from narcissus.counts.reading import Cell, Variable
 from narcissus.errors import InputError, TooLargeError
 
 Ints = NDArray[np.int64]
-BIG = 1 << 42
+BIG = 1 << 40
 """Stands for no limit; every count that is read is far below it."""
 CROSSED = 5_000
 """Most finest cells of all dimensions crossed."""
