@@ -60,7 +60,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
             found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
     small = counts.differences(found, given.structure, of.below or 1)
     width = of.width if of.width is not None or of.against is None else 1
-    narrow = [] if width is None else [one for one in found.hidden if _is_narrow(one, width)]
+    narrow = [] if width is None else [one for one in found.hidden if one.width < width]
     if narrowed is not None and of.width is None:
         narrow = [after for _, after in narrowed if after.determined]
     if of.as_json:
@@ -76,10 +76,6 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
             *_text(found, small), *_against(narrowed), *_verdict(width, narrow),
         ]))  # fmt: skip
     return EXCEEDED if narrow else OK
-
-
-def _is_narrow(one: counts.CellLimits, width: int) -> bool:
-    return one.high is not None and one.high - one.low < width
 
 
 def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
@@ -113,7 +109,7 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iter
         yield from (f"  {about}{f' ({n:,} people)' * (n > 1)}" for about, n in alike.items())
     if hidden:
         yield "\nHidden cells, by all tables together (? : the true limits may be narrower):"
-        narrow = sorted(hidden, key=_width)
+        narrow = sorted(hidden, key=lambda one: one.width)
         yield from map(_cell, narrow[:SHOWN])
         if len(hidden) > SHOWN:
             yield f"  and {len(hidden) - SHOWN:,} wider ones (--json has all)"
@@ -138,7 +134,7 @@ def _data_sets(found: counts.TablesAudit) -> str:
     if found.data_sets is None:
         return "Consistent data sets were not counted: the tables are too large."
     if not found.all_counted:
-        return f"At least {_many(found.data_sets, 'data set')} consistent."
+        return f"At least {_many(found.data_sets, 'data set is', 'data sets are')} consistent."
     if found.data_sets == 1:
         return "One data set is consistent, and no other: the people are fully reconstructed."
     return f"{found.data_sets:,} data sets are consistent, and no others."
@@ -162,12 +158,9 @@ def _against(
 def _verdict(width: int | None, narrow: Sequence[counts.CellLimits]) -> Iterator[str]:
     if width is None:
         return
+    cells = _many(len(narrow), "hidden cell has", "hidden cells have")
     if narrow:
-        verb = "has" if len(narrow) == 1 else "have"
-        yield (
-            f"\nThreshold exceeded: {_many(len(narrow), 'hidden cell')} {verb} limits less than "
-            f"{width} apart."
-        )
+        yield f"\nThreshold exceeded: {cells} limits less than {width} apart."
     else:
         yield f"\nThreshold met: the limits of hidden cells are at least {width} apart."
 
@@ -192,13 +185,5 @@ def _span(low: int, high: int | None) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _width(one: counts.CellLimits) -> float:
-    return float("inf") if one.high is None else one.high - one.low
-
-
 def _many(count: int, one: str, more: str = "") -> str:
-    if one == "data set":
-        return f"{count:,} data set{' is' if count == 1 else 's are'}"
-    if one == "person":
-        return f"{count:,} {one if count == 1 else more}"
-    return f"{count:,} {one}{'' if count == 1 else 's'}"
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -46,6 +46,11 @@ class CellLimits:
         return self.low == self.high
 
     @property
+    def width(self) -> float:
+        """How far its limits are apart; infinite where nothing limits it."""
+        return np.inf if self.high is None else self.high - self.low
+
+    @property
     def is_hidden(self) -> bool:
         """Whether its publisher meant to hide the number."""
         return self.cell.count.kind != "exact"
@@ -102,8 +107,8 @@ class TablesAudit:
     @property
     def narrowest(self) -> int | None:
         """The least width of the limits of a hidden cell; None: there is none."""
-        widths = [one.high - one.low for one in self.hidden if one.high is not None]
-        return min(widths, default=None)
+        width = min((one.width for one in self.hidden), default=np.inf)
+        return None if width == np.inf else int(width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus tables --json`` prints."""
@@ -121,12 +126,6 @@ class TablesAudit:
             ],
             "notes": list(self.notes),
         }  # fmt: skip
-
-    def to_frame(self) -> Any:
-        """Return a row for each cell, as a pandas frame."""
-        from narcissus._pandas import pd
-
-        return pd.DataFrame([one.to_dict() for one in self.cells])
 
 
 def audit_tables(
@@ -165,7 +164,7 @@ def audit_tables(
         count, is_all = solved.count(limit)
         people, many = solved.determined()
     else:
-        count, is_all = found.count, found.all_found
+        count, is_all = len(found.data_sets), found.all_found
         people, many = found.determined(), None
         if is_all:
             limits = _by_search(limits, found)
@@ -218,7 +217,7 @@ class _Solved:
         self.finest = system.is_whole and unknowns <= FINEST
         singles = np.flatnonzero(system.sizes == 1) if self.finest else np.array([], np.int64)
         self._singles = singles
-        targets: Any = system.targets
+        targets: Any = system.matrix[: len(cells)]
         if len(singles):
             each: Any = eye_array(unknowns, dtype=np.int64, format="csr")
             targets = vstack([targets, each[singles]], format="csr")
@@ -274,10 +273,10 @@ class _Solved:
         """
         if not self.system.exact:
             return None, False
-        part, sizes = self.part, self.system.sizes
+        part, sizes, steps = self.part, self.system.sizes, Steps()
         settled = part.least == part.most
         total = weight(part.least[settled], sizes[settled])
-        steps, is_all = Steps(), self.system.is_whole
+        is_all = self.system.is_whole
         for rows, unknowns in self._parts:
             if total > limit:
                 break
@@ -296,8 +295,8 @@ class _Solved:
         lows = self.low[len(self.cells) :]
         people: list[dict[str, str | int]] = []
         for at, low in zip(self._singles, lows, strict=True):
-            for _ in range(min(int(low), MOST_PEOPLE - len(people))):
-                people.append({**self.system.names[at]})
+            many = min(int(low), MOST_PEOPLE - len(people))
+            people += [{**self.system.names[at]} for _ in range(many)]
         return people, int(lows.sum())
 
 

@@ -29,10 +29,10 @@ def contradiction(
         system.matrix, system.low, system.high,
         np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
     )  # fmt: skip
-    links = np.arange(system.published, system.matrix.shape[0])
+    links = np.arange(len(cells), system.matrix.shape[0])
     found = refuted(part)
     if found is not None:
-        chosen = _without_needless(part, found[found < system.published].tolist(), links)
+        chosen = _without_needless(part, found[found < len(cells)].tolist(), links)
     elif len(cells) > SEARCHED:
         return InputError(
             "the tables contradict each other: no whole numbers of people agree with all cells"
@@ -72,14 +72,11 @@ def _search(
     part: Polytope, cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
 ) -> Callable[[list[int]], bool]:
     """Return what tells whether some cells contradict each other."""
-    links = list(range(len(cells), part.matrix.shape[0]))
 
     def contradicts(chosen: list[int]) -> bool:
-        some = _rows(part, np.array(chosen + links, np.int64))
-        none = np.zeros(part.matrix.shape[1], np.int64)
+        some = _rows(part, np.array([*chosen, *range(len(cells), len(part.low))], np.int64))
         try:
-            tightened = some.tightened()
-            Solver(tightened, some.matrix, some.low, some.high).best(none)
+            Solver(some.tightened(), some.matrix, some.low, some.high).best(0 * part.least)
             if any(cells[at].statistics for at in chosen):
                 search_people([cells[at] for at in chosen], dimensions, given, limit=1)
         except InfeasibleError:

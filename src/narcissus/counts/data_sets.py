@@ -11,8 +11,7 @@ import numpy as np
 from narcissus.counts.intervals import InfeasibleError, Polytope
 from narcissus.counts.system import BIG, Ints
 
-STEPS = 60_000
-"""Most halvings of a search; of large systems each counts for several."""
+STEPS = 60_000  # halvings of a search; of large systems each counts for several
 
 
 class Steps:

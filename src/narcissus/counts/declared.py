@@ -18,22 +18,9 @@ from narcissus.errors import InputError, TooLargeError
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """How tables were made and what they are about, in the words of options and study files.
+    """How tables were made and what they are about: the options of ``narcissus tables``.
 
-    Options
-    -------
-    below: a suppressed cell has fewer people.
-    no_zeros: a suppressed cell has a person.
-    mark: further marks, ``MARK=below:N`` or ``MARK=any``.
-    rounded: ``BASE`` or ``random:BASE``.
-    cell_key: a file of the package ptable.
-    total: further words for a margin.
-    across: ``FILE=DIMENSION`` of a wide table.
-    within: ``FILE:DIMENSION=LABEL,LABEL`` or ``FILE:DIMENSION!=LABEL``.
-    others: dimensions with labels that are not shown.
-    hierarchy: ``DIMENSION=FILE``.
-    variable: ``NAME=LOW:HIGH``.
-    decimals: of printed statistics.
+    Each has the name of its option and takes the same words; `rounded` is ``--round``.
     """
 
     below: int | None = None

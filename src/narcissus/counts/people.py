@@ -24,12 +24,10 @@ from narcissus.counts.intervals import InfeasibleError, Polytope
 from narcissus.counts.marks import around
 from narcissus.counts.reading import Cell, Statistic, Variable
 from narcissus.counts.system import BIG, OTHER, Dimension, Structure, selection
-from narcissus.errors import InputError
 
 MOST_GROUPS = 2_000
 MOST_PEOPLE = 60
-STEPS = 150_000
-"""Most halvings in all."""
+STEPS = 150_000  # halvings in all
 
 Members = tuple[int, ...]
 Values = list[int]
@@ -60,10 +58,6 @@ class FoundPeople:
     groups: tuple[Mapping[str, str], ...]
     variable: str
 
-    @property
-    def count(self) -> int:
-        return len(self.data_sets)
-
     def limits(self) -> list[tuple[int, int]]:
         """Return the least and the most people of each published cell over the data sets."""
         counts = np.array([
@@ -92,18 +86,18 @@ def search_people(
     Raises `InfeasibleError` where there is none.
     """
     variable = given.variable
-    if variable is None:
-        raise InputError("means, medians and totals are about a variable: declare it")
+    assert variable is not None  # reading refuses statistics without one
     own = next(filter(variable.is_named, dimensions), None)
     others = [one for name, one in dimensions.items() if name != own]
     groups = [
         {one.name: one.leaves[at] for one, at in zip(others, places, strict=True)}
         for places in _places(others)
     ]
-    name = own or variable.name
 
     def ended(found: Sequence[DataSet], why: str, rows: Sequence[_Row] = ()) -> FoundPeople:
-        return FoundPeople(tuple(found), not why, why, tuple(rows), tuple(groups), name)
+        return FoundPeople(
+            tuple(found), not why, why, tuple(rows), tuple(groups), own or variable.name
+        )
 
     if not groups or (own is not None and OTHER in dimensions[own].leaves):
         return ended([], f"Means and medians are used of at most {MOST_GROUPS} groups")
@@ -146,18 +140,17 @@ def _row(
     cell: Cell, dimensions: Mapping[str, Dimension], others: Sequence[Dimension],
     own: str | None, given: Structure,
 ) -> _Row:  # fmt: skip
-    chosen = selection(cell, dimensions, given)
+    chosen, variable = selection(cell, dimensions, given), given.variable
     inside = [set(chosen[one.name].tolist()) if one.name in chosen else None for one in others]
     groups = frozenset(
         at for at, places in enumerate(_places(others))
         if all(some is None or place in some for place, some in zip(places, inside, strict=True))
     )  # fmt: skip
-    if own is None or own not in chosen:
+    if own is None or own not in chosen or variable is None:
         return _Row(cell, groups, None)
     spans: list[tuple[int, int]] = []
     for at in chosen[own].tolist():
-        low, _, high = dimensions[own].leaves[at].partition("-")
-        a, b = int(low), int(high or low)
+        a, b = variable.span(dimensions[own].leaves[at]) or (0, -1)
         if spans and spans[-1][1] == a - 1:
             spans[-1] = spans[-1][0], b
         else:

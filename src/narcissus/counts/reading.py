@@ -214,7 +214,7 @@ def _long(
 ) -> Iterator[Cell]:  # fmt: skip
     """Yield the cells of a long table."""
     dimensions = {at: text for at, text in enumerate(header) if at not in roles}
-    _require_names(name, dimensions.values())
+    _require_names(name, [*dimensions.values()])
     where = {role: at for at, role in roles.items()}
     printed = [
         cells[at] for _, cells in rows for role, at in where.items()
@@ -293,8 +293,7 @@ def _wide(
             yield Cell(name, line, header[at], cells[at], own | more, count)
 
 
-def _require_names(name: str, dimensions: Sequence[str] | object) -> None:
-    found = list(dimensions)  # type: ignore[call-overload]
+def _require_names(name: str, found: Sequence[str]) -> None:
     for dimension in found:
         if not dimension:
             raise InputError(f"{name} has a column without a name: name its dimension")

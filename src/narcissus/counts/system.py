@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -96,7 +96,8 @@ def dimensions_of(cells: Sequence[Cell], given: Structure) -> dict[str, Dimensio
     for name in hidden:
         parts = [p for each in given.within.values() for p in each if p.dimension == name]
         labels = sorted({label for part in parts for label in part.labels})
-        found[name] = _flat(name, [*labels, OTHER])
+        places = {label: np.array([at]) for at, label in enumerate(labels)}
+        found[name] = Dimension(name, (*labels, OTHER), places)
     return dict(sorted(found.items()))
 
 
@@ -121,12 +122,6 @@ def _require_known(
     for name in [*given.parents, *given.others]:
         if name not in shown:
             raise InputError(f"no table has the dimension `{name}`{did_you_mean(name, shown)}")
-
-
-def _flat(name: str, labels: Sequence[str]) -> Dimension:
-    return Dimension(
-        name, tuple(labels), {label: np.array([at]) for at, label in enumerate(labels)}
-    )
 
 
 def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> Dimension:
@@ -213,15 +208,11 @@ class System:
     low: Ints
     high: Ints  # BIG: no limit
     sizes: Ints  # of unknowns: how many finest cells are one, since no table tells them apart
-    names: list[dict[str, str]]  # of unknowns: labels of all dimensions, of the first such cell
+    names: list[
+        dict[str, str | int]
+    ]  # of unknowns: labels of all dimensions, of the first such cell
     exact: bool  # whether limits of this system are those of all dimensions crossed
     is_whole: bool  # whether all dimensions are crossed
-    published: int
-
-    @cached_property
-    def targets(self) -> Any:
-        """Rows of the published cells."""
-        return self.matrix[: self.published]
 
 
 def build(
@@ -264,7 +255,7 @@ def build(
     return System(
         matrix, np.concatenate([low, linked]), np.concatenate([high, linked]), sizes,
         [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
-        exact, len(blocks) == 1, len(cells),
+        exact, len(blocks) == 1,
     )  # fmt: skip
 
 
@@ -293,7 +284,7 @@ class _Crossed:
         found = self._ids[self._mesh(chosen)].ravel()
         return found[found >= 0]
 
-    def labels(self, at: int) -> dict[str, str]:
+    def labels(self, at: int) -> dict[str, str | int]:
         return {d.name: d.leaves[k] for d, k in zip(self._each, self._places[at], strict=True)}
 
 
