@@ -20,7 +20,6 @@ NAMES = {
     "audits": "Audit audit audit_synthetic load_audit run",
     "bounds": "PoissonBinomial certify compare threat",
     "channels": "Channel beta_star channel",
-    "counts": "audit_tables read_published",
     "errors": "NarcissusError",
     "evidence": "clopper_pearson mean_limits refute",
     "extraction": "assess_extraction eidetic_counts",

@@ -112,8 +112,10 @@ def test_a_cell_key_table_limits_what_was_true(tmp_path, names):
         ("i,j,p\n0,0,1\n2,2,1\n", "every true count"),
         ("i,j,p\n0,0,0.5\n", "do not sum to 1"),
         ("i,j,p\n0,x,1\n", "line 2"),
-        ("i,j,p\n0,0,2\n", "p is from 0 to 1"),
+        ("i,j,p\n0,0,2\n", "p from 0 to 1"),
         ("i,j,p\n0,0,1/0\n", "line 2"),
+        ("i,j,p\n1e308,0,1\n", "up to 10,000"),
+        ("i,j,p\n0,0,nan\n", "line 2"),
     ],
 )
 def test_bad_cell_key_tables(tmp_path, text, said):

@@ -26,10 +26,8 @@ from narcissus.counts.system import BIG, Dimension, Structure, System, build, di
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 
-MOST_PEOPLE = 1_000
-"""Most people that are listed."""
-FINEST = 5_000
-"""Most finest cells whose people are looked for."""
+MOST_PEOPLE = 1_000  # that are listed
+FINEST = 5_000  # cells whose people are looked for
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from narcissus._files import open_text, parsing
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 
-LARGEST_COUNT = 10**9
-"""Largest count that is read: bounds are computed exactly, in 64 bits."""
+LARGEST_COUNT = 10**9  # bounds are computed exactly, in 64 bits
 SUPPRESSED = {
     *("x", "c", "s", "d", "..", "...", ".", ":", "*", "**", "", "#", "suppressed", "[c]", "[x]"),
     *("(x)", "(c)", "(s)", "(d)", "[s]", "[d]"),
@@ -191,7 +190,7 @@ def read_cell_key(path: Path) -> CellKey:
     ``col.names = FALSE`` writes them (``i j p v ...``). Source: Enderle and Giessing 2018, package
     ptable. Raises `InputError` with file and line.
     """
-    moves: dict[int, dict[int, Fraction]] = {}
+    moves: dict[int, dict[int, float]] = {}
     with parsing(path, "a table of the cell-key method"), open_text(path) as file:
         lines = file.read(2**24).splitlines()
     mark = next((m for m in ";,\t" if lines and m in lines[0]), " ")
@@ -206,19 +205,20 @@ def read_cell_key(path: Path) -> CellKey:
         where, rows = [names.index(name) for name in "ijp"], rows[1:]
     for number, cells in rows:
         try:
-            i, j, p = (Fraction(cells[column]) for column in where)
-        except (ValueError, IndexError, ZeroDivisionError):
+            i, j, p = (float(cells[column]) for column in where)
+        except (ValueError, IndexError):
+            i = j = p = -1.0
+        if not (i.is_integer() and j.is_integer() and 0 <= min(i, j) <= max(i, j) <= 10_000
+                and 0 <= p <= 1):  # fmt: skip
             raise InputError(
-                f"{path}: line {number} must hold the numbers i, j and p: a table of ptable"
-            ) from None
-        if i < 0 or j < 0 or not 0 <= p <= 1 or i.denominator != 1 or j.denominator != 1:
-            raise InputError(f"{path}: line {number}: i and j are counts, p is from 0 to 1")
+                f"{path}: line {number} must hold counts i and j, up to 10,000, and p from 0 to 1"
+            )
         moves.setdefault(int(i), {})[int(j)] = p
     if not moves or set(moves) != set(range(max(moves) + 1)):
         raise InputError(f"{path} must have rows for every true count i from 0 on")
-    for i, found in moves.items():
-        if abs(sum(found.values()) - 1) > Fraction(1, 1000):
-            raise InputError(f"{path}: the probabilities of i = {i} do not sum to 1")
+    wrong = [i for i, row in moves.items() if abs(sum(row.values()) - 1) > 1e-3]
+    if wrong:
+        raise InputError(f"{path}: the probabilities of i = {wrong[0]} do not sum to 1")
     last = max(moves)
     shifts = [j - last for j, p in moves[last].items() if p > 0]
     printed: dict[int, tuple[int, int]] = {}

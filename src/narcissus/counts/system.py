@@ -288,10 +288,6 @@ class _Crossed:
         return {d.name: d.leaves[k] for d, k in zip(self._each, self._places[at], strict=True)}
 
 
-def _size(block: Iterable[str], dimensions: Mapping[str, Dimension]) -> int:
-    return prod(len(dimensions[name].leaves) for name in block)
-
-
 def _blocks(
     used: Sequence[frozenset[str]], chosen: Sequence[Mapping[str, Ints]], zeros: Any,
     dimensions: Mapping[str, Dimension],
@@ -304,7 +300,10 @@ def _blocks(
     ways = [([sorted(dimensions)], True, CROSSED), (cliques, True, IN_CLIQUES),
             (sorted(map(sorted, joined)), False, MOST)]  # fmt: skip
     for blocks, exact, most in ways:
-        if sum(_size(block, dimensions) for block in blocks) <= 40 * most:
+        is_small = (
+            sum(prod(len(dimensions[n].leaves) for n in block) for block in blocks) <= 8 * most
+        )
+        if is_small and max(map(len, blocks), default=0) <= 32:  # more axes no array has
             counts = [_Crossed(block, dimensions, used, chosen, zeros).count for block in blocks]
             if sum(counts) <= most:
                 return blocks, exact
