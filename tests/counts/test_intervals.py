@@ -68,12 +68,15 @@ def test_limits_and_points_as_by_enumeration(worlds):
 @pytest.mark.repeats(10, 60, "worlds")
 def test_large_sums_as_by_another_solver(worlds):
     for seed in range(worlds):
-        part = polytope([2, seed], unknowns=40, rows=25, most=9)
+        part = polytope([2, seed], unknowns=15, rows=8, most=9)
         rng = np.random.default_rng([3, seed])
-        cost = rng.integers(-2, 3, 40)
+        cost = rng.integers(-2, 3, 15)
         found = milp(
-            -cost, constraints=LinearConstraint(part.matrix, part.low, part.high),
-            bounds=Bounds(part.least, part.most), integrality=np.ones(40),
+            -cost,
+            constraints=LinearConstraint(
+                part.matrix, part.low, np.where(part.high == 2**40, np.inf, part.high)
+            ),
+            bounds=Bounds(part.least, part.most), integrality=np.ones(15),
         )  # fmt: skip
         solver = Solver(part, part.matrix, part.low, part.high)
         if found.status == 2:
@@ -81,6 +84,9 @@ def test_large_sums_as_by_another_solver(worlds):
                 solver.best(cost)
         else:
             assert solver.best(cost, nodes=5000) == round(-found.fun)
+            assert Solver(part, part.matrix, part.low, part.high).best(cost, nodes=3) >= round(
+                -found.fun
+            )  # what ends early holds
 
 
 @pytest.mark.repeats(60, 600, "worlds")

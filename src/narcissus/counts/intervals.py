@@ -233,8 +233,8 @@ class Solver:
         point, duals, status = self.program.solve(cost, part.least, part.most)
         if status == 2 and refuted(part) is not None:
             raise InfeasibleError
-        if status != 0:  # nothing is proved, or there is no limit
-            return BIG if status == 3 else limit, -BIG, []
+        if status != 0:  # there is no limit, or nothing is proved of the whole node
+            return (BIG, -BIG, []) if status == 3 else (limit, -BIG, _halves(part, part.least))
         limit = min(limit, proved_most(part, cost, duals, float(cost @ point)))
         whole = np.rint(point).astype(np.int64)
         if not part.holds(whole):
