@@ -117,53 +117,67 @@ def test_seven_people_are_reconstructed(tmp_path):
     assert 1 < more.data_sets < rounded.data_sets
 
 
-def by_hand(rows, ages):
-    """All data sets of people in groups with ages, that agree with rows of one file."""
-    everyone = list(itertools.product("FM", range(ages)))
-    total = next(count for sex, count, *_ in rows if sex == "*")
-    found = []
-    for people in itertools.combinations_with_replacement(everyone, total):
-        for sex, count, mean, median in rows:
-            values = sorted(age for one, age in people if sex in ("*", one))
-            if len(values) != count:
-                break
-            if count and mean is not None and abs(Fraction(sum(values), count) - mean) > HALF:
-                break
-            if count and median is not None and abs(Fraction(statistics.median(values)) -
-                                                    median) > HALF:  # fmt: skip
-                break
-        else:
-            found.append(people)
-    return found
-
-
 HALF = Fraction(1, 20)
+SPANS = {"*": (0, 5), "<3": (0, 2), "3+": (3, 5), "1-2": (1, 2)}
 
 
-@pytest.mark.repeats(15, 200, "worlds")
+def agrees(row, people):
+    """Whether a data set agrees with a published row: count, mean and median, by definition."""
+    sex, span, count, mean, median = row
+    low, high = SPANS[span]
+    values = [age for one, age in people if sex in ("*", one) and low <= age <= high]
+    if len(values) >= 2 if count is None else len(values) != count:
+        return False
+    return all(
+        printed is None
+        or (bool(values) and abs(Fraction(rule(map(Fraction, values))) - printed) <= HALF)
+        for rule, printed in ((statistics.mean, mean), (statistics.median, median))
+    )
+
+
+@pytest.mark.repeats(15, 300, "worlds")
 def test_means_and_medians_as_by_enumeration(worlds, tmp_path):
     sizes = []
+    everyone = list(itertools.product("FM", range(6)))
     for seed in range(worlds):
         rng = np.random.default_rng([7, seed])
-        people = [("FM"[rng.integers(2)], int(rng.integers(6))) for _ in range(rng.integers(2, 5))]
-        rows = []
-        for sex in "*FM":
-            values = [age for one, age in people if sex in ("*", one)]
-            mean, median = (round(Fraction(f(values)), 1) if values and rng.random() < 0.7 else None
-                            for f in (statistics.mean, statistics.median))  # fmt: skip
-            rows.append((sex, len(values), mean, median))
-        text = "sex,count,mean,median\n" + "".join(
-            f"{sex},{count},{'x' if mean is None else float(mean)},"
-            f"{'x' if median is None else float(median)}\n"
-            for sex, count, mean, median in rows
-        )
-        expected = by_hand(rows, 6)
-        found = audit(tmp_path, given={"variable": "age=0:5", "decimals": 1}, limit=5000, t=text)
+        people = [everyone[at] for at in rng.integers(0, 12, rng.integers(2, 5))]
+        rows = [("*", "*", len(people), None, None)]
+        for sex, span in itertools.product("FM", SPANS):
+            if rng.random() < 0.5 and span != "*":
+                continue
+            (low, high), told = SPANS[span], rng.random(3)
+            values = [age for one, age in people if one == sex and low <= age <= high]
+            mean, median = (
+                round(Fraction(rule(values)), 1) if values and told[at] < 0.3 else None
+                for at, rule in enumerate((statistics.mean, statistics.median))
+            )
+            shown = len(values) >= 2 or told[2] < 0.2 or mean is not None or median is not None
+            rows.append((sex, span, len(values) if shown else None, mean, median))
+        if all(row[3] is row[4] is None for row in rows):
+            continue  # people have ranges alone
+        text = "sex,age,count,mean,median\n" + "".join(
+            ",".join("x" if one is None else str(float(one) if at > 2 else one)
+                     for at, one in enumerate(row)) + "\n"
+            for row in rows
+        )  # fmt: skip
+        expected = [
+            one for one in itertools.combinations_with_replacement(everyone, len(people))
+            if all(agrees(row, one) for row in rows)
+        ]  # fmt: skip
+        given = {"variable": "age=0:5", "decimals": 1, "below": 2}
+        found = audit(tmp_path, given=given, limit=5000, t=text)
         assert (found.data_sets, found.all_counted) == (len(expected), True)
         shared = Counter(expected[0])
         for one in expected[1:]:
             shared &= Counter(one)
         assert Counter((p["sex"], p["age"]) for p in found.people) == shared
+        for cell, row in zip(found.cells, rows, strict=True):
+            inside = [
+                sum(row[0] in ("*", sex) and SPANS[row[1]][0] <= age <= SPANS[row[1]][1]
+                    for sex, age in one) for one in expected
+            ]  # fmt: skip
+            assert (cell.low, cell.high) == (min(inside), max(inside))
         sizes.append(len(expected))
     assert min(sizes) == 1
     assert max(sizes) > 5
