@@ -223,13 +223,14 @@ class _Solved:
 
     def _solve(self, targets: Any, deadline: float, observer: Observer) -> None:
         part, count = self.part, len(self.cells)
-        fixed = np.where(part.least == part.most, part.least, 0)
-        base = targets @ fixed
-        self.low, self.high = base.copy(), base.copy()
-        self.reached_low, self.reached_high = base.copy(), base.copy()
-        columns = targets.tocsc()
-        work = []
-        for rows, unknowns in self._parts:
+        tied = [one for one in self._parts if len(one[0])]
+        loose = np.ones(len(part.least), np.int64)  # all others have any of their values
+        loose[np.concatenate([[], *(one[1] for one in tied)]).astype(np.int64)] = 0
+        self.low = targets @ (loose * part.least)
+        self.high = np.minimum(targets @ (loose * part.most), BIG)
+        self.reached_low, self.reached_high = self.low.copy(), self.high.copy()
+        columns, work = targets.tocsc(), []
+        for rows, unknowns in tied:
             local = columns[:, unknowns].tocsr()
             mine = np.flatnonzero(np.diff(local.indptr))
             work.append((rows, unknowns, local[mine], mine))

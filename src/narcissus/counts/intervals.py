@@ -297,7 +297,7 @@ def _halves(part: Polytope, point: Any) -> list[tuple[Ints, Ints]]:
 
 
 def parts_of(part: Polytope) -> list[tuple[Any, Any]]:
-    """Return rows and unknowns of the parts that share no unknown, of rows that still limit."""
+    """Return rows that still limit (maybe none) and unknowns, of the parts that share none."""
     free = part.least < part.most
     row, _, _, lows, highs = part.ends()
     at = part.matrix.indices
@@ -334,11 +334,10 @@ def distinct(part: Polytope) -> Polytope:
 
 def restricted(part: Polytope, rows: Ints, unknowns: Ints) -> Polytope:
     """Return some rows of some unknowns, the others fixed at their lower limit."""
-    others = part.least.copy()
-    others[unknowns] = 0
-    known = part.matrix[rows] @ others
+    matrix = part.matrix[rows][:, unknowns].tocsr()
+    known = part.matrix[rows] @ part.least - matrix @ part.least[unknowns]
     return Polytope(
-        part.matrix[rows][:, unknowns].tocsr(),
+        matrix,
         np.where(part.low[rows] > -_NONE, part.low[rows] - known, -BIG),
         np.where(part.high[rows] < _NONE, part.high[rows] - known, BIG),
         part.least[unknowns], part.most[unknowns],

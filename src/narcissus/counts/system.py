@@ -306,7 +306,7 @@ def _blocks(
         if is_small and max(map(len, blocks), default=0) <= 32:  # more axes no array has
             counts = [_Crossed(block, dimensions, used, chosen, zeros).count for block in blocks]
             if sum(counts) <= most:
-                return blocks, exact
+                return blocks, exact or len(blocks) == 1
     raise TooLargeError(f"the tables cross more than {MOST:,} cells: take fewer of them together")
 
 
