@@ -187,7 +187,7 @@ def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> 
     if places:
         shown = " or ".join(map(str, sorted(places)))
         notes.append(
-            f"Means, medians and totals are taken to be rounded to {shown} decimals, as the most "
+            f"Means, medians and totals are taken to be rounded to {shown} decimal(s), as the most "
             "that a table prints (--decimals declares it)."
         )
     if found is not None and not found.all_found:
