@@ -66,7 +66,7 @@ def check(seed, crossing):
     return len(vectors), (~exact).sum()
 
 
-@pytest.mark.repeats(80, 1000, "worlds")
+@pytest.mark.repeats(40, 1000, "worlds")
 def test_small_tables_as_by_enumeration(worlds, crossing):
     played = [one for seed in range(worlds) if (one := check(seed, crossing))]
     assert len(played) > worlds / 2

@@ -39,7 +39,7 @@ def all_points(part):
     return every[((sums >= part.low) & (sums <= part.high)).all(axis=1)]
 
 
-@pytest.mark.repeats(60, 600, "worlds")
+@pytest.mark.repeats(30, 600, "worlds")
 def test_limits_and_points_as_by_enumeration(worlds):
     empty = 0
     for seed in range(worlds):
@@ -62,7 +62,7 @@ def test_limits_and_points_as_by_enumeration(worlds):
         assert (limits.high == values.max(axis=0)).all()
         assert (limits.reached_low == limits.low).all()
         assert (limits.reached_high == limits.high).all()
-    assert 2 < empty < worlds / 2
+    assert 0 < empty < worlds / 2
 
 
 @pytest.mark.repeats(10, 60, "worlds")
