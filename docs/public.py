@@ -36,7 +36,7 @@ NAMES = {
 UNLISTED = {"cli"}
 """Packages that nobody imports from: commands."""
 ORDER = (
-    *("tables", "priors", "worlds", "knowledge", "mechanisms", "attacks", "success"),
+    *("tables", "counts", "priors", "worlds", "knowledge", "mechanisms", "attacks", "success"),
     *(
         "guarantees",
         "bounds",

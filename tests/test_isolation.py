@@ -128,6 +128,7 @@ SLOW = [
     ["compare", "out", "out/record.json"],
     ["verify", "out", "study.toml"],
     ["membership", "scores.csv"],
+    ["tables", "people.csv"],
     ["extract", "study.toml"],
 ]
 

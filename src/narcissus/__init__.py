@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from narcissus import audits as audits
     from narcissus import bounds as bounds
     from narcissus import channels as channels
+    from narcissus import counts as counts
     from narcissus import disclosure as disclosure
     from narcissus import evidence as evidence
     from narcissus import extraction as extraction
@@ -121,6 +122,7 @@ ROOMS = (
     "audits",
     "bounds",
     "channels",
+    "counts",
     "disclosure",
     "evidence",
     "extraction",

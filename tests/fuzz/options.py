@@ -48,6 +48,7 @@ CALLS = {
     "bound": "bound --epsilon 1 --prior 0.1",
     "protect": "protect --prior 0.1 --advantage 0.05 --delta 1e-5",
     "plan": "plan --out p.html",
+    "tables": "tables published.csv --below 5",
     "refute": "refute --canaries 100 --guesses 10 --correct 8",
     "membership": "membership scores.csv --targets 2 --base-rate 0.1",
     "channel": "channel c.csv",
@@ -116,6 +117,7 @@ def prepare() -> None:
         "people.csv": PEOPLE, "fresh.csv": PEOPLE[: len(PEOPLE) * 2 // 3].rsplit("\n", 1)[0] + "\n",
         "study.toml": STUDY, "scores.csv": SCORES, "c.csv": CHANNEL, "loss.csv": LOSS,
         "samples.csv": SAMPLES, "game.toml": game, "record.json": record, "groups.csv": GROUPS,
+        "published.csv": "sex,age,count\nF,0-9,x\nF,10+,3\nM,*,x\n*,*,9\n",
     }  # fmt: skip
     for name, text in given.items():
         Path(name).write_text(text)

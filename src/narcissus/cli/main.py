@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "narcissus.cli.playing",
         "What disclosure control measures of files: anonymity, diversity, risk.",
     ),
+    "tables": ("narcissus.cli.published", "What published tables of counts tell with certainty."),
     "bound": ("narcissus.cli.bounds", "Say what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.bounds", "Find how much noise keeps the risk below a limit."),
     "plan": ("narcissus.cli.bounds", "A page to plan a release with."),

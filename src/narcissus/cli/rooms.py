@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from narcissus._pandas import Lazy
 
 __all__ = [
-    "audits", "bounds", "channels", "covered", "disclosure", "drawing", "evidence", "extraction",
+    "audits", "bounds", "channels", "counts", "covered", "disclosure", "drawing", "evidence",
+    "extraction",
     "guarantees", "leakage", "np", "priors", "profiles", "propose", "results", "shadows", "studies",
 ]  # fmt: skip
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         audits,
         bounds,
         channels,
+        counts,
         disclosure,
         evidence,
         extraction,
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 else:
     np = Lazy("numpy")
     audits, bounds = Lazy("narcissus.audits"), Lazy("narcissus.bounds")
-    channels, covered = Lazy("narcissus.channels"), Lazy("narcissus.kinds.game.covered")
+    channels, counts = Lazy("narcissus.channels"), Lazy("narcissus.counts")
+    covered = Lazy("narcissus.kinds.game.covered")
     disclosure = Lazy("narcissus.disclosure")
     drawing, evidence = Lazy("narcissus.report"), Lazy("narcissus.evidence")
     extraction, guarantees = Lazy("narcissus.extraction"), Lazy("narcissus.guarantees")

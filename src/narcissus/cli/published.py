@@ -1,0 +1,189 @@
+"""``narcissus tables``: what published tables tell with certainty."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+
+from narcissus._visible import visible
+from narcissus.cli.main import EXCEEDED, OK
+from narcissus.cli.options import COUNT, EXISTING, AsJson, Existing, Opt, command, print_json
+from narcissus.cli.progress import progress
+from narcissus.cli.rooms import counts
+from narcissus.errors import InputError
+
+SHOWN = 40
+"""Most cells and people that the terminal shows."""
+FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablesOptions:
+    below: Annotated[int | None, Opt(COUNT)] = None
+    no_zeros: bool = False
+    mark: tuple[str, ...] = ()
+    rounded: Annotated[str | None, Opt(name="--round")] = None
+    cell_key: Existing = None
+    total: tuple[str, ...] = ()
+    across: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    hierarchy: tuple[str, ...] = ()
+    variable: str | None = None
+    decimals: Annotated[int | None, Opt(click.IntRange(0, 12))] = None
+    limit: Annotated[int, Opt(click.IntRange(1, 1_000_000))] = 1000
+    seconds: Annotated[float, Opt(click.FloatRange(min=0, min_open=True))] = 600.0
+    against: Annotated[Path | None, Opt(FOLDER)] = None
+    width: Annotated[int | None, Opt(COUNT)] = None
+    as_json: AsJson = False
+
+
+@command
+def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptions) -> int:
+    if not files:
+        raise InputError("name one table or more: narcissus tables a.csv b.csv")
+    names = [one.name for one in fields(counts.Publication)]
+    given = counts.Publication(**{name: getattr(of, name) for name in names})
+    cells = given.read(files)
+    with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
+        how: dict[str, Any] = {"limit": of.limit, "seconds": of.seconds, "observer": observer}
+        if of.against is None:
+            found, narrowed = counts.audit_tables(cells, given.structure, **how), None
+        else:
+            earlier = given.read(_earlier(of.against, files))
+            found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
+    small = counts.differences(found, given.structure, of.below or 1)
+    width = of.width if of.width is not None or of.against is None else 1
+    narrow = [] if width is None else [one for one in found.hidden if one.width < width]
+    if narrowed is not None and of.width is None:
+        narrow = [after for _, after in narrowed if after.determined]
+    if of.as_json:
+        shown = found.to_dict() | {"differences": [one.to_dict() for one in small]}
+        if narrowed is not None:
+            shown["narrowed"] = [
+                {**after.to_dict(), "before": [before.low, before.high]}
+                for before, after in narrowed
+            ]
+        print_json({**shown, "narrowest": found.narrowest})
+    else:
+        click.echo("\n".join([
+            *_text(found, small), *_against(narrowed), *_verdict(width, narrow),
+        ]))  # fmt: skip
+    return EXCEEDED if narrow else OK
+
+
+def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
+    """List the tables in a folder, but for those that are new."""
+    new = {path.resolve() for path in files}
+    found = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx"} and path.resolve() not in new
+    ]
+    if not found:
+        raise InputError(f"`--against`: {folder} holds no tables (.csv, .tsv, .txt, .xlsx)")
+    return found
+
+
+def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iterator[str]:
+    hidden = found.hidden
+    determined = [one for one in hidden if one.determined]
+    files = len({one.cell.file for one in found.cells})
+    yield (
+        f"{_many(files, 'table')}, {_many(len(found.cells), 'cell')}; {len(hidden):,} hidden, of "
+        f"which {len(determined):,} {'is' if len(determined) == 1 else 'are'} determined (proved)."
+    )
+    yield _data_sets(found)
+    if found.determined_people is not None:
+        yield f"{_many(found.determined_people, 'person', 'people')} determined with all values."
+    else:
+        yield "People who are determined with all values were not looked for."
+    alike = Counter(_labels(one) for one in found.people)
+    if len(alike) <= SHOWN and found.determined_people == len(found.people):
+        yield from (f"  {about}{f' ({n:,} people)' * (n > 1)}" for about, n in alike.items())
+    if hidden:
+        yield "\nHidden cells, by all tables together (? : the true limits may be narrower):"
+        narrow = sorted(hidden, key=lambda one: one.width)
+        yield from map(_cell, narrow[:SHOWN])
+        if len(hidden) > SHOWN:
+            yield f"  and {len(hidden) - SHOWN:,} wider ones (--json has all)"
+    if found.disclosed:
+        yield "\nAll people of these rows are in one category:"
+        yield from (
+            f"  {visible(one.file)}: {_labels(one.labels) or 'all'}: {visible(one.dimension)} = "
+            f"{visible(one.label)} ({_many(one.people, 'person', 'people')} or more)"
+            for one in found.disclosed[:SHOWN]
+        )
+    if small:
+        yield "\nSmall groups that subtracting two tables shows:"
+        yield from (
+            f"  {visible(one.cell.file)}: {_labels(one.cell.labels) or 'all'}: "
+            f"{_span(one.low, one.high)}"
+            for one in small[:SHOWN]
+        )
+    yield from (f"\n{note}" for note in found.notes)
+
+
+def _data_sets(found: counts.TablesAudit) -> str:
+    if found.data_sets is None:
+        return "Consistent data sets were not counted: the tables are too large."
+    if not found.all_counted:
+        return f"At least {_many(found.data_sets, 'data set is', 'data sets are')} consistent."
+    if found.data_sets == 1:
+        return "One data set is consistent, and no other: the people are fully reconstructed."
+    return f"{found.data_sets:,} data sets are consistent, and no others."
+
+
+def _against(
+    narrowed: Sequence[tuple[counts.CellLimits, counts.CellLimits]] | None,
+) -> Iterator[str]:
+    if narrowed is None:
+        return
+    if not narrowed:
+        yield "\nTogether with the earlier tables, no hidden cell is limited further."
+        return
+    yield "\nHidden cells that the new and the earlier tables limit only together:"
+    for before, after in narrowed[:SHOWN]:
+        yield f"{_cell(after)}, before {_span(before.low, before.high)}"
+    if len(narrowed) > SHOWN:
+        yield f"  and {len(narrowed) - SHOWN:,} more (--json has all)"
+
+
+def _verdict(width: int | None, narrow: Sequence[counts.CellLimits]) -> Iterator[str]:
+    if width is None:
+        return
+    cells = _many(len(narrow), "hidden cell has", "hidden cells have")
+    if narrow:
+        yield f"\nThreshold exceeded: {cells} limits less than {width} apart."
+    else:
+        yield f"\nThreshold met: the limits of hidden cells are at least {width} apart."
+
+
+def _cell(one: counts.CellLimits) -> str:
+    about = _labels(one.cell.labels) or "all"
+    mark = "" if one.exact else " ?"
+    more = "  determined" if one.determined else ""
+    return (
+        f"  {visible(one.cell.file)}:{one.cell.line} {about}: "
+        f"{visible(one.cell.printed) or '(empty)'} is {_span(one.low, one.high)}{mark}{more}"
+    )
+
+
+def _labels(labels: Any) -> str:
+    return ", ".join(f"{visible(str(k))} = {visible(str(v))}" for k, v in labels.items())
+
+
+def _span(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low:,} or more"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -1,0 +1,332 @@
+"""What follows with certainty from published tables: limits of cells, people, data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from scipy.sparse import eye_array, vstack
+
+from narcissus.counts.contradiction import contradiction
+from narcissus.counts.data_sets import Steps, count_part, weight
+from narcissus.counts.intervals import (
+    InfeasibleError,
+    Polytope,
+    Solver,
+    distinct,
+    parts_of,
+    restricted,
+)
+from narcissus.counts.people import FoundPeople, search_people
+from narcissus.counts.reading import Cell
+from narcissus.counts.system import BIG, Dimension, Structure, System, build, dimensions_of
+from narcissus.errors import InputError
+from narcissus.observer import SILENT, Observer
+
+MOST_PEOPLE = 1_000  # that are listed
+FINEST = 5_000  # cells whose people are looked for
+
+
+@dataclass(frozen=True)
+class CellLimits:
+    """A published cell with the least and the most people that all tables together leave it."""
+
+    cell: Cell
+    low: int
+    high: int | None  # None: nothing limits it
+    exact: bool  # whether consistent data sets have both numbers; else the true limits are inside
+
+    @property
+    def determined(self) -> bool:
+        return self.low == self.high
+
+    @property
+    def width(self) -> float:
+        """How far its limits are apart; infinite where nothing limits it."""
+        return np.inf if self.high is None else self.high - self.low
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether its publisher meant to hide the number."""
+        return self.cell.count.kind != "exact"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return labels by dimension, then what is known."""
+        one = self.cell
+        return {
+            **one.labels, "file": one.file, "line": one.line, "column": one.column, "of": "count",
+            "printed": one.printed, "low": self.low, "high": self.high,
+            "determined": self.determined, "exact": self.exact,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """All people of a row, or all but none, are in one category: whoever is in it is known."""
+
+    file: str
+    labels: Mapping[str, str]  # of the people
+    dimension: str
+    label: str
+    people: int  # at least
+
+
+@dataclass(frozen=True)
+class TablesAudit:
+    """What follows from published tables.
+
+    Options
+    -------
+    cells: every published cell with its limits.
+    data_sets: how many data sets are consistent, as far as they were counted; None: not at all.
+    all_counted: whether there are no others.
+    people: those who are determined with all their values, up to `MOST_PEOPLE`.
+    determined_people: how many these are; None where that was not assessed.
+    disclosed: rows whose people are all in one category.
+    notes: what the numbers take as given, and what was not used.
+    """
+
+    cells: tuple[CellLimits, ...]
+    data_sets: int | None
+    all_counted: bool
+    people: tuple[Mapping[str, str | int], ...]
+    determined_people: int | None
+    disclosed: tuple[Disclosed, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def hidden(self) -> tuple[CellLimits, ...]:
+        """Cells that their publisher meant to hide."""
+        return tuple(one for one in self.cells if one.is_hidden)
+
+    @property
+    def narrowest(self) -> int | None:
+        """The least width of the limits of a hidden cell; None: there is none."""
+        width = min((one.width for one in self.hidden), default=np.inf)
+        return None if width == np.inf else int(width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``narcissus tables --json`` prints."""
+        return {
+            "grade": "proved",
+            "cells": [one.to_dict() for one in self.cells],
+            "data_sets": self.data_sets,
+            "all_counted": self.all_counted,
+            "people": [dict(one) for one in self.people],
+            "determined_people": self.determined_people,
+            "disclosed": [
+                {"file": one.file, **one.labels, "people": one.people,
+                 "is": {one.dimension: one.label}}
+                for one in self.disclosed
+            ],
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+
+def audit_tables(
+    cells: Sequence[Cell], structure: Structure | None = None, *, limit: int = 1_000,
+    seconds: float = np.inf, observer: Observer = SILENT,
+) -> TablesAudit:  # fmt: skip
+    """Derive what published tables tell with certainty, by no prior and no assumption on people.
+
+    Options
+    -------
+    cells: of all tables, from `read_published`.
+    structure: hierarchies, parts of the people, unlisted categories, the variable.
+    limit: data sets are counted up to here, 1 to 1e6.
+    seconds: of work; limits that are not shown to be reached by then are marked, and hold.
+
+    Raises `InputError` for tables that contradict each other, with a smallest set of cells that do.
+    """
+    given = structure or Structure()
+    if not cells:
+        raise InputError("there are no cells: name a table")
+    if not 1 <= limit <= 1_000_000:
+        raise InputError(f"`limit` must be from 1 to 1,000,000, got {limit}")
+    dimensions = dimensions_of(cells, given)
+    system = build(cells, dimensions, given)
+    deadline = monotonic() + seconds
+    try:
+        solved = _Solved(system, cells, deadline, observer)
+        found = None
+        if any(cell.statistics for cell in cells):
+            found = search_people(cells, dimensions, given, limit=limit)
+    except InfeasibleError:
+        raise contradiction(cells, dimensions, given) from None
+    notes = _notes(system, found, cells)
+    limits = solved.limits(bool(found and not found.all_found))
+    if found is None:
+        count, is_all = solved.count(limit)
+        people, many = solved.determined()
+    else:
+        count, is_all = len(found.data_sets), found.all_found
+        people, many = found.determined(), None
+        if is_all:
+            limits = _by_search(limits, found)
+            many = len(people)
+    return TablesAudit(
+        tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many,
+        tuple(_disclosed(limits, dimensions)), tuple(notes),
+    )  # fmt: skip
+
+
+def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> list[str]:
+    notes = [
+        "All people are taken to have one of the labels that are shown (--others declares other "
+        "ones), and tables to be printed as declared."
+    ]
+    if not system.exact:
+        notes.append(
+            "The tables are too large to cross all their dimensions: limits hold, and may be "
+            "wider than necessary."
+        )
+    places = {one.places for cell in cells for one in cell.statistics.values()}
+    if places:
+        shown = " or ".join(map(str, sorted(places)))
+        notes.append(
+            f"Means, medians and totals are taken to be rounded to {shown} decimal(s), as the most "
+            "that a table prints (--decimals declares it)."
+        )
+    if found is not None and not found.all_found:
+        notes.append(
+            f"{found.why}: limits follow from the counts alone; they hold, and may be wider than "
+            "necessary."
+        )
+    return notes
+
+
+class _Solved:
+    """A system whose parts are solved."""
+
+    def __init__(
+        self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer
+    ) -> None:
+        self.system, self.cells = system, cells
+        unknowns = len(system.sizes)
+        whole = Polytope(
+            system.matrix, system.low, system.high,
+            np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
+        )  # fmt: skip
+        self.part = whole.tightened()
+        self._parts = parts_of(self.part)
+        self.finest = system.is_whole and unknowns <= FINEST
+        singles = np.flatnonzero(system.sizes == 1) if self.finest else np.array([], np.int64)
+        self._singles = singles
+        targets: Any = system.matrix[: len(cells)]
+        if len(singles):
+            each: Any = eye_array(unknowns, dtype=np.int64, format="csr")
+            targets = vstack([targets, each[singles]], format="csr")
+        self._solve(targets.tocsr(), deadline, observer)
+
+    def _solve(self, targets: Any, deadline: float, observer: Observer) -> None:
+        part, count = self.part, len(self.cells)
+        tied = [one for one in self._parts if len(one[0])]
+        loose = np.ones(len(part.least), np.int64)  # all others have any of their values
+        loose[np.concatenate([[], *(one[1] for one in tied)]).astype(np.int64)] = 0
+        self.low = targets @ (loose * part.least)
+        self.high = np.minimum(targets @ (loose * part.most), BIG)
+        self.reached_low, self.reached_high = self.low.copy(), self.high.copy()
+        columns, work = targets.tocsc(), []
+        for rows, unknowns in tied:
+            local = columns[:, unknowns].tocsr()
+            mine = np.flatnonzero(np.diff(local.indptr))
+            work.append((rows, unknowns, local[mine], mine))
+        observer.start("Limits of cells", sum(2 * len(one[3]) for one in work))
+        for rows, unknowns, sums, mine in work:
+            local = restricted(part, rows, unknowns)
+            low = np.full(len(mine), -BIG)
+            high = np.full(len(mine), BIG)
+            # a row that still limits is in one part, with what the row itself says
+            place = {int(row): at for at, row in enumerate(rows)}
+            for at, target in enumerate(mine):
+                if target < count and int(target) in place:
+                    low[at] = local.low[place[int(target)]]
+                    high[at] = local.high[place[int(target)]]
+            solver = Solver(distinct(local), sums, low, high, deadline=deadline)
+            found = solver.settle(observer, np.flatnonzero(mine >= count).tolist())
+            self.low[mine] += found.low
+            self.high[mine] = np.minimum(self.high[mine] + found.high, BIG)
+            self.reached_low[mine] = np.minimum(self.reached_low[mine] + found.reached_low, BIG)
+            self.reached_high[mine] += found.reached_high
+        observer.finish()
+
+    def limits(self, is_partial: bool) -> list[CellLimits]:
+        """Return the limits of published cells; ``is_partial``: other rules may narrow them."""
+        found: list[CellLimits] = []
+        for at, cell in enumerate(self.cells):
+            low, high = int(self.low[at]), int(self.high[at])
+            no_end = high >= BIG // 2
+            reached = self.reached_low[at] == low and (no_end or self.reached_high[at] == high)
+            exact = bool(reached and self.system.exact and not is_partial)
+            found.append(CellLimits(cell, low, None if no_end else high, exact or low == high))
+        return found
+
+    def count(self, limit: int) -> tuple[int | None, bool]:
+        """Count data sets up to the limit, and say whether these are all.
+
+        Where cliques are crossed, each set counted stands for one data set or more; where tables
+        are, some stand for none, and nothing is counted.
+        """
+        if not self.system.exact:
+            return None, False
+        part, sizes, steps = self.part, self.system.sizes, Steps()
+        settled = part.least == part.most
+        total = weight(part.least[settled], sizes[settled])
+        is_all = self.system.is_whole
+        for rows, unknowns in self._parts:
+            if total > limit:
+                break
+            many, all_of_it = count_part(
+                restricted(part, rows, unknowns), sizes[unknowns], limit, steps
+            )
+            total *= max(many, 1)
+            is_all = is_all and all_of_it
+        is_all = is_all and total <= limit
+        return (total, True) if is_all else (max(1, min(total, limit)), False)
+
+    def determined(self) -> tuple[list[dict[str, str | int]], int | None]:
+        """List people who are determined with all their labels, and count them."""
+        if not self.finest:
+            return [], None
+        lows = self.low[len(self.cells) :]
+        people: list[dict[str, str | int]] = []
+        for at, low in zip(self._singles, lows, strict=True):
+            many = min(int(low), MOST_PEOPLE - len(people))
+            people += [{**self.system.names[at]} for _ in range(many)]
+        return people, int(lows.sum())
+
+
+def _by_search(limits: Sequence[CellLimits], found: FoundPeople) -> list[CellLimits]:
+    """Replace limits by what all data sets have."""
+    return [
+        replace(one, low=low, high=high, exact=True)
+        for one, (low, high) in zip(limits, found.limits(), strict=True)
+    ]
+
+
+def _disclosed(
+    limits: Sequence[CellLimits], dimensions: Mapping[str, Dimension]
+) -> list[Disclosed]:
+    """Find rows of a table with people in one category alone, by limits of all tables."""
+    tables: dict[tuple[str, frozenset[str], str], list[CellLimits]] = {}
+    for one in limits:
+        labels = one.cell.labels
+        for dimension in labels:
+            rest = frozenset(f"{k}={v}" for k, v in labels.items() if k != dimension)
+            tables.setdefault((one.cell.file, rest, dimension), []).append(one)
+    found: list[Disclosed] = []
+    for (file, _, dimension), row in tables.items():
+        held = [dimensions[dimension].holds[one.cell.labels[dimension]] for one in row]
+        leaves = [leaf for some in held for leaf in some.tolist()]
+        if sorted(leaves) != list(range(len(dimensions[dimension].leaves))) or len(row) < 2:
+            continue  # not all categories, or overlapping ones
+        some = [one for one in row if one.high is None or one.high > 0]
+        if len(some) == 1 and some[0].low > 0:
+            labels = {k: v for k, v in some[0].cell.labels.items() if k != dimension}
+            found.append(
+                Disclosed(file, labels, dimension, some[0].cell.labels[dimension], some[0].low)
+            )
+    return found

@@ -1,0 +1,102 @@
+"""Which published cells contradict each other: a set of which none can be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from narcissus.counts.intervals import InfeasibleError, Polytope, Solver, refuted
+from narcissus.counts.people import search_people
+from narcissus.counts.reading import Cell
+from narcissus.counts.system import BIG, Dimension, Ints, Structure, build
+from narcissus.errors import InputError
+
+SEARCHED = 300
+"""Most cells of which a smallest set is searched by search, not by linear programs."""
+
+
+def contradiction(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+) -> InputError:
+    """Return the error that names a smallest set of cells that contradict each other.
+
+    None of the set can be left out: without it, the others agree.
+    """
+    system = build(cells, dimensions, given, keep_zeros=True)
+    unknowns = len(system.sizes)
+    part = Polytope(
+        system.matrix, system.low, system.high,
+        np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
+    )  # fmt: skip
+    links = np.arange(len(cells), system.matrix.shape[0])
+    found = refuted(part)
+    if found is not None:
+        chosen = _without_needless(part, found[found < len(cells)].tolist(), links)
+    elif len(cells) > SEARCHED:
+        return InputError(
+            "the tables contradict each other: no whole numbers of people agree with all cells"
+        )
+    else:
+        chosen = _smallest(list(range(len(cells))), _search(part, cells, dimensions, given))
+    listed = "\n".join(f"  {cells[at]}" for at in chosen[:20])
+    more = f"\n  and {len(chosen) - 20} more" if len(chosen) > 20 else ""
+    return InputError(
+        f"the tables contradict each other: no numbers of people agree with these {len(chosen)} "
+        f"cells, and some would without any one of them:\n{listed}{more}\n"
+        "Correct one. Or declare how they were made: --round, --cell-key, --mark; people in none "
+        "of the labels, --others; tables of a part of the people, --within"
+    )
+
+
+def _rows(part: Polytope, rows: Ints) -> Polytope:
+    return Polytope(part.matrix[rows], part.low[rows], part.high[rows], part.least, part.most)
+
+
+def _without_needless(part: Polytope, chosen: list[int], links: Ints) -> list[int]:
+    """Leave out rows while the others are still refuted."""
+    for one in list(chosen):
+        if one not in chosen:
+            continue
+        rows = np.array([at for at in chosen if at != one] + links.tolist(), np.int64)
+        if len(rows) == len(links):
+            break
+        found = refuted(_rows(part, rows))
+        if found is not None:
+            kept = {int(rows[at]) for at in found}
+            chosen = [at for at in chosen if at in kept]
+    return chosen
+
+
+def _search(
+    part: Polytope, cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+) -> Callable[[list[int]], bool]:
+    """Return what tells whether some cells contradict each other."""
+
+    def contradicts(chosen: list[int]) -> bool:
+        some = _rows(part, np.array([*chosen, *range(len(cells), len(part.low))], np.int64))
+        try:
+            Solver(some.tightened(), some.matrix, some.low, some.high).best(0 * part.least)
+            if any(cells[at].statistics for at in chosen):
+                search_people([cells[at] for at in chosen], dimensions, given, limit=1)
+        except InfeasibleError:
+            return True
+        return False
+
+    return contradicts
+
+
+def _smallest(chosen: list[int], contradicts: Callable[[list[int]], bool]) -> list[int]:
+    """Leave out cells, many at once at first, while the others contradict each other."""
+    size = max(1, len(chosen) // 2)
+    while True:
+        at = 0
+        while at < len(chosen):
+            rest = chosen[:at] + chosen[at + size :]
+            if rest and contradicts(rest):
+                chosen = rest
+            else:
+                at += size
+        if size == 1:
+            return chosen
+        size //= 2

@@ -1,0 +1,129 @@
+"""What is declared of published tables, in words of an option or a study file."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from narcissus._files import open_text, parsing
+from narcissus.counts.marks import Rules, read_cell_key
+from narcissus.counts.reading import MOST_CELLS, Cell, Variable, read_published
+from narcissus.counts.system import Structure, Within
+from narcissus.errors import InputError, TooLargeError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publication:
+    """How tables were made and what they are about: the options of ``narcissus tables``.
+
+    Each has the name of its option and takes the same words; `rounded` is ``--round``.
+    """
+
+    below: int | None = None
+    no_zeros: bool = False
+    mark: Sequence[str] = ()
+    rounded: str | None = None
+    cell_key: Path | None = None
+    total: Sequence[str] = ()
+    across: Sequence[str] = ()
+    within: Sequence[str] = ()
+    others: Sequence[str] = ()
+    hierarchy: Sequence[str] = ()
+    variable: str | None = None
+    decimals: int | None = None
+
+    @cached_property
+    def rules(self) -> Rules:
+        """How counts were made. Raises `InputError`, which names the option."""
+        base, is_random = _rounding(self.rounded)
+        return Rules(
+            below=self.below, no_zeros=self.no_zeros, marks=dict(map(_mark, self.mark)),
+            base=base, random=is_random, totals=tuple(self.total), decimals=self.decimals,
+            key=None if self.cell_key is None else read_cell_key(self.cell_key),
+        )  # fmt: skip
+
+    @cached_property
+    def structure(self) -> Structure:
+        """What the tables are about. Raises `InputError`, which names the option."""
+        parts: dict[str, list[Within]] = {}
+        for file, part in map(_within, self.within):
+            parts.setdefault(file, []).append(part)
+        trees = [_pair(text, "--hierarchy", "DIMENSION=FILE") for text in self.hierarchy]
+        return Structure(
+            parents={name: _parents(Path(file), name) for name, file in trees},
+            others=tuple(self.others), within=parts,
+            variable=None if self.variable is None else Variable.read(self.variable),
+        )  # fmt: skip
+
+    def read(self, files: Iterable[Path]) -> list[Cell]:
+        """Read tables; raises `InputError`, for two files of one name as well."""
+        across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
+        found: dict[str, list[Cell]] = {}
+        for path in files:
+            if path.name in found:
+                raise InputError(f"two tables are named {path.name}; rename one of them")
+            found[path.name] = read_published(
+                path, self.rules, variable=self.structure.variable, across=across.get(path.name)
+            )
+            if sum(map(len, found.values())) > MOST_CELLS:
+                raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
+        return [cell for cells in found.values() for cell in cells]
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
+    one, mark, other = text.partition("=")
+    if not mark or not one.strip() or not other.strip():
+        raise InputError(f"`{option}` is {form}, got {text!r}")
+    return one.strip(), other.strip()
+
+
+def _mark(text: str) -> tuple[str, int | None]:
+    found = re.fullmatch(r"(.+)=(?:any|below:(\d{1,9}))", text, re.S)
+    if found is None:
+        raise InputError(f"`--mark` is MARK=below:N or MARK=any, got {text!r}")
+    return found[1].strip(), None if found[2] is None else int(found[2])
+
+
+def _rounding(text: str | None) -> tuple[int, bool]:
+    if text is None:
+        return 1, False
+    found = re.fullmatch(r"(random:)?([1-9]\d{0,8})", text.strip())
+    if found is None:
+        raise InputError(f"`--round` is BASE or random:BASE, such as 5 or random:3; got {text!r}")
+    return int(found[2]), found[1] is not None
+
+
+def _within(text: str) -> tuple[str, Within]:
+    found = re.fullmatch(r"(.+?):([^=!:]+?)(!?)=(.+)", text, re.S)
+    labels = [] if found is None else [one.strip() for one in found[4].split(",")]
+    if found is None or not all(labels):
+        raise InputError(
+            f"`--within` is FILE:DIMENSION=LABEL,LABEL or FILE:DIMENSION!=LABEL; got {text!r}"
+        )
+    return found[1], Within(found[2].strip(), tuple(labels), bool(found[3]))
+
+
+def _parents(path: Path, name: str) -> dict[str, str]:
+    """Read a hierarchy: two columns, the part and the whole; a header is left out."""
+    found: dict[str, str] = {}
+    with parsing(path, "a CSV file"), open_text(path, largest=2**24) as file:
+        for number, line in enumerate(csv.reader(file), 1):
+            cells = [cell.strip() for cell in line]
+            if not any(cells):
+                continue
+            if len(cells) != 2 or not all(cells):
+                raise InputError(
+                    f"{path}: line {number} must have two cells: a label of `{name}`, and the one "
+                    "that it is a part of"
+                )
+            if number == 1 and {c.casefold() for c in cells} & {"part", "child", "whole", "parent"}:
+                continue
+            if found.setdefault(cells[0], cells[1]) != cells[1]:
+                raise InputError(f"{path}: line {number}: {cells[0]} is a part of two labels")
+    if not found:
+        raise InputError(f"{path} has no rows")
+    return found

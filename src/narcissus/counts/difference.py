@@ -1,0 +1,74 @@
+"""What tables tell together that they do not tell apart: differencing, and the next release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+from narcissus.counts.audit import CellLimits, TablesAudit, audit_tables
+from narcissus.counts.marks import Meaning
+from narcissus.counts.reading import Cell
+from narcissus.counts.system import Structure
+from narcissus.errors import InputError
+
+
+def audit_next(
+    new: Sequence[Cell], earlier: Sequence[Cell], structure: Structure | None = None, **more: Any
+) -> tuple[TablesAudit, tuple[tuple[CellLimits, CellLimits], ...]]:
+    """Derive what a new publication tells together with earlier ones about the same people.
+
+    Options
+    -------
+    new, earlier: cells of the tables, from `read_published`.
+    structure, more: as in `audit_tables`.
+
+    Returns what follows from both, and the hidden cells of either side that are limited further
+    than by their side alone: before and after. Raises `InputError` as `audit_tables` does, and
+    where both sides have a table of one name.
+    """
+    given = structure or Structure()
+    if twice := {one.file for one in new} & {one.file for one in earlier}:
+        raise InputError(f"{min(twice)} is among the earlier tables too; rename one of them")
+    together = audit_tables([*earlier, *new], given, **more)
+    alone: list[CellLimits] = []
+    for side in (earlier, new):
+        files = {one.file for one in side}
+        names = {name for one in side for name in one.labels}
+        own = replace(
+            given, parents={k: v for k, v in given.parents.items() if k in names},
+            others=tuple(name for name in given.others if name in names),
+            within={k: v for k, v in given.within.items() if k in files},
+        )  # fmt: skip
+        alone += audit_tables(side, own, **more).cells
+    return together, tuple(
+        (one, both)
+        for one, both in zip(alone, together.cells, strict=True)
+        if both.is_hidden and (one.low, one.high) != (both.low, both.high)
+    )
+
+
+def differences(audit: TablesAudit, structure: Structure, below: int) -> list[CellLimits]:
+    """List groups of fewer than ``below`` people that subtracting two tables shows.
+
+    One table is about a part of the people of the other (`Structure.within`), and both have a cell
+    with the same labels. Groups that may be empty are left out.
+    """
+    found: list[CellLimits] = []
+    by_file: dict[str, dict[frozenset[tuple[str, str]], CellLimits]] = {}
+    for one in audit.cells:
+        by_file.setdefault(one.cell.file, {})[frozenset(one.cell.labels.items())] = one
+    for large, small in permutations(by_file, 2):
+        if not structure.within.get(small) or structure.within.get(large):
+            continue
+        for labels, one in by_file[large].items():
+            part = by_file[small].get(labels)
+            if part is None or part.high is None or one.high is None:
+                continue
+            low, high = one.low - part.high, one.high - part.low
+            if low > 0 and high < below:
+                cell = replace(one.cell, file=f"{large} without {small}", printed="",
+                               count=Meaning(low, high, "difference"))  # fmt: skip
+                found.append(CellLimits(cell, low, high, low == high))
+    return found

@@ -1,0 +1,344 @@
+"""The least and the most that sums of unknowns can be, each limit proved in whole numbers.
+
+Bounds are tightened row by row first; what is left falls into parts that share no unknown, and each
+part is solved by itself. HiGHS (by SciPy) proposes; it is never believed. A limit is computed from
+the proposed dual solution, rounded to fractions, in exact arithmetic: any duals prove a limit
+(Neumaier and Shcherbina 2004, section 3, with fractions in place of outward rounding). That a limit
+is reached is shown by a point of whole numbers that satisfies every row. Where the two differ, the
+part is split on an unknown (branch and bound), and each leaf is closed by such a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import block_array, csr_array, eye_array
+from scipy.sparse.csgraph import connected_components
+
+from narcissus.counts.system import BIG, Ints
+from narcissus.observer import SILENT, Observer
+
+SWEEPS = 200
+NODES = 400
+"""Most nodes of branch and bound for one limit."""
+_SCALES = (1, 60, 2520, 2**20)
+_SAFE = float(2**61)
+_NONE = BIG // 2
+"""From here on, there is no limit."""
+
+
+_linprog: Any = linprog  # its stubs know no arrays of limits
+
+
+class InfeasibleError(Exception):
+    """No whole numbers satisfy all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """Rows ``low <= matrix x <= high`` with ``least <= x <= most``, all in whole numbers."""
+
+    matrix: Any
+    low: Ints
+    high: Ints
+    least: Ints
+    most: Ints
+
+    def ends(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Return the row of each entry, what it adds at least and at most, and the rows' sums."""
+        at, plus = self.matrix.indices, self.matrix.data > 0
+        row = np.repeat(np.arange(len(self.low)), np.diff(self.matrix.indptr))
+        small = np.where(plus, self.least[at], -self.most[at])
+        large = np.where(plus, self.most[at], -self.least[at])
+        lows, highs = np.zeros_like(self.low), np.zeros_like(self.low)
+        np.add.at(lows, row, small)
+        np.add.at(highs, row, large)
+        return row, small, large, lows, highs
+
+    def holds(self, point: Ints) -> bool:
+        """Check a point exactly."""
+        sums = self.matrix @ point
+        inside = (point >= self.least) & (point <= self.most)
+        return bool(inside.all() and ((sums >= self.low) & (sums <= self.high)).all())
+
+    def tightened(self) -> Polytope:
+        """Tighten the limits of single unknowns by what rows leave them, until nothing changes.
+
+        Raises `InfeasibleError` where a row cannot be kept.
+        """
+        at, plus, part = self.matrix.indices, self.matrix.data > 0, self
+        for _ in range(SWEEPS):
+            row, small, large, lows, highs = part.ends()
+            if ((lows > self.high) | (highs < self.low)).any():
+                raise InfeasibleError
+            up = self.high[row] - (lows[row] - small)
+            down = self.low[row] - (highs[row] - large)
+            least, most = part.least.copy(), part.most.copy()
+            np.minimum.at(most, at, np.where(plus, up, -down))
+            np.maximum.at(least, at, np.where(plus, down, -up))
+            most = np.where(most > _NONE, part.most, most)
+            if (least > most).any():
+                raise InfeasibleError
+            if (most == part.most).all() and (least == part.least).all():
+                break
+            part = replace(part, least=least, most=most)
+        return part
+
+
+class _LinearProgram:
+    """A part as a linear program, whose rows are prepared once."""
+
+    def __init__(self, part: Polytope) -> None:
+        low, high, matrix = part.low, part.high, part.matrix
+        self.rows = len(low)
+        self.equal = np.flatnonzero(low == high)
+        self.above = np.flatnonzero((low < high) & (high < _NONE))
+        self.under = np.flatnonzero((low < high) & (low > -_NONE))
+        self.fixed: dict[str, Any] = {}
+        if len(self.equal):
+            self.fixed = {"A_eq": matrix[self.equal], "b_eq": high[self.equal]}
+        if len(self.above) + len(self.under):
+            signs = np.repeat([1, -1], [len(self.above), len(self.under)])
+            both = np.concatenate([self.above, self.under])
+            self.fixed["A_ub"] = matrix[both].multiply(signs[:, None]).tocsr()
+            self.fixed["b_ub"] = np.concatenate([high[self.above], -low[self.under]])
+
+    def solve(self, cost: Ints, least: Ints, most: Ints) -> tuple[Any, Any, int]:
+        """Maximise; return the point, the duals of rows, and HiGHS' status."""
+        bounds = np.column_stack([least, np.where(most > _NONE, np.inf, most)]).astype(float)
+        found = _linprog(-cost, bounds=bounds, method="highs", **self.fixed)
+        if found.status != 0:
+            return None, None, int(found.status)
+        duals = np.zeros(self.rows)
+        if len(self.equal):
+            duals[self.equal] = -found.eqlin.marginals
+        if len(self.above) + len(self.under):
+            duals[self.above] -= found.ineqlin.marginals[: len(self.above)]
+            duals[self.under] += found.ineqlin.marginals[len(self.above) :]
+        return found.x, duals, 0
+
+
+def proved_most(part: Polytope, cost: Ints, duals: Any, near: float) -> int:
+    """Return the least whole number that these duals prove no point exceeds; BIG: none.
+
+    ``near`` is about where it should be; fractions of more digits are tried where it is not.
+    """
+    best = BIG
+    for scale in _SCALES:
+        if best <= np.floor(near + 1e-6):
+            break
+        whole = np.rint(duals * scale)
+        whole = np.where((whole > 0) & (part.high > _NONE), 0, whole)
+        whole = np.where((whole < 0) & (part.low < -_NONE), 0, whole)
+        rest = cost.astype(float) * scale - part.matrix.T @ whole
+        infinite = (rest > 0) & (part.most > _NONE)
+        size = np.abs(whole) @ np.maximum(np.abs(part.high), np.abs(part.low)).clip(max=_NONE)
+        size += np.abs(rest) @ np.where(part.most > _NONE, 0, part.most).clip(1)
+        if infinite.any() or size > _SAFE or np.abs(whole).sum() > _SAFE:
+            continue
+        exact = whole.astype(np.int64)
+        over = cost * scale - part.matrix.T @ exact
+        rows = np.where(exact > 0, exact * np.where(exact > 0, part.high, 0),
+                        exact * np.where(exact < 0, part.low, 0))  # fmt: skip
+        ends = np.where(over > 0, over * np.where(over > 0, part.most, 0), over * part.least)
+        best = min(best, (int(rows.sum()) + int(ends.sum())) // scale)
+    return best
+
+
+def refuted(part: Polytope) -> Ints | None:
+    """Prove that no numbers, whole or not, satisfy all rows; return rows that show it, or None.
+
+    The rows may be missed by something that costs 1 a unit: a proof that this costs more than 0.
+    """
+    rows, unknowns = part.matrix.shape
+    slack = eye_array(rows, dtype=np.int64, format="csr")
+    matrix: Any = block_array([[part.matrix, slack, -slack]], format="csr")
+    most = np.concatenate([part.most, np.full(2 * rows, BIG)])
+    least = np.concatenate([part.least, np.zeros(2 * rows, np.int64)])
+    loose = Polytope(matrix, part.low, part.high, least, most)
+    cost = np.concatenate([np.zeros(unknowns, np.int64), np.full(2 * rows, -1)])
+    point, duals, status = _LinearProgram(loose).solve(cost, least, most)
+    if status != 0 or proved_most(loose, cost, duals, float(cost @ point)) >= 0:
+        return None
+    return np.flatnonzero(np.abs(duals) > 1e-9)  # no other is in the proof: it rounds to 0
+
+
+@dataclass(eq=False)
+class SumLimits:
+    """What is known of some sums: proved limits, and what points of whole numbers reach."""
+
+    low: Ints
+    high: Ints
+    reached_low: Ints
+    reached_high: Ints
+
+
+class Solver:
+    """One part: its sums' limits, by points and proofs that all sums share."""
+
+    def __init__(
+        self, part: Polytope, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf
+    ) -> None:
+        self.part, self.sums, self.deadline = part, sums, deadline
+        self.program = _LinearProgram(part)
+        count = sums.shape[0]
+        self.found = SumLimits(
+            np.maximum(sums @ part.least, low), np.minimum(sums @ part.most, high),
+            np.full(count, BIG), np.full(count, -1),
+        )  # fmt: skip
+
+    def meet(self, point: Ints) -> None:
+        """Take note of what a point reaches."""
+        values = self.sums @ point
+        np.minimum(self.found.reached_low, values, out=self.found.reached_low)
+        np.maximum(self.found.reached_high, values, out=self.found.reached_high)
+
+    def best(self, cost: Ints, nodes: int = NODES) -> int:
+        """Return a proved limit of ``cost`` from above; points on the way are met.
+
+        Raises `InfeasibleError` where no whole numbers satisfy the part.
+        """
+        best = closed = -BIG  # the largest that a point has, and of what is proved of closed nodes
+        waiting = [(self.part.least, self.part.most, BIG)]
+        while waiting:
+            least, most, limit = waiting.pop()
+            if limit <= best:
+                continue
+            if nodes <= 0 or monotonic() > self.deadline:
+                return max([best, closed, limit, *(one[2] for one in waiting)])
+            nodes -= 1
+            try:
+                limit, value, halves = self._node(cost, least, most, limit)
+            except InfeasibleError:
+                continue
+            best = max(best, value)
+            if limit <= best or not halves:
+                closed = max(closed, limit)
+            else:
+                waiting += [(*half, limit) for half in halves]
+        if best == closed == -BIG:
+            raise InfeasibleError
+        return max(best, closed)
+
+    def _node(
+        self, cost: Ints, least: Ints, most: Ints, limit: int
+    ) -> tuple[int, int, list[tuple[Ints, Ints]]]:
+        """Return a proved limit, what a point has (-BIG: none was found), and halves."""
+        part = replace(self.part, least=least, most=most).tightened()
+        point, duals, status = self.program.solve(cost, part.least, part.most)
+        if status == 2 and refuted(part) is not None:
+            raise InfeasibleError
+        if status != 0:  # there is no limit, or nothing is proved of the whole node
+            return (BIG, -BIG, []) if status == 3 else (limit, -BIG, _halves(part, part.least))
+        limit = min(limit, proved_most(part, cost, duals, float(cost @ point)))
+        whole = np.rint(point).astype(np.int64)
+        if not part.holds(whole):
+            return limit, -BIG, _halves(part, point)
+        self.meet(whole)
+        return limit, int(cost @ whole), _halves(part, point)
+
+    def settle(self, observer: Observer = SILENT, only_low: Sequence[int] = ()) -> SumLimits:
+        """Find the limits of all sums; of those in ``only_low`` the lower one."""
+        wanted_high = np.ones(self.sums.shape[0], bool)
+        wanted_high[list(only_low)] = False
+        for sign in (1, -1):
+            self._together(sign, wanted_high)
+        found = self.found
+        for sign in (1, -1):
+            for at in range(self.sums.shape[0]):
+                observer.advance()
+                if monotonic() > self.deadline or not self._is_open(sign, wanted_high)[at]:
+                    continue
+                cost = sign * self.sums[[at]].toarray().ravel()
+                limit = self.best(cost)
+                if sign > 0:
+                    found.high[at] = min(found.high[at], limit)
+                else:
+                    found.low[at] = max(found.low[at], -limit)
+        return found
+
+    def _is_open(self, sign: int, wanted_high: Any) -> Any:
+        found = self.found
+        if sign > 0:
+            return wanted_high & (found.reached_high < found.high)
+        return found.reached_low > found.low
+
+    def _together(self, sign: int, wanted_high: Any) -> None:
+        """Look for points that reach many limits at once, while that settles some."""
+        while monotonic() < self.deadline:
+            before = self._is_open(sign, wanted_high)
+            if not before.any():
+                return
+            cost = sign * np.asarray(self.sums[np.flatnonzero(before)].sum(axis=0)).ravel()
+            if (cost > 0).any() and (self.part.most[cost > 0] > _NONE).any():
+                cost = np.where(self.part.most > _NONE, 0, cost)
+            self.best(cost.astype(np.int64), nodes=40)
+            after = self._is_open(sign, wanted_high)
+            if before.sum() - after.sum() < max(2, 0.02 * before.sum()):
+                return
+
+
+def _halves(part: Polytope, point: Any) -> list[tuple[Ints, Ints]]:
+    """Split the unknown that is the least whole at the point, else the widest; none: all fixed."""
+    away = np.abs(point - np.rint(point))
+    width = part.most - part.least
+    at = int(away.argmax()) if away.max() > 1e-6 else int(width.argmax())
+    if not width[at]:
+        return []
+    cut = max(int(np.floor(min(point[at], part.most[at] - 1))), int(part.least[at]))
+    lower, upper = part.most.copy(), part.least.copy()
+    lower[at], upper[at] = cut, cut + 1
+    return [(part.least, lower), (upper, part.most)]
+
+
+def parts_of(part: Polytope) -> list[tuple[Any, Any]]:
+    """Return rows that still limit (maybe none) and unknowns, of the parts that share none."""
+    free = part.least < part.most
+    row, _, _, lows, highs = part.ends()
+    at = part.matrix.indices
+    limits = (lows < part.low) | (highs > part.high)
+    kept = limits[row] & free[at]
+    rows, unknowns = part.matrix.shape
+    graph = csr_array(
+        (np.ones(kept.sum(), np.int8), (row[kept], rows + at[kept])),
+        shape=(rows + unknowns, rows + unknowns),
+    )
+    _, labels = connected_components(graph, directed=False)
+    found: dict[int, tuple[list[int], list[int]]] = {}
+    for one in np.flatnonzero(free):
+        found.setdefault(int(labels[rows + one]), ([], []))[1].append(int(one))
+    for one in np.flatnonzero(limits):
+        if (label := int(labels[one])) in found:
+            found[label][0].append(int(one))
+    return [(np.array(a, np.int64), np.array(b, np.int64)) for a, b in found.values()]
+
+
+def distinct(part: Polytope) -> Polytope:
+    """Make one row of those with the same unknowns, with all their limits."""
+    part.matrix.sort_indices()
+    first: dict[bytes, int] = {}
+    low, high = part.low.copy(), part.high.copy()
+    for at in range(len(low)):
+        some = slice(part.matrix.indptr[at], part.matrix.indptr[at + 1])
+        key = part.matrix.indices[some].tobytes() + part.matrix.data[some].tobytes()
+        if (one := first.setdefault(key, at)) != at:
+            low[one], high[one] = max(low[one], low[at]), min(high[one], high[at])
+    rows = np.fromiter(first.values(), np.int64)
+    return replace(part, matrix=part.matrix[rows], low=low[rows], high=high[rows])
+
+
+def restricted(part: Polytope, rows: Ints, unknowns: Ints) -> Polytope:
+    """Return some rows of some unknowns, the others fixed at their lower limit."""
+    matrix = part.matrix[rows][:, unknowns].tocsr()
+    known = part.matrix[rows] @ part.least - matrix @ part.least[unknowns]
+    return Polytope(
+        matrix,
+        np.where(part.low[rows] > -_NONE, part.low[rows] - known, -BIG),
+        np.where(part.high[rows] < _NONE, part.high[rows] - known, BIG),
+        part.least[unknowns], part.most[unknowns],
+    )  # fmt: skip

@@ -1,0 +1,317 @@
+"""Files of published tables, long and wide, as cells that say what they tell and where they stand.
+
+Long: a column for each dimension, a column ``count`` and, where published, ``mean``, ``median`` and
+``total`` of the named variable; a mark such as ``*`` or ``Total`` stands for a margin. Wide: labels
+of rows first, then a column for each label of one more dimension. A row that is missing tells
+nothing. Notes below a table are left out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from narcissus._files import WESTERN, open_text, parsing
+from narcissus._visible import visible
+from narcissus.counts.marks import Meaning, Rules, decimals, label_of, read_number
+from narcissus.errors import InputError, TooLargeError
+from narcissus.tables.formats import is_sheet, sheet_as_text
+from narcissus.tables.heads import SAMPLE, find_head
+
+MOST_CELLS = 1_000_000
+LARGEST = 2**26
+"""Most bytes of a file of tables (64 MiB)."""
+COUNTS = {"count", "n", "freq", "frequency", "counts"}
+MARKS = ",;\t|"
+_STATISTIC = re.compile(r"(mean|average|median|total|sum)(?:[ _](?:of )?(.+))?")
+RESERVED = {"file", "line", "column", "of", "printed", "low", "high", "determined", "exact"}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of whole numbers that statistics are about, with its range."""
+
+    name: str
+    low: int
+    high: int
+
+    @classmethod
+    def read(cls, text: str) -> Variable:
+        """Read ``NAME=LOW:HIGH``."""
+        found = re.fullmatch(r"\s*([^=]+?)\s*=\s*(-?\d{1,9})\s*:\s*(-?\d{1,9})\s*", text)
+        if found is None or int(found[2]) > int(found[3]):
+            raise InputError(
+                f"a variable is NAME=LOW:HIGH with whole numbers, such as age=0:125; got {text!r}"
+            )
+        return cls(found[1], int(found[2]), int(found[3]))
+
+    def is_named(self, name: str) -> bool:
+        """Check whether a dimension has its name."""
+        return name.casefold() == self.name.casefold()
+
+    def span(self, label: str) -> tuple[int, int] | None:
+        """Read a label as a range of the variable: ``18``, ``0-17``, ``<5``, ``64+``."""
+        plain = label.casefold().replace("\u2013", "-").removesuffix(" years").strip()
+        number = r"(-?\d{1,9})"
+        forms = (
+            (rf"{number}", lambda a: (a, a)),
+            (rf"{number}\s*(?:-|to|:)\s*{number}", lambda a, b: (a, b)),
+            (rf"(?:<|under|below)\s*{number}", lambda a: (self.low, a - 1)),
+            (rf"(?:<=|\u2264|up to)\s*{number}", lambda a: (self.low, a)),
+            (rf"(?:>|over|above)\s*{number}", lambda a: (a + 1, self.high)),
+            (rf"(?:>=|\u2265|from)\s*{number}", lambda a: (a, self.high)),
+            (rf"{number}\s*(?:\+|and over|or over|or more|and older)", lambda a: (a, self.high)),
+        )
+        for form, make in forms:
+            if found := re.fullmatch(form, plain):
+                low, high = make(*map(int, found.groups()))
+                low, high = max(low, self.low), min(high, self.high)
+                return (low, high) if low <= high else None
+        return None
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A published mean, median or total: its number, and its decimals before rounding."""
+
+    value: Fraction
+    places: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A published cell: whom it is about, and what it tells of their number."""
+
+    file: str
+    line: int
+    column: str
+    printed: str
+    labels: Mapping[str, str]  # of its dimensions; a margin has none
+    count: Meaning
+    statistics: Mapping[str, Statistic] = field(default_factory=dict[str, Statistic])
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}: line {self.line}, column {visible(self.column)}"
+
+    def __str__(self) -> str:
+        about = ", ".join(f"{visible(k)} = {visible(v)}" for k, v in self.labels.items())
+        shown = " ".join([self.printed or "(empty)"] + [
+            f"{name} {float(found.value):g}" for name, found in self.statistics.items()
+        ])  # fmt: skip
+        return f"{self.place}: {about or 'all'}: {visible(shown)}"
+
+
+def read_published(
+    path: Path, rules: Rules, *, variable: Variable | None = None, across: str | None = None
+) -> list[Cell]:
+    """Read the cells of a published table from a CSV or Excel file.
+
+    ``across`` names the dimension whose labels are the columns of a wide table. Raises `InputError`
+    with file, line and column.
+    """
+    name = path.name
+    text = _text(path)
+    lines = text.splitlines()
+    # titles and notes are lines of one cell
+    wide = [line if any(mark in line for mark in MARKS) else "" for line in lines[:SAMPLE]]
+    head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
+    header = [label_of(cell) for cell in head.names]
+    across = across or _above(lines[: head.first], head.delimiter)
+    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header)))
+    if not rows:
+        raise InputError(f"{path} has no rows below its header")
+    if len(rows) * len(header) > MOST_CELLS:
+        raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
+    roles = _roles(header, variable)
+    if roles is None:
+        cells = list(_wide(name, header, rows, rules, across))
+    else:
+        cells = list(_long(name, header, roles, rows, rules))
+    _require_single(cells)
+    return cells
+
+
+def _text(path: Path) -> str:
+    if is_sheet(path):
+        return sheet_as_text(path, [], LARGEST).read().decode()
+    with parsing(path, "a text table"), open_text(path, largest=LARGEST, errors=WESTERN) as file:
+        return file.read()
+
+
+def _above(lines: Sequence[str], delimiter: str) -> str | None:
+    """Return the only text of the line above the header, if it stands beside the first column."""
+    cells = [cell.strip() for cell in next(csv.reader(lines[-1:], delimiter=delimiter), [])]
+    filled = [cell for cell in cells if cell]
+    return filled[0] if len(filled) == 1 and not cells[0] else None
+
+
+def _rows(
+    path: str, text: str, delimiter: str, skipped: int, width: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with their line; notes below the last row are left out."""
+    waiting: list[tuple[int, list[str]]] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if reader.line_num <= skipped or not any(cells):
+                continue
+            is_note = width > 1 and sum(map(bool, cells)) == 1 and bool(cells[0])
+            if is_note:
+                waiting.append((reader.line_num, cells))
+                continue
+            if len(cells) < width or any(cells[width:]):
+                raise InputError(
+                    f"{path}: line {reader.line_num} has {len(cells)} cells, the header {width}"
+                )
+            if waiting:
+                line, note = waiting[0]
+                raise InputError(
+                    f"{path}: line {line} has the text {visible(note[0])!r} alone, and rows "
+                    "follow: write a section's heading into a column of its own"
+                )
+            yield reader.line_num, cells[:width]
+    except csv.Error as error:
+        raise InputError(f"{path}: line {reader.line_num}: {error}") from error
+
+
+def _roles(header: Sequence[str], variable: Variable | None) -> dict[int, str] | None:
+    """Return which columns hold counts and statistics; None: the table is wide.
+
+    Raises `InputError` for a statistic of another variable than the declared one.
+    """
+    found: dict[int, str] = {}
+    for at, name in enumerate(header):
+        low = name.casefold()
+        match = _STATISTIC.fullmatch(low)
+        if low in COUNTS:
+            found[at] = "count"
+        elif match is not None:
+            role = {"average": "mean", "sum": "total"}.get(match[1], match[1])
+            about = match[2]
+            if about is None or (variable is not None and about == variable.name.casefold()):
+                found[at] = role
+    if "count" not in found.values():
+        return None
+    roles = list(found.values())
+    if twice := next((role for role in roles if roles.count(role) > 1), None):
+        raise InputError(f"two columns of the table hold the {twice}; leave one out")
+    if variable is None and len(roles) > 1:
+        role = next(role for role in roles if role != "count")
+        raise InputError(f"the column {role} is about a variable: declare it, --variable age=0:125")
+    return found
+
+
+def _long(
+    name: str, header: Sequence[str], roles: Mapping[int, str],
+    rows: Sequence[tuple[int, list[str]]], rules: Rules,
+) -> Iterator[Cell]:  # fmt: skip
+    """Yield the cells of a long table."""
+    dimensions = {at: text for at, text in enumerate(header) if at not in roles}
+    _require_names(name, [*dimensions.values()])
+    where = {role: at for at, role in roles.items()}
+    printed = [
+        cells[at] for _, cells in rows for role, at in where.items()
+        if role != "count" and read_number(cells[at]) is not None
+    ]  # fmt: skip
+    places = max(map(decimals, printed), default=0) if rules.decimals is None else rules.decimals
+    for line, cells in rows:
+        labels = {}
+        for at, dimension in dimensions.items():
+            label = label_of(cells[at])
+            if not label:
+                raise InputError(
+                    f"{name}: line {line}, column {visible(dimension)} is empty: write * for a "
+                    "margin"
+                )
+            if not rules.is_total(label):
+                labels[dimension] = label
+        at = where["count"]
+        count = rules.count(cells[at], f"{name}: line {line}, column {header[at]}")
+        statistics = {}
+        for role, column in where.items():
+            if role != "count" and rules.suppressed(cells[column]) is None:
+                number = read_number(cells[column])
+                if number is None:
+                    raise InputError(
+                        f"{name}: line {line}, column {header[column]}: {cells[column]!r} is no "
+                        "number, and no known mark of suppression; declare it with --mark"
+                    )
+                statistics[role] = Statistic(number, places)
+        yield Cell(name, line, header[at], cells[at], labels, count, statistics)
+
+
+def _wide(
+    name: str, header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules,
+    across: str | None,
+) -> Iterator[Cell]:  # fmt: skip
+    """Yield the cells of a wide table."""
+
+    def holds_values(at: int) -> bool:
+        return all(rules.suppressed(c[at]) or read_number(c[at]) is not None or
+                   re.match(r"<\s*\d|\d+\s*[-\u2013]", c[at]) for _, c in rows)  # fmt: skip
+
+    first = len(header)
+    while first > 1 and holds_values(first - 1):
+        first -= 1
+    if first == len(header):
+        raise InputError(
+            f"{name} has no column `count`, and its last column {visible(header[-1])} is not one "
+            "of numbers: a long table has a column `count`, a wide one has labels and then numbers"
+        )
+    rowwise, labels = list(header[:first]), list(header[first:])
+    corner, _, beside = rowwise[-1].partition("\\")
+    if beside.strip():
+        rowwise[-1], across = corner.strip(), across or beside.strip()
+    first_words = {label.partition(" ")[0] for label in labels}
+    if across is None and len(first_words) == 1 and all(" " in label for label in labels):
+        across, labels = first_words.pop(), [label.partition(" ")[2].strip() for label in labels]
+    if across is None and not all(map(rules.is_total, labels)):
+        raise InputError(
+            f"{name}: which dimension has the labels {', '.join(map(visible, labels[:4]))}? Name "
+            f"it with --across {name}=NAME, or write a column `count` if the table is long"
+        )
+    _require_names(name, [*rowwise, *([across] if across else [])])
+    for line, cells in rows:
+        own = {
+            dimension: label_of(cells[at])
+            for at, dimension in enumerate(rowwise)
+            if not rules.is_total(label_of(cells[at]))
+        }
+        if missing := next((dimension for dimension, label in own.items() if not label), None):
+            raise InputError(f"{name}: line {line}, column {visible(missing)} is empty")
+        for at, label in enumerate(labels, first):
+            place = f"{name}: line {line}, column {visible(header[at])}"
+            more = {} if across is None or rules.is_total(label) else {across: label}
+            count = rules.count(cells[at], place)
+            yield Cell(name, line, header[at], cells[at], own | more, count)
+
+
+def _require_names(name: str, found: Sequence[str]) -> None:
+    for dimension in found:
+        if not dimension:
+            raise InputError(f"{name} has a column without a name: name its dimension")
+        if dimension in RESERVED:
+            raise InputError(f"{name}: rename the dimension `{dimension}`: the name is ours")
+        if found.count(dimension) > 1:
+            raise InputError(f"{name} has two columns of the dimension {visible(dimension)}")
+
+
+def _require_single(cells: Sequence[Cell]) -> None:
+    """Refuse two cells of one table about the same people."""
+    seen: dict[frozenset[tuple[str, str]], Cell] = {}
+    for cell in cells:
+        key = frozenset(cell.labels.items())
+        if (other := seen.setdefault(key, cell)) is not cell:
+            about = ", ".join(f"{k} = {v}" for k, v in cell.labels.items()) or "all"
+            raise InputError(
+                f"{cell.file} has two cells for {visible(about)}: line {other.line}, column "
+                f"{visible(other.column)}, and line {cell.line}, column {visible(cell.column)}; "
+                "leave one out"
+            )

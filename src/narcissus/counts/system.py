@@ -1,0 +1,369 @@
+"""All published tables as one system of sums over the finest cells that they tell apart.
+
+The unknowns are the numbers of people in cells of dimensions crossed with each other, whole and not
+negative; each published cell limits a sum of them. Crossing all dimensions is exact. Where that is
+too large, the dimensions that a table joins are completed to a chordal graph, and its cliques are
+crossed: cliques that agree where they meet extend to all dimensions, in whole numbers too, since
+such a graph has a junction tree (Lauritzen 1996). Where that is
+too large as well, each table is crossed by itself, and tables agree where they meet: every limit
+still holds, but may be wider than necessary (`System.exact` is false).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import combinations
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from narcissus._validation import did_you_mean
+from narcissus._visible import visible
+from narcissus.counts.reading import Cell, Variable
+from narcissus.errors import InputError, TooLargeError
+
+Ints = NDArray[np.int64]
+BIG = 1 << 40
+"""Stands for no limit; every count that is read is far below it."""
+CROSSED = 5_000
+"""Most finest cells of all dimensions crossed."""
+IN_CLIQUES = 60_000
+"""Most cells of all cliques together; of tables by themselves, `MOST`."""
+MOST = 2_000_000
+OTHER = "(other)"
+
+
+@dataclass(frozen=True)
+class Within:
+    """A part of all people that a table is about: some labels of a dimension, or all but these."""
+
+    dimension: str
+    labels: tuple[str, ...]
+    is_but: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Structure:
+    """What is declared of dimensions.
+
+    Options
+    -------
+    parents: of a dimension, the group that each label is a part of (a hierarchy).
+    others: dimensions with people in none of the labels that are shown.
+    within: of a file, the part of all people that it is about.
+    variable: a dimension of this name has ranges of the variable as labels.
+    """
+
+    parents: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    others: tuple[str, ...] = ()
+    within: Mapping[str, Sequence[Within]] = field(default_factory=dict[str, Sequence[Within]])
+    variable: Variable | None = None
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A dimension: its finest labels, and which of them each label holds."""
+
+    name: str
+    leaves: tuple[str, ...]
+    holds: Mapping[str, Ints]
+
+
+def dimensions_of(cells: Sequence[Cell], given: Structure) -> dict[str, Dimension]:
+    """Collect the dimensions of all tables, sorted by name.
+
+    Raises `InputError` for what is declared of unknown labels or dimensions, a hierarchy in a
+    circle, and tables that share a dimension and none of its labels.
+    """
+    shown: dict[str, dict[str, set[str]]] = {}
+    variable = given.variable
+    for cell in cells:
+        for name, label in cell.labels.items():
+            shown.setdefault(name, {}).setdefault(cell.file, set()).add(label)
+            if variable is not None and variable.is_named(name) and variable.span(label) is None:
+                raise InputError(
+                    f"{cell.place}: {label!r} is no range of `{name}` from {variable.low} to "
+                    f"{variable.high}: write 18, 0-17, <5 or 64+"
+                )
+    _require_known({cell.file for cell in cells}, shown, given)
+    hidden = {p.dimension for parts in given.within.values() for p in parts} - set(shown)
+    found = {name: _dimension(name, by_file, given) for name, by_file in shown.items()}
+    for name in hidden:
+        parts = [p for each in given.within.values() for p in each if p.dimension == name]
+        labels = sorted({label for part in parts for label in part.labels})
+        places = {label: np.array([at]) for at, label in enumerate(labels)}
+        found[name] = Dimension(name, (*labels, OTHER), places)
+    return dict(sorted(found.items()))
+
+
+def _require_known(
+    files: set[str], shown: Mapping[str, Mapping[str, set[str]]], given: Structure
+) -> None:
+    """Refuse what is declared of a table, a dimension or a label that is not there."""
+    for file, parts in given.within.items():
+        if file not in files:
+            raise InputError(f"no table is named {file}{did_you_mean(file, files)}")
+        for part in parts:
+            if known := shown.get(part.dimension):
+                labels = set[str]().union(*known.values()) | set(given.parents.get(
+                    part.dimension, {}
+                ).values())  # fmt: skip
+                for label in part.labels:
+                    if label not in labels:
+                        raise InputError(
+                            f"{file} is declared to be about {part.dimension} = {label}, which no "
+                            f"table shows{did_you_mean(label, labels)}"
+                        )
+    for name in [*given.parents, *given.others]:
+        if name not in shown:
+            raise InputError(f"no table has the dimension `{name}`{did_you_mean(name, shown)}")
+
+
+def _dimension(name: str, by_file: Mapping[str, set[str]], given: Structure) -> Dimension:
+    labels = sorted(set[str]().union(*by_file.values()))
+    variable = given.variable
+    if variable is not None and variable.is_named(name):
+        return _ranges(name, by_file, variable, is_open=name in given.others)
+    parents = given.parents.get(name, {})
+    groups = set(parents.values())
+    leaves = sorted((set(labels) | set(parents)) - groups)
+    if name in given.others:
+        leaves.append(OTHER)
+    members: dict[str, list[int]] = {}
+    for at, leaf in enumerate(leaves):
+        label, seen = leaf, set[str]()
+        while label is not None:
+            if label in seen:
+                raise InputError(f"the hierarchy of `{name}` runs in a circle at {label}")
+            seen.add(label)
+            members.setdefault(label, []).append(at)
+            label = parents.get(label)
+    if lost := next((label for label in groups if label not in members), None):
+        raise InputError(f"the hierarchy of `{name}` runs in a circle at {lost}")
+    holds = {label: np.array(sorted(found)) for label, found in members.items()}
+    each = [(file, set().union(*(holds[one].tolist() for one in found)), found)
+            for file, found in by_file.items()]  # fmt: skip
+    for (file, own, some), (other, theirs, more) in combinations(each, 2):
+        if not own & theirs:
+            raise InputError(
+                f"{file} and {other} share no label of `{visible(name)}`: "
+                f"{', '.join(sorted(some)[:3])} and {', '.join(sorted(more)[:3])}; name them "
+                f"alike, or declare which are parts of which: --hierarchy {name}=FILE"
+            )
+    return Dimension(name, tuple(leaves), holds)
+
+
+def _ranges(
+    name: str, by_file: Mapping[str, set[str]], variable: Variable, *, is_open: bool
+) -> Dimension:
+    """Make leaves of ranges: the parts that the ends of all tables cut the variable into.
+
+    Raises `InputError` for two ranges of one table that overlap, of which none holds the other.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for file, labels in by_file.items():
+        own = {label: span for label in sorted(labels) if (span := variable.span(label))}
+        spans |= own
+        for (one, (a, b)), (other, (c, d)) in combinations(own.items(), 2):
+            if a < c <= b < d or c < a <= d < b:
+                raise InputError(
+                    f"{file}: the ranges {one} and {other} of `{name}` overlap, and none holds the "
+                    "other; mend one, or put them into tables of their own"
+                )
+    cuts = sorted({variable.low, *(a for a, _ in spans.values()), *(b + 1 for _, b in
+                   spans.values())} - {variable.high + 1})  # fmt: skip
+    ends = [cut - 1 for cut in cuts[1:]] + [variable.high]
+    leaves = [f"{a}-{b}" if a < b else f"{a}" for a, b in zip(cuts, ends, strict=True)]
+    holds = {
+        label: np.array([at for at, cut in enumerate(cuts) if a <= cut <= b])
+        for label, (a, b) in spans.items()
+    }
+    return Dimension(name, (*leaves, *([OTHER] if is_open else [])), holds)
+
+
+def selection(cell: Cell, dimensions: Mapping[str, Dimension], given: Structure) -> dict[str, Ints]:
+    """Return which leaves of which dimensions a cell is about; a dimension left out: of all."""
+    found: dict[str, Ints] = {
+        name: dimensions[name].holds[label] for name, label in cell.labels.items()
+    }
+    for part in given.within.get(cell.file, ()):
+        dimension = dimensions[part.dimension]
+        held = reduce(np.union1d, (dimension.holds[label] for label in part.labels))
+        everything = found.get(part.dimension, np.arange(len(dimension.leaves)))
+        keep = np.setdiff1d if part.is_but else np.intersect1d
+        found[part.dimension] = keep(everything, held)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Limits of sums: row i is about published cell i, rows beyond these link blocks."""
+
+    matrix: Any  # csr_array of int64, shape (rows, unknowns)
+    low: Ints
+    high: Ints  # BIG: no limit
+    sizes: Ints  # of unknowns: how many finest cells are one, since no table tells them apart
+    names: list[
+        dict[str, str | int]
+    ]  # of unknowns: labels of all dimensions, of the first such cell
+    exact: bool  # whether limits of this system are those of all dimensions crossed
+    is_whole: bool  # whether all dimensions are crossed
+
+
+def build(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure,
+    *, keep_zeros: bool = False,
+) -> System:  # fmt: skip
+    """Build the system of all cells; ``keep_zeros`` keeps unknowns that a published 0 settles."""
+    chosen = [selection(cell, dimensions, given) for cell in cells]
+    low = np.array([cell.count.low for cell in cells], dtype=np.int64)
+    high = np.array(
+        [BIG if cell.count.high is None else cell.count.high for cell in cells], dtype=np.int64
+    )
+    zeros = np.zeros(len(cells), bool) if keep_zeros else high == 0
+    used = [frozenset(one) for one in chosen]
+    blocks, exact = _blocks(used, chosen, zeros, dimensions)
+    crossed = [_Crossed(block, dimensions, used, chosen, zeros) for block in blocks]
+    rows: list[Ints] = []
+    begin = np.cumsum([0, *(one.count for one in crossed)])
+    for about, one in zip(used, chosen, strict=True):
+        at = next(i for i, block in enumerate(blocks) if about <= set(block))
+        rows.append(begin[at] + crossed[at].select(one))
+    known = {
+        frozenset((name, int(leaves[0])) for name, leaves in one.items()): int(low[at])
+        for at, one in enumerate(chosen)
+        if low[at] == high[at] and all(len(leaves) == 1 for leaves in one.values())
+    }
+    signs = [np.ones(len(row), np.int64) for row in rows]
+    values: list[int] = []
+    for plus, minus, value in _links(blocks, crossed, begin, dimensions, known):
+        rows.append(np.concatenate([plus, minus]))
+        signs.append(np.repeat([1, -1], [len(plus), len(minus)]))
+        values.append(value)
+    matrix = csr_array(
+        (np.concatenate(signs), np.concatenate(rows), np.cumsum([0, *map(len, rows)])),
+        shape=(len(rows), int(begin[-1])), dtype=np.int64,
+    )  # fmt: skip
+    linked = np.array(values, np.int64)
+    matrix, sizes, kept = _merged(matrix)
+    block = (np.searchsorted(begin, kept, "right") - 1).tolist()
+    return System(
+        matrix, np.concatenate([low, linked]), np.concatenate([high, linked]), sizes,
+        [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
+        exact, len(blocks) == 1,
+    )  # fmt: skip
+
+
+class _Crossed:
+    """Some dimensions crossed, without the cells that a published 0 settles."""
+
+    def __init__(
+        self, block: Sequence[str], dimensions: Mapping[str, Dimension],
+        used: Sequence[frozenset[str]], chosen: Sequence[Mapping[str, Ints]], zeros: Any,
+    ) -> None:  # fmt: skip
+        self._each = [dimensions[name] for name in block]
+        shape = tuple(len(one.leaves) for one in self._each)
+        alive = np.ones(shape, bool)
+        for at in np.flatnonzero(zeros).tolist():
+            if used[at] <= set(block):
+                alive[self._mesh(chosen[at])] = False
+        self.count = int(alive.sum())
+        self._ids = np.where(alive, np.cumsum(alive).reshape(shape) - 1, -1)
+        self._places = np.argwhere(alive)
+
+    def _mesh(self, chosen: Mapping[str, Ints]) -> Any:
+        return np.ix_(*(chosen.get(d.name, np.arange(len(d.leaves))) for d in self._each))
+
+    def select(self, chosen: Mapping[str, Ints]) -> Ints:
+        """Return the numbers of the cells in some leaves."""
+        found = self._ids[self._mesh(chosen)].ravel()
+        return found[found >= 0]
+
+    def labels(self, at: int) -> dict[str, str | int]:
+        return {d.name: d.leaves[k] for d, k in zip(self._each, self._places[at], strict=True)}
+
+
+def _blocks(
+    used: Sequence[frozenset[str]], chosen: Sequence[Mapping[str, Ints]], zeros: Any,
+    dimensions: Mapping[str, Dimension],
+) -> tuple[list[list[str]], bool]:  # fmt: skip
+    """Choose which dimensions are crossed with which, and whether that is exact."""
+    joined = {frozenset(one) for one in used}
+    # what is part of a larger one is in it
+    joined = {one for one in joined if not any(one < other for other in joined)}
+    cliques = _cliques(set(dimensions), joined)
+    ways = [([sorted(dimensions)], True, CROSSED), (cliques, True, IN_CLIQUES),
+            (sorted(map(sorted, joined)), False, MOST)]  # fmt: skip
+    for blocks, exact, most in ways:
+        is_small = (
+            sum(prod(len(dimensions[n].leaves) for n in block) for block in blocks) <= 8 * most
+        )
+        if is_small and max(map(len, blocks), default=0) <= 32:  # more axes no array has
+            counts = [_Crossed(block, dimensions, used, chosen, zeros).count for block in blocks]
+            if sum(counts) <= most:
+                return blocks, exact or len(blocks) == 1
+    raise TooLargeError(f"the tables cross more than {MOST:,} cells: take fewer of them together")
+
+
+def _cliques(names: set[str], joined: set[frozenset[str]]) -> list[list[str]]:
+    """Return the cliques of the dimensions' graph, completed by eliminating least fill first."""
+    near = {name: set[str]().union(*(one for one in joined if name in one)) - {name} for name in
+            names}  # fmt: skip
+    found: list[set[str]] = []
+
+    def fill(name: str) -> tuple[int, str]:
+        missing = sum(b not in near[a] for a, b in combinations(sorted(near[name]), 2))
+        return missing, name
+
+    while near:
+        name = min(near, key=fill)
+        around = near.pop(name)
+        for one in around:
+            near[one] = (near[one] | around) - {one, name}
+        if not any({name, *around} <= other for other in found):
+            found.append({name, *around})
+    return sorted(map(sorted, found))
+
+
+def _links(
+    blocks: Sequence[Sequence[str]], crossed: Sequence[_Crossed], begin: Ints,
+    dimensions: Mapping[str, Dimension], known: Mapping[frozenset[tuple[str, int]], int],
+) -> Iterable[tuple[Ints, Ints, int]]:  # fmt: skip
+    """Yield two sets of unknowns whose sums differ by a number: blocks agree where they meet.
+
+    Where the sum is published, every block has it, and the second set is empty.
+    """
+    none = np.array([], np.int64)
+    shared = {frozenset(a) & frozenset(b) for a, b in combinations(blocks, 2)}
+    for common in sorted(shared, key=sorted):
+        have = [at for at, block in enumerate(blocks) if common <= set(block)]
+        names = sorted(common)
+        for place in np.ndindex(*(len(dimensions[name].leaves) for name in names)):
+            chosen = {name: np.array([k]) for name, k in zip(names, place, strict=True)}
+            sums = [begin[at] + crossed[at].select(chosen) for at in have]
+            value = known.get(frozenset(zip(names, place, strict=True)))
+            for one in sums[1:]:
+                yield (sums[0], one, 0) if value is None else (one, none, value)
+
+
+def _merged(matrix: Any) -> tuple[Any, Ints, Ints]:
+    """Make one unknown of those in the same rows with the same signs."""
+    columns = matrix.tocsc()
+    columns.sort_indices()
+    first: dict[bytes, int] = {}
+    kept: list[int] = []
+    sizes: list[int] = []
+    for at in range(matrix.shape[1]):
+        part = slice(columns.indptr[at], columns.indptr[at + 1])
+        key = columns.indices[part].tobytes() + columns.data[part].tobytes()
+        if (place := first.setdefault(key, len(kept))) == len(kept):
+            kept.append(at)
+            sizes.append(0)
+        sizes[place] += 1
+    chosen = np.array(kept, dtype=np.int64)
+    return columns[:, chosen].tocsr(), np.array(sizes, dtype=np.int64), chosen

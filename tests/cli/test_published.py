@@ -1,0 +1,79 @@
+"""The command tables: what it prints, its exit codes, one clear error each."""
+
+import pytest
+
+PEOPLE = """sex,race,count,mean
+*,*,4,30
+F,*,2,20
+F,B,x,x
+F,W,x,x
+M,*,x,x
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "one.csv").write_text("d,ill,count\nA,yes,x\nA,no,20\nB,yes,x\nB,no,18\n*,yes,6\n")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "two.csv").write_text("d,count\nA,22\nB,22\n")
+    return tmp_path
+
+
+def test_keys_of_json(folder, answer):
+    found = answer("tables people.csv --below 5 --variable age=0:99 --limit 50")
+    assert found["grade"] == "proved"
+    women = next(one for one in found["cells"] if one.get("race") == "B")
+    assert (women["sex"], women["printed"], women["determined"]) == ("F", "x", False)
+    assert {"low", "high", "file", "line", "exact"} <= set(women)
+    assert (found["data_sets"], found["all_counted"]) == (50, False)
+    few = answer("tables one.csv --below 5")
+    assert (few["data_sets"], few["all_counted"], few["narrowest"]) == (3, True, 2)
+    assert len(few["people"]) == few["determined_people"] == 42
+    assert {"d": "A", "ill": "no"} in few["people"]
+
+
+def test_the_width_that_is_left_decides(folder, call):
+    code, out, _ = call("tables one.csv --below 5 --width 2")
+    assert code == 0
+    assert "Threshold met" in out
+    code, out, _ = call("tables one.csv --below 5 --width 3")
+    assert code == 1
+    assert "2 hidden cells have limits less than 3 apart" in out
+    assert "one.csv:2 d = A, ill = yes: x is 2 to 4" in out
+
+
+def test_the_next_release_is_held_to_those_before(folder, call, answer):
+    code, out, _ = call("tables one.csv --against out --below 5")
+    assert code == 1
+    assert "x is 2  determined, before 2 to 4" in out
+    assert "One data set is consistent" in out
+    code, out, _ = call("tables one.csv --against out --below 5 --json")
+    assert code == 1
+    assert '"before"' in out
+    (folder / "out" / "two.csv").write_text("d,count\nA,24\nB,x\n")
+    code, out, _ = call("tables one.csv --against out --mark x=any")
+    assert code == 1  # A is 4, so B is 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("tables", "Missing argument"),
+        ("tables nothing.csv", "does not exist"),
+        ("tables people.csv", "--variable age=0:125"),
+        ("tables one.csv one.csv", "two tables are named one.csv"),
+        ("tables one.csv --others z", "no table has the dimension `z`"),
+        ("tables one.csv --against empty", "holds no tables"),
+        ("tables one.csv --variable d=0:9", "one.csv: line 2, column count: 'A' is no range"),
+        ("tables bad.csv", "these 3 cells"),
+    ],
+)
+def test_what_is_refused(folder, call, words, said):
+    (folder / "empty").mkdir()
+    (folder / "bad.csv").write_text("a,count\np,3\nq,4\n*,8\n")
+    code, out, err = call(words)
+    assert code == 2
+    assert out == ""
+    assert said in err
