@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import time
 from collections.abc import Generator
@@ -21,6 +23,9 @@ from rich.progress import (
 
 from narcissus._visible import Unguarded, visible
 from narcissus.observer import SILENT, Observer
+
+AS_JSON = "NARCISSUS_PROGRESS"
+"""Variable of the environment that makes progress JSON lines where it is ``json``."""
 
 
 def duration(seconds: float) -> str:
@@ -93,6 +98,36 @@ class LineObserver:
         print(visible(message), file=self._stream, flush=True)
 
 
+class JsonObserver:
+    """A JSON object on a line for each step, for a program that reads them (`narcissus app`)."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._stage: dict[str, object] = {}
+        self._done, self._last = 0, 0.0
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        self._stage, self._done = {"what": what, "total": total, "before": done}, done
+        self._write({**self._stage, "done": done})
+
+    def advance(self, steps: int = 1) -> None:
+        """Write what is done by now, at most some times a second."""
+        self._done += steps
+        if time.monotonic() - self._last > 0.25 or self._done == self._stage.get("total"):
+            self._write({**self._stage, "done": self._done})
+
+    def finish(self) -> None:
+        """Do nothing: the next stage begins with a line of its own."""
+
+    def note(self, message: str) -> None:
+        self._write({"note": visible(message)})
+
+    def _write(self, found: dict[str, object]) -> None:
+        self._last = time.monotonic()
+        line = json.dumps({**found, "time": round(time.time(), 1)})
+        print(line, file=self._stream, flush=True)
+
+
 @contextmanager
 def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator[Observer]:
     """Yield an observer that writes to ``stream``, standard error by default."""
@@ -101,7 +136,8 @@ def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator
         yield SILENT
         return
     if not out.isatty():
-        yield LineObserver(out)
+        is_read = os.environ.get(AS_JSON) == "json"
+        yield JsonObserver(out) if is_read else LineObserver(out)
         return
     columns = (
         TextColumn("{task.description}", markup=False),
