@@ -26,9 +26,7 @@ _TABLES = (
     *(".feather", ".dta", ".sav", ".sas7bdat", ".xlsx", ".jsonl", ".txt"),
 )
 _NAME = re.compile(r"[^\W_][\w .()+-]{0,119}")
-_OUTSIDE = (
-    "`{}` is outside of the folder that was opened: move it there, or open the folder above"
-)
+_OUTSIDE = "`{}` is outside of the folder that was opened: move it there, or open the folder above"
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,9 @@ class Folder:
         partial = place / f".{os.urandom(8).hex()}.partial"
         size = 0
         try:
-            with open(partial, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            with open(
+                partial, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)
+            ) as file:
                 async for piece in pieces:
                     size += len(piece)
                     if size > most:

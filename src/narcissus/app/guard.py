@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,7 +24,9 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-OF_REPORTS = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+OF_REPORTS = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+)
 """The policy of reports, which carry their style and no script, and get no origin."""
 HEADERS = {
     "content-security-policy": POLICY,
@@ -47,17 +50,25 @@ class Keys:
     port: int
     address: str = field(default_factory=_token)
     cookie: str = field(default_factory=_token)
+    # Browsers send a cookie to every port of a host. Below a path that nobody else knows, what
+    # another user serves at another port never gets it.
+    place: str = field(default_factory=_token)
 
     @property
-    def cookie_name(self) -> str:  # browsers keep one jar for all ports of a host
+    def cookie_name(self) -> str:
         return f"narcissus-{self.port}"
 
     @property
-    def hosts(self) -> tuple[str, str]:
-        return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def root(self) -> str:
+        """What the path of each page begins with."""
+        return f"/{self.place}"
 
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/?key={self.address}"
+        return f"http://{self.host}/?key={self.address}"
 
 
 def same(one: str, other: str) -> bool:
@@ -87,35 +98,35 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         request = Request(scope)
-        answer = self._answer(request) or _too_large(request)
+        answer = self._answer(request) or _too_large(request, self._keys.root)
         if answer is not None:
             await answer(scope, receive, with_headers)
             return
-        upload = request.method == "PUT" and request.url.path.startswith(UPLOADS)
+        scope = {**scope, "path": scope["path"].removeprefix(self._keys.root)}
+        upload = request.method == "PUT" and scope["path"].startswith(UPLOADS)
         limited = receive if upload else _bounded(receive)
-        try:
-            await self._app(scope, limited, with_headers)
-        except _TooMuchError:
-            await _refused(413, "The request is too large.")(scope, receive, with_headers)
+        await self._app(scope, limited, with_headers)
 
     def _answer(self, request: Request) -> Response | None:
         """Refuse a request, or welcome the first one; None lets it pass."""
         headers, keys = request.headers, self._keys
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or hosts[0] not in keys.hosts:
+        if hosts != [keys.host]:
             return _refused(421, "This page answers at its own address only.")
-        if request.method not in ("GET", "HEAD") and headers.getlist("origin") != [
-            f"http://{hosts[0]}"
-        ]:
+        path = request.scope["path"]
+        is_first = request.method == "GET" and path == "/"
+        origin = headers.getlist("origin")
+        is_from_here = headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+        if origin != [f"http://{keys.host}"] and (origin or request.method not in ("GET", "HEAD")):
+            is_from_here = False
+        if not (is_first or is_from_here):
             return _refused(403, "This request comes from another page, and was refused.")
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            if request.method != "GET" or request.url.path != "/":
-                return _refused(403, "This request comes from another page, and was refused.")
-        given = parse_qs(request.url.query).get("key", [])
-        if request.method == "GET" and request.url.path == "/" and given:
-            return self._welcome() if len(given) == 1 and same(given[0], keys.address) else _closed()
+        if is_first:
+            given = parse_qs(request.url.query).get("key", [""])
+            return self._welcome() if same(given[-1], keys.address) else _closed()
         cookie = request.cookies.get(keys.cookie_name, "")
-        return None if same(cookie, keys.cookie) else _closed()
+        is_below = same(path[: len(keys.root) + 1], f"{keys.root}/")
+        return None if same(cookie, keys.cookie) and is_below else _closed()
 
     def _welcome(self) -> Response:
         """Move the key into a cookie.
@@ -123,12 +134,16 @@ class Guard:
         The browser goes on from this page, and not by a redirect: after a click elsewhere it would
         not send the cookie along.
         """
+        begin = self._keys.root + self._begin
         page = HTMLResponse(
             '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Narcissus</title>'
-            f'<meta http-equiv="refresh" content="0;url={self._begin}">'
-            f'<p><a href="{self._begin}">Open the page</a></p></html>'
+            f'<meta http-equiv="refresh" content="0;url={begin}">'
+            f'<p><a href="{begin}">Open the page</a></p></html>'
         )
-        page.set_cookie(self._keys.cookie_name, self._keys.cookie, httponly=True, samesite="strict")
+        page.set_cookie(
+            self._keys.cookie_name, self._keys.cookie, path=f"{self._keys.root}/", httponly=True,
+            samesite="strict",
+        )  # fmt: skip
         return page
 
 
@@ -140,18 +155,14 @@ def _closed() -> Response:
     return _refused(403, "Open this page by the address that `narcissus app` printed last.")
 
 
-def _too_large(request: Request) -> Response | None:
+def _too_large(request: Request, root: str) -> Response | None:
     length = request.headers.get("content-length", "0")
     if not length.isdecimal():
         return _refused(400, "The length of the request is no number.")
-    is_upload = request.method == "PUT" and request.url.path.startswith(UPLOADS)
+    is_upload = request.method == "PUT" and request.url.path.startswith(root + UPLOADS)
     if is_upload or int(length) <= LARGEST_FORM:
         return None
     return _refused(413, "The request is too large.")
-
-
-class _TooMuchError(Exception):
-    """A request without a length turned out to be too large."""
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -162,7 +173,7 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         left -= len(message.get("body", b""))
         if left < 0:
-            raise _TooMuchError
+            raise HTTPException(413, "The request is too large.")
         return message
 
     return limited

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -86,7 +87,7 @@ class Jobs:
                 folder.mkdir(mode=0o700)
             if folder.is_symlink() or not folder.is_dir():
                 raise InputError(f"{folder.relative_to(self.root)} is no folder of its own")
-        words = ["audit", f"{study}.toml", "--out", str(place.relative_to(self.root)), "--yes"]
+        words = ["audit", f"./{study}.toml", "--out", str(place.relative_to(self.root)), "--yes"]
         for name in (JOB, LOG):
             (place / name).unlink(missing_ok=True)
         began = time.time()
@@ -119,7 +120,7 @@ class Jobs:
         began = float(job["began"])
         stage = next((one for one in reversed(seen) if "total" in one), {})
         notes = [str(one["note"]) for one in seen if "note" in one][-20:]
-        if _is_alive(job):
+        if _is_alive(job, place.name):
             left = _left(stage, [one for one in seen if one.get("what") == stage.get("what")])
             return State(
                 "running", stage.get("what", "reading the study and the table"),
@@ -150,7 +151,10 @@ def _job(place: Path) -> dict[str, Any]:
 def _read(path: Path) -> list[dict[str, Any]]:
     """Read the end of a log: lines of JSON, and others as notes."""
     try:
-        with path.open("rb") as file:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return []
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - TAIL))
             lines = file.read(TAIL).decode(errors="replace").splitlines()
@@ -187,12 +191,14 @@ def _born(pid: int) -> str:
     return "" if fields[0] in "ZX" else fields[19]  # when it was started
 
 
-def _is_alive(job: Mapping[str, Any]) -> bool:
-    if Path("/proc/self/stat").exists():
-        return bool(job["of"]) and _born(job["pid"]) == job["of"]
+def _is_alive(job: Mapping[str, Any], place: str) -> bool:
+    """Return whether the process of a job is there; a folder of a stranger may name any other."""
     try:
+        if Path("/proc/self/stat").exists():
+            words = Path(f"/proc/{job['pid']}/cmdline").read_bytes()
+            return place.encode() in words and _born(job["pid"]) == job["of"] != ""
         os.kill(job["pid"], 0)
-    except (ProcessLookupError, PermissionError):
+    except (OSError, ValueError):
         return False
     return True
 
@@ -212,7 +218,9 @@ def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
         )  # fmt: skip
         found = json.loads(done.stdout)
     except subprocess.TimeoutExpired as error:
-        raise InputError(f"this has not ended after {PATIENCE:g} seconds: take fewer rows") from error
+        raise InputError(
+            f"this has not ended after {PATIENCE:g} seconds: take fewer rows"
+        ) from error
     except ValueError as error:
         raise InputError("this ended without an answer: there may not be enough memory") from error
     if "error" in found:

@@ -51,8 +51,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 class Pages:
     """The pages of one folder."""
 
-    def __init__(self, root: Path) -> None:
-        self.folder, self.jobs = Folder(root), Jobs(root)
+    def __init__(self, root: Path, above: str = "") -> None:
+        self.folder, self.jobs, self._above = Folder(root), Jobs(root), above
         self._looks: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
         self._plans: dict[tuple[str, str], dict[str, Any]] = {}
         self._locks: dict[Any, asyncio.Lock] = {}
@@ -62,7 +62,7 @@ class Pages:
         )  # fmt: skip
         made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
         made.filters["visible"] = visible
-        made.globals |= {"STEPS": steps.STEPS, "get": get}
+        made.globals |= {"STEPS": steps.STEPS, "get": get, "root": above}
         self._templates = made
 
     def app(self) -> Starlette:
@@ -117,7 +117,7 @@ class Pages:
         """Write a new study, as `narcissus init` or for a given file, and open its first step."""
         form = await _form(request)
         name = await run_in_threadpool(self.new_study, *(form.one(k) for k in _FILES))
-        return _go(name, "table")
+        return self._go(name, "table")
 
     def new_study(self, table: str, synthetic: str = "", control: str = "") -> str:
         """Write a study of a table in the folder; return its name."""
@@ -159,7 +159,7 @@ class Pages:
         except NarcissusError as error:
             mechanism = form.one("mechanism")
             return await self._show(name, step, mechanism, 422, error=str(error))
-        return _go(name, form.one("next") if form.one("next") in steps.STEPS else step)
+        return self._go(name, form.one("next") if form.one("next") in steps.STEPS else step)
 
     async def save_text(self, request: Request) -> Response:
         """Write the text of the study file as it was edited."""
@@ -174,7 +174,7 @@ class Pages:
             self._write(name, typed)
         except NarcissusError as error:
             return await self._show(name, step, status=422, error=str(error), typed=typed)
-        return _go(name, step)
+        return self._go(name, step)
 
     def _write(self, name: str, text: str) -> None:
         running = self.jobs.running()
@@ -275,16 +275,17 @@ class Pages:
         """Estimate time and memory, and check the study against its table."""
         name, form = request.path_params["study"], await _form(request)
         text = self.folder.read(name)
+        of = (f"{name}.toml", str(self.jobs.results / name))
         try:
             if form.one("base") != digest(text):
                 raise InputError(_CHANGED)
             self._data(name, text)
-            of = (f"{name}.toml", str(self.jobs.results / name))
-            found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
+            async with self._locks.setdefault("plan", asyncio.Lock()):
+                found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
         except NarcissusError as error:
             return await self._show(name, "run", status=422, error=str(error))
         self._plans[name, digest(text)] = found
-        return _go(name, "run")
+        return self._go(name, "run")
 
     async def start(self, request: Request) -> Response:
         name, form = request.path_params["study"], await _form(request)
@@ -297,7 +298,7 @@ class Pages:
             self.jobs.start(name, plan["digest"])
         except NarcissusError as error:
             return await self._show(name, "run", status=422, error=str(error))
-        return _go(name, "run")
+        return self._go(name, "run")
 
     async def stop(self, request: Request) -> Response:
         name = request.path_params["study"]
@@ -308,7 +309,7 @@ class Pages:
                 if self.jobs.state(place).name != "running":
                     break
                 await asyncio.sleep(0.1)
-        return _go(name, "run")
+        return self._go(name, "run")
 
     async def events(self, request: Request) -> Response:
         """Stream the progress of the last run of a study, until it has ended."""
@@ -327,6 +328,9 @@ class Pages:
             if state.name != "running":
                 return
             await asyncio.sleep(TICK)
+
+    def _go(self, study: str, step: str) -> Response:
+        return RedirectResponse(f"{self._above}/study/{quote(study)}/{step}", 303)
 
     # What lies in the folder
 
@@ -376,10 +380,6 @@ def told(state: State) -> dict[str, Any]:
     done = f"{state.done:,} of {state.total:,}" if state.total else ""
     text = ", ".join(filter(None, [f"{state.what} {done}".strip(), left]))
     return {"state": state.name, "percent": state.percent, "text": visible(text)}
-
-
-def _go(study: str, step: str) -> Response:
-    return RedirectResponse(f"/study/{quote(study)}/{step}", 303)
 
 
 def _as_file(name: str) -> dict[str, str]:

@@ -66,7 +66,7 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
     found: list[tuple[float, Report]] = []
     for path in [*results.glob("*/record.json"), *results.glob("*/*/record.json")][:MOST_REPORTS]:
         with suppress(OSError):
-            if not path.resolve().is_relative_to(results.resolve()):
+            if not path.resolve().is_relative_to(results.parent):  # the folder that was opened
                 continue
             at = path.stat()
             one = _read(path, at.st_mtime_ns, results)
@@ -86,7 +86,9 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
 def source_of(study: Mapping[str, Any]) -> Any:
     """Return the table that a study is about."""
     data = study.get("data")
-    return next((data[k] for k in _SOURCES if data.get(k)), None) if isinstance(data, dict) else None
+    return (
+        next((data[k] for k in _SOURCES if data.get(k)), None) if isinstance(data, dict) else None
+    )
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
@@ -120,8 +122,6 @@ def file_of(results: Path, place: str, name: str) -> Path:
         raise InputError("this is no report of this folder")
     with suppress(OSError, ValueError, RuntimeError):
         path = (results / place / name).resolve()
-        if path.is_file() and path.is_relative_to(results.resolve()):
+        if path.is_file() and path.is_relative_to(results.parent):
             return path
     raise InputError("there is no such report in this folder")
-
-

@@ -45,16 +45,20 @@ def serve(
 
     InputError: The folder, or the port, cannot be used.
     """
-    pages = Pages(opened(folder))
-    begin = f"/study/{pages.example()}/table" if demo else "/"
+    root = opened(folder)
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, port))
+            listener.listen(128)  # who comes before the server is ready waits
         except OSError as error:
             why = error.strerror or error
-            raise InputError(f"cannot use port {port}: {why}; choose another with --port") from error
+            raise InputError(
+                f"cannot use port {port}: {why}; choose another with --port"
+            ) from error
         keys = Keys(listener.getsockname()[1])
+        pages = Pages(root, keys.root)
+        begin = f"/study/{pages.example()}/table" if demo else "/"
         config = uvicorn.Config(
             Guard(pages.app(), keys, begin), log_level="error", access_log=False,
             server_header=False, timeout_graceful_shutdown=1, limit_concurrency=100,

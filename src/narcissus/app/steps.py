@@ -56,10 +56,14 @@ class Form:
     def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
         self._fields: dict[str, list[str]] = {}
         for name, value in fields:
-            self._fields.setdefault(name, []).append(value.replace("\r\n", "\n"))
+            name, value = name.replace("\r\n", "\n"), value.replace("\r\n", "\n")
+            self._fields.setdefault(name, []).append(value)
 
     def one(self, name: str) -> str:
         return self._fields.get(name, [""])[-1].strip()
+
+    def has(self, name: str) -> bool:
+        return name in self._fields
 
     def all(self, name: str) -> list[str]:
         return [value for value in self._fields.get(name, []) if value]
@@ -163,7 +167,8 @@ def _unknown(data: Data, look: Data) -> list[str]:
 def of_table(form: Form, data: Data, look: Data) -> Values:
     """Read the form of the table: which columns are kept, how they are read and grouped."""
     names = [one["name"] for one in look["columns"]]
-    kept = [name for name in names if form.one(f"use:{name}") == "keep"]
+    before = _kept(data, look)
+    kept = [n for n in names if (form.one(f"use:{n}") or ("keep" if n in before else "")) == "keep"]
     if wrong := [name for name in _unknown(data, look) if name not in kept]:
         raise InputError(
             f"`{wrong[0]}` is what the attacker is after: choose another column at Who attacks, "
@@ -172,7 +177,7 @@ def of_table(form: Form, data: Data, look: Data) -> Values:
     values: Values = {("data", "missing"): form.one("missing") or None}
     if values["data", "missing"] == "refuse" and get(data, "data", "missing") is None:
         del values["data", "missing"]
-    if set(kept) != set(_kept(data, look)):
+    if set(kept) != set(before):
         left = [name for name in get(data, "data", "drop") or () if name not in names]
         left += [name for name in names if name not in kept]
         reasons = {n: w for n, w in (get(data, "data", "left_out") or {}).items() if n not in kept}
@@ -182,7 +187,7 @@ def of_table(form: Form, data: Data, look: Data) -> Values:
         if get(data, "data", "columns") is not None:
             values["data", "columns"] = kept
             values["data", "drop"] = None
-    for name in names:
+    for name in (name for name in names if form.has(f"way:{name}")):
         values["data", "bins", name] = _bins(form, name) if name in kept else None
         reading = form.among(f"read:{name}", READINGS)
         values["data", "read_as", name] = reading if reading and name in kept else None
@@ -206,7 +211,9 @@ def _bins(form: Form, name: str) -> dict[str, Any] | None:
 
 def attacker(data: Data, look: Data) -> dict[str, Any]:
     threat, groups = data.get("threat", {}), data.get("groups", {})
-    success = "share" if threat.get("share_of_columns") else "some" if "at_least" in threat else "all"
+    success = (
+        "share" if threat.get("share_of_columns") else "some" if "at_least" in threat else "all"
+    )
     return {
         "unknown": _unknown(data, look),
         "kept": [one for one in look["columns"] if one["name"] in _kept(data, look)],

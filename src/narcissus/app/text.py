@@ -116,7 +116,11 @@ def _uncommented(text: str, keys: Keys) -> str:
     elif keys[0] == "data":
         key = re.compile(rf'\s*(["\']?){re.escape(keys[-1])}\1\s*=')
         gone |= set[int]().union(
-            *(_block(lines, n - 1) for n, x in enumerate(lines) if key.match(x) and "data" in own[n])
+            *(
+                _block(lines, n - 1)
+                for n, x in enumerate(lines)
+                if key.match(x) and "data" in own[n]
+            )
         )
     elif keys[0] in ("threat", "mechanism", "release"):
         gone |= {n for n, x in enumerate(lines) if own[n] == keys[0] and x.startswith("#")}

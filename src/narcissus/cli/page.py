@@ -31,4 +31,4 @@ def app(folder: Path | None = None, *, of: AppOptions) -> None:
     on_interrupt("a run that was started goes on; open its folder again to see it")
     place = folder or (DEMO if of.demo else Path())
     how: dict[str, Any] = {"port": of.port, "demo": of.demo, "show": not of.no_browser}
-    serve(place, say=lambda line: click.echo(line), **how)
+    serve(place, say=click.echo, **how)

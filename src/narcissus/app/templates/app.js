@@ -22,13 +22,21 @@ for (const output of document.querySelectorAll("output[data-sentence]")) {
   });
 }
 
+for (const select of document.querySelectorAll("select[name^='way:']")) {
+  const show = () => {
+    for (const input of select.parentElement.querySelectorAll("input")) input.hidden = !select.value;
+  };
+  select.addEventListener("change", show);
+  show();
+}
+
 const drop = one("[data-drop]");
 if (drop) {
   const file = one("#file"), told = one("#uploaded");
   const send = (given) => {
     if (!given) return;
     const request = new XMLHttpRequest();
-    request.open("PUT", "/upload/" + encodeURIComponent(given.name));
+    request.open("PUT", file.dataset.to + encodeURIComponent(given.name));
     request.upload.onprogress = (at) => {
       told.textContent = `Copying ${given.name}: ${Math.floor(100 * at.loaded / at.total)}%`;
     };
