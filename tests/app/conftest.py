@@ -1,6 +1,7 @@
 """A page over a folder of its own, asked as a browser asks it."""
 
 import contextlib
+import html
 import json
 import re
 import shutil
@@ -50,7 +51,7 @@ class Visitor:
     @property
     def error(self):
         found = re.search(r'role="alert".*?</h2>(.*?)</div>', self.last.text, re.S)
-        return re.sub(r"<[^>]+>", "", found[1]).strip() if found else ""
+        return html.unescape(re.sub(r"<[^>]+>", "", found[1])).strip() if found else ""
 
     def text(self, name="people"):
         return (self.root / f"{name}.toml").read_text(encoding="utf-8")
@@ -68,7 +69,7 @@ class Visitor:
         return now
 
 
-def fields_of(html):
+def fields_of(page):
     """Read the fields of the last form before the study file, as a browser would send them."""
     from html.parser import HTMLParser
 
@@ -103,8 +104,9 @@ def fields_of(html):
                 self.area[1] += data
 
     reader = Reader()
-    reader.feed(html)
+    reader.feed(page)
     mine = [f for at, f in reader.forms if at.get("method") == "post" and "text" not in dict(f)]
+    mine.sort(key=len)
     found = {}
     for name, value in mine[-1] if mine else []:
         found.setdefault(name, []).append(value)
@@ -117,8 +119,8 @@ SEEN = {}
 def worked_here(root, what, *arguments):
     """Do in this process what a page has done in one of its own, and look at a table once."""
     table = root / arguments[0]
-    stamp = (what, *arguments, table.read_bytes() if what in ("look", "new") else None)
-    if stamp[-1] is None or stamp not in SEEN:
+    stamp = (what, *arguments, table.is_file() and what in ("look", "new") and table.read_bytes())
+    if not stamp[-1] or stamp not in SEEN:
         with contextlib.chdir(root):
             try:
                 SEEN[stamp] = json.loads(json.dumps(work.WORK[what](*arguments)))

@@ -100,18 +100,18 @@ class Folder:
         for path in self._files(self.root):
             found.append(path.name)
         for place in sorted(self.root.iterdir()):
-            if place.is_dir() and not place.is_symlink() and not place.name.startswith("."):
-                if place.name != "results":
-                    found += [f"{place.name}/{path.name}" for path in self._files(place)]
+            is_own = place.is_dir() and not place.is_symlink() and place.name != "results"
+            if is_own and not place.name.startswith("."):
+                found += [f"{place.name}/{path.name}" for path in self._files(place)]
         return found[:MOST_LISTED]
 
     def _files(self, place: Path) -> Iterator[Path]:
         with suppress(OSError):
             for path in sorted(place.iterdir()):
                 name = path.name.lower()
-                if name.endswith(_TABLES) and not name.startswith("."):
-                    if path.is_file() and path.resolve().is_relative_to(self.root):
-                        yield path
+                is_table = name.endswith(_TABLES) and not name.startswith(".") and path.is_file()
+                if is_table and path.resolve().is_relative_to(self.root):
+                    yield path
 
     def studies(self) -> list[tuple[str, str]]:
         """List the studies that the page can open: name and title."""

@@ -56,8 +56,8 @@ class Form:
     def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
         self._fields: dict[str, list[str]] = {}
         for name, value in fields:
-            name, value = name.replace("\r\n", "\n"), value.replace("\r\n", "\n")
-            self._fields.setdefault(name, []).append(value)
+            here = self._fields.setdefault(name.replace("\r\n", "\n"), [])
+            here.append(value.replace("\r\n", "\n"))
 
     def one(self, name: str) -> str:
         return self._fields.get(name, [""])[-1].strip()
@@ -82,6 +82,8 @@ class Form:
 def number(text: str, what: str) -> int | float:
     try:
         found = float(text)
+        if math.isnan(found):
+            raise ValueError
     except ValueError as error:
         raise InputError(f"{what}: {text!r} is no number") from error
     return int(found) if math.isfinite(found) and text.lstrip("+-").isdecimal() else found
@@ -92,9 +94,12 @@ def _share(text: str, what: str) -> float | None:
     if not text:
         return None
     try:
-        return float(Decimal(text) / 100)
-    except InvalidOperation as error:
-        raise InputError(f"{what}: {text!r} is no number") from error
+        found = Decimal(text) / 100
+        if found.is_finite():
+            return float(found)
+    except InvalidOperation:
+        pass
+    raise InputError(f"{what}: {text!r} is no number")
 
 
 def of_100(share: Any) -> str:
@@ -246,6 +251,8 @@ def of_attacker(form: Form, data: Data, look: Data) -> Values:
         ("threat", "at_least"): least if success == "some" and not is_single else None,
         ("threat", "targets"): number(form.one("targets"), "people released together"),
     }
+    if values["threat", "targets"] == get(attacker(data, look), "targets"):
+        del values["threat", "targets"]
     people = form.among("people", PEOPLE)
     if people != "prior" or "people" in data.get("threat", {}):
         values["threat", "people"] = people
@@ -289,7 +296,8 @@ def of_release(form: Form, data: Data, _look: Data) -> Values:
         return {("data", "synthetic"): form.one("synthetic"), ("data", "control"): control}
     name = form.among("mechanism", mechanisms())
     values: Values = {("mechanism", key): None for key in data.get("mechanism", {})}
-    values["mechanism", "name"] = name
+    if name != "marginals" or get(data, "mechanism", "name") is not None:
+        values["mechanism", "name"] = name
     for one in options(name, data):
         text = form.one(f"option:{one['name']}")
         values["mechanism", one["name"]] = typed(text) if text else None
@@ -385,14 +393,11 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
 # Run
 
 
-def of_run(form: Form, data: Data, _look: Data) -> Values:
+def of_run(form: Form, _data: Data, _look: Data) -> Values:
     """Read the form of the run: how many trials, and the seed."""
-    seed = form.one("seed")
-    values: Values = {("run", "seed"): number(seed, "the seed") if seed else None}
-    if data.get("kind", "table") == "table":
-        trials = form.one("trials")
-        values["run", "trials"] = number(trials, "trials") if trials else None
-    return values
+    fields = [name for name in ("trials", "seed") if form.has(name)]
+    given = {name: form.one(name) for name in fields}
+    return {("run", name): number(text, name) if text else None for name, text in given.items()}
 
 
 READ: dict[str, Callable[[Form, Data, Data], Values]] = {
