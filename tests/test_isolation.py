@@ -104,6 +104,7 @@ QUICK = [
 SLOW = [
     ["--help"],
     ["audit", *STUDY, "--engine", "dask"],
+    ["app", "nowhere/deeper", "--no-browser"],  # what it starts are the two commands above
     ["init", "people.csv", "--unknown", "ill", "--out", "out/new.toml"],
     ["protect", "--prior", ".01", "--advantage", ".05", "--delta", "1e-5"],
     ["plan", "--out", "out/plan.html"],

@@ -4,8 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -21,7 +19,6 @@ from narcissus.study.load import load_study
 from narcissus.study.shipped import FOLDER, shipped_studies
 from narcissus.tables.parts import sketch_table
 
-NARCISSUS = (sys.executable, "-m", "narcissus")
 STEPS = ("table", "attacker", "release", "threshold", "run")
 
 
@@ -36,7 +33,7 @@ def run(people, **fields):
     return people.get("/study/people/run")
 
 
-def test_from_a_table_to_a_report_that_the_command_line_gives_as_well(visitor):
+def test_the_page_and_the_command_line_give_one_record(visitor, narcissus, monkeypatch):
     assert "people.csv" in visitor.get("/").text
     visitor.post("/new", table="people.csv")
     assert str(visitor.last.url).endswith("/study/people/table"), visitor.error
@@ -73,15 +70,14 @@ def test_from_a_table_to_a_report_that_the_command_line_gives_as_well(visitor):
     other = visitor.root / "by-hand"
     other.mkdir()
     shutil.copy(place / "digest.key", other)  # the record's digests of data are keyed by it
-    subprocess.run(
-        [*NARCISSUS, "audit", "people.toml", "--out", "by-hand", "--quiet"],
-        cwd=visitor.root, check=False, capture_output=True, timeout=120,
-    )  # fmt: skip
+    monkeypatch.chdir(visitor.root)
+    assert narcissus("audit", "people.toml", "--out", "by-hand", "--quiet")[0] == 0
     assert load_audit(other).record.digest == ours.digest
     for path in (place, place / JOB, place / LOG, visitor.root / "people.toml"):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
+@pytest.mark.nightly
 def test_reports_stand_beside_earlier_ones_with_what_changed(people):
     run(people)
     people.post("/study/people/run", trials="2", seed="1")
@@ -104,10 +100,12 @@ def test_a_form_that_is_saved_as_it_is_changes_nothing(visitor, source, step):
     if source == "odd":
         text = (
             'title = "x"\n[data]\npath = "people.csv"\ncolumns = ["income", "age", "work"]\n'
-            'read_as = { age = "numbers" }\n[data.bins]\nage = { edges = [30, 60.5], codes = ["N", -9] }\n'
+            'read_as = { age = "numbers" }\n[data.bins]\n'
+            'age = { edges = [30, 60.5], codes = ["N", -9] }\n'
             '[threat]\nunknown = ["work", "income"]\nat_least = 1\npeople = "rows"\nwithin = {}\n'
             '[mechanism]\nname = "rounding"\nbase = [3, 5]\nsets = [["age", "work"]]\n'
-            '[threshold]\nshare = 0.07\nworst_group = 0.29\nreason = "because"\n[groups]\nunusual = false\n'
+            '[threshold]\nshare = 0.07\nworst_group = 0.29\nreason = "because"\n[groups]\n'
+            'unusual = false\n'
             'columns = ["age"]\n[bounds]\nconfidence = 0.9\n[run]\ntrials = 7\n'
         )  # fmt: skip
     elif source != "draft":
@@ -123,6 +121,7 @@ def test_a_form_that_is_saved_as_it_is_changes_nothing(visitor, source, step):
     assert visitor.text() == text
 
 
+@pytest.mark.nightly
 def test_a_synthetic_file_is_a_study_of_its_own(visitor):
     rows = (visitor.root / "people.csv").read_text().splitlines()
     for name, part in (("real", rows[1:800]), ("made", rows[800:1500]), ("control", rows[1500:])):
@@ -173,7 +172,8 @@ def test_a_mistake_is_told_and_nothing_is_written(people, step, fields, error):
     before = people.text()
     found = people.fields(f"/study/people/{step}") | fields
     answer = people.post(f"/study/people/{step}", found)
-    assert answer.status_code == 422 and error in people.error, people.error
+    assert answer.status_code == 422
+    assert error in people.error
     assert "Traceback" not in answer.text
     assert people.text() == before
 
@@ -186,8 +186,8 @@ def test_a_mistake_is_told_and_nothing_is_written(people, step, fields, error):
         ('kind = "membership"\n', "another kind"),
         ("[data]\npath = '/etc/passwd'\n", "outside"),
         ("[data]\npath = '../x.csv'\n[threat]\nunknown = ['a']\n[mechanism]\nk = 1\n", "outside"),
-        ("[data]\npath = 'people.csv'\n[threat]\nunknown = ['income']\n[mechanism]\nname = 'own:It'\n",
-         "allow"),
+        ("[data]\npath = 'people.csv'\n[threat]\nunknown = ['income']\n[mechanism]\n"
+         "name = 'own:It'\n", "allow"),
         ("[data]\npath = 'people.csv'\n[threat]\nunknown = ['income']\n[mechanism]\n"
          "name = 'command'\ncommand = ['touch', 'sprung']\n", "allow"),
         ("[data]\npath = 'people.csv'\n[threat]\nunkown = ['income']\n[mechanism]\nk = 1\n",
@@ -198,7 +198,8 @@ def test_a_text_that_is_no_study_is_not_written_and_not_lost(people, text, error
     before = people.text()
     (people.root / "own.py").write_text("open('sprung', 'w')\nIt = int\n")
     answer = people.post("/study/people/text", text=text, step="run")
-    assert answer.status_code == 422 and error in people.error, people.error
+    assert answer.status_code == 422
+    assert error in people.error
     assert people.text() == before
     assert text.strip("\n").split("\n")[0][:20] in answer.text.replace("&#39;", "'").replace(
         "&#34;", '"'
@@ -247,7 +248,8 @@ def test_a_wrong_file_is_told(visitor, name, content, error):
     if content is not None:
         (visitor.root / name).write_bytes(content)
     answer = visitor.post("/new", table=name)
-    assert answer.status_code == 400 and error in visitor.error, visitor.error
+    assert answer.status_code == 400
+    assert error in visitor.error
     assert "Traceback" not in answer.text
     assert not list(visitor.root.glob("*.toml"))
 
@@ -279,7 +281,8 @@ def test_names_and_values_of_a_stranger_stay_texts(visitor):
 
 def test_an_address_that_leads_nowhere_is_told(people):
     for path, status in [
-        ("/x", 404), ("/study/people/x", 404), ("/study/none/table", 400), ("/study/..%2fx/table", 404),
+        ("/x", 404), ("/study/people/x", 404), ("/study/none/table", 400),
+        ("/study/..%2fx/table", 404),
         ("/static/x.js", 404), ("/static/base.html", 404), ("/report/people/none", 400),
         ("/report/..%2f..%2fetc/passwd", 400), ("/record/%00", 400), ("/study/%00/table", 400),
     ]:  # fmt: skip
@@ -303,6 +306,7 @@ def begin(people):
     return people.pages.jobs.last("people")
 
 
+@pytest.mark.nightly
 def test_a_run_is_stopped_and_goes_on(people):
     place = begin(people)
     page = people.get("/study/people/run").text
@@ -331,6 +335,7 @@ def test_a_run_is_stopped_and_goes_on(people):
     people.post("/study/people/stop")
 
 
+@pytest.mark.nightly
 def test_a_run_outlives_the_server_and_is_found_again(people):
     place = begin(people)
     later = Pages(people.root).jobs  # another server of the same folder
@@ -346,13 +351,15 @@ def test_a_run_outlives_the_server_and_is_found_again(people):
     assert later.running() is None
 
 
+@pytest.mark.nightly
 def test_a_run_that_fails_says_why(people):
     (people.root / "people.toml").write_text(people.text())
     people.post("/study/people/plan")
     (people.root / "people.csv").write_text("age,income\n1,2\n")
     people.post("/study/people/start")
     state = people.until("failed", "finished", "stopped")
-    assert state.name == "failed" and any(n.startswith("error:") for n in state.notes), state
+    assert state.name == "failed"
+    assert any(note.startswith("error:") for note in state.notes)
     assert "Failed" in people.get("/study/people/run").text or people.error
 
 

@@ -85,22 +85,23 @@ def test_a_comment_that_explains_another_value_goes_and_others_stay():
 
 
 def test_what_looks_like_a_comment_in_a_text_stays():
-    text = 'title = """\n[threat]\n# no comment\n[mechanism]\n"""\n\n[threat]\n# one\nunknown = ["a"]\n'
+    text = 'title = """\n[threat]\n# no comment\n[mechanism]\n"""\n\n[threat]\n'
+    text += '# one\nunknown = ["a"]\n'
     found = tomllib.loads(changed(text, {("threat", "unknown"): ["b"]}))
     assert found == {"title": tomllib.loads(text)["title"], "threat": {"unknown": ["b"]}}
 
 
 @pytest.mark.parametrize("text", [
-    "data = 5\n", "[data]\nbins = 3\n", "data = []\n", "[[data]]\na = 1\n", "[data.bins]\nage = 4\n",
+    "data = 5\n", "[data]\nbins = 3\n", "data = []\n", "[[data]]\na = 1\n",
+    "[data.bins]\nage = 4\n",
 ])  # fmt: skip
 def test_a_file_in_another_form_is_refused_or_right(text):
     values = {("data", "bins", "age"): {"width": 5.0}, ("data", "missing"): "drop"}
     try:
         found = changed(text, values)
-    except InputError as error:
-        assert "change the text itself" in str(error)
-    else:
-        assert tomllib.loads(found) == after(text, values)
+    except InputError:
+        return
+    assert tomllib.loads(found) == after(text, values)
 
 
 def test_a_new_file_leaves_out_what_is_not_given():

@@ -41,6 +41,7 @@ workers = 1
 """
 CALLS = {
     "audit": "audit study.toml --out out --yes",
+    "app": "app nowhere/deeper --no-browser",
     "init": "init people.csv --out new.toml",
     "synth": "synth people.csv fresh.csv --unknown ill --out out2",
     "bound": "bound --epsilon 1 --prior 0.1",

@@ -57,7 +57,7 @@ class Pages:
         self._plans: dict[tuple[str, str], dict[str, Any]] = {}
         self._locks: dict[Any, asyncio.Lock] = {}
         made = Environment(
-            loader=ChoiceLoader([PackageLoader("narcissus.app"), PackageLoader("narcissus.report")]),
+            loader=ChoiceLoader([PackageLoader(f"narcissus.{room}") for room in ("app", "report")]),
             autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
         made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
@@ -244,7 +244,8 @@ class Pages:
         """Return what the form of a step shows."""
         if step == "table":
             return {"columns": list(steps.columns(data, look)), "ways": steps.WAYS,
-                    "readings": steps.READINGS, "missing": get(data, "data", "missing")}  # fmt: skip
+                    "readings": steps.READINGS,
+                    "missing": get(data, "data", "missing")}  # fmt: skip
         if step == "attacker":
             return {**steps.attacker(data, look), "people": steps.PEOPLE}
         if step == "release":

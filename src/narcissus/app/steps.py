@@ -353,7 +353,8 @@ LIMITS: dict[str, dict[str, Limit]] = {
             "percentage points.",
         ),
         "worst_group": Limit(
-            "The same for each group", "In each group the excess may be at most {} percentage points."
+            "The same for each group",
+            "In each group the excess may be at most {} percentage points.",
         ),
     },
 }  # fmt: skip
