@@ -54,15 +54,22 @@ def served(tmp_path):
 def page(browser, served):
     """A browser in which the page is open; it says what the console held against it."""
 
+    def there(script):
+        try:
+            return browser.js(script)
+        except AssertionError:  # the page is about to become another
+            return False
+
     def wait(script, seconds=120):
         end = time.monotonic() + seconds
-        while not browser.js(script):
+        while not there(script):
             assert time.monotonic() < end, (script, browser.js("document.body.innerText"))
             time.sleep(0.1)
 
     def enter():
         browser.open(served.address)
-        wait("location.search === '' && document.querySelector('h1') !== null")
+        wait("location.search === '' && document.readyState === 'complete'")
+        wait("document.querySelector('h1') !== null")
         browser.place = browser.js("location.pathname.split('/')[1]")
 
     browser.wait, browser.enter = wait, enter

@@ -63,14 +63,17 @@ if (drop) {
 const progress = one("#progress");
 if (progress) {
   const told = one("#told"), source = new EventSource(progress.dataset.events);
+  let missed = 0;
   source.onmessage = (event) => {
+    missed = 0;
     const state = JSON.parse(event.data);
     if (state.state !== "running") { source.close(); location.reload(); return; }
     one("#bar").value = state.percent;
     if (told.textContent !== state.text) told.textContent = state.text;
   };
   source.onerror = () => {
-    if (source.readyState === EventSource.CLOSED) {
+    missed += 1;
+    if (missed === 3 || source.readyState === EventSource.CLOSED) {
       told.textContent = "The server of this page has ended. The run goes on: start `narcissus app` again in this folder.";
     }
   };
