@@ -129,7 +129,7 @@ class Jobs:
         with suppress(OSError):
             if (place / RECORD).stat().st_mtime >= began - 2:
                 return State("finished", notes=notes, began=began)
-        of = {"what": stage.get("what", ""), "done": stage.get("done", 0), "began": began}
+        of: dict[str, Any] = {"what": stage.get("what", ""), "done": stage.get("done", 0), "began": began}
         of["total"] = stage.get("total", 0)
         if any(note.startswith(("error:", "internal error:")) for note in notes):
             return State("failed", notes=notes, **of)

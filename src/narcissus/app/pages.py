@@ -62,7 +62,7 @@ class Pages:
         )  # fmt: skip
         made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
         made.filters["visible"] = visible
-        made.globals |= {"STEPS": steps.STEPS, "get": get, "root": above}
+        made.globals.update(STEPS=steps.STEPS, get=get, root=above)
         self._templates = made
 
     def app(self) -> Starlette:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from narcissus.errors import InputError, NarcissusError
 from narcissus.report.about import shown
 from narcissus.report.format import STATUS
 from narcissus.study.reading import read_record
-from narcissus.study.record import Record
 
 MOST_CHANGES = 12
 MOST_REPORTS = 200
@@ -34,7 +33,6 @@ class Report:
     verdict: str
     headline: list[str]
     study: Mapping[str, Any]
-    study_digest: str
     digest: str
     portable: str
     changed: tuple[str, ...] = ()  # since the one before it
@@ -52,13 +50,9 @@ def _read(path: Path, _changed: int, root: Path) -> Report | None:
     when = datetime.datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
     return Report(
         path.parent.relative_to(root).as_posix(), when, record.title, record.status, sign, words,
-        record.verdict, headline, record.study, _study_digest(record), record.digest,
+        record.verdict, headline, record.study, record.digest,
         record.portable_digest,
     )  # fmt: skip
-
-
-def _study_digest(record: Record) -> str:
-    return record.provenance.digests.get("study", "").removeprefix("sha256:")
 
 
 def reports(results: Path, study: str, source: Any) -> list[Report]:
@@ -76,7 +70,7 @@ def reports(results: Path, study: str, source: Any) -> list[Report]:
                 found.append((at.st_mtime, one))
     ordered = [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
     return [
-        Report(**{**vars(one), "changed": tuple(_changes(ordered[n + 1].study, one.study))})
+        replace(one, changed=tuple(_changes(ordered[n + 1].study, one.study)))
         if n + 1 < len(ordered)
         else one
         for n, one in enumerate(ordered)

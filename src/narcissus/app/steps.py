@@ -311,7 +311,7 @@ def of_release(form: Form, data: Data, _look: Data) -> Values:
 # The threshold
 
 
-class Limit(NamedTuple):
+class FormLimit(NamedTuple):
     """A limit that can be set, in hundredths unless it is a count."""
 
     label: str
@@ -319,40 +319,40 @@ class Limit(NamedTuple):
     hundredths: bool = True
 
 
-LIMITS: dict[str, dict[str, Limit]] = {
+LIMITS: dict[str, dict[str, FormLimit]] = {
     "table": {
-        "advantage": Limit(
+        "advantage": FormLimit(
             "Percent of the gap between guessing and certainty",
             "On average, an attacker may close at most {}% of the gap between the best guess "
             "without the release and certainty.",
         ),
-        "share": Limit(
+        "share": FormLimit(
             "People of 100 who are recovered",
             "On average, an attacker may recover at most {} of 100 people.",
         ),
-        "gain": Limit(
+        "gain": FormLimit(
             "People of 100 whom the release adds",
             "On average, an attacker may recover at most {} of 100 people more than the same "
             "attack recovers among people who are not in the data.",
         ),
-        "targets": Limit(
+        "targets": FormLimit(
             "People of one release, with the confidence of the proof",
             "With the confidence of the proof, no attacker may recover more than {} of the people "
             "who are released together.",
             hundredths=False,
         ),
-        "worst_group": Limit(
+        "worst_group": FormLimit(
             "The same for each group (of 100)",
             "In each group that an attacker can tell beforehand, the limit is {} of 100.",
         ),
     },
     "synthetic": {
-        "at_most": Limit(
+        "at_most": FormLimit(
             "Percentage points of excess",
             "People of the data may be hit more often than people who are not in it by at most {} "
             "percentage points.",
         ),
-        "worst_group": Limit(
+        "worst_group": FormLimit(
             "The same for each group",
             "In each group the excess may be at most {} percentage points.",
         ),

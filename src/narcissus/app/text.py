@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Table
 
 from narcissus.errors import InputError
 
@@ -70,7 +71,7 @@ def _put(place: Any, keys: Keys, value: Any) -> None:
         place = place[key]
     if value is None:
         place.pop(keys[-1], None)
-    elif keys[-1] in place or not isinstance(place, tomlkit.items.Table):
+    elif keys[-1] in place or not isinstance(place, Table):
         place[keys[-1]] = _item(place, value)
     else:  # a new key goes before comments that lead to the next section
         body, rest = place.value.body, list[Any]()

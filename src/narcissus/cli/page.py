@@ -24,8 +24,9 @@ class AppOptions:
 
 @command
 def app(folder: Path | None = None, *, of: AppOptions) -> None:
-    for name in ("starlette", "uvicorn", "tomlkit"):
-        optional(name, extra="app", purpose="The page")
+    optional("starlette", extra="app", purpose="The page")
+    optional("uvicorn", extra="app", purpose="The page")
+    optional("tomlkit", extra="app", purpose="The page")
     from narcissus.app.server import serve
 
     on_interrupt("a run that was started goes on; open its folder again to see it")

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import IO, cast
 
@@ -103,7 +103,7 @@ class JsonObserver:
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
-        self._stage: dict[str, object] = {}
+        self._stage: Mapping[str, object] = {}
         self._done, self._last = 0, 0.0
 
     def start(self, what: str, total: int, done: int = 0) -> None:
