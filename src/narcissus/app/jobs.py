@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,22 +118,19 @@ class Jobs:
             return State("nothing")
         seen = _read(place / LOG)
         began = float(job["began"])
-        stage = next((one for one in reversed(seen) if "total" in one), {})
+        stages = [one for one in seen if _is_stage(one)]
+        stage: Mapping[str, Any] = {"what": "reading the study", "done": 0, "total": 0}
+        stage = stages[-1] if stages else stage
         notes = [str(one["note"]) for one in seen if "note" in one][-20:]
+        found = State("stopped", stage["what"], stage["done"], stage["total"], None, notes, began)
         if _is_alive(job, place.name):
-            left = _left(stage, [one for one in seen if one.get("what") == stage.get("what")])
-            return State(
-                "running", stage.get("what", "reading the study and the table"),
-                stage.get("done", 0), stage.get("total", 0), left, notes, began,
-            )  # fmt: skip
+            of_it = [one for one in stages if one["what"] == stage["what"]]
+            return replace(found, name="running", left=_left(of_it))
         with suppress(OSError):
-            if (place / RECORD).stat().st_mtime >= began - 2:
+            if (place / RECORD).stat().st_mtime >= began:
                 return State("finished", notes=notes, began=began)
-        of: dict[str, Any] = {"what": stage.get("what", ""), "done": stage.get("done", 0), "began": began}
-        of["total"] = stage.get("total", 0)
-        if any(note.startswith(("error:", "internal error:")) for note in notes):
-            return State("failed", notes=notes, **of)
-        return State("stopped", notes=notes, **of)
+        is_wrong = any(note.startswith(("error:", "internal error:")) for note in notes)
+        return replace(found, name="failed") if is_wrong else found
 
 
 def _job(place: Path) -> dict[str, Any]:
@@ -172,14 +169,18 @@ def _read(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _left(stage: Mapping[str, Any], seen: Sequence[Mapping[str, Any]]) -> float | None:
+def _is_stage(one: Mapping[str, Any]) -> bool:
+    counts = (one.get("done"), one.get("total"), one.get("time"))
+    return isinstance(one.get("what"), str) and all(isinstance(n, int | float) for n in counts)
+
+
+def _left(seen: Sequence[Mapping[str, Any]]) -> float | None:
     """Estimate the seconds that are left of a stage from its pace."""
-    first = next((one for one in seen if "done" in one), {})
-    steps = stage.get("done", 0) - first.get("done", 0)
-    if not steps:
+    if not seen or (steps := seen[-1]["done"] - seen[0]["done"]) <= 0:
         return None
-    pace = (stage["time"] - first["time"]) / steps
-    return max(0.0, pace * (stage["total"] - stage["done"]) - (time.time() - stage["time"]))
+    pace = (seen[-1]["time"] - seen[0]["time"]) / steps
+    left = pace * (seen[-1]["total"] - seen[-1]["done"]) - (time.time() - seen[-1]["time"])
+    return max(0.0, left)
 
 
 def _born(pid: int) -> str:

@@ -6,9 +6,9 @@ import asyncio
 import json
 import shutil
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl, quote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -45,7 +45,6 @@ LARGEST_REPORT = 2**25
 LOOKS = 8  # tables that are remembered
 EXAMPLE = "invented_people.csv"
 TICK, LONGEST_STREAM = 0.5, 60.0  # seconds; a browser opens few streams at once, and begins again
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Pages:
@@ -62,7 +61,7 @@ class Pages:
         )  # fmt: skip
         made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
         made.filters["visible"] = visible
-        made.globals.update(STEPS=steps.STEPS, get=get, root=above)
+        cast(Any, made.globals).update(STEPS=steps.STEPS, get=get, root=above)
         self._templates = made
 
     def app(self) -> Starlette:
@@ -259,7 +258,7 @@ class Pages:
             return {"limits": steps.threshold(data), "given": data.get("threshold", {})}
         if step == "run":
             plan = self._plans.get((name, digest(text)))
-            return {"plan": plan, "run": data.get("run", {}), **self._of_run(name)}
+            return {"plan": plan, "run": data.get("run", {}), **self._of_run(name, plan)}
         return {
             "reports": reports(self.jobs.results, name, source_of(data)),
             "plan": self._plans.get((name, digest(text))),
@@ -267,10 +266,12 @@ class Pages:
 
     # The run
 
-    def _of_run(self, name: str) -> dict[str, Any]:
+    def _of_run(self, name: str, plan: dict[str, Any] | None) -> dict[str, Any]:
         running, last = self.jobs.running(), self.jobs.last(name)
         other = running[0] if running is not None and running[0] != name else ""
-        return {"state": self.jobs.state(last), "other": other}
+        state = self.jobs.state(last)
+        is_same = plan is not None and last == self.jobs.place(name, plan["digest"])
+        return {"state": state, "other": other, "goes_on": is_same and state.name == "stopped"}
 
     async def plan(self, request: Request) -> Response:
         """Estimate time and memory, and check the study against its table."""
