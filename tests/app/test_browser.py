@@ -81,7 +81,7 @@ def page(browser, served):
     browser("Emulation.setEmulatedMedia", media="", features=[])
     wrong = [one for one in browser.said if one.get("method") == "Log.entryAdded"]
     wrong = [one["params"]["entry"]["text"] for one in wrong]
-    assert [one for one in wrong if "ERR_CONNECTION" not in one and "status of 4" not in one] == []
+    assert [one for one in wrong if "net::ERR_" not in one and "status of 4" not in one] == []
 
 
 def upload(page, path):
