@@ -69,7 +69,7 @@ AXE_SHA512 := 1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f
 axe: $(DEV_STAMP)     ## fetch axe-core and look with it at reports of every kind, and at the page
 	mkdir -p build && curl -fsSo build/$(AXE).tgz https://registry.npmjs.org/axe-core/-/$(AXE).tgz
 	cd build && echo "$(AXE_SHA512)  $(AXE).tgz" | sha512sum -c - && tar -xzf $(AXE).tgz --strip-components=1 package/axe.min.js
-	$(BIN)/python -m pytest -m nightly tests/test_report_pages.py tests/app/test_browser.py
+	$(BIN)/python -m pytest -m nightly tests/test_report_pages.py tests/app/test_browser.py tests/app/test_firefox.py
 
 kernels: $(DEV_STAMP) ## play studies and golden tests with other processors' kernels: the same but for last digits
 	$(BIN)/python tests/kernels/run.py

@@ -5,6 +5,9 @@ import html
 import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -173,3 +176,27 @@ def people(visitor):
     (visitor.root / "people.toml").write_text(STUDY)
     visitor.get("/study/people/run")
     return visitor
+
+
+class Served:
+    """A server of one folder, which can be killed and started again."""
+
+    def __init__(self, root):
+        self.root, self.child = root, None
+        self.start()
+
+    def start(self):
+        words = [sys.executable, "-m", "narcissus", "app", str(self.root), "--no-browser"]
+        self.child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        self.address = self.child.stdout.readline().split()[1]
+
+    def kill(self, number=signal.SIGKILL):
+        self.child.send_signal(number)
+        self.child.communicate()
+
+
+@pytest.fixture
+def served(tmp_path):
+    found = Served(tmp_path / "opened")
+    yield found
+    found.kill(signal.SIGTERM)

@@ -6,9 +6,6 @@ Skipped where there is no Chromium; what axe-core finds, where ``make axe`` has 
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -24,30 +21,6 @@ FOUND = """axe.run(document, {resultTypes: ['violations']}).then((found) =>
   found.violations.map((one) => [one.id, one.nodes.length, one.nodes[0].html]))"""
 CONTROLS = """[...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
   .filter((e) => e.checkVisibility() && !e.disabled && e.type !== 'hidden' && e.type !== 'radio')"""
-
-
-class Served:
-    """A server of one folder, which can be killed and started again."""
-
-    def __init__(self, root):
-        self.root, self.child = root, None
-        self.start()
-
-    def start(self):
-        words = [sys.executable, "-m", "narcissus", "app", str(self.root), "--no-browser"]
-        self.child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        self.address = self.child.stdout.readline().split()[1]
-
-    def kill(self, number=signal.SIGKILL):
-        self.child.send_signal(number)
-        self.child.communicate()
-
-
-@pytest.fixture
-def served(tmp_path):
-    found = Served(tmp_path / "opened")
-    yield found
-    found.kill(signal.SIGTERM)
 
 
 @pytest.fixture

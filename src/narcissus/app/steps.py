@@ -86,7 +86,7 @@ def number(text: str, what: str) -> int | float:
             raise ValueError
     except ValueError as error:
         raise InputError(f"{what}: {text!r} is no number") from error
-    return int(found) if math.isfinite(found) and text.lstrip("+-").isdecimal() else found
+    return int(text) if text.lstrip("+-").isdecimal() else found
 
 
 def _share(text: str, what: str) -> float | None:
