@@ -37,16 +37,13 @@ class Folder:
 
     def inside(self, name: str) -> Path:
         """Return the path of a name; InputError where it, or what it links to, lies outside."""
-        path = self._resolved(name)
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, ValueError, RuntimeError) as error:  # a NUL, a loop of links
+            raise InputError(f"`{name[:80]}` is no name of a file") from error
         if not path.is_relative_to(self.root):
             raise InputError(_OUTSIDE.format(name))
         return path
-
-    def _resolved(self, name: str) -> Path:
-        try:
-            return (self.root / name).resolve()
-        except (OSError, ValueError, RuntimeError) as error:  # a NUL, a loop of links
-            raise InputError(f"`{name[:80]}` is no name of a file") from error
 
     def study(self, name: str) -> Path:
         """Return the study file of a name; InputError where there is none."""

@@ -115,7 +115,7 @@ class Pages:
     async def begin(self, request: Request) -> Response:
         """Write a new study, as `narcissus init` or for a given file, and open its first step."""
         form = await _form(request)
-        name = await run_in_threadpool(self.new_study, *(form.one(k) for k in _FILES))
+        name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
         return self._go(name, "table")
 
     def new_study(self, table: str, synthetic: str = "", control: str = "") -> str:
@@ -126,10 +126,8 @@ class Pages:
         for one in given:
             if not one.startswith("statsmodels:"):
                 self.folder.inside(one)
-        if synthetic:
-            found = worked(self.folder.root, "new-of-files", table, synthetic, control)
-        else:
-            found = worked(self.folder.root, "new", table, table)
+        of_files = ("new-of-files", table, synthetic, control)
+        found = worked(self.folder.root, *(of_files if synthetic else ("new", table, table)))
         name = self.folder.new_name(Path((synthetic or table).rpartition(":")[2]).name)
         self.folder.write(name, found["text"], new=True)
         return name
@@ -179,7 +177,7 @@ class Pages:
         running = self.jobs.running()
         if running is not None and running[0] == name:
             state = self.jobs.state(running[1])
-            if not state.total:  # it may still read the file
+            if not state.total:  # it may still have to read the file
                 raise InputError("a run of this study is about to begin: save again in a moment")
         self.folder.write(name, text)
 
@@ -223,7 +221,7 @@ class Pages:
         text = self.folder.read(name)
         of: dict[str, Any] = {
             "study": name, "step": step, "base": digest(text), "longest": LARGEST_STUDY,
-            "text": text if typed is None else typed, "names": list(steps.STEPS),
+            "text": text if typed is None else typed,
         }  # fmt: skip
         try:
             data = self._data(name, text)
@@ -242,9 +240,9 @@ class Pages:
     ) -> dict[str, Any]:
         """Return what the form of a step shows."""
         if step == "table":
-            return {"columns": list(steps.columns(data, look)), "ways": steps.WAYS,
-                    "readings": steps.READINGS,
-                    "missing": get(data, "data", "missing")}  # fmt: skip
+            of = {"ways": steps.WAYS, "readings": steps.READINGS}
+            missing = get(data, "data", "missing")
+            return {"columns": list(steps.columns(data, look)), "missing": missing, **of}
         if step == "attacker":
             return {**steps.attacker(data, look), "people": steps.PEOPLE}
         if step == "release":
@@ -259,10 +257,7 @@ class Pages:
         if step == "run":
             plan = self._plans.get((name, digest(text)))
             return {"plan": plan, "run": data.get("run", {}), **self._of_run(name, plan)}
-        return {
-            "reports": reports(self.jobs.results, name, source_of(data)),
-            "plan": self._plans.get((name, digest(text))),
-        }
+        return {"reports": reports(self.jobs.results, name, source_of(data))}
 
     # The run
 
@@ -347,24 +342,22 @@ class Pages:
 
     async def record(self, request: Request) -> Response:
         path = file_of(self.jobs.results, request.path_params["place"], "record.json")
-        content = read_bytes(path, largest=LARGEST_REPORT)
-        headers = _as_file("record.json")
-        return Response(content, media_type="application/json", headers=headers)
+        content, kind = read_bytes(path, largest=LARGEST_REPORT), "application/json"
+        return Response(content, media_type=kind, headers=_as_file("record.json"))
 
     async def static(self, request: Request) -> Response:
         kinds = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
         if (name := request.path_params["name"]) not in kinds:
             raise HTTPException(404, "There is no such page.")
-        text = self._templates.get_template(name).render()
-        return Response(text, media_type=kinds[name])
+        return Response(self._templates.get_template(name).render(), media_type=kinds[name])
 
     def example(self) -> str:
         """Copy the example table into the folder, write a study of it, and return its name."""
         target = self.folder.root / EXAMPLE
         if not target.exists():
             shutil.copyfile(SHIPPED / EXAMPLE, target)
-        stem = target.stem
-        return stem if (target.with_suffix(".toml")).is_file() else self.new_study(EXAMPLE)
+        there = target.with_suffix(".toml").is_file()
+        return target.stem if there else self.new_study(EXAMPLE)
 
 
 _FILES = ("table", "synthetic", "control")

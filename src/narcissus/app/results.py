@@ -27,7 +27,6 @@ class Report:
     place: str  # its folder, below the one of all results
     when: str
     title: str
-    status: str
     sign: str
     words: str
     verdict: str
@@ -49,9 +48,8 @@ def _read(path: Path, _changed: int, root: Path) -> Report | None:
     sign, words = STATUS.get(record.status, ("?", record.status))
     when = datetime.datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
     return Report(
-        path.parent.relative_to(root).as_posix(), when, record.title, record.status, sign, words,
-        record.verdict, headline, record.study, record.digest,
-        record.portable_digest,
+        path.parent.relative_to(root).as_posix(), when, record.title, sign, words,
+        record.verdict, headline, record.study, record.digest, record.portable_digest,
     )  # fmt: skip
 
 

@@ -133,9 +133,6 @@ def typed(text: str) -> Any:
     return text
 
 
-# The table
-
-
 def columns(data: Data, look: Data) -> Iterator[dict[str, Any]]:
     """Yield what the form shows of each column."""
     unknown, kept, bins = _unknown(data, look), _kept(data, look), get(data, "data", "bins") or {}
@@ -211,9 +208,6 @@ def _bins(form: Form, name: str) -> dict[str, Any] | None:
     return found
 
 
-# Who attacks
-
-
 def attacker(data: Data, look: Data) -> dict[str, Any]:
     threat, groups = data.get("threat", {}), data.get("groups", {})
     success = (
@@ -265,9 +259,6 @@ def _chosen(form: Form, field: str, kept: Sequence[str], before: Any) -> list[st
     return before if before and sorted(before) == sorted(found) else found
 
 
-# The release
-
-
 def mechanisms() -> dict[str, str]:
     """Return the mechanisms of tables that a page may name, each with its summary."""
     parts = ROOMS["table-mechanism"].parts
@@ -306,9 +297,6 @@ def of_release(form: Form, data: Data, _look: Data) -> Values:
         values = {keys: v for keys, v in values.items() if keys[0] != "release"}
         values["release",] = None
     return values
-
-
-# The threshold
 
 
 class FormLimit(NamedTuple):
@@ -389,9 +377,6 @@ def of_threshold(form: Form, data: Data, _look: Data) -> Values:
     for key in ("reason", "origin"):
         values["threshold", key] = form.one(key) or None
     return values
-
-
-# Run
 
 
 def of_run(form: Form, _data: Data, _look: Data) -> Values:
