@@ -32,7 +32,7 @@ NAMES = {
     "tables": "Bins Table read_table",
 }
 """Module -> what of it ``narcissus.NAME`` gives."""
-UNLISTED = {"cli"}
+UNLISTED = {"app", "cli"}
 """Packages that nobody imports from: commands."""
 ORDER = (
     *("tables", "priors", "worlds", "knowledge", "mechanisms", "attacks", "success"),
@@ -89,6 +89,7 @@ def table() -> str:
             "| place | what |",
             "|---|---|",
             *rows,
+            "| `src/narcissus/app` | The page of `narcissus app` |",
             "| `src/narcissus/cli` | The command `narcissus` |",
         ]
     )

@@ -135,6 +135,8 @@ def lines(name: str) -> list[list[str]]:
         values = [*PATHS, *FILES] if is_path or option in {"--uses", "uses"} else [*TEXTS, *FILES]
         if option in WRITES:
             values = OUT
+        if isinstance(parameter, click.Argument) and name == "app":
+            continue  # any folder that can be opened would be served for ever
         if isinstance(parameter, click.Argument):
             head, tail = base[:arguments], base[arguments + 1 :]
             made += [[*head, "--", value, *tail[:0]] if value.startswith("-") else [*head, value, *tail]
