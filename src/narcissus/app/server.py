@@ -25,9 +25,8 @@ def opened(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         root = folder.resolve(strict=True)
-    except (OSError, ValueError) as error:  # a ValueError: a NUL in the name
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot open {folder}: {why}") from error
+    except OSError as error:
+        raise InputError(f"cannot open {folder}: {error.strerror or error}") from error
     require_own_folder(root / "study.toml")
     return root
 
