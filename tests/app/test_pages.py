@@ -94,7 +94,7 @@ DRAFTS = [one for one in shipped_studies() if one.kind in ("table", "synthetic")
 
 
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("source", ["draft", *(one.name for one in DRAFTS), "odd"])
+@pytest.mark.parametrize("source", ["draft", *(one.name for one in DRAFTS), "odd", "known"])
 def test_a_form_that_is_saved_as_it_is_changes_nothing(visitor, source, step):
     text = draft(propose(sketch_table(visitor.root / "people.csv")), "people.csv")
     if source == "odd":
@@ -108,6 +108,9 @@ def test_a_form_that_is_saved_as_it_is_changes_nothing(visitor, source, step):
             'unusual = false\n'
             'columns = ["age"]\n[bounds]\nconfidence = 0.9\n[run]\ntrials = 7\n'
         )  # fmt: skip
+    elif source == "known":
+        text = text.replace('unknown = ["income"]', 'known = ["age", "work"]')
+        assert "\nknown = " in text
     elif source != "draft":
         shipped = next(one for one in DRAFTS if one.name == source)
         text = shipped.path.read_text(encoding="utf-8")

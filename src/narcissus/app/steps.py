@@ -245,6 +245,8 @@ def of_attacker(form: Form, data: Data, look: Data) -> Values:
         ("threat", "at_least"): least if success == "some" and not is_single else None,
         ("threat", "targets"): number(form.one("targets"), "people released together"),
     }
+    if get(data, "threat", "known") is not None and set(unknown) == set(_unknown(data, look)):
+        del values["threat", "unknown"], values["threat", "known"]  # as the file says it
     if values["threat", "targets"] == get(attacker(data, look), "targets"):
         del values["threat", "targets"]
     people = form.among("people", PEOPLE)
