@@ -66,10 +66,10 @@ tools: $(DEV_STAMP) $(SITE_STAMP) # what `check` needs, so that nothing is insta
 # One file of the npm registry, which the digest pins; it stays out of the repository for its size.
 AXE := axe-core-4.14.1
 AXE_SHA512 := 1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5
-axe: $(DEV_STAMP)     ## fetch axe-core and look with it at reports of every kind
+axe: $(DEV_STAMP)     ## fetch axe-core and look with it at reports of every kind, and at the page
 	mkdir -p build && curl -fsSo build/$(AXE).tgz https://registry.npmjs.org/axe-core/-/$(AXE).tgz
 	cd build && echo "$(AXE_SHA512)  $(AXE).tgz" | sha512sum -c - && tar -xzf $(AXE).tgz --strip-components=1 package/axe.min.js
-	$(BIN)/python -m pytest -m nightly tests/test_report_pages.py
+	$(BIN)/python -m pytest -m nightly tests/test_report_pages.py tests/app/test_browser.py tests/app/test_firefox.py
 
 kernels: $(DEV_STAMP) ## play studies and golden tests with other processors' kernels: the same but for last digits
 	$(BIN)/python tests/kernels/run.py
@@ -77,7 +77,7 @@ kernels: $(DEV_STAMP) ## play studies and golden tests with other processors' ke
 # The lowest versions that pyproject.toml declares and the newest, each in an environment of its own:
 # the tests must pass with both. NEWEST is the newest Python that they are tried on.
 NEWEST ?= 3.13
-TRIED := examples,parquet,formats,accounting,fast,learn,games,compress,dask,sign,opendp,opendp-synthesizer
+TRIED := examples,parquet,formats,accounting,fast,learn,games,compress,dask,app,sign,opendp,opendp-synthesizer
 define tried
 	$(BIN)/uv venv -q --clear -p $(2) build/versions/$(1)
 	$(BIN)/uv pip install -q -p build/versions/$(1) --resolution $(1) -e '.[$(TRIED)]' -e packages/narcissus-papers
@@ -150,7 +150,7 @@ format: $(DEV_STAMP)  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-EXTRAS := examples parquet formats accounting fast learn games compress dask
+EXTRAS := examples parquet formats accounting fast learn games compress dask app
 COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --prerelease=disallow --generate-hashes --no-header --no-annotate
 
 lock:                 ## resolve the locked versions anew

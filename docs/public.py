@@ -33,7 +33,7 @@ NAMES = {
     "tables": "Bins Table read_table",
 }
 """Module -> what of it ``narcissus.NAME`` gives."""
-UNLISTED = {"cli"}
+UNLISTED = {"app", "cli"}
 """Packages that nobody imports from: commands."""
 ORDER = (
     *("tables", "counts", "priors", "worlds", "knowledge", "mechanisms", "attacks", "success"),
@@ -91,6 +91,7 @@ def table() -> str:
             "| place | what |",
             "|---|---|",
             *rows,
+            "| `src/narcissus/app` | The page of `narcissus app` |",
             "| `src/narcissus/cli` | The command `narcissus` |",
         ]
     )

@@ -104,6 +104,7 @@ QUICK = [
 SLOW = [
     ["--help"],
     ["audit", *STUDY, "--engine", "dask"],
+    ["app", "nowhere/deeper", "--no-browser"],  # what it starts are the two commands above
     ["init", "people.csv", "--unknown", "ill", "--out", "out/new.toml"],
     ["risk", "--epsilon", "1", "--delta", "1e-6", "--prior", ".01", "--plot", "out/risk.svg"],
     ["measure", "people.csv", "--known", "sex", "--secret", "ill"],

@@ -35,6 +35,9 @@ class TooLargeError(InputError):
 class LongWorkError(InputError):
     """Work longer than the time agreed to; the message states the time."""
 
+    seconds: float | None = None  # the estimate; None where there is none
+    work: str = ""  # what it is, in words
+
 
 class StoreError(NarcissusError):
     """An unusable results folder: unwritable, or of another study."""

@@ -1,6 +1,7 @@
 """Progress: a bar at a terminal, a line each tenth elsewhere, nothing when quiet."""
 
 import io
+import json
 import time
 from pkgutil import resolve_name as resolved
 
@@ -145,3 +146,21 @@ def test_quiet():
 
 def test_durations():
     assert [duration(s) for s in (0, 42, 725, 10810)] == ["0:00", "0:42", "12:05", "3:00:10"]
+
+
+def test_a_program_reads_lines_of_json(monkeypatch):
+    monkeypatch.setenv("NARCISSUS_PROGRESS", "json")
+    stream = io.StringIO()
+    with progress(stream=stream) as observer:
+        observer.note("a\nnote \x1b[2J")
+        observer.start("trials", 1000, done=10)
+        for _ in range(990):
+            observer.advance()
+        observer.finish()
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert "\x1b" not in lines[0]["note"]
+    assert {k: lines[1][k] for k in ("what", "total", "before", "done")} == {
+        "what": "trials", "total": 1000, "before": 10, "done": 10
+    }  # fmt: skip
+    assert lines[-1]["done"] == 1000
+    assert len(lines) < 100  # some a second

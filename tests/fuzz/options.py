@@ -41,6 +41,7 @@ workers = 1
 """
 CALLS = {
     "audit": "audit study.toml --out out --yes",
+    "app": "app nowhere/deeper --no-browser",
     "init": "init people.csv --out new.toml",
     "synth": "synth people.csv fresh.csv --unknown ill --out out2",
     "risk": "risk --epsilon 1 --prior 0.01",
@@ -139,6 +140,8 @@ def lines(name: str) -> list[list[str]]:
         values = [*PATHS, *FILES] if is_path or option in {"--uses", "uses"} else [*TEXTS, *FILES]
         if option in WRITES:
             values = OUT
+        if isinstance(parameter, click.Argument) and name == "app":
+            continue  # any folder that can be opened would be served for ever
         if isinstance(parameter, click.Argument):
             head, tail = base[:arguments], base[arguments + 1 :]
             made += [[*head, "--", value, *tail[:0]] if value.startswith("-") else [*head, value, *tail]

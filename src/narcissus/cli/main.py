@@ -28,6 +28,7 @@ from narcissus.errors import InputError, NarcissusError
 # name -> (module, one line for the help page); the module holds a click command of that name.
 COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("narcissus.cli.playing", "Play a study: what is recovered, and what never can be."),
+    "app": ("narcissus.cli.page", "Open a page to make, run and read studies in the browser."),
     "init": ("narcissus.cli.studies", "Look at a table and write a study of it, to start from."),
     "synth": ("narcissus.cli.playing", "Audit a given synthetic file, without its generator."),
     "risk": ("narcissus.cli.bounds", "The risk to one person beside an epsilon."),

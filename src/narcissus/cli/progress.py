@@ -7,9 +7,11 @@ every ten seconds.
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import IO, cast
 
@@ -30,6 +32,9 @@ from rich.text import Text
 from narcissus._visible import Unguarded, visible
 from narcissus.cli.heart import Heart, duration, rest
 from narcissus.observer import SILENT, Observer
+
+AS_JSON = "NARCISSUS_PROGRESS"
+"""Variable of the environment that makes progress JSON lines where it is ``json``."""
 
 
 def speed(what: str, a_second: float | None) -> str:
@@ -133,6 +138,36 @@ class LineObserver:
         print(visible(message), file=self._stream, flush=True)
 
 
+class JsonObserver:
+    """A JSON object on a line for each step, for a program that reads them (`narcissus app`)."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._stage: Mapping[str, object] = {}
+        self._done, self._last = 0, 0.0
+
+    def start(self, what: str, total: int, done: int = 0) -> None:
+        self._stage, self._done = {"what": what, "total": total, "before": done}, done
+        self._write({**self._stage, "done": done})
+
+    def advance(self, steps: int = 1) -> None:
+        """Write what is done by now, at most some times a second."""
+        self._done += steps
+        if time.monotonic() - self._last > 0.25 or self._done == self._stage.get("total"):
+            self._write({**self._stage, "done": self._done})
+
+    def finish(self) -> None:
+        """Do nothing: the next stage begins with a line of its own."""
+
+    def note(self, message: str) -> None:
+        self._write({"note": visible(message)})
+
+    def _write(self, found: dict[str, object]) -> None:
+        self._last = time.monotonic()
+        line = json.dumps({**found, "time": round(time.time(), 1)})
+        print(line, file=self._stream, flush=True)
+
+
 @contextmanager
 def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator[Observer]:
     """Yield an observer that writes to ``stream``, standard error by default."""
@@ -142,6 +177,9 @@ def progress(*, quiet: bool = False, stream: IO[str] | None = None) -> Generator
         yield SILENT
         return
     if not out.isatty():
+        if os.environ.get(AS_JSON) == "json":
+            yield JsonObserver(out)
+            return
         lines = LineObserver(out)
         try:
             yield lines

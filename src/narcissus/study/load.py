@@ -83,19 +83,31 @@ def load_study(
         document, given = read_document(study), dict[str, Any]()
         if folder is not None:
             document = replace(document, folder=Path(folder).resolve())
-    name = document.data.pop("kind", "table")
-    if not isinstance(name, str) or name not in KINDS:
-        raise StudyError(
-            f"{document.place(('kind',))}: `kind` must be one of {', '.join(KINDS)}, got {name!r}"
-        )
-    kind = study_kind(name)
     code = OwnCode(allowed=allow_code, given=given)
     code.digests.update((n, digest_of_object(o)) for n, o in given.items() if not is_table(o))
+    loaded = read_settings(document, code)
     with code.in_use():
-        loaded = Study(name, validate(kind.model, document), document.folder, code)
         try:
-            kind.check(loaded.settings, loaded.folder, observer)
+            study_kind(loaded.kind).check(loaded.settings, loaded.folder, observer)
         except OSError as error:  # a name that the system does not take, a folder it does not open
             place = error.filename or "what the study names"
             raise InputError(f"cannot read {place}: {error.strerror or error}") from error
     return loaded
+
+
+def read_settings(document: Document, code: OwnCode | None = None) -> Study:
+    """Check a document against the schema of its kind; the files that it names are not read.
+
+    code: Permission to run code of its own; None gives none.
+
+    StudyError: The study is wrong; one line a mistake.
+    """
+    data, code = dict(document.data), code or OwnCode()
+    name = data.pop("kind", "table")
+    if not isinstance(name, str) or name not in KINDS:
+        raise StudyError(
+            f"{document.place(('kind',))}: `kind` must be one of {', '.join(KINDS)}, got {name!r}"
+        )
+    with code.in_use():
+        settings = validate(study_kind(name).model, replace(document, data=data))
+    return Study(name, settings, document.folder, code)

@@ -79,11 +79,15 @@ class Document:
         return self.name
 
 
-def read_document(path: Path | str) -> Document:
-    """Read a TOML file; raise StudyError if that is not possible, with line and column."""
+def read_document(path: Path | str, text: str | None = None) -> Document:
+    """Read a TOML file; raise StudyError if that is not possible, with line and column.
+
+    text: What the file is about to hold; None reads it.
+    """
     path = Path(path)
     try:
-        text = read_bytes(path, largest=LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
+        if text is None:
+            text = read_bytes(path, largest=LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
         with parsing(path, "valid TOML"):
             data = tomllib.loads(text)
         _check_values(path, data)

@@ -44,7 +44,9 @@ def agree(
     """
     said = f"about {in_words(seconds)} of work: {work}"
     if hours is not None and seconds > 3600 * hours:
-        raise LongWorkError(f"this is {said}. {_ANYWAY}, or {instead}")
+        error = LongWorkError(f"this is {said}. {_ANYWAY}, or {instead}")
+        error.seconds, error.work = seconds, work
+        raise error
     if seconds > WORTH_A_NOTE:
         observer.note(said)
 

@@ -121,7 +121,8 @@ def check(
         )
     agree(
         work.seconds / processes,
-        f"{work.trials:,} trials of {each_trial:.3g} s each, in {processes} processes",
+        f"{work.trials:,} trials of {each_trial:.3g} s each, in {processes} processes, with about "
+        f"{needed / 1e9:.1f} GB of memory",
         hours=options.hours,
         observer=options.observer,
     )

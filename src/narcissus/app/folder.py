@@ -1,0 +1,167 @@
+"""The folder that was opened: what is in it, and nothing outside."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from narcissus._files import LARGEST, read_bytes, write_atomically
+from narcissus.errors import InputError, TooLargeError
+
+KINDS = ("table", "synthetic")
+"""Kinds of study that the page knows."""
+LARGEST_STUDY = 2**18
+"""Bytes of a study file that the page reads and writes."""
+UPLOADS = "uploads"
+MOST_LISTED = 500
+_TABLES = (
+    *(".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.xz", ".csv.zip", ".parquet", ".arrow"),
+    *(".feather", ".dta", ".sav", ".sas7bdat", ".xlsx", ".jsonl", ".txt"),
+)
+_NAME = re.compile(r"[^\W_][\w .()+-]{0,119}")
+_OUTSIDE = "`{}` is outside of the folder that was opened: move it there, or open the folder above"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder, and the names in it that the page may read and write."""
+
+    root: Path  # resolved
+
+    def inside(self, name: str) -> Path:
+        """Return the path of a name; InputError where it, or what it links to, lies outside."""
+        try:
+            path = (self.root / name).resolve()
+        except (OSError, ValueError, RuntimeError) as error:  # a NUL, a loop of links
+            raise InputError(f"`{name[:80]}` is no name of a file") from error
+        if not path.is_relative_to(self.root):
+            raise InputError(_OUTSIDE.format(name))
+        return path
+
+    def study(self, name: str) -> Path:
+        """Return the study file of a name; InputError where there is none."""
+        path = self.root / f"{name}.toml"
+        if not name or "/" in name or "\0" in name or name.startswith("."):
+            raise InputError("this is no name of a study")
+        if not path.is_file() or path.is_symlink():
+            raise InputError(f"there is no study file {path.name} in this folder")
+        return path
+
+    def read(self, name: str) -> str:
+        try:
+            text = read_bytes(self.study(name), largest=LARGEST_STUDY).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{name}.toml is no UTF-8 text: {error}") from error
+        return text.replace("\r\n", "\n")
+
+    def write(self, name: str, text: str, *, new: bool = False) -> None:
+        """Write a study file; what it names must lie in the folder."""
+        self.require_inside(parsed(text, f"{name}.toml"))
+        path = self.root / f"{name}.toml" if new else self.study(name)
+        try:
+            write_atomically(path, text, private=True)
+        except OSError as error:
+            raise InputError(f"cannot write {path.name}: {error.strerror or error}") from error
+
+    def new_name(self, wanted: str) -> str:
+        """Return the name of a study that is not there yet."""
+        stem = re.sub(r"[^\w-]+", "-", wanted.partition(".")[0]).strip("-_") or "study"
+        names = (stem, *(f"{stem}-{n}" for n in range(2, 1000)))
+        return next(n for n in names if not os.path.lexists(self.root / f"{n}.toml"))
+
+    def require_inside(self, value: Any) -> None:
+        """Refuse a study in which any text names a file outside, whatever the text is for."""
+        if isinstance(value, Mapping):
+            for one in cast("Mapping[str, Any]", value).values():
+                self.require_inside(one)
+        elif isinstance(value, list):
+            for one in cast("list[Any]", value):
+                self.require_inside(one)
+        elif isinstance(value, str) and 0 < len(value) < 1000 and "\0" not in value:
+            for written in {value, value.replace("\\", "/")}:
+                # a long text is none, nor one that no file system takes
+                with suppress(OSError, RuntimeError):
+                    if not (self.root / written).resolve().is_relative_to(self.root):
+                        raise InputError(_OUTSIDE.format(value))
+
+    def tables(self) -> list[str]:
+        """List the tables in the folder and one folder deeper, with `/` between."""
+        found: list[str] = []
+        for path in self._files(self.root):
+            found.append(path.name)
+        for place in sorted(self.root.iterdir()):
+            is_own = place.is_dir() and not place.is_symlink() and place.name != "results"
+            if is_own and not place.name.startswith("."):
+                found += [f"{place.name}/{path.name}" for path in self._files(place)]
+        return found[:MOST_LISTED]
+
+    def _files(self, place: Path) -> Iterator[Path]:
+        with suppress(OSError):
+            for path in sorted(place.iterdir()):
+                name = path.name.lower()
+                is_table = name.endswith(_TABLES) and not name.startswith(".") and path.is_file()
+                if is_table and path.resolve().is_relative_to(self.root):
+                    yield path
+
+    def studies(self) -> list[tuple[str, str]]:
+        """List the studies that the page can open: name and title."""
+        found: list[tuple[str, str]] = []
+        for path in sorted(self.root.glob("*.toml"))[:MOST_LISTED]:
+            with suppress(InputError):
+                data = parsed(self.read(path.stem), path.name)
+                if data.get("kind", "table") in KINDS and isinstance(data.get("data"), dict):
+                    found.append((path.stem, str(data.get("title", ""))))
+        return found
+
+    async def take(self, name: str, pieces: AsyncIterator[bytes], *, most: int = LARGEST) -> str:
+        """Write an upload piece by piece, for this user alone; return its name in the folder."""
+        if not _NAME.fullmatch(name) or not name.lower().endswith(_TABLES):
+            raise InputError(
+                f"`{name[:80]}` is no name of a table: it must end in .csv, .tsv, .parquet, .xlsx, "
+                ".dta, .sav or another form that is read, and hold no slash"
+            )
+        place = self.root / UPLOADS
+        with suppress(FileExistsError):
+            place.mkdir(mode=0o700)
+        if not stat.S_ISDIR(place.lstat().st_mode):
+            raise InputError(f"{UPLOADS} in this folder is no folder")
+        place.chmod(0o700)
+        target = place / name
+        partial = place / f".{os.urandom(8).hex()}.partial"
+        size = 0
+        try:
+            with open(
+                partial, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)
+            ) as file:
+                async for piece in pieces:
+                    size += len(piece)
+                    if size > most:
+                        raise TooLargeError(f"{name} is larger than {most:,} bytes")
+                    file.write(piece)
+            os.link(partial, target)
+        except FileExistsError as error:
+            raise InputError(
+                f"{UPLOADS}/{name} is there already: choose it in the list, or rename yours"
+            ) from error
+        except OSError as error:
+            raise InputError(f"cannot write {name}: {error.strerror or error}") from error
+        finally:
+            partial.unlink(missing_ok=True)
+        return f"{UPLOADS}/{name}"
+
+
+def parsed(text: str, name: str) -> dict[str, Any]:
+    """Parse the text of a study file; InputError with line and column."""
+    if len(text.encode(errors="replace")) > LARGEST_STUDY:
+        raise TooLargeError(f"{name} has more than {LARGEST_STUDY:,} bytes")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is not valid TOML: {error}") from error

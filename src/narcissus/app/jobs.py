@@ -1,0 +1,229 @@
+"""Runs of studies: processes of their own, which outlive the page and the server.
+
+What is known of a run lies in its results folder: ``job.json`` names the process, and
+``progress.log`` holds what it prints. A server that is started later finds both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from narcissus._files import read_bytes, write_atomically
+from narcissus.errors import InputError
+
+JOB, LOG, RECORD, STORE = "job.json", "progress.log", "record.json", "trials.store"
+TAIL = 2**14  # bytes of a log that are read
+PATIENCE = 600.0
+"""Most seconds that a look at a table, or an estimate, may take."""
+_PYTHON = (sys.executable, "-P")  # no modules from the current folder
+
+
+@dataclass(frozen=True)
+class State:
+    """What a run has come to."""
+
+    name: str  # nothing, running, finished, stopped or failed
+    what: str = ""  # the stage that it is at
+    done: int = 0
+    total: int = 0
+    left: float | None = None  # seconds, where they can be foreseen
+    notes: Sequence[str] = ()  # what it has told, or why it failed
+    began: float = 0.0
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.total if self.total else 0
+
+
+@dataclass
+class Jobs:
+    """The runs of one folder."""
+
+    root: Path
+    _started: list[subprocess.Popen[bytes]] = field(default_factory=list[Any])
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    def place(self, study: str, digest: str) -> Path:
+        """Return the results folder of a study as it now is."""
+        return self.results / study / digest[:12]
+
+    def running(self) -> tuple[str, Path] | None:
+        """Return the study and the results folder of the run that is going on, if there is one."""
+        for path in sorted(self.results.glob(f"*/*/{JOB}")):
+            if self.state(path.parent).name == "running":
+                return path.parent.parent.name, path.parent
+        return None
+
+    def last(self, study: str) -> Path | None:
+        """Return the results folder of the last run of a study."""
+        found = [(_job(p.parent).get("began", 0.0), p.parent)
+                 for p in (self.results / study).glob(f"*/{JOB}")]  # fmt: skip
+        return max(found)[1] if found else None
+
+    def start(self, study: str, digest: str) -> None:
+        """Run `narcissus audit` on a study, in a session of its own; a run that is left goes on.
+
+        InputError: another run is going on in this folder.
+        """
+        if (other := self.running()) is not None:
+            raise InputError(f"a run of {other[0]} is going on: wait for it, or stop it")
+        place = self.place(study, digest)
+        for folder in (self.results, place.parent, place):
+            with suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+            if folder.is_symlink() or not folder.is_dir():
+                raise InputError(f"{folder.relative_to(self.root)} is no folder of its own")
+        words = ["audit", f"./{study}.toml", "--out", str(place.relative_to(self.root)), "--yes"]
+        for name in (JOB, LOG):
+            (place / name).unlink(missing_ok=True)
+        began = time.time()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        log = os.open(place / LOG, flags, 0o600)
+        try:
+            child = subprocess.Popen(
+                [*_PYTHON, "-m", "narcissus", *words],
+                cwd=self.root, env=_environment(), start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
+            )  # fmt: skip
+        finally:
+            os.close(log)
+        self._started.append(child)
+        job = {"pid": child.pid, "of": _born(child.pid), "began": began, "digest": digest}
+        write_atomically(place / JOB, json.dumps(job), private=True)
+
+    def stop(self, place: Path) -> None:
+        """Interrupt a run as Ctrl-C does; what is finished is kept."""
+        if self.state(place).name == "running":
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(_job(place)["pid"], signal.SIGINT)
+
+    def state(self, place: Path | None) -> State:
+        self._started = [one for one in self._started if one.poll() is None]  # takes leave of them
+        job = {} if place is None else _job(place)
+        if place is None or not job:
+            return State("nothing")
+        seen = _read(place / LOG)
+        began = float(job["began"])
+        stages = [one for one in seen if _is_stage(one)]
+        stage: Mapping[str, Any] = {"what": "reading the study", "done": 0, "total": 0}
+        stage = stages[-1] if stages else stage
+        notes = [str(one["note"]) for one in seen if "note" in one][-20:]
+        found = State("stopped", stage["what"], stage["done"], stage["total"], None, notes, began)
+        if _is_alive(job, place.name):
+            of_it = [one for one in stages if one["what"] == stage["what"]]
+            return replace(found, name="running", left=_left(of_it))
+        with suppress(OSError):
+            if (place / RECORD).stat().st_mtime >= began:
+                return State("finished", notes=notes, began=began)
+        is_wrong = any(note.startswith(("error:", "internal error:")) for note in notes)
+        return replace(found, name="failed") if is_wrong else found
+
+
+def _job(place: Path) -> dict[str, Any]:
+    """Read what a run has left about itself; nothing where it is no such file."""
+    try:
+        found = json.loads(read_bytes(place / JOB, largest=2**12))
+        types = {"pid": int, "of": str, "began": (int, float), "digest": str}
+        if all(isinstance(found[key], of) for key, of in types.items()) and found["pid"] > 1:
+            return found
+    except (InputError, ValueError, TypeError, LookupError):
+        pass
+    return {}
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    """Read the end of a log: lines of JSON, and others as notes."""
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return []
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - TAIL))
+            lines = file.read(TAIL).decode(errors="replace").splitlines()
+    except OSError:
+        return []
+    found: list[dict[str, Any]] = []
+    for line in lines[size > TAIL :]:
+        with suppress(ValueError, RecursionError):
+            one = json.loads(line)
+            if isinstance(one, dict):
+                found.append(one)
+                continue
+        if line.strip():
+            found.append({"note": line})
+    return found
+
+
+def _is_stage(one: Mapping[str, Any]) -> bool:
+    counts = (one.get("done"), one.get("total"), one.get("time"))
+    return isinstance(one.get("what"), str) and all(isinstance(n, int | float) for n in counts)
+
+
+def _left(seen: Sequence[Mapping[str, Any]]) -> float | None:
+    """Estimate the seconds that are left of a stage from its pace."""
+    if not seen or (steps := seen[-1]["done"] - seen[0]["done"]) <= 0:
+        return None
+    pace = (seen[-1]["time"] - seen[0]["time"]) / steps
+    left = pace * (seen[-1]["total"] - seen[-1]["done"]) - (time.time() - seen[-1]["time"])
+    return max(0.0, left)
+
+
+def _born(pid: int) -> str:
+    """Return what tells a process from a later one of the same number; "" where nothing does."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]  # when it was started
+
+
+def _is_alive(job: Mapping[str, Any], place: str) -> bool:
+    """Return whether the process of a job is there; a folder of a stranger may name any other."""
+    try:
+        if Path("/proc/self/stat").exists():
+            words = Path(f"/proc/{job['pid']}/cmdline").read_bytes()
+            return place.encode() in words and _born(job["pid"]) == job["of"] != ""
+        os.kill(job["pid"], 0)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _environment() -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if k != "NARCISSUS_SHOW_VALUES"}
+    return kept | {"NARCISSUS_PROGRESS": "json", "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+
+
+def worked(root: Path, what: str, *arguments: str) -> dict[str, Any]:
+    """Have `narcissus.app.work` done, and return what it found; InputError with its error."""
+    try:
+        done = subprocess.run(
+            [*_PYTHON, "-m", "narcissus.app.work", what, *arguments],
+            cwd=root, env=_environment(), stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        found = json.loads(done.stdout)
+    except subprocess.TimeoutExpired as error:
+        raise InputError(
+            f"this has not ended after {PATIENCE:g} seconds: take fewer rows"
+        ) from error
+    except ValueError as error:
+        raise InputError("this ended without an answer: there may not be enough memory") from error
+    if "error" in found:
+        raise InputError(found["error"])
+    return found

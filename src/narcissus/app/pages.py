@@ -1,0 +1,394 @@
+"""The pages: each shows the study file and one form about it, and writes what the form changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import parse_qsl, quote
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+
+from narcissus._files import read_bytes
+from narcissus._visible import visible
+from narcissus.app import steps
+from narcissus.app.folder import KINDS, LARGEST_STUDY, Folder, parsed
+from narcissus.app.guard import OF_REPORTS
+from narcissus.app.jobs import Jobs, State, worked
+from narcissus.app.results import file_of, reports, source_of
+from narcissus.app.text import changed, digest, get
+from narcissus.errors import InputError, NarcissusError
+from narcissus.study.load import read_settings
+from narcissus.study.shipped import FOLDER as SHIPPED
+from narcissus.study.toml import read_document
+from narcissus.study.work import in_words
+
+MOST_FIELDS = 20_000
+LARGEST_REPORT = 2**25
+LOOKS = 8  # tables that are remembered
+EXAMPLE = "invented_people.csv"
+TICK, LONGEST_STREAM = 0.5, 60.0  # seconds; a browser opens few streams at once, and begins again
+
+
+class Pages:
+    """The pages of one folder."""
+
+    def __init__(self, root: Path, above: str = "") -> None:
+        self.folder, self.jobs, self._above = Folder(root), Jobs(root), above
+        self._looks: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+        self._plans: dict[tuple[str, str], dict[str, Any]] = {}
+        self._locks: dict[Any, asyncio.Lock] = {}
+        made = Environment(
+            loader=ChoiceLoader([PackageLoader(f"narcissus.{room}") for room in ("app", "report")]),
+            autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        made.filters |= {"of_100": steps.of_100, "typed": steps.as_typed, "in_words": in_words}
+        made.filters["visible"] = visible
+        cast(Any, made.globals).update(STEPS=steps.STEPS, get=get, root=above)
+        self._templates = made
+
+    def app(self) -> Starlette:
+        routes = [
+            Route("/", self.home),
+            Route("/new", self.begin, methods=["POST"]),
+            Route("/upload/{name}", self.upload, methods=["PUT"]),
+            Route("/report/{place:path}", self.report),
+            Route("/record/{place:path}", self.record),
+            Route("/static/{name}", self.static),
+            Route("/study/{study}/text", self.save_text, methods=["POST"]),
+            Route("/study/{study}/file", self.download),
+            Route("/study/{study}/events", self.events),
+            Route("/study/{study}/plan", self.plan, methods=["POST"]),
+            Route("/study/{study}/start", self.start, methods=["POST"]),
+            Route("/study/{study}/stop", self.stop, methods=["POST"]),
+            Route("/study/{study}/{step}", self.step, methods=["GET", "POST"]),
+        ]
+        handlers: Any = {NarcissusError: self._wrong, HTTPException: self._wrong}
+        return Starlette(routes=routes, exception_handlers=handlers)
+
+    def _html(self, template: str, status: int = 200, **more: Any) -> HTMLResponse:
+        page = self._templates.get_template(template).render(folder=self.folder.root.name, **more)
+        return HTMLResponse(page, status)
+
+    async def _wrong(self, request: Request, error: Exception) -> Response:
+        """Answer an error of ours, or an address that leads nowhere."""
+        status, why = 400, str(error)
+        if isinstance(error, HTTPException):
+            status, why = error.status_code, error.detail
+        if request.method == "PUT":
+            return JSONResponse({"error": visible(why)}, status)
+        return self._html("wrong.html", status, error=visible(why))
+
+    # The folder
+
+    async def home(self, _request: Request) -> Response:
+        running = self.jobs.running()
+        return self._html(
+            "home.html", studies=self.folder.studies(), tables=self.folder.tables(), error="",
+            running=running and running[0],
+        )  # fmt: skip
+
+    async def upload(self, request: Request) -> Response:
+        try:
+            name = await self.folder.take(request.path_params["name"], request.stream())
+        except ClientDisconnect:
+            return PlainTextResponse("gone", 400)
+        return JSONResponse({"path": name}, 201)
+
+    async def begin(self, request: Request) -> Response:
+        """Write a new study, as `narcissus init` or for a given file, and open its first step."""
+        form = await _form(request)
+        name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
+        return self._go(name, "table")
+
+    def new_study(self, table: str, synthetic: str = "", control: str = "") -> str:
+        """Write a study of a table in the folder; return its name."""
+        given = [one for one in (table, synthetic, control) if one]
+        if not table:
+            raise InputError("name a table, or drop a file")
+        for one in given:
+            if not one.startswith("statsmodels:"):
+                self.folder.inside(one)
+        of_files = ("new-of-files", table, synthetic, control)
+        found = worked(self.folder.root, *(of_files if synthetic else ("new", table, table)))
+        name = self.folder.new_name(Path((synthetic or table).rpartition(":")[2]).name)
+        self.folder.write(name, found["text"], new=True)
+        return name
+
+    # A step
+
+    async def step(self, request: Request) -> Response:
+        name, step = request.path_params["study"], request.path_params["step"]
+        if step not in steps.STEPS:
+            raise HTTPException(404, "There is no such page.")
+        if request.method == "POST" and step in steps.READ:
+            return await self._save(request, name, step)
+        return await self._show(name, step, mechanism=request.query_params.get("mechanism", ""))
+
+    async def _save(self, request: Request, name: str, step: str) -> Response:
+        form = await _form(request)
+        text = self.folder.read(name)
+        if form.one("base") != digest(text):
+            return await self._show(name, step, status=409, error=_CHANGED)
+        try:
+            data = self._data(name, text)
+            look = await self._look(data)
+            after = changed(text, steps.READ[step](form, data, look))
+            self._check(name, after)
+            self._write(name, after)
+        except NarcissusError as error:
+            mechanism = form.one("mechanism")
+            return await self._show(name, step, mechanism, 422, error=str(error))
+        return self._go(name, form.one("next") if form.one("next") in steps.STEPS else step)
+
+    async def save_text(self, request: Request) -> Response:
+        """Write the text of the study file as it was edited."""
+        name, form = request.path_params["study"], await _form(request)
+        step = form.one("step") if form.one("step") in steps.STEPS else "table"
+        typed = form.text("text").removesuffix("\n") + "\n"
+        if form.one("base") != digest(self.folder.read(name)):
+            return await self._show(name, step, status=409, error=_CHANGED, typed=typed)
+        try:
+            self._data(name, typed)
+            self._check(name, typed)
+            self._write(name, typed)
+        except NarcissusError as error:
+            return await self._show(name, step, status=422, error=str(error), typed=typed)
+        return self._go(name, step)
+
+    def _write(self, name: str, text: str) -> None:
+        running = self.jobs.running()
+        if running is not None and running[0] == name:
+            state = self.jobs.state(running[1])
+            if not state.total:  # it may still have to read the file
+                raise InputError("a run of this study is about to begin: save again in a moment")
+        self.folder.write(name, text)
+
+    def _data(self, name: str, text: str) -> dict[str, Any]:
+        data = parsed(text, f"{name}.toml")
+        if data.get("kind", "table") not in KINDS:
+            raise InputError(
+                f"{name}.toml is a study of another kind than this page knows: run it with "
+                f"`narcissus audit {name}.toml`"
+            )
+        self.folder.require_inside(data)
+        return data
+
+    def _check(self, name: str, text: str) -> None:
+        """Hold a text against the schema of its kind; the run checks it against the table."""
+        read_settings(read_document(self.folder.root / f"{name}.toml", text))
+
+    async def _look(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the table of a study holds; it is read once, in a process of its own."""
+        source = str(source_of(data) or "")
+        stamp: tuple[Any, ...] = (source,)
+        if not source.startswith("statsmodels:"):
+            path = self.folder.inside(source)
+            if not path.is_file():
+                raise InputError(f"there is no table {source} in this folder")
+            at = path.stat()
+            stamp = (source, at.st_mtime_ns, at.st_size)
+        async with self._locks.setdefault(source, asyncio.Lock()):
+            if stamp not in self._looks:
+                found = await run_in_threadpool(worked, self.folder.root, "look", source)
+                self._looks[stamp] = found
+                while len(self._looks) > LOOKS:
+                    self._looks.popitem(last=False)
+            return self._looks[stamp]
+
+    async def _show(
+        self, name: str, step: str, mechanism: str = "", status: int = 200, *, error: str = "",
+        typed: str | None = None,
+    ) -> Response:  # fmt: skip
+        """Draw a step; a file that cannot be read is shown as it is, to be mended."""
+        text = self.folder.read(name)
+        of: dict[str, Any] = {
+            "study": name, "step": step, "base": digest(text), "longest": LARGEST_STUDY,
+            "text": text if typed is None else typed,
+        }  # fmt: skip
+        try:
+            data = self._data(name, text)
+            self._check(name, text)
+            of["data"] = data
+            of["kind"] = data.get("kind", "table")
+            of["look"] = look = await self._look(data)
+            of |= self._of_step(name, step, data, look, text, mechanism)
+        except NarcissusError as wrong:
+            message = error or str(wrong)
+            return self._html("step.html", status, form="", error=visible(message), **of)
+        return self._html("step.html", status, form=f"{step}.html", error=visible(error), **of)
+
+    def _of_step(
+        self, name: str, step: str, data: dict[str, Any], look: Any, text: str, mechanism: str
+    ) -> dict[str, Any]:
+        """Return what the form of a step shows."""
+        if step == "table":
+            of = {"ways": steps.WAYS, "readings": steps.READINGS}
+            missing = get(data, "data", "missing")
+            return {"columns": list(steps.columns(data, look)), "missing": missing, **of}
+        if step == "attacker":
+            return {**steps.attacker(data, look), "people": steps.PEOPLE}
+        if step == "release":
+            known = steps.mechanisms()
+            given = get(data, "mechanism", "name") or "marginals"
+            chosen = mechanism if mechanism in known else given
+            shown = list(steps.options(chosen, data)) if chosen in known else []
+            return {"known": known, "chosen": chosen, "options": shown,
+                    "tables": self.folder.tables()}  # fmt: skip
+        if step == "threshold":
+            return {"limits": steps.threshold(data), "given": data.get("threshold", {})}
+        if step == "run":
+            plan = self._plans.get((name, digest(text)))
+            return {"plan": plan, "run": data.get("run", {}), **self._of_run(name, plan)}
+        return {"reports": reports(self.jobs.results, name, source_of(data))}
+
+    # The run
+
+    def _of_run(self, name: str, plan: dict[str, Any] | None) -> dict[str, Any]:
+        running, last = self.jobs.running(), self.jobs.last(name)
+        other = running[0] if running is not None and running[0] != name else ""
+        state = self.jobs.state(last)
+        is_same = plan is not None and last == self.jobs.place(name, plan["digest"])
+        return {"state": state, "other": other, "goes_on": is_same and state.name == "stopped"}
+
+    async def plan(self, request: Request) -> Response:
+        """Estimate time and memory, and check the study against its table."""
+        name, form = request.path_params["study"], await _form(request)
+        text = self.folder.read(name)
+        of = (f"{name}.toml", str(self.jobs.results / name))
+        try:
+            if form.one("base") != digest(text):
+                raise InputError(_CHANGED)
+            self._data(name, text)
+            async with self._locks.setdefault("plan", asyncio.Lock()):
+                found = await run_in_threadpool(worked, self.folder.root, "plan", *of)
+        except NarcissusError as error:
+            return await self._show(name, "run", status=422, error=str(error))
+        self._plans[name, digest(text)] = found
+        return self._go(name, "run")
+
+    async def start(self, request: Request) -> Response:
+        name, form = request.path_params["study"], await _form(request)
+        text = self.folder.read(name)
+        plan = self._plans.get((name, digest(text)))
+        try:
+            if plan is None or form.one("base") != digest(text):
+                raise InputError(_CHANGED)
+            self._data(name, text)
+            self.jobs.start(name, plan["digest"])
+        except NarcissusError as error:
+            return await self._show(name, "run", status=422, error=str(error))
+        return self._go(name, "run")
+
+    async def stop(self, request: Request) -> Response:
+        name = request.path_params["study"]
+        self.folder.study(name)
+        if (place := self.jobs.last(name)) is not None:
+            self.jobs.stop(place)
+            for _ in range(20):
+                if self.jobs.state(place).name != "running":
+                    break
+                await asyncio.sleep(0.1)
+        return self._go(name, "run")
+
+    async def events(self, request: Request) -> Response:
+        """Stream the progress of the last run of a study, until it has ended."""
+        name = request.path_params["study"]
+        self.folder.study(name)
+        return StreamingResponse(
+            self._stream(request, name), headers={"content-type": "text/event-stream"}
+        )
+
+    async def _stream(self, request: Request, name: str) -> AsyncIterator[str]:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + LONGEST_STREAM
+        while loop.time() < end and not await request.is_disconnected():
+            state = self.jobs.state(self.jobs.last(name))
+            yield f"retry: 1000\ndata: {json.dumps(told(state))}\n\n"
+            if state.name != "running":
+                return
+            await asyncio.sleep(TICK)
+
+    def _go(self, study: str, step: str) -> Response:
+        return RedirectResponse(f"{self._above}/study/{quote(study)}/{step}", 303)
+
+    # What lies in the folder
+
+    async def download(self, request: Request) -> Response:
+        name = request.path_params["study"]
+        return PlainTextResponse(self.folder.read(name), headers=_as_file(f"{name}.toml"))
+
+    async def report(self, request: Request) -> Response:
+        path = file_of(self.jobs.results, request.path_params["place"], "report.html")
+        page = read_bytes(path, largest=LARGEST_REPORT)
+        return HTMLResponse(page, headers={"content-security-policy": OF_REPORTS})
+
+    async def record(self, request: Request) -> Response:
+        path = file_of(self.jobs.results, request.path_params["place"], "record.json")
+        content, kind = read_bytes(path, largest=LARGEST_REPORT), "application/json"
+        return Response(content, media_type=kind, headers=_as_file("record.json"))
+
+    async def static(self, request: Request) -> Response:
+        kinds = {"app.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
+        if (name := request.path_params["name"]) not in kinds:
+            raise HTTPException(404, "There is no such page.")
+        return Response(self._templates.get_template(name).render(), media_type=kinds[name])
+
+    def example(self) -> str:
+        """Copy the example table into the folder, write a study of it, and return its name."""
+        target = self.folder.root / EXAMPLE
+        if not target.exists():
+            shutil.copyfile(SHIPPED / EXAMPLE, target)
+        there = target.with_suffix(".toml").is_file()
+        return target.stem if there else self.new_study(EXAMPLE)
+
+
+_FILES = ("table", "synthetic", "control")
+_CHANGED = (
+    "The study file was changed elsewhere meanwhile, in another tab or an editor. Nothing was "
+    "written. Below is what it holds now."
+)
+
+
+def told(state: State) -> dict[str, Any]:
+    """Return the progress of a run as the page shows it."""
+    left = "" if state.left is None else f"about {in_words(max(1, round(state.left)))} left"
+    if state.total and state.done == state.total:
+        left = "drawing up the report"
+    done = f"{state.done:,} of {state.total:,}" if state.total else ""
+    text = ", ".join(filter(None, [f"{state.what} {done}".strip(), left]))
+    return {"state": state.name, "percent": state.percent, "text": visible(text)}
+
+
+def _as_file(name: str) -> dict[str, str]:
+    return {"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+
+
+async def _form(request: Request) -> steps.Form:
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    if kind != "application/x-www-form-urlencoded":
+        raise HTTPException(415, "This is no form of this page.")
+    try:
+        text = (await request.body()).decode("ascii")
+        return steps.Form(parse_qsl(
+            text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS
+        ))  # fmt: skip
+    except ValueError as error:
+        raise HTTPException(400, "This form cannot be read.") from error

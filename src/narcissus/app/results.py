@@ -1,0 +1,119 @@
+"""Reports that lie in the folder: of one table, the latest first, each with what changed."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from narcissus.errors import InputError, NarcissusError
+from narcissus.report.about import shown
+from narcissus.report.format import STATUS
+from narcissus.study.reading import read_record
+
+MOST_CHANGES = 12
+MOST_REPORTS = 200
+_SOURCES = ("path", "table", "real")
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report in the results folder."""
+
+    place: str  # its folder, below the one of all results
+    when: str
+    title: str
+    sign: str
+    words: str
+    verdict: str
+    headline: list[str]
+    study: Mapping[str, Any]
+    digest: str
+    portable: str
+    changed: tuple[str, ...] = ()  # since the one before it
+
+
+@lru_cache(maxsize=MOST_REPORTS)
+def _read(path: Path, _changed: int, root: Path) -> Report | None:
+    try:
+        record = read_record(path)
+        layout, case = shown(record)
+        headline = layout.headline(case)
+    except NarcissusError:
+        return None
+    sign, words = STATUS.get(record.status, ("?", record.status))
+    when = datetime.datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+    return Report(
+        path.parent.relative_to(root).as_posix(), when, record.title, sign, words,
+        record.verdict, headline, record.study, record.digest, record.portable_digest,
+    )  # fmt: skip
+
+
+def reports(results: Path, study: str, source: Any) -> list[Report]:
+    """Return the reports of a study and of others about the same table, the latest first."""
+    found: list[tuple[float, Report]] = []
+    for path in [*results.glob("*/record.json"), *results.glob("*/*/record.json")][:MOST_REPORTS]:
+        with suppress(OSError):
+            if not path.resolve().is_relative_to(results.parent):  # the folder that was opened
+                continue
+            at = path.stat()
+            one = _read(path, at.st_mtime_ns, results)
+            if one is not None and (
+                one.place.split("/")[0] == study or source_of(one.study) == source
+            ):
+                found.append((at.st_mtime, one))
+    ordered = [one for _, one in sorted(found, key=lambda pair: pair[0], reverse=True)]
+    return [
+        replace(one, changed=tuple(_changes(ordered[n + 1].study, one.study)))
+        if n + 1 < len(ordered)
+        else one
+        for n, one in enumerate(ordered)
+    ]
+
+
+def source_of(study: Mapping[str, Any]) -> Any:
+    """Return the table that a study is about."""
+    data = study.get("data")
+    return (
+        next((data[k] for k in _SOURCES if data.get(k)), None) if isinstance(data, dict) else None
+    )
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    before, after = dict(_flat(old)), dict(_flat(new))
+    changed = [k for k in {**before, **after} if before.get(k) != after.get(k)]
+    for key in changed[:MOST_CHANGES]:
+        yield f"{key}: {_said(before.get(key))} → {_said(after.get(key))}"
+    if len(changed) > MOST_CHANGES:
+        yield f"and {len(changed) - MOST_CHANGES} more settings"
+
+
+def _flat(value: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for key, one in value.items():
+        if isinstance(one, Mapping) and one:
+            yield from _flat(one, f"{above}{key}.")
+        elif one not in (None, {}, [], ""):
+            yield f"{above}{key}", one
+
+
+def _said(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def file_of(results: Path, place: str, name: str) -> Path:
+    """Return the path of a report or a record; InputError where there is none in the results."""
+    parts = place.split("/")
+    if len(parts) > 2 or not all(part and not part.startswith(".") for part in parts):
+        raise InputError("this is no report of this folder")
+    with suppress(OSError, ValueError, RuntimeError):
+        path = (results / place / name).resolve()
+        if path.is_file() and path.is_relative_to(results.parent):
+            return path
+    raise InputError("there is no such report in this folder")

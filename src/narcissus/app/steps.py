@@ -1,0 +1,397 @@
+"""The steps of a study: what each form shows of the study file, and what it writes into it."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+import tomlkit
+
+from narcissus.app.text import Keys, get
+from narcissus.errors import InputError
+from narcissus.study.registry import ROOMS, loaded
+from narcissus.study.signatures import REQUIRED, options_of, summary_of
+
+Data = Mapping[str, Any]
+Values = dict[Keys, Any]
+STEPS = {
+    "table": "The table",
+    "attacker": "Who attacks",
+    "release": "The release",
+    "threshold": "The threshold",
+    "run": "Run",
+    "reports": "Reports",
+}
+WAYS = {
+    "": "as it is",
+    "width": "bins of this width",
+    "edges": "bins that start at these",
+    "quantiles": "groups of equal size, this many",
+    "above": "two groups: up to this, and above",
+    "common": "the most common stay, this many",
+}
+READINGS = {
+    "": "by its values",
+    "text": "as texts",
+    "numbers": "as numbers",
+    "decimal-comma": "as numbers with a decimal comma",
+    "day-first": "as dates, day first",
+    "month-first": "as dates, month first",
+}
+PEOPLE = {
+    "prior": "drawn from what the table shows in common (the prior)",
+    "rows": "rows of the table, drawn at random",
+    "all": "everybody in the table",
+}
+_OF_OWN_CODE = ("command", "opendp")
+"""Mechanisms that run programs or code of their own: not from a page."""
+
+
+class Form:
+    """What a form holds: texts by the names of its fields."""
+
+    def __init__(self, fields: Sequence[tuple[str, str]]) -> None:
+        self._fields: dict[str, list[str]] = {}
+        for name, value in fields:
+            here = self._fields.setdefault(name.replace("\r\n", "\n"), [])
+            here.append(value.replace("\r\n", "\n"))
+
+    def one(self, name: str) -> str:
+        return self._fields.get(name, [""])[-1].strip()
+
+    def has(self, name: str) -> bool:
+        return name in self._fields
+
+    def all(self, name: str) -> list[str]:
+        return [value for value in self._fields.get(name, []) if value]
+
+    def text(self, name: str) -> str:
+        """Return a text as it was typed."""
+        return self._fields.get(name, [""])[-1]
+
+    def among(self, name: str, known: Mapping[str, Any]) -> str:
+        value = self.one(name)
+        if value not in known:
+            raise InputError(f"`{name}` has no choice {value!r}")
+        return value
+
+
+def number(text: str, what: str) -> int | float:
+    try:
+        found = float(text)
+        if math.isnan(found):
+            raise ValueError
+    except ValueError as error:
+        raise InputError(f"{what}: {text!r} is no number") from error
+    return int(text) if text.lstrip("+-").isdecimal() else found
+
+
+def _share(text: str, what: str) -> float | None:
+    """Read so many of a hundred as a share; nothing written is None."""
+    if not text:
+        return None
+    try:
+        found = Decimal(text) / 100
+        if found.is_finite():
+            return float(found)
+    except InvalidOperation:
+        pass
+    raise InputError(f"{what}: {text!r} is no number")
+
+
+def of_100(share: Any) -> str:
+    """Write a share as so many of a hundred, as `_share` reads it."""
+    is_number = isinstance(share, int | float) and not isinstance(share, bool)
+    return f"{Decimal(str(share)) * 100:f}".rstrip("0").rstrip(".") or "0" if is_number else ""
+
+
+def _list(text: str, what: str) -> list[int | float]:
+    return [number(part.strip(), what) for part in text.split(",") if part.strip()]
+
+
+def as_typed(value: Any) -> str:
+    """Write a value as a field shows it: a list of numbers with commas, a text without quotes."""
+    if value is None or value is REQUIRED:
+        return ""
+    if isinstance(value, list) and all(isinstance(one, int | float) for one in value):
+        return ", ".join(tomlkit.item(one).as_string() for one in value)
+    return value if isinstance(value, str) else tomlkit.item(value).as_string()
+
+
+def typed(text: str) -> Any:
+    """Read a value as TOML has it; else a list with commas, else a text."""
+    for form in (f"x = {text}", f"x = [{text}]") if "\n" not in text else ():
+        try:
+            found = tomllib.loads(form)
+        except ValueError:
+            continue
+        if list(found) == ["x"]:
+            return found["x"]
+    return text
+
+
+def columns(data: Data, look: Data) -> Iterator[dict[str, Any]]:
+    """Yield what the form shows of each column."""
+    unknown, kept, bins = _unknown(data, look), _kept(data, look), get(data, "data", "bins") or {}
+    for one in look["columns"]:
+        name = one["name"]
+        own = bins.get(name, {}) if isinstance(bins, dict) else {}
+        way = next((key for key in WAYS if key in own), "")
+        yield {
+            **one,
+            "keep": name in kept,
+            "is_unknown": name in unknown,
+            "why": look["drop"].get(name) or one["reason"],
+            "way": way,
+            "number": as_typed(own.get(way)),
+            "codes": ", ".join(map(as_typed, own.get("codes", ()))),
+            "reading": (get(data, "data", "read_as") or {}).get(name, ""),
+        }
+
+
+def _kept(data: Data, look: Data) -> list[str]:
+    listed = get(data, "data", "columns")
+    left = {*(get(data, "data", "drop") or ()), *(get(data, "data", "left_out") or ())}
+    names = [one["name"] for one in look["columns"]]
+    return [n for n in names if (listed is None or n in listed) and n not in left]
+
+
+def _unknown(data: Data, look: Data) -> list[str]:
+    known = get(data, "threat", "known")
+    if known is not None:
+        return [name for name in _kept(data, look) if name not in known]
+    return list(get(data, "threat", "unknown") or ())
+
+
+def of_table(form: Form, data: Data, look: Data) -> Values:
+    """Read the form of the table: which columns are kept, how they are read and grouped."""
+    names = [one["name"] for one in look["columns"]]
+    before = _kept(data, look)
+    kept = [n for n in names if (form.one(f"use:{n}") or ("keep" if n in before else "")) == "keep"]
+    if wrong := [name for name in _unknown(data, look) if name not in kept]:
+        raise InputError(
+            f"`{wrong[0]}` is what the attacker is after: choose another column at Who attacks, "
+            "then leave it out"
+        )
+    values: Values = {("data", "missing"): form.one("missing") or None}
+    if values["data", "missing"] == "refuse" and get(data, "data", "missing") is None:
+        del values["data", "missing"]
+    if set(kept) != set(before):
+        left = [name for name in get(data, "data", "drop") or () if name not in names]
+        left += [name for name in names if name not in kept]
+        reasons = {n: w for n, w in (get(data, "data", "left_out") or {}).items() if n not in kept}
+        values["data", "drop"] = [name for name in left if name not in reasons] or None
+        if get(data, "data", "left_out") is not None:
+            values["data", "left_out"] = reasons or None
+        if get(data, "data", "columns") is not None:
+            values["data", "columns"] = kept
+            values["data", "drop"] = None
+    for name in (name for name in names if form.has(f"way:{name}")):
+        values["data", "bins", name] = _bins(form, name) if name in kept else None
+        reading = form.among(f"read:{name}", READINGS)
+        values["data", "read_as", name] = reading if reading and name in kept else None
+    return values
+
+
+def _bins(form: Form, name: str) -> dict[str, Any] | None:
+    way, text, what = form.among(f"way:{name}", WAYS), form.one(f"number:{name}"), f"`{name}`"
+    if not way:
+        return None
+    if not text:
+        raise InputError(f"{what}: write a number for {WAYS[way]!r}")
+    found: dict[str, Any] = {way: _list(text, what) if way == "edges" else number(text, what)}
+    if codes := form.one(f"codes:{name}"):
+        found["codes"] = [typed(part.strip()) for part in codes.split(",") if part.strip()]
+    return found
+
+
+def attacker(data: Data, look: Data) -> dict[str, Any]:
+    threat, groups = data.get("threat", {}), data.get("groups", {})
+    success = (
+        "share" if threat.get("share_of_columns") else "some" if "at_least" in threat else "all"
+    )
+    return {
+        "unknown": _unknown(data, look),
+        "kept": [one for one in look["columns"] if one["name"] in _kept(data, look)],
+        "groups": groups.get("columns", []),
+        "success": success,
+        "at_least": threat.get("at_least", 1),
+        "targets": threat.get("targets", 100),
+        "from": threat.get("people", "prior"),
+    }
+
+
+def of_attacker(form: Form, data: Data, look: Data) -> Values:
+    """Read the form of the attacker: what they are after, how many people, which groups."""
+    kept = _kept(data, look)
+    unknown = _chosen(form, "unknown", kept, get(data, "threat", "unknown"))
+    if not unknown:
+        raise InputError("choose at least one column that the attacker is after")
+    groups = _chosen(form, "groups", kept, get(data, "groups", "columns"))
+    if both := [name for name in groups if name in unknown]:
+        raise InputError(f"`{both[0]}` is secret: a group is told by what the attacker knows")
+    values: Values = {("threat", "unknown"): unknown, ("groups", "columns"): groups or None}
+    if data.get("kind") == "synthetic":
+        return values
+    success = form.among("success", {"all": 0, "some": 0, "share": 0})
+    is_single = len(unknown) == 1
+    least = int(number(form.one("at_least") or "1", "columns that must be right"))
+    values |= {
+        ("threat", "known"): None,
+        ("threat", "share_of_columns"): True if success == "share" and not is_single else None,
+        ("threat", "at_least"): least if success == "some" and not is_single else None,
+        ("threat", "targets"): number(form.one("targets"), "people released together"),
+    }
+    if get(data, "threat", "known") is not None and set(unknown) == set(_unknown(data, look)):
+        del values["threat", "unknown"], values["threat", "known"]  # as the file says it
+    if values["threat", "targets"] == get(attacker(data, look), "targets"):
+        del values["threat", "targets"]
+    people = form.among("people", PEOPLE)
+    if people != "prior" or "people" in data.get("threat", {}):
+        values["threat", "people"] = people
+    return values
+
+
+def _chosen(form: Form, field: str, kept: Sequence[str], before: Any) -> list[str]:
+    """Return the columns that are ticked, in the order of the file if they are the same."""
+    found = [name for name in kept if name in form.all(field)]
+    return before if before and sorted(before) == sorted(found) else found
+
+
+def mechanisms() -> dict[str, str]:
+    """Return the mechanisms of tables that a page may name, each with its summary."""
+    parts = ROOMS["table-mechanism"].parts
+    return {n: summary_of(loaded(p)) for n, p in parts.items() if n not in _OF_OWN_CODE}
+
+
+def options(name: str, data: Data) -> Iterator[dict[str, Any]]:
+    """Yield what the form shows of each option of a mechanism."""
+    given = data.get("mechanism", {})
+    given = given if given.get("name", "marginals") == name else {}
+    for one in options_of(loaded(ROOMS["table-mechanism"].parts[name])).values():
+        yield {
+            "name": one.name,
+            "words": one.type_words().replace("`", ""),
+            "text": one.text.replace("`", ""),
+            "default": as_typed(one.default),
+            "required": one.required,
+            "value": as_typed(given.get(one.name)),
+        }
+
+
+def of_release(form: Form, data: Data, _look: Data) -> Values:
+    """Read the form of the release: the mechanism with its options, and a published file."""
+    if data.get("kind") == "synthetic":
+        control = form.one("control") or None
+        return {("data", "synthetic"): form.one("synthetic"), ("data", "control"): control}
+    name = form.among("mechanism", mechanisms())
+    values: Values = {("mechanism", key): None for key in data.get("mechanism", {})}
+    if name != "marginals" or get(data, "mechanism", "name") is not None:
+        values["mechanism", "name"] = name
+    for one in options(name, data):
+        text = form.one(f"option:{one['name']}")
+        values["mechanism", one["name"]] = typed(text) if text else None
+    values["release", "path"] = form.one("path") or None
+    if values["release", "path"] is None:
+        values = {keys: v for keys, v in values.items() if keys[0] != "release"}
+        values["release",] = None
+    return values
+
+
+class FormLimit(NamedTuple):
+    """A limit that can be set, in hundredths unless it is a count."""
+
+    label: str
+    sentence: str
+    hundredths: bool = True
+
+
+LIMITS: dict[str, dict[str, FormLimit]] = {
+    "table": {
+        "advantage": FormLimit(
+            "Percent of the gap between guessing and certainty",
+            "On average, an attacker may close at most {}% of the gap between the best guess "
+            "without the release and certainty.",
+        ),
+        "share": FormLimit(
+            "People of 100 who are recovered",
+            "On average, an attacker may recover at most {} of 100 people.",
+        ),
+        "gain": FormLimit(
+            "People of 100 whom the release adds",
+            "On average, an attacker may recover at most {} of 100 people more than the same "
+            "attack recovers among people who are not in the data.",
+        ),
+        "targets": FormLimit(
+            "People of one release, with the confidence of the proof",
+            "With the confidence of the proof, no attacker may recover more than {} of the people "
+            "who are released together.",
+            hundredths=False,
+        ),
+        "worst_group": FormLimit(
+            "The same for each group (of 100)",
+            "In each group that an attacker can tell beforehand, the limit is {} of 100.",
+        ),
+    },
+    "synthetic": {
+        "at_most": FormLimit(
+            "Percentage points of excess",
+            "People of the data may be hit more often than people who are not in it by at most {} "
+            "percentage points.",
+        ),
+        "worst_group": FormLimit(
+            "The same for each group",
+            "In each group the excess may be at most {} percentage points.",
+        ),
+    },
+}  # fmt: skip
+
+
+def threshold(data: Data) -> list[dict[str, Any]]:
+    """Return what the form shows of each limit, with the sentence that it means."""
+    given = data.get("threshold", {})
+    found: list[dict[str, Any]] = []
+    for name, one in LIMITS[data.get("kind", "table")].items():
+        value = given.get(name)
+        shown = of_100(value) if one.hundredths else as_typed(value)
+        said = one.sentence.format(shown) if shown else ""
+        found.append({"name": name, "value": shown, "said": said, **one._asdict()})
+    return found
+
+
+def of_threshold(form: Form, data: Data, _look: Data) -> Values:
+    """Read the form of the threshold: limits, the level that decides, who says so and why."""
+    values: Values = {}
+    for name, one in LIMITS[data.get("kind", "table")].items():
+        text = form.one(name)
+        read = _share(text, one.label) if one.hundredths else None
+        if text and not one.hundredths:
+            read = number(text, one.label)
+        values["threshold", name] = read
+    if all(value is None for value in values.values()):
+        return {("threshold",): None}
+    if data.get("kind", "table") == "table":
+        at = form.one("at")
+        values["threshold", "at"] = number(at, "the level that decides") if at else None
+    for key in ("reason", "origin"):
+        values["threshold", key] = form.one(key) or None
+    return values
+
+
+def of_run(form: Form, _data: Data, _look: Data) -> Values:
+    """Read the form of the run: how many trials, and the seed."""
+    fields = [name for name in ("trials", "seed") if form.has(name)]
+    given = {name: form.one(name) for name in fields}
+    return {("run", name): number(text, name) if text else None for name, text in given.items()}
+
+
+READ: dict[str, Callable[[Form, Data, Data], Values]] = {
+    "table": of_table,
+    "attacker": of_attacker,
+    "release": of_release,
+    "threshold": of_threshold,
+    "run": of_run,
+}

@@ -1,0 +1,80 @@
+// Forms work without this. With it: a file can be dropped, progress moves, sentences follow numbers.
+"use strict";
+const one = (selector) => document.querySelector(selector);
+
+one("#error")?.focus();
+
+for (const form of document.querySelectorAll("form[data-busy]")) {
+  form.addEventListener("submit", (event) => {
+    const button = event.submitter || form.querySelector("button");
+    setTimeout(() => { button.disabled = true; button.textContent = form.dataset.busy; });
+  });
+}
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+one("[data-submit]")?.addEventListener("change", (event) => event.target.form.submit());
+
+for (const output of document.querySelectorAll("output[data-sentence]")) {
+  const input = document.getElementById(output.htmlFor[0] ?? output.getAttribute("for"));
+  input.addEventListener("input", () => {
+    const text = input.value.trim();
+    output.textContent = text ? output.dataset.sentence.replace("{}", text) : "No limit.";
+  });
+}
+
+for (const select of document.querySelectorAll("select[name^='way:']")) {
+  const show = () => {
+    for (const input of select.parentElement.querySelectorAll("input")) input.hidden = !select.value;
+  };
+  select.addEventListener("change", show);
+  show();
+}
+
+const drop = one("[data-drop]");
+if (drop) {
+  const file = one("#file"), told = one("#uploaded");
+  const send = (given) => {
+    if (!given) return;
+    const request = new XMLHttpRequest();
+    request.open("PUT", file.dataset.to + encodeURIComponent(given.name));
+    request.upload.onprogress = (at) => {
+      told.textContent = `Copying ${given.name}: ${Math.floor(100 * at.loaded / at.total)}%`;
+    };
+    request.onload = () => {
+      let said = {};
+      try { said = JSON.parse(request.responseText); } catch { said = { error: request.responseText }; }
+      told.textContent = said.path ? `Copied to ${said.path}.` : said.error;
+      if (said.path) { one("#table").value = said.path; one("#table").focus(); }
+    };
+    request.onerror = () => { told.textContent = "It could not be copied: the server has ended, or the file is too large."; };
+    request.send(given);
+  };
+  drop.hidden = false;
+  file.addEventListener("change", () => send(file.files[0]));
+  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
+  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    send(event.dataTransfer.files[0]);
+  });
+}
+
+const progress = one("#progress");
+if (progress) {
+  const told = one("#told"), source = new EventSource(progress.dataset.events);
+  let missed = 0;
+  source.onmessage = (event) => {
+    missed = 0;
+    const state = JSON.parse(event.data);
+    if (state.state !== "running") { source.close(); location.reload(); return; }
+    one("#bar").value = state.percent;
+    if (told.textContent !== state.text) told.textContent = state.text;
+  };
+  source.onerror = () => {
+    missed += 1;
+    if (missed === 3 || source.readyState === EventSource.CLOSED) {
+      told.textContent = "The server of this page has ended. The run goes on: start `narcissus app` again in this folder.";
+    }
+  };
+}

@@ -1,0 +1,131 @@
+"""What the page reads and writes lies in the folder that was opened, and is for one user alone."""
+
+import asyncio
+import os
+
+import pytest
+
+from narcissus.app.folder import LARGEST_STUDY, Folder, parsed
+from narcissus.app.results import file_of, reports
+from narcissus.errors import InputError, TooLargeError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = (tmp_path / "root").resolve()
+    root.mkdir()
+    (tmp_path / "outside.csv").write_text("a\n1\n")
+    (root / "leads-out.csv").symlink_to(tmp_path / "outside.csv")
+    (root / "out").symlink_to(tmp_path)
+    (root / "loop").symlink_to(root / "loop")
+    (root / "in.csv").write_text("a\n1\n")
+    (root / "leads-in.csv").symlink_to(root / "in.csv")
+    return Folder(root)
+
+
+OUTSIDE = [
+    "../outside.csv", "/etc/passwd", "leads-out.csv", "out/outside.csv", "x/../../outside.csv",
+    "..", "out", "a\0b", "..\\outside.csv/../../x", "loop/../../outside.csv",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_path_that_leads_out_is_refused(folder, name):
+    with pytest.raises(InputError, match=r"outside|no name"):
+        folder.inside(name)
+    if "\0" not in name:
+        for study in ({"data": {"path": name}}, {"x": [{"y": [name]}]}, {"policy": name}):
+            with pytest.raises(InputError, match="outside"):
+                folder.require_inside(study)
+
+
+def test_what_lies_inside_is_taken(folder):
+    for name in ("in.csv", "leads-in.csv", "new.csv", "./in.csv", "a/b.csv"):
+        assert folder.inside(name).is_relative_to(folder.root)
+        folder.require_inside({"data": {"path": name}})
+    folder.require_inside({"a": ["x" * 5000, "yes/no", "1/2", "", "ä" * 300, 1, 2.5, True]})
+    assert folder.tables() == ["in.csv", "leads-in.csv"]
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", ".hidden", "a/b", "no", "a\0", "linked"])
+def test_no_other_file_is_a_study(folder, name):
+    (folder.root.parent / "x.toml").write_text("")
+    (folder.root / "linked.toml").symlink_to(folder.root.parent / "x.toml")
+    with pytest.raises(InputError, match=r"no study|no name of a study"):
+        folder.study(name)
+
+
+def test_a_study_file_is_private_and_bounded(folder):
+    folder.write("new", "a = 1\n", new=True)
+    assert (folder.root / "new.toml").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(TooLargeError):
+        folder.write("new", "#" * LARGEST_STUDY + "\n")
+    (folder.root / "new.toml").write_bytes(b"\xff")
+    with pytest.raises(InputError, match="no UTF-8"):
+        folder.read("new")
+    for text in ("a = ", "a = 1\na = 2", "[" * 10_000, "\ud800", "a = 1 \x01"):
+        with pytest.raises(InputError, match="not valid TOML"):
+            parsed(text, "x.toml")
+
+
+def sent(folder, name, *pieces, **more):
+    async def stream():
+        for piece in pieces:
+            if isinstance(piece, Exception):
+                raise piece
+            yield piece
+
+    return asyncio.run(folder.take(name, stream(), **more))
+
+
+def test_an_upload_is_for_this_user_alone_and_replaces_nothing(folder):
+    before = os.umask(0)
+    try:
+        assert sent(folder, "new.csv", b"a,b\n", b"1,2\n") == "uploads/new.csv"
+    finally:
+        os.umask(before)
+    path = folder.root / "uploads" / "new.csv"
+    assert path.read_bytes() == b"a,b\n1,2\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(InputError, match="there already"):
+        sent(folder, "new.csv", b"other")
+    assert path.read_bytes() == b"a,b\n1,2\n"
+    assert [one.name for one in path.parent.iterdir()] == ["new.csv"]
+
+
+def test_an_upload_is_bounded_and_leaves_nothing_behind(folder):
+    with pytest.raises(TooLargeError, match="larger than 10 bytes"):
+        sent(folder, "big.csv", b"12345", b"67890", b"1", most=10)
+    with pytest.raises(ZeroDivisionError):  # whatever ends it
+        sent(folder, "cut.csv", b"12345", ZeroDivisionError())
+    assert list((folder.root / "uploads").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["x.sh", "x.toml", "../x.csv", ".x.csv", "a/b.csv", "x.py", "",
+                                  "x" * 200 + ".csv", "a\0.csv", "-x.csv", "x.csv\n"])  # fmt: skip
+def test_only_a_table_is_taken(folder, name):
+    with pytest.raises(InputError, match="no name of a table"):
+        sent(folder, name, b"x")
+    assert not (folder.root / "uploads").exists()
+
+
+def test_an_upload_goes_through_no_link(folder):
+    (folder.root / "uploads").symlink_to(folder.root.parent)
+    with pytest.raises(InputError, match="is no folder"):
+        sent(folder, "new.csv", b"x")
+    assert not (folder.root.parent / "new.csv").exists()
+
+
+def test_results_that_lead_out_are_not_shown(folder, kept_audit):
+    away, results = folder.root.parent / "away", folder.root / "results"
+    kept_audit("table").save(away / "one")
+    results.symlink_to(away)
+    assert reports(results, "one", None) == []
+    for place in ("one", "../away/one", "one/../one", "/etc", "", "a/b/c", ".x", "one\0"):
+        with pytest.raises(InputError, match=r"no report|no such report"):
+            file_of(results, place, "report.html")
+    results.unlink()
+    kept_audit("table").save(results / "one")
+    assert file_of(results, "one", "report.html").is_file()
+    assert [one.place for one in reports(results, "one", None)] == ["one"]

@@ -1,0 +1,416 @@
+"""From an empty folder to a report, as a user goes: forms, mistakes, two tabs, runs that end."""
+
+import json
+import os
+import shutil
+import signal
+import time
+
+import pytest
+
+from narcissus import load_audit
+from narcissus.app import jobs as at_work
+from narcissus.app import pages
+from narcissus.app.folder import parsed
+from narcissus.app.jobs import JOB, LOG, Jobs
+from narcissus.app.pages import Pages
+from narcissus.kinds.table.propose import draft, propose
+from narcissus.study.load import load_study
+from narcissus.study.shipped import FOLDER, shipped_studies
+from narcissus.tables.parts import sketch_table
+
+STEPS = ("table", "attacker", "release", "threshold", "run")
+
+
+def run(people, **fields):
+    """Estimate, start, and give the page after the run has ended."""
+    people.get("/study/people/run")
+    assert people.post("/study/people/plan").status_code == 200, people.error
+    assert "This takes about" in people.last.text
+    assert "GB of memory" in people.last.text
+    assert people.post("/study/people/start", fields).status_code == 200, people.error
+    people.until("finished", "failed")
+    return people.get("/study/people/run")
+
+
+def test_the_page_and_the_command_line_give_one_record(visitor, narcissus, monkeypatch):
+    assert "people.csv" in visitor.get("/").text
+    visitor.post("/new", table="people.csv")
+    assert str(visitor.last.url).endswith("/study/people/table"), visitor.error
+    first = draft(propose(sketch_table(visitor.root / "people.csv")), "people.csv")
+    assert visitor.text() == first  # what `narcissus init` writes
+    fields = visitor.fields("/study/people/table")
+    visitor.post("/study/people/table", fields | {"use:household": "out", "next": "attacker"})
+    assert str(visitor.last.url).endswith("/attacker"), visitor.error
+    fields = visitor.fields("/study/people/attacker")
+    visitor.post("/study/people/attacker", fields | {"targets": "20", "groups": ["work"]})
+    fields = visitor.fields("/study/people/release")
+    visitor.post("/study/people/release", fields | {"option:k": "1", "option:epsilon": "1, inf"})
+    visitor.post("/study/people/threshold", advantage="10", at="1", reason="A trial.")
+    assert "close at most 10% of the gap" in visitor.last.text
+    visitor.post("/study/people/run", trials="3", seed="5")
+    data = parsed(visitor.text(), "x")
+    assert data["data"]["drop"] == ["household"]
+    assert data["groups"] == {"columns": ["work"]}
+    assert data["threat"] == {"unknown": ["income"], "targets": 20}
+    assert data["mechanism"] == {
+        "name": "marginals", "k": 1, "epsilon": [1, float("inf")], "delta": 1e-5
+    }  # fmt: skip
+    assert data["threshold"] == {"advantage": 0.1, "at": 1, "reason": "A trial."}
+    assert data["run"] == {"trials": 3, "seed": 5}
+    assert "Finished" in run(visitor).text
+    place = visitor.pages.jobs.last("people")
+    ours = load_audit(place).record
+    page = visitor.get("/study/people/reports").text
+    assert ours.digest in page
+    assert ours.portable_digest in page
+    report = visitor.get(f"/report/people/{place.name}")
+    assert report.content == (place / "report.html").read_bytes()
+    assert visitor.get(f"/record/people/{place.name}").json() == ours.to_dict()
+    other = visitor.root / "by-hand"
+    other.mkdir()
+    shutil.copy(place / "digest.key", other)  # the record's digests of data are keyed by it
+    monkeypatch.chdir(visitor.root)
+    assert narcissus("audit", "people.toml", "--out", "by-hand", "--quiet")[0] == 0
+    assert load_audit(other).record.digest == ours.digest
+    for path in (place, place / JOB, place / LOG, visitor.root / "people.toml"):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+@pytest.mark.nightly
+def test_reports_stand_beside_earlier_ones_with_what_changed(people):
+    run(people)
+    people.post("/study/people/run", trials="2", seed="1")
+    run(people)
+    page = people.get("/study/people/reports").text
+    assert "run.trials: 3 → 2" in page
+    assert page.count("<article") == 2
+    assert "run.seed" not in page
+    (people.root / "another.toml").write_text(people.text())
+    assert people.get("/study/another/reports").text.count("<article") == 2  # of the same table
+
+
+DRAFTS = [one for one in shipped_studies() if one.kind in ("table", "synthetic")]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("source", ["draft", *(one.name for one in DRAFTS), "odd", "known"])
+def test_a_form_that_is_saved_as_it_is_changes_nothing(visitor, source, step):
+    text = draft(propose(sketch_table(visitor.root / "people.csv")), "people.csv")
+    if source == "odd":
+        text = (
+            'title = "x"\n[data]\npath = "people.csv"\ncolumns = ["income", "age", "work"]\n'
+            'read_as = { age = "numbers" }\n[data.bins]\n'
+            'age = { edges = [30, 60.5], codes = ["N", -9] }\n'
+            '[threat]\nunknown = ["work", "income"]\nat_least = 1\npeople = "rows"\nwithin = {}\n'
+            '[mechanism]\nname = "rounding"\nbase = [3, 5]\nsets = [["age", "work"]]\n'
+            '[threshold]\nshare = 0.07\nworst_group = 0.29\nreason = "because"\n[groups]\n'
+            'unusual = false\n'
+            'columns = ["age"]\n[bounds]\nconfidence = 0.9\n[run]\ntrials = 7\n'
+        )  # fmt: skip
+    elif source == "known":
+        text = text.replace('unknown = ["income"]', 'known = ["age", "work"]')
+        assert "\nknown = " in text
+    elif source != "draft":
+        shipped = next(one for one in DRAFTS if one.name == source)
+        text = shipped.path.read_text(encoding="utf-8")
+        for table in shipped.tables:
+            shutil.copy(table, visitor.root)
+    (visitor.root / "people.toml").write_text(text)
+    load_study(visitor.root / "people.toml")
+    fields = visitor.fields(f"/study/people/{step}")
+    assert len(fields) > 2, visitor.error
+    assert visitor.post(f"/study/people/{step}", fields).status_code == 200, visitor.error
+    assert visitor.text() == text
+
+
+@pytest.mark.nightly
+def test_a_synthetic_file_is_a_study_of_its_own(visitor):
+    rows = (visitor.root / "people.csv").read_text().splitlines()
+    for name, part in (("real", rows[1:800]), ("made", rows[800:1500]), ("control", rows[1500:])):
+        (visitor.root / f"{name}.csv").write_text("\n".join([rows[0], *part]) + "\n")
+    visitor.post("/new", table="real.csv", synthetic="made.csv", control="control.csv")
+    assert str(visitor.last.url).endswith("/study/made/table"), visitor.error
+    for step in STEPS:
+        fields = visitor.fields(f"/study/made/{step}")
+        before = visitor.text("made")
+        assert visitor.post(f"/study/made/{step}", fields).status_code == 200, visitor.error
+        assert visitor.text("made") == before
+    fields = visitor.fields("/study/made/threshold")
+    visitor.post("/study/made/threshold", fields | {"at_most": "2.5", "reason": "x"})
+    visitor.post("/study/made/plan")
+    visitor.post("/study/made/start")
+    assert visitor.until("finished", "failed", study="made").name == "finished"
+    assert parsed(visitor.text("made"), "")["threshold"] == {"at_most": 0.025, "reason": "x"}
+    assert visitor.get("/study/made/reports").text.count("<article") == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "fields", "error"),
+    [
+        ("table", {"use:income": "out"}, "`income` is what the attacker is after"),
+        ("table", {"way:age": "width", "number:age": "ten"}, "'ten' is no number"),
+        ("table", {"way:age": "width", "number:age": ""}, "write a number"),
+        ("table", {"way:age": "width", "number:age": "-1"}, "line 4: `data.bins.age.width`"),
+        ("table", {"way:age": "sideways"}, "no choice"),
+        ("table", {"missing": "perhaps"}, "data.missing"),
+        ("attacker", {"unknown": []}, "choose at least one column"),
+        ("attacker", {"groups": ["income"]}, "`income` is secret"),
+        ("attacker", {"targets": "0"}, "threat.targets"),
+        ("attacker", {"targets": "1e999"}, "threat.targets"),
+        ("release", {"mechanism": "command"}, "no choice"),
+        ("release", {"mechanism": "os:system"}, "no choice"),
+        ("release", {"option:epsilon": "-1"}, "mechanism.epsilon"),
+        ("release", {"option:epsilon": "1\nx = 2"}, "mechanism.epsilon"),
+        ("release", {"path": "../r.csv"}, "outside"),
+        ("threshold", {"advantage": "a tenth"}, "'a tenth' is no number"),
+        ("threshold", {"advantage": "110"}, "threshold.advantage"),
+        ("threshold", {"worst_group": "5"}, "give at least one"),
+        ("threshold", {"advantage": "NaN"}, "'NaN' is no number"),
+        ("run", {"trials": "0"}, "run.trials"),
+        ("run", {"seed": "-1"}, "run.seed"),
+    ],
+)
+def test_a_mistake_is_told_and_nothing_is_written(people, step, fields, error):
+    before = people.text()
+    found = people.fields(f"/study/people/{step}") | fields
+    answer = people.post(f"/study/people/{step}", found)
+    assert answer.status_code == 422
+    assert error in people.error
+    assert "Traceback" not in answer.text
+    assert people.text() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("a = ", "not valid TOML"),
+        ("", "the key `data` is missing"),
+        ('kind = "membership"\n', "another kind"),
+        ("[data]\npath = '/etc/passwd'\n", "outside"),
+        ("[data]\npath = '../x.csv'\n[threat]\nunknown = ['a']\n[mechanism]\nk = 1\n", "outside"),
+        ("[data]\npath = 'people.csv'\n[threat]\nunknown = ['income']\n[mechanism]\n"
+         "name = 'own:It'\n", "allow"),
+        ("[data]\npath = 'people.csv'\n[threat]\nunknown = ['income']\n[mechanism]\n"
+         "name = 'command'\ncommand = ['touch', 'sprung']\n", "allow"),
+        ("[data]\npath = 'people.csv'\n[threat]\nunkown = ['income']\n[mechanism]\nk = 1\n",
+         "line 4: unknown key `threat.unkown`"),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_no_study_is_not_written_and_not_lost(people, text, error):
+    before = people.text()
+    (people.root / "own.py").write_text("open('sprung', 'w')\nIt = int\n")
+    answer = people.post("/study/people/text", text=text, step="run")
+    assert answer.status_code == 422
+    assert error in people.error
+    assert people.text() == before
+    assert text.strip("\n").split("\n")[0][:20] in answer.text.replace("&#39;", "'").replace(
+        "&#34;", '"'
+    )
+    # written by another program it is shown with the error, to be mended; no run begins
+    (people.root / "people.toml").write_text(text)
+    page = people.get("/study/people/run")
+    assert error in people.error
+    assert 'id="text"' in page.text
+    assert people.post("/study/people/plan").status_code == 422
+    assert people.post("/study/people/start").status_code == 422
+    assert not (people.root / "sprung").exists()
+
+
+def test_two_tabs_and_the_back_button_lose_nothing(people):
+    first = people.fields("/study/people/threshold")
+    second = people.fields("/study/people/run")
+    people.post("/study/people/threshold", first | {"advantage": "5"})
+    before = people.text()
+    answer = people.post("/study/people/run", second | {"trials": "9"})
+    assert answer.status_code == 409
+    assert "changed elsewhere" in people.error
+    answer = people.post("/study/people/text", base=second["base"], text="a = 1\n")
+    assert answer.status_code == 409
+    assert "a = 1" in answer.text
+    assert people.text() == before
+    assert people.post("/study/people/plan", second).status_code == 422
+    assert people.post("/study/people/run", trials="9").status_code == 200  # the page as shown
+    assert "trials = 9" in people.text()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error"),
+    [
+        ("empty.csv", b"", "empty.csv"),
+        ("binary.csv", bytes(range(256)) * 9, "binary"),
+        ("people.parquet", b"PAR1 and no more", "people.parquet"),
+        ("ragged.csv", b'a,b\n1\n"2,3,4\n', "ragged.csv"),
+        ("same.csv", b"a,b\n1,1\n1,1\n1,1\n", "no column"),
+        ("one.csv", b"a\n" + b"x" * 2**21, "one.csv"),
+        ("packed.csv.gz", b"\x1f\x8b no", "packed.csv.gz"),
+        ("none.csv", None, "none.csv"),
+    ],
+)
+def test_a_wrong_file_is_told(visitor, name, content, error):
+    if content is not None:
+        (visitor.root / name).write_bytes(content)
+    answer = visitor.post("/new", table=name)
+    assert answer.status_code == 400
+    assert error in visitor.error
+    assert "Traceback" not in answer.text
+    assert not list(visitor.root.glob("*.toml"))
+
+
+def test_an_upload_arrives(visitor):
+    root = visitor.keys.root
+    answer = visitor.client.put(f"{root}/upload/n%C3%A9w%20one.csv", content=b"a,b\n1,2\n")
+    assert answer.status_code == 201
+    assert answer.json() == {"path": "uploads/néw one.csv"}
+    again = visitor.client.put(f"{root}/upload/n%C3%A9w%20one.csv", content=b"x")
+    assert again.status_code == 400
+    assert "there already" in again.json()["error"]
+    assert "uploads/néw one.csv" in visitor.get("/").text
+
+
+def test_names_and_values_of_a_stranger_stay_texts(visitor):
+    evil = '</script><img src=x onerror="alert(1)">'
+    rows = "".join(f"{i % 3},{'ab'[i % 2]}<b>,{i % 5}\n" for i in range(60))
+    quoted = evil.replace('"', '""')
+    (visitor.root / "people.csv").write_text(f'"{quoted}","{{{{ 7 * 7777 }}}}",ill\n{rows}')
+    visitor.post("/new", table="people.csv")
+    for step in STEPS:
+        page = visitor.get(f"/study/people/{step}").text
+        assert evil not in page
+        assert "<img" not in page
+        assert "54439" not in page.split("study file")[0]
+    assert "{{ 7 * 7777 }}" in visitor.get("/study/people/table").text
+
+
+def test_an_address_that_leads_nowhere_is_told(people):
+    for path, status in [
+        ("/x", 404), ("/study/people/x", 404), ("/study/none/table", 400),
+        ("/study/..%2fx/table", 404),
+        ("/static/x.js", 404), ("/static/base.html", 404), ("/report/people/none", 400),
+        ("/report/..%2f..%2fetc/passwd", 400), ("/record/%00", 400), ("/study/%00/table", 400),
+    ]:  # fmt: skip
+        answer = people.get(path)
+        assert answer.status_code == status, (path, answer.text)
+        assert "Traceback" not in answer.text
+
+
+LONG = ("trials = 3", "trials = 20000")
+
+
+def begin(people):
+    (people.root / "people.toml").write_text(people.text().replace(*LONG))
+    people.get("/study/people/run")
+    people.post("/study/people/plan")
+    people.post("/study/people/start")
+    end = time.monotonic() + 60
+    while not people.pages.jobs.state(people.pages.jobs.last("people")).done:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return people.pages.jobs.last("people")
+
+
+@pytest.mark.nightly
+def test_a_run_is_stopped_and_goes_on(people):
+    place = begin(people)
+    page = people.get("/study/people/run").text
+    assert "Running" in page
+    assert "<progress" in page
+    with people.client.stream("GET", people.keys.root + "/study/people/events") as stream:
+        line = next(line for line in stream.iter_lines() if line.startswith("data: "))
+        people.post("/study/people/stop")
+    told = json.loads(line.removeprefix("data: "))
+    assert told["state"] == "running"
+    assert "of 40,000" in told["text"]
+    state = people.until("stopped", "finished", "failed")
+    assert state.name == "stopped"
+    assert any("interrupted" in note for note in state.notes)
+    assert (place / "trials.store").stat().st_size > 1000
+    assert not (place / "record.json").exists()
+    assert "Stopped" in people.get("/study/people/run").text
+    people.post("/study/people/plan")
+    assert "Go on" in people.last.text
+    people.post("/study/people/start")
+    begun = people.until("running", "failed")
+    end = time.monotonic() + 60
+    while not begun.done and time.monotonic() < end:
+        begun = people.pages.jobs.state(place)
+    assert begun.done > 0
+    people.post("/study/people/stop")
+
+
+@pytest.mark.nightly
+def test_a_run_outlives_the_server_and_is_found_again(people):
+    place = begin(people)
+    later = Pages(people.root).jobs  # another server of the same folder
+    assert later.running() == ("people", place)
+    assert later.state(place).name == "running"
+    with pytest.raises(at_work.InputError, match="is going on"):
+        later.start("people", "0" * 64)
+    pid = json.loads((place / JOB).read_text())["pid"]
+    assert os.getsid(pid) == pid != os.getsid(0)  # no closed terminal ends it
+    os.kill(pid, signal.SIGKILL)
+    people.until("stopped")
+    assert later.state(place).name == "stopped"
+    assert later.running() is None
+
+
+@pytest.mark.nightly
+def test_a_run_that_fails_says_why(people):
+    (people.root / "people.toml").write_text(people.text())
+    people.post("/study/people/plan")
+    (people.root / "people.csv").write_text("age,income\n1,2\n")
+    people.post("/study/people/start")
+    state = people.until("failed", "finished", "stopped")
+    assert state.name == "failed"
+    assert any(note.startswith("error:") for note in state.notes)
+    assert "Failed" in people.get("/study/people/run").text or people.error
+
+
+@pytest.mark.parametrize("job", [
+    "", "{", "[]", '{"pid": 1, "of": "", "began": 0, "digest": ""}',
+    '{"pid": "x", "of": "", "began": 0, "digest": ""}', "own",
+])  # fmt: skip
+def test_a_job_of_a_stranger_names_no_other_process(people, job, monkeypatch):
+    """A folder may come from anybody: it makes nobody stop a process that is no run of it."""
+    place = people.root / "results" / "people" / "abc"
+    place.mkdir(parents=True)
+    if job == "own":  # this process, with the time at which it was started
+        job = json.dumps(
+            {"pid": os.getpid(), "of": at_work._born(os.getpid()), "began": 0.0, "digest": ""}
+        )
+    (place / JOB).write_text(job)
+    killed = []
+    monkeypatch.setattr(at_work.os, "kill", lambda *words: killed.append(words))
+    jobs = Jobs(people.root)
+    assert jobs.state(place).name != "running"
+    assert jobs.running() is None
+    jobs.stop(place)
+    assert killed == []
+
+
+def test_a_log_that_is_no_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / LOG)
+    assert at_work._read(tmp_path / LOG) == []
+    (tmp_path / LOG).unlink()
+    (tmp_path / LOG).symlink_to("/etc/passwd")
+    assert at_work._read(tmp_path / LOG) == []
+    (tmp_path / LOG).unlink()
+    (tmp_path / LOG).write_bytes(b"\xff\n[[[[\n{}\nerror: x\n" + b'{"note": 5}\n' + b"1\n")
+    assert [one.get("note") for one in at_work._read(tmp_path / LOG)][-3:] == ["error: x", 5, "1"]
+
+
+def test_work_that_does_not_end_is_ended(people, monkeypatch):
+    monkeypatch.setattr(at_work, "PATIENCE", 0.01)
+    monkeypatch.setattr(pages, "worked", at_work.worked)
+    people.pages._looks.clear()
+    assert people.get("/study/people/table").status_code == 200
+    assert "has not ended" in people.error
+
+
+def test_the_demonstration_opens_with_the_example_table(tmp_path):
+    pages = Pages(tmp_path.resolve())
+    assert pages.example() == "invented_people" == pages.example()
+    assert (tmp_path / "invented_people.csv").read_bytes() == (
+        FOLDER / "invented_people.csv"
+    ).read_bytes()
+    load_study(tmp_path / "invented_people.toml")
