@@ -324,9 +324,15 @@ def plain(assumption: str) -> str:
 def _unseen(record: Record, glance: Glance) -> str:
     left = [one.reason.rstrip(".") for one in record.not_assessed if one.quantity == LEFT_OUT]
     columns = re.findall(r"(?:^|; )([^;(]+) \(", left[0]) if left else []
-    named = f"the columns {', '.join(columns[:3])}{' and others' * (len(columns) > 3)}; "
-    text = f"{named if columns else ''}{glance.unseen}."
-    open_ = sum(one.quantity not in (WEAK, LEFT_OUT) for one in record.not_assessed)
+    named = [one for one in columns if not one.startswith("a column ")]
+    said = [one for one in columns if one not in named]
+    if named:
+        said.append(f"the columns {', '.join(named[:3])}{' and others' * (len(named) > 3)}")
+    text = f"{'; '.join([*said, glance.unseen])}."
+    open_ = sum(
+        one.quantity not in (WEAK, LEFT_OUT) and not one.quantity.startswith("distances in")
+        for one in record.not_assessed
+    )
     if open_:
         text += f" {open_} {'question has' if open_ == 1 else 'questions have'} no answer."
     return text

@@ -427,8 +427,13 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     none = ""
     if detail.copies is not None and detail.copies.refutes_control:
         none = "the control is none, since its people stand in the file"
-    beyond = "than in the control" if detail.can_tell else "than by coincidence"
+    beyond = "than of the control" if detail.can_tell else "than coincidence explains"
     hardest = "Hit hardest: people who are unique in the data."
+    asked, broken = "The file", f"holds more people of the data {beyond}"
+    accepted = ""
+    if most := copied.at_most:
+        asked, broken, accepted = "Your threshold", "is exceeded", f"{100 * most:g} more of 100"
+        accepted = f"{accepted} {beyond}"
     return Glance(
         unit="people who are unique in the data",
         without=Reach(without, expected),
@@ -437,7 +442,9 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
         unlimited=UNLIMITED,
         hardest=hardest if copied.status == "exceeded" else _hardest(case),
         unseen=UNSEEN,
-        accepted=f"{100 * (copied.at_most or 0.0):g} more of 100 {beyond}",
+        accepted=accepted,
+        asked=asked,
+        broken=broken,
         why=none,
         undecided="The file holds no more people of the data than coincidence explains"
         + (f", but {none}." if none else "."),
