@@ -565,12 +565,7 @@ METRICS: tuple[tuple[str, str, str, str], ...] = (
         "k times likelier to guess the secret",
         "1 - beta*/2 is the chance of a right guess",
     ),
-    (
-        "computed by",
-        "`channels.local_dp_epsilon`",
-        "`channels.capacity`",
-        "`channels.beta_star`",
-    ),
+    ("computed by", "`channels.local_dp_epsilon`", "`channels.capacity`", "`channels.beta_star`"),
 )
 
 

@@ -563,10 +563,7 @@ FIGURE_6 = Item(
 EPSILON_7 = 1.0
 TRIALS_7 = 10
 COLUMNS_7 = {"acs": "AGEP", "fire": "Zipcode of Incident"}
-DISTANCES = {
-    "acs": (0, 1, 2, 3, 4, 5, 6, 7),
-    "fire": (0, 1, 2, 3, 5, 7, 10, 13, 16, 20, 25),
-}
+DISTANCES = {"acs": (0, 1, 2, 3, 4, 5, 6, 7), "fire": (0, 1, 2, 3, 5, 7, 10, 13, 16, 20, 25)}
 
 _AGEP = "we successfully reconstruct ... 81/100 ... which matches our upper bound of 82"
 _BETTER = Quote("", "our attack consistently performs better than the prior", "section 6.4")
