@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, get_args
+
+from narcissus.report.panels import Line, Panel  # noqa: F401 - items take both from here
 
 PAPERS: Mapping[str, str] = {
     "000": "Narcissus resiliency, first version",
@@ -96,28 +98,6 @@ class Held:
     shown: Shown  # how it was checked
     because: str = ""  # why it fails, if it does: a counterexample, a misprint
     quote: Quote | None = None  # the paper's words, if they contain a number or the claim fails
-
-
-@dataclass(frozen=True)
-class Line:
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    style: Literal["line", "dashed", "dotted", "points"] = "line"
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One pair of axes."""
-
-    title: str
-    x: str
-    y: str
-    lines: Sequence[Line]
-    log_x: bool = False
-    log_y: bool = False
-    names: Sequence[str] = ()
-    """What stands at x = 0, 1, 2, ... where x are no numbers; points may stand a little beside."""
 
 
 @dataclass(frozen=True)

@@ -4,74 +4,42 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED, OK
-from narcissus.cli.options import Opt, command_of, some
-from narcissus.cli.playing import Run
+from narcissus.cli.options import COUNT, Opt, command_of, some
+from narcissus.cli.playing import Run, SynthOptions
+from narcissus.cli.questions import numbers
+from narcissus.errors import InputError
 
 if TYPE_CHECKING:
+    from narcissus.observer import Observer
     from narcissus_papers import Item, Reproduced
     from narcissus_papers.base import Kind
+    from narcissus_papers.page import Made
 
-HELP = """Make a figure, table or statement of the papers again: the data, a picture, and each
-number that is printed beside ours.
-
-PAPER is a number: 000 and 003 Narcissus resiliency, 001 Beyond the worst case, 002 Bayes security,
-004 Bayesian extraction-safety. Figure 2 is all of its parts, 2a and 2b.
-
-\b
-Examples:
-  narcissus reproduce --list
-  narcissus reproduce 001 --figure 1
-  narcissus reproduce 001 --figure 2b --out figures
-  narcissus reproduce --all --out papers --workers 4
-  narcissus reproduce 001 --all --data downloads --out papers
-
-FOLDER gets a folder for each, with data.csv, data.json and picture.svg, and index.html for all.
-What is finished is kept there: interrupted, the same command continues, and what was made by other
-code, versions or data is made anew. One that fails does not stop the others (exit code 3).
-
-Each number that is printed agrees (to its last digit), differs, or is fitted (a constant of ours
-was chosen so that it agrees); where the paper prints a curve only there is no number in print.
-
-Some take data that do not come with Narcissus: put the files into a folder and name it by --data.
-A note says which file is missing, and where it is from; what needs it is then left out.
-
-\b
-Keys of --list --json, a list: paper, kind, number, title, seconds (on one core).
-Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, fitted, no number in
-print, failed), because, shown (proved, checked, played), printed (what, paper, ours, word, because,
-within, quote, place), held (what, holds, shown, because, quote, place), notes, data (rows, names
-first).
----
---figure N
-    A figure by its number.
---table N
-    A table by its number.
---statement S
-    A theorem, lemma or example by its number.
---list
-    Name all that can be made again.
---all
-    Make all of them (of PAPER, if given).
---out FOLDER
-    Folder to write to; without it only the numbers are printed.
---data FOLDER
-    Folder with data that are not in Narcissus; their checksums are looked at.
---json
-    Print JSON in full precision.
----
-"""
+_PAGE = Path(__file__).with_name("reproduce.txt").read_text(encoding="utf-8")
 Folder = Annotated[Path | None, Opt(click.Path(path_type=Path, file_okay=False))]
 
 
-@partial(command_of, page=HELP)
+@dataclass(frozen=True, kw_only=True)
+class OwnOptions:
+    k: Annotated[int | None, Opt(COUNT)] = None
+    epsilons: str | None = None
+    levels: str | None = None
+    distances: str | None = None
+    people: Annotated[int | None, Opt(COUNT)] = None
+    releases: Annotated[int | None, Opt(COUNT)] = None
+    read: Annotated[SynthOptions, some("unknown", "drop", "bins", "missing", "read_as")]
+
+
+@partial(command_of, page=_PAGE.replace(r"\b", "\b"))
 def reproduce(
     paper: str | None = None,
     *,
@@ -82,24 +50,33 @@ def reproduce(
     everything: Annotated[bool, Opt(name="--all")] = False,
     out: Folder = None,
     data: Folder = None,
+    own: OwnOptions,
     run: Annotated[Run, some("workers", "engine", "scheduler", "yes", "quiet", "as_json")],
 ) -> int:
     from narcissus_papers import chosen
     from narcissus_papers import reproduce as again
     from narcissus_papers.job import as_dict
 
-    kind, number = _asked(
-        paper, {"figure": figure, "table": table, "statement": statement}, listed or everything
-    )
-    if listed and everything:
-        raise click.UsageError("--list names what --all makes: give one of them")
-    items = chosen(paper, kind, number)
-    if listed:
-        _list(items, as_json=run.as_json)
-        return OK
     if out is not None:
         on_interrupt("what is finished is kept; the same command continues")
-    made = run.play(partial(again, items, out, data=data, workers=run.workers))
+    if table is not None and figure is not None:
+        if statement is not None or listed or everything or data is not None:
+            raise click.UsageError("a --figure of your own --table goes with none of the others")
+        play = partial(_of_own, paper, figure, Path(table), own, out, workers=run.workers)
+    else:
+        if any(one not in (None, (), [], {}) for one in _flat(own)):
+            raise click.UsageError("--unknown and its like go with --figure N --table FILE")
+        kind, number = _asked(
+            paper, {"figure": figure, "table": table, "statement": statement}, listed or everything
+        )
+        if listed and everything:
+            raise click.UsageError("--list names what --all makes: give one of them")
+        items = chosen(paper, kind, number)
+        if listed:
+            _list(items, as_json=run.as_json)
+            return OK
+        play = partial(again, items, out, data=data, workers=run.workers)
+    made = run.play(play)
     failed = [item.name for item, one in made if one.failed]
     if run.as_json:
         found = [as_dict(item, one) for item, one in made]
@@ -112,6 +89,49 @@ def reproduce(
     if failed:
         click.echo(f"failed: {', '.join(failed)}", err=True)
     return NOT_ASSESSED if failed else OK
+
+
+def _flat(own: OwnOptions) -> list[Any]:
+    read = own.read
+    ways = [read.unknown, read.drop, read.bins, read.missing, read.read_as]
+    return [*ways, own.k, own.epsilons, own.levels, own.distances, own.people, own.releases]
+
+
+def _of_own(
+    paper: str | None,
+    figure: str,
+    path: Path,
+    own: OwnOptions,
+    out: Path | None,
+    *,
+    hours: float | None,
+    observer: Observer,
+    **how: Any,
+) -> list[Made]:
+    """Make a figure of a table of one's own."""
+    from narcissus.tables import Bins
+    from narcissus_papers import reproduce as again
+    from narcissus_papers.own import Asked, own_item, own_source
+
+    if not path.is_file():
+        raise InputError(f"`--table` beside `--figure` names a file, and there is no file {path}")
+    read = own.read
+    source = own_source(
+        path,
+        drop=tuple(read.drop or ()),
+        bins=tuple((name, Bins(**way)) for name, way in read.bins.items()),
+        missing=read.missing or "category",
+        read_as=tuple(read.read_as.items()),
+    )
+    asked: dict[str, Any] = {"unknown": tuple(dict.fromkeys(read.unknown or ()))}
+    asked |= {name: getattr(own, name) for name in ("k", "people", "releases")}
+    for name in ("epsilons", "levels", "distances"):
+        text = getattr(own, name)
+        asked[name] = None if text is None else tuple(dict.fromkeys(numbers(f"--{name}", text)))
+    wanted = Asked(**{name: one for name, one in asked.items() if one is not None})
+    folder = path.resolve().parent
+    item = own_item(paper, figure, source, wanted, folder, hours=hours, observer=observer)
+    return again([item], out, data=folder, hours=hours, observer=observer, **how)
 
 
 def _asked(

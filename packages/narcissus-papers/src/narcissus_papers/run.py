@@ -40,9 +40,9 @@ def reproduce(
         See `narcissus_papers.chosen`.
     out
         Output folder; None writes nothing. Each finished item gets ``PAPER/KIND-NUMBER/`` with
-        ``data.csv``, ``data.json`` (numbers, printed values, verdict) and ``picture.svg``; at the
-        end ``index.html`` shows all. Finished pieces and items are kept there, and made again only
-        if the code, the versions or the data have changed.
+        ``data.csv``, ``data.json`` (numbers, printed values, verdict), ``picture.svg`` and
+        ``picture.pdf``; at the end ``index.html`` shows all. Finished pieces and items are kept
+        there, and made again only if the code, the versions or the data have changed.
     data
         A folder with the files that items need and the project does not hold (`Item.needs`).
     engine, workers

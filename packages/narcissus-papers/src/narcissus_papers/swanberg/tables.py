@@ -21,7 +21,7 @@ Figure 7.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 from math import inf
@@ -37,6 +37,8 @@ from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.kind import KIND
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
 from narcissus.tables import Bins, Table, read_table
+from narcissus.tables.read import MissingPolicy
+from narcissus.tables.spelling import ReadAs
 from narcissus_papers.base import Given, Held, Item, Line, Needed, Panel, Printed, Quote, Reproduced
 
 DELTA = 1e-5
@@ -117,8 +119,10 @@ class Source:
 
     title: str  # the paper's name for it
     needed: Needed
-    drop: tuple[str, ...] = ()  # see `narcissus.tables.read_table`; so is ``bins``
-    bins: Mapping[str, Bins] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()  # this and the others: see `narcissus.tables.read_table`
+    bins: tuple[tuple[str, Bins], ...] = ()
+    missing: MissingPolicy = "refuse"
+    read_as: tuple[tuple[str, ReadAs], ...] = ()
 
     def path(self, given: Given) -> Path:
         """Return the file in the user's data folder or next to a checkout, or raise InputError."""
@@ -133,10 +137,10 @@ class Source:
         )
 
     def read(self, given: Given) -> Table:
-        return _read(self.path(given), self.drop, tuple(self.bins.items()))
+        return _read(self.path(given), self)
 
     def network(self, given: Given) -> BayesianNetwork:
-        return _fitted(self.path(given), self.drop, tuple(self.bins.items()))
+        return _fitted(self.path(given), self)
 
     def in_order(self, given: Given) -> list[str]:
         """Return the columns that may be unknown, in the visit order of the network."""
@@ -152,7 +156,7 @@ ACS = Source(
         "the folder examples/data of this project's repository",
     ),
     drop=("ESR",),
-    bins={"AGEP": Bins(width=10)},
+    bins=(("AGEP", Bins(width=10)),),
 )
 FIRE = Source(
     "FIRE",
@@ -176,44 +180,46 @@ COLUMNS = {"acs": ACS_COLUMNS, "fire": FIRE_COLUMNS}
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, drop: tuple[str, ...], bins: tuple[tuple[str, Bins], ...]) -> Table:
-    table = read_table(str(path), drop=list(drop), bins=dict(bins))
+def _read(path: Path, of: Source) -> Table:
+    how: dict[str, Any] = {"missing": of.missing, "read_as": dict(of.read_as)}
+    table = read_table(str(path), drop=list(of.drop), bins=dict(of.bins), **how)
     assert isinstance(table, Table)
     return table
 
 
 @lru_cache(maxsize=2)
-def _fitted(
-    path: Path, drop: tuple[str, ...], bins: tuple[tuple[str, Bins], ...]
-) -> BayesianNetwork:
-    return fit_bayesian_network(_read(path, drop, bins), parents=PARENTS)
+def _fitted(path: Path, of: Source) -> BayesianNetwork:
+    return fit_bayesian_network(_read(path, of), parents=PARENTS)
 
 
 def attacked(
     given: Given,
     *,
-    source: str,
+    source: str | Source,
     unknown: Sequence[str],
     epsilon: float,
     trials: int,
     attacks: Sequence[str] = tuple(ATTACKS),
     within: float = 0.0,
     people: int = PEOPLE,
+    k: int = COLUMNS_IN_A_TABLE,
+    levels: Sequence[float] = LEVELS,
 ) -> dict[str, Any]:
     """Audit releases about people drawn from the network: a piece of a figure.
 
-    ``source`` is "acs" or "fire"; columns other than ``unknown`` are known; ``epsilon`` is that of
+    ``source`` is "acs", "fire" or a table of one's own; columns other than ``unknown`` are known; ``epsilon`` is that of
     the Gaussian noise at delta 1e-5, infinite for exact counts; ``attacks`` are keys of `ATTACKS`;
-    a guess of a single column may be off by ``within``; ``people`` are in a release.
+    a guess of a single column may be off by ``within``; ``people`` are in a release; counts of
+    ``k`` columns at a time are released; ``levels`` are those of the bounds on the count.
 
     Returns
     -------
     dict
         ``guess``, and for each attack its mean share recovered with 95% limits (``share``, ``low``,
         ``high``); ``mean``: the bound on the mean share; ``published`` and ``ours``: for each
-        of `LEVELS`, as text, the bound on the count, as a share of the people.
+        of ``levels``, as text, the bound on the count, as a share of the people.
     """
-    one = SOURCES[source]
+    one = SOURCES[source] if isinstance(source, str) else source
     names = [
         name
         for name in attacks
@@ -225,11 +231,11 @@ def attacked(
         targets=people,
         within={unknown[0]: within} if within else None,
         prior={"name": "bayesian-network", "parents": PARENTS},
-        k=COLUMNS_IN_A_TABLE,
+        k=k,
         epsilon=epsilon,
         delta=None if epsilon == float("inf") else DELTA,
         attacks={name: ATTACKS[name] for name in names},
-        bounds=list(LEVELS),
+        bounds=list(levels),
         groups={"unusual": False, "singled_out": False},
         trials=trials,
         workers=1,
@@ -243,12 +249,12 @@ def attacked(
     return {
         **{n: {"share": x.share, "low": x.low, "high": x.high} for n, x in limited.items()},
         "mean": min(bound.at_most for bound in setting.bounds if bound.is_share),
-        "published": counts(setting, "swanberg-3.4"),
-        "ours": counts(setting, "interpolation"),
+        "published": counts(setting, "swanberg-3.4", levels),
+        "ours": counts(setting, "interpolation", levels),
     }
 
 
-def counts(setting: JudgedSetting, theorem: str) -> dict[str, float]:
+def counts(setting: JudgedSetting, theorem: str, levels: Sequence[float]) -> dict[str, float]:
     """Return a theorem's bounds on the count at each level, as shares; 1 without a bound.
 
     ``theorem`` is an id; of people played, who are drawn.
@@ -258,7 +264,7 @@ def counts(setting: JudgedSetting, theorem: str) -> dict[str, float]:
         for bound in setting.bounds
         if not bound.is_share and bound.id == theorem
     }
-    return {f"{level:g}": said.get(f"{level:g}", 1.0) for level in LEVELS}
+    return {f"{level:g}": said.get(f"{level:g}", 1.0) for level in levels}
 
 
 def lines(
@@ -281,9 +287,9 @@ def lines(
         beside = 0.0 if joined else BESIDE_EACH_OTHER * (place - (len(played) - 1) / 2)
         drawn.append(curve(LABELS[name], name, "line" if joined else "points", beside))
     for key, label in (("published", "Corollary 3.4"), ("ours", "ours")):
-        for level in LEVELS:
-            values = [100 * one[key][f"{level:g}"] for one in answers]
-            drawn.append(Line(f"{label}, {100 * level:g}%", x, values, "dashed"))
+        for level in answers[0][key]:
+            values = [100 * one[key][level] for one in answers]
+            drawn.append(Line(f"{label}, {100 * float(level):g}%", x, values, "dashed"))
     return tuple(drawn)
 
 
