@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import click
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import did_you_mean, one_of, probability
-from narcissus.cli.options import InFile, print_json
+from narcissus.cli.options import InFile, Opt, print_json
 from narcissus.cli.rooms import bounds, guarantees, priors
 from narcissus.errors import InputError
 
@@ -95,6 +95,14 @@ def numbers(option: str, text: str) -> list[float]:
         raise InputError(
             f"`{option}` must be numbers separated by commas, such as 0.5,0.3,0.2; got {text!r}"
         ) from error
+
+
+def _several(_: object, option: click.Parameter, texts: tuple[str, ...]) -> tuple[float, ...]:
+    """Parse ``N1,N2,...``, each number once."""
+    return tuple(dict.fromkeys(n for text in texts for n in numbers(option.opts[0], text)))
+
+
+Several = Annotated[tuple[float, ...], Opt(click.STRING, check=_several)]
 
 
 @dataclass(frozen=True)

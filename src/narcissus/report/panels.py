@@ -78,7 +78,11 @@ def picture(panels: Sequence[Panel], form: Literal["svg", "pdf"]) -> bytes:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    fonts = {"svg.fonttype": "none", "svg.hashsalt": "narcissus", "pdf.fonttype": 42}
+    fonts: dict[Any, Any] = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "narcissus",
+        "pdf.fonttype": 42,
+    }
     with mpl.rc_context(fonts):
         canvas = Figure(figsize=size_of(panels), layout="constrained")
         draw(canvas, panels=panels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,30 +13,18 @@ import click
 
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED, OK
-from narcissus.cli.options import COUNT, Opt, command_of, some
-from narcissus.cli.playing import Run, SynthOptions
-from narcissus.cli.questions import numbers
-from narcissus.errors import InputError
+from narcissus.cli.options import Opt, command_of, given_options, some
+from narcissus.cli.playing import Run
+from narcissus_papers.base import Asked
 
 if TYPE_CHECKING:
-    from narcissus.observer import Observer
     from narcissus_papers import Item, Reproduced
     from narcissus_papers.base import Kind
     from narcissus_papers.page import Made
 
 _PAGE = Path(__file__).with_name("reproduce.txt").read_text(encoding="utf-8")
+OWN = {*(one.name for one in fields(Asked)), "unknown", "drop", "bins", "missing", "read_as"}
 Folder = Annotated[Path | None, Opt(click.Path(path_type=Path, file_okay=False))]
-
-
-@dataclass(frozen=True, kw_only=True)
-class OwnOptions:
-    k: Annotated[int | None, Opt(COUNT)] = None
-    epsilons: str | None = None
-    levels: str | None = None
-    distances: str | None = None
-    people: Annotated[int | None, Opt(COUNT)] = None
-    releases: Annotated[int | None, Opt(COUNT)] = None
-    read: Annotated[SynthOptions, some("unknown", "drop", "bins", "missing", "read_as")]
 
 
 @partial(command_of, page=_PAGE.replace(r"\b", "\b"))
@@ -50,10 +38,9 @@ def reproduce(
     everything: Annotated[bool, Opt(name="--all")] = False,
     out: Folder = None,
     data: Folder = None,
-    own: OwnOptions,
+    own: Asked,
     run: Annotated[Run, some("workers", "engine", "scheduler", "yes", "quiet", "as_json")],
 ) -> int:
-    from narcissus_papers import chosen
     from narcissus_papers import reproduce as again
     from narcissus_papers.job import as_dict
 
@@ -61,17 +48,11 @@ def reproduce(
         on_interrupt("what is finished is kept; the same command continues")
     if table is not None and figure is not None:
         if statement is not None or listed or everything or data is not None:
-            raise click.UsageError("a --figure of your own --table goes with none of the others")
-        play = partial(_of_own, paper, figure, Path(table), own, out, workers=run.workers)
+            raise click.UsageError("give no more than --figure N of --table FILE")
+        play = partial(_of_own, f"{paper}/{figure}", Path(table), own, out, run.workers)
     else:
-        if any(one not in (None, (), [], {}) for one in _flat(own)):
-            raise click.UsageError("--unknown and its like go with --figure N --table FILE")
-        kind, number = _asked(
-            paper, {"figure": figure, "table": table, "statement": statement}, listed or everything
-        )
-        if listed and everything:
-            raise click.UsageError("--list names what --all makes: give one of them")
-        items = chosen(paper, kind, number)
+        named: dict[Kind, str | None] = {"figure": figure, "table": table, "statement": statement}
+        items = _items(paper, named, listed=listed, everything=everything)
         if listed:
             _list(items, as_json=run.as_json)
             return OK
@@ -91,47 +72,29 @@ def reproduce(
     return NOT_ASSESSED if failed else OK
 
 
-def _flat(own: OwnOptions) -> list[Any]:
-    read = own.read
-    ways = [read.unknown, read.drop, read.bins, read.missing, read.read_as]
-    return [*ways, own.k, own.epsilons, own.levels, own.distances, own.people, own.releases]
-
-
 def _of_own(
-    paper: str | None,
-    figure: str,
-    path: Path,
-    own: OwnOptions,
-    out: Path | None,
-    *,
-    hours: float | None,
-    observer: Observer,
-    **how: Any,
+    name: str, path: Path, own: Asked, out: Path | None, workers: int | None, **how: Any
 ) -> list[Made]:
-    """Make a figure of a table of one's own."""
-    from narcissus.tables import Bins
+    """Make a figure of a table of one's own; ``how`` is the time agreed to, observer and engine."""
     from narcissus_papers import reproduce as again
-    from narcissus_papers.own import Asked, own_item, own_source
+    from narcissus_papers.own import own_item
 
-    if not path.is_file():
-        raise InputError(f"`--table` beside `--figure` names a file, and there is no file {path}")
-    read = own.read
-    source = own_source(
-        path,
-        drop=tuple(read.drop or ()),
-        bins=tuple((name, Bins(**way)) for name, way in read.bins.items()),
-        missing=read.missing or "category",
-        read_as=tuple(read.read_as.items()),
-    )
-    asked: dict[str, Any] = {"unknown": tuple(dict.fromkeys(read.unknown or ()))}
-    asked |= {name: getattr(own, name) for name in ("k", "people", "releases")}
-    for name in ("epsilons", "levels", "distances"):
-        text = getattr(own, name)
-        asked[name] = None if text is None else tuple(dict.fromkeys(numbers(f"--{name}", text)))
-    wanted = Asked(**{name: one for name, one in asked.items() if one is not None})
-    folder = path.resolve().parent
-    item = own_item(paper, figure, source, wanted, folder, hours=hours, observer=observer)
-    return again([item], out, data=folder, hours=hours, observer=observer, **how)
+    item = own_item(name, path, own, hours=how["hours"], observer=how["observer"])
+    return again([item], out, data=path.resolve().parent, workers=workers, **how)
+
+
+def _items(
+    paper: str | None, named: dict[Kind, str | None], *, listed: bool, everything: bool
+) -> Sequence[Item]:
+    from narcissus_papers import chosen
+
+    idle = [o.opts[0] for o in given_options(click.get_current_context()) if o.name in OWN]
+    if idle:
+        raise click.UsageError(f"{', '.join(idle)}: for --figure N of your own --table FILE only")
+    kind, number = _asked(paper, named, listed or everything)
+    if listed and everything:
+        raise click.UsageError("--list names what --all makes: give one of them")
+    return chosen(paper, kind, number)
 
 
 def _asked(
@@ -144,8 +107,7 @@ def _asked(
         return None, None
     if paper is None:
         raise click.UsageError(f"--{asked[0][0]} needs the number of a PAPER, such as 001")
-    kind, number = asked[0]
-    return kind, number
+    return asked[0]
 
 
 def _list(items: Sequence[Item], *, as_json: bool) -> None:

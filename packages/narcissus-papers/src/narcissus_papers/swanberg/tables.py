@@ -67,10 +67,9 @@ class LikeliestValue(ReleaseByRelease):
         return view.targets.success.join_guess(np.stack(values, axis=-1).astype(np.int32))
 
 
-SHORT = {"name": "rap", "start": "prior", "steps": 100, "rate": 0.01}
 ATTACKS: Mapping[str, Mapping[str, Any] | ReleaseByRelease] = {
     "rap": {"name": "rap", "start": "prior"},
-    "short": SHORT,
+    "short": {"name": "rap", "start": "prior", "steps": 100, "rate": 0.01},
     "posterior": {"name": "posterior"},
     "ceiling": {"name": "ceiling"},
     "likeliest": LikeliestValue(),
@@ -207,10 +206,10 @@ def attacked(
 ) -> dict[str, Any]:
     """Audit releases about people drawn from the network: a piece of a figure.
 
-    ``source`` is "acs", "fire" or a table of one's own; columns other than ``unknown`` are known; ``epsilon`` is that of
-    the Gaussian noise at delta 1e-5, infinite for exact counts; ``attacks`` are keys of `ATTACKS`;
-    a guess of a single column may be off by ``within``; ``people`` are in a release; counts of
-    ``k`` columns at a time are released; ``levels`` are those of the bounds on the count.
+    ``source`` is "acs", "fire" or a table of one's own; columns other than ``unknown`` are known;
+    ``epsilon`` is that of the Gaussian noise at delta 1e-5, infinite for exact counts; ``attacks``
+    are keys of `ATTACKS`; a guess of a single column may be off by ``within``; ``people`` are in a
+    release of all counts of ``k`` columns; ``levels`` are those of the bounds on the count.
 
     Returns
     -------
@@ -395,12 +394,11 @@ FIGURE_4 = Item(
 
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, inf)
-TRIALS_5 = 16
 COLUMNS_5 = {"acs": "SCHL", "fire": "ALS Unit"}
 
 PIECES_5 = {
     f"{source}/{epsilon:g}": partial(
-        attacked, source=source, unknown=(name,), epsilon=epsilon, trials=TRIALS_5
+        attacked, source=source, unknown=(name,), epsilon=epsilon, trials=TRIALS
     )
     for source, name in COLUMNS_5.items()
     for epsilon in EPSILONS
@@ -446,7 +444,7 @@ def make_5(given: Given) -> Reproduced:
             OTHER_DATA,
             BOUNDS,
             BELOW,
-            f"Means of {TRIALS_5} releases of 100 people each; the paper's grid of epsilon is not "
+            f"Means of {TRIALS} releases of 100 people each; the paper's grid of epsilon is not "
             "printed, ours is .1 to 10 and no noise.",
         ),
     )
@@ -464,7 +462,6 @@ RELEASES = {3: 12, 4: 4, 13: 2}
 SPLIT = (("prior", ("rap", "short")), ("posterior", ("posterior",)))
 """Attacks that are played in a piece of their own: the people and releases are the same."""
 MOST = {source: len(names) - KNOWN for source, names in COLUMNS.items()}
-TOP_6 = f"{LEVELS[-1]:g}"
 
 
 def first_columns(
@@ -519,7 +516,7 @@ def make_6(given: Given) -> Reproduced:
         for one in found.values()
     )
     fire = sources["fire"]
-    first, third = (100 * fire[d]["published"][TOP_6] for d in (min(fire), min(3, max(fire))))
+    first, third = (100 * fire[d]["published"][TOP] for d in (min(fire), min(3, max(fire))))
     return Reproduced(
         panels=tuple(
             Panel(
@@ -566,7 +563,6 @@ FIGURE_6 = Item(
 )  # fmt: skip
 
 
-EPSILON_7 = 1.0
 TRIALS_7 = 10
 COLUMNS_7 = {"acs": "AGEP", "fire": "Zipcode of Incident"}
 DISTANCES = {"acs": (0, 1, 2, 3, 4, 5, 6, 7), "fire": (0, 1, 2, 3, 5, 7, 10, 13, 16, 20, 25)}
@@ -580,7 +576,7 @@ PIECES_7 = {
         attacked,
         source=source,
         unknown=(COLUMNS_7[source],),
-        epsilon=EPSILON_7,
+        epsilon=EPSILON,
         trials=TRIALS_7,
         within=float(distance),
     )
