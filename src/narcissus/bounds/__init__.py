@@ -16,6 +16,7 @@ from narcissus.bounds.calibration import (
     ByValue,
     Limit,
     advantage_by_value,
+    beta_star_of_rates,
     epsilon_by_value,
     largest_epsilon,
     largest_mu,
@@ -59,6 +60,7 @@ from narcissus.bounds.theorem import Needs, Question, Theorem, posterior
 from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
 from narcissus.bounds.threat import (
     ListedPriors,
+    Nearby,
     RankedPrior,
     Threat,
     threat,
@@ -75,6 +77,7 @@ __all__ = [
     "Limit",
     "ListedPriors",
     "Listing",
+    "Nearby",
     "Needs",
     "OptimumByListing",
     "PoissonBinomial",
@@ -87,6 +90,7 @@ __all__ = [
     "advantage_by_value",
     "at_most",
     "best",
+    "beta_star_of_rates",
     "bounds_on",
     "certify",
     "cherubin",

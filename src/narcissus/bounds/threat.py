@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,7 +110,7 @@ class Nearby:
         if (self.factor is None) == (self.distance is None):
             raise InputError("`prior_factor` or `prior_distance` must be given, and not both")
         if self.factor is not None:
-            between("prior_factor", self.factor, 1, inf)
+            between("prior_factor", self.factor, 1, inf, open_high=True)
         else:
             probability("prior_distance", self.distance)
 
@@ -366,8 +366,8 @@ def threat(
     nearby: How far the true prior may be from the one that is given; bounds then hold for every
         prior that near. Where a guess may be right about several values, what they are is not used.
 
-    >>> threat(values=[0.5, 0.3, 0.2], nearby=Nearby(distance=0.1)).values
-    (0.6, 0.3, 0.1)
+    >>> threat(prior=0.5, nearby=Nearby(factor=2.0)).prior
+    0.75
     >>> threat(prior=0.375, exact_match=True).values
     (0.375, 0.375, 0.25)
     """
@@ -380,15 +380,13 @@ def threat(
     if nearby is not None:
         if inseparable is not None:
             raise InputError("`inseparable` is of the true prior, which is not known; leave it out")
-        given = threat(
-            prior=prior, values=values, success=success, within=within, exact_match=exact_match
-        )
-        if given.known and given.exact_match:
-            easiest = threat(values=nearby.worst(given.values or ()), targets=n, guesses=r)
-            return replace(easiest, known=False, nearby=nearby)
-        most = nearby.most(given.prior)
-        by_best = threat(prior=most, targets=n, guesses=r, exact_match=given.exact_match)
-        return replace(by_best, nearby=nearby)
+        how: dict[str, Any] = {
+            "values": values,
+            "success": success,
+            "within": within,
+            "exact_match": exact_match,
+        }
+        return _of_nearby(threat(prior=prior, **how), nearby, n, r)
     if values is None:
         if success is not None or within is not None:
             raise InputError("`success` and `within` need `values`, the whole prior")
@@ -405,6 +403,16 @@ def threat(
         raise InputError(f"`{name}` follows from `values`; leave it out")
     row = distribution("values", values)
     return _of_values(row, _when_right(row.size, success, within), n, r)
+
+
+def _of_nearby(given: Threat, nearby: Nearby, targets: int, guesses: int) -> Threat:
+    """Return the worst threat whose prior is near a given one's."""
+    how: dict[str, Any] = {"targets": targets, "guesses": guesses}
+    if given.known and given.exact_match:
+        easiest = threat(values=nearby.worst(given.values or ()), **how)
+        return replace(easiest, known=False, nearby=nearby)
+    most = nearby.most(given.prior)
+    return replace(threat(prior=most, exact_match=given.exact_match, **how), nearby=nearby)
 
 
 def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:

@@ -44,6 +44,8 @@ _OPTIONS = {
         "pairs",
         "precision",
         "prior",
+        "prior_distance",
+        "prior_factor",
         "priors",
         "recall",
         "rho",
@@ -235,7 +237,9 @@ class PriorKnowledge:
         best = probability("--prior", self.prior)
         return replace(self, prior=None, values=f"{best!r},{1.0 - best!r}")
 
-    def people(self, needless: Mapping[str, object]) -> bounds.ThreatToPeople | None:
+    def people(
+        self, needless: Mapping[str, object], nearby: bounds.Nearby | None = None
+    ) -> bounds.ThreatToPeople | None:
         """Read the people of ``--priors``; refuse options that contradict them."""
         if self.priors is None:
             return None
@@ -246,7 +250,7 @@ class PriorKnowledge:
                     "attacked, by a guess that must name the value; drop it"
                 )
         try:
-            return bounds.ThreatToPeople(priors.read_priors(self.priors))
+            return bounds.ThreatToPeople(priors.read_priors(self.priors), nearby)
         except InputError as error:
             raise type(error)(f"`--priors`: {error}") from error
 
@@ -258,11 +262,14 @@ class PriorKnowledge:
         targets: int | None = None,
         guesses: int | None = None,
         inseparable: float | None = None,
+        nearby: bounds.Nearby | None = None,
     ) -> bounds.Threat:
         """Build the threat that the options name; see `narcissus.bounds.threat`."""
         n = 1 if targets is None else targets
         if self.zipf is not None and within is not None:
             raise InputError("`--within` needs `--values`, the whole prior; drop it")
+        if self.zipf is not None and nearby is not None:
+            raise InputError("a prior near `--zipf` is not bounded: name `--values` or `--prior`")
         with option_names():
             if self.zipf is not None:
                 return bounds.threat_of_ranked(zipf_law(self.zipf), targets=n, guesses=guesses)
@@ -274,6 +281,7 @@ class PriorKnowledge:
                 guesses=guesses,
                 inseparable=inseparable,
                 exact_match=exact,
+                nearby=nearby,
             )
 
     @property
@@ -362,7 +370,7 @@ def criterion_text(threat: bounds.Threat) -> str:
 
 def more_provable(threat: bounds.Threat, exact: str | None) -> list[str]:
     """List options that would prove more; ``exact`` states what exact match would do."""
-    if threat.known:
+    if threat.known or threat.nearby is not None:
         return []
     notes: list[str] = []
     if exact is not None and not threat.exact_match:
@@ -506,7 +514,8 @@ def fall_text(
 
 
 def proved_text(payload: Mapping[str, Any]) -> list[str]:
-    theorem = ["", f"PROVED by {payload['theorem']}"]
+    word = "PROVED IF the assumptions hold," if payload.get("grade") == "proved if" else "PROVED"
+    theorem = ["", f"{word} by {payload['theorem']}"]
     return [*theorem, *(f"  assuming {said}" for said in payload["assumptions"])]
 
 
