@@ -39,8 +39,8 @@ def heaviest(prior, near, gain):
 @pytest.mark.parametrize("near", NEAR, ids=Nearby.describe)
 def test_the_worst_prior_is_near_and_has_the_most_mass_of_any_values(near):
     rng = np.random.default_rng(1)
-    for v in (1, 2, 3, 5):
-        for prior in rng.dirichlet(np.ones(v), 6):
+    for v in (1, 2, 4):
+        for prior in rng.dirichlet(np.ones(v), 3):
             worst = near.worst(prior)
             assert worst.sum() == pytest.approx(1.0, abs=1e-12)
             if near.factor is not None:
@@ -60,6 +60,7 @@ def test_the_worst_prior_is_near_and_has_the_most_mass_of_any_values(near):
                 assert falling[size - 1] == pytest.approx(most, abs=1e-8)  # no more than it must
 
 
+@pytest.mark.states("Narcissus theory", "4.12")
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda g: type(g).__name__)
 @pytest.mark.parametrize("near", [NEAR[1], NEAR[2], NEAR[4]], ids=Nearby.describe)
