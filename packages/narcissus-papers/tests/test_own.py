@@ -12,10 +12,10 @@ import pytest
 from narcissus.cli.playing import SynthOptions
 from narcissus.errors import InputError
 from narcissus_papers import reproduce
-from narcissus_papers.base import Asked
+from narcissus_papers.base import OwnTable
 from narcissus_papers.own import own_item
 
-SMALL = Asked(people=10, releases=2)
+SMALL = OwnTable(people=10, releases=2)
 
 
 @pytest.fixture(scope="module")

@@ -181,7 +181,7 @@ class Needed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class OwnTable:
     """What is asked of a table of one's own (`narcissus_papers.own`); empty is as in the paper."""
 
     k: int = 3  # columns of each released table of counts, at least 1

@@ -15,7 +15,7 @@ from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED, OK
 from narcissus.cli.options import Opt, command_of, given_options, some
 from narcissus.cli.playing import Run
-from narcissus_papers.base import Asked
+from narcissus_papers.base import OwnTable
 
 if TYPE_CHECKING:
     from narcissus_papers import Item, Reproduced
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from narcissus_papers.page import Made
 
 _PAGE = Path(__file__).with_name("reproduce.txt").read_text(encoding="utf-8")
-OWN = {*(one.name for one in fields(Asked)), "unknown", "drop", "bins", "missing", "read_as"}
+OWN = {*(one.name for one in fields(OwnTable)), "unknown", "drop", "bins", "missing", "read_as"}
 Folder = Annotated[Path | None, Opt(click.Path(path_type=Path, file_okay=False))]
 
 
@@ -38,7 +38,7 @@ def reproduce(
     everything: Annotated[bool, Opt(name="--all")] = False,
     out: Folder = None,
     data: Folder = None,
-    own: Asked,
+    own: OwnTable,
     run: Annotated[Run, some("workers", "engine", "scheduler", "yes", "quiet", "as_json")],
 ) -> int:
     from narcissus_papers import reproduce as again
@@ -73,7 +73,7 @@ def reproduce(
 
 
 def _of_own(
-    name: str, path: Path, own: Asked, out: Path | None, workers: int | None, **how: Any
+    name: str, path: Path, own: OwnTable, out: Path | None, workers: int | None, **how: Any
 ) -> list[Made]:
     """Make a figure of a table of one's own; ``how`` is the time agreed to, observer and engine."""
     from narcissus_papers import reproduce as again

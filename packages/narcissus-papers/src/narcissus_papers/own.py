@@ -24,7 +24,7 @@ from narcissus.observer import SILENT, Observer
 from narcissus.report.panels import Line, Panel
 from narcissus.study.work import timed
 from narcissus.tables import Bins, Table
-from narcissus_papers.base import Asked, Given, Item, Needed, Reproduced
+from narcissus_papers.base import Given, Item, Needed, OwnTable, Reproduced
 from narcissus_papers.chatzikokolakis import experiments as census
 from narcissus_papers.swanberg import tables
 
@@ -44,7 +44,12 @@ Point = tuple[tuple[str, ...], float, float]
 
 
 def own_item(
-    name: str, path: Path, asked: Asked, *, hours: float | None = None, observer: Observer = SILENT
+    name: str,
+    path: Path,
+    asked: OwnTable,
+    *,
+    hours: float | None = None,
+    observer: Observer = SILENT,
 ) -> Item:
     """Return a figure of a table of one's own, with its time as measured on a small part.
 
@@ -78,7 +83,7 @@ def own_item(
     return Item(paper, "figure", number, title, count * seconds, make, pieces, (needed,))
 
 
-def _require_fitting(name: str, path: Path, asked: Asked) -> None:
+def _require_fitting(name: str, path: Path, asked: OwnTable) -> None:
     if name not in EPSILONS:
         raise InputError(
             f"figure {name} is about no table; a table of your own goes with figures 4 to 7 of "
@@ -88,7 +93,7 @@ def _require_fitting(name: str, path: Path, asked: Asked) -> None:
         raise InputError(f"`table` beside a figure must be a file, and there is no file {path}")
     idle = ("k", "levels", "people") if name == "002/7" else ()
     for option in (*idle, *(() if name == "001/7" else ("distances",))):
-        if getattr(asked, option) != getattr(Asked(), option):
+        if getattr(asked, option) != getattr(OwnTable(), option):
             raise InputError(f"`{option}` changes nothing in figure {name}")
     for epsilon in asked.epsilons:
         if name == "002/7":
@@ -113,7 +118,7 @@ def _seconds(piece: partial[Any], given: Given, releases: int) -> float:
 
 
 def _tables(
-    figure: str, source: tables.Source, table: Table, asked: Asked, given: Given
+    figure: str, source: tables.Source, table: Table, asked: OwnTable, given: Given
 ) -> tuple[Any, dict[str, Any]]:
     columns = tuple(asked.read.unknown or ())
     if not columns and figure == "4":
@@ -144,7 +149,7 @@ def _tables(
 
 
 def _points(
-    figure: str, table: Table, asked: Asked, columns: tuple[str, ...]
+    figure: str, table: Table, asked: OwnTable, columns: tuple[str, ...]
 ) -> Iterator[tuple[Panel, Sequence[float], list[Point]]]:
     """Yield each panel, where its points are, and what is attacked at each."""
     blank, epsilons = partial(Panel, y="of 100 people reconstructed", lines=()), asked.epsilons
@@ -192,7 +197,7 @@ def _make(given: Given, *, drawn: Any, joined: bool) -> Reproduced:
 
 
 def _census(
-    _figure: str, source: tables.Source, table: Table, asked: Asked, _given: Given
+    _figure: str, source: tables.Source, table: Table, asked: OwnTable, _given: Given
 ) -> tuple[Any, dict[str, Any]]:
     columns, epsilons = tuple(asked.read.unknown or ()) or table.names, asked.epsilons
     values = math.prod(table.sizes[table.names.index(one)] for one in columns)
