@@ -12,7 +12,10 @@ from typing import Annotated, Any, Literal, get_args
 from narcissus.cli.options import some
 from narcissus.cli.playing import SynthOptions
 from narcissus.cli.questions import Several
-from narcissus.report.panels import Line, Panel  # noqa: F401 - items take both from here
+from narcissus.report.panels import (
+    Line,  # noqa: F401  # pyright: ignore[reportUnusedImport] - items take it from here
+    Panel,
+)
 
 PAPERS: Mapping[str, str] = {
     "000": "Narcissus resiliency, first version",
