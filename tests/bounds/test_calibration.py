@@ -19,6 +19,7 @@ from narcissus.bounds import (
     advantage_by_value,
     at_most,
     best,
+    beta_star_of_rates,
     bounds_on,
     epsilon_by_value,
     largest_epsilon,
@@ -386,3 +387,24 @@ def test_limits_that_say_nothing_are_refused(wrong, said):
         Limit(**wrong)
     assert Limit(at_most=0, confidence=0.0).advantage is None
     assert Limit(advantage=0.0).confidence == 0.95
+
+
+@pytest.mark.states("Narcissus theory", "4.12")
+def test_rates_and_bayes_security_are_exact_in_both_directions():
+    """On random channels: no test is above, the best one is there, and two outputs reach both."""
+    rng = np.random.default_rng(4)
+    for outputs in (2, 3, 5):
+        one, two = rng.dirichlet(np.ones(outputs), 2)
+        security = 1 - float(np.abs(one - two).sum()) / 2
+        tests = np.array(list(itertools.product([0, 1], repeat=outputs)))
+        rates = np.column_stack([tests @ one, tests @ two])
+        allowed = [true_positive_rate(BayesSecurity(security), min(1.0, f)).value for _, f in rates]
+        assert (rates[:, 0] <= np.array(allowed) + 1e-12).all()
+        shown = [beta_star_of_rates(min(1.0, t), min(1.0, f)).value for t, f in rates]
+        assert min(shown) == pytest.approx(security, abs=1e-12)
+    for tpr, fpr in rng.random((20, 2)):
+        pair = np.array([[tpr, 1 - tpr], [fpr, 1 - fpr]])
+        security = 1 - float(np.abs(pair[0] - pair[1]).sum()) / 2
+        assert beta_star_of_rates(tpr, fpr).value == pytest.approx(security, abs=1e-12)
+        most = true_positive_rate(BayesSecurity(security), min(tpr, fpr)).value
+        assert most == pytest.approx(max(tpr, fpr), rel=1e-9)

@@ -233,6 +233,33 @@ def test_bound_draws_a_picture(call, tmp_path):
     assert code == 2
 
 
+def test_bound_for_all_priors_near_the_given_one(answer, call, tmp_path):
+    found = answer("bound --mu 1 --values 0.5,0.3,0.2 --prior-factor 2 --targets 50")
+    worst = answer("bound --mu 1 --values 0.75,0.15,0.1 --targets 50")
+    for key in ("prior", "success", "advantage", "at_most", "reached"):
+        assert found[key] == pytest.approx(worst[key], rel=1e-12)
+    assert (found["grade"], worst["grade"]) == ("proved if", "proved")
+    assert sum("between 1/2 and 2 times" in said for said in found["assumptions"]) == 1
+    text = call("bound --mu 1 --prior 0.3 --prior-distance 0.1")[1]
+    assert "with probability at most 0.4 " in text
+    assert "PROVED IF the assumptions hold, by" in text
+    (tmp_path / "priors.csv").write_text("a,b\n0.5,0.5\n0.8,0.2\n")
+    line = f"bound --mu 1 --priors {tmp_path / 'priors.csv'}"
+    many = answer(f"{line} --prior-distance 0.1")
+    assert many["grade"] == "proved if"
+    assert many["prior"] == pytest.approx((0.6 + 0.9) / 2)
+    assert many["success"] > answer(line)["success"]
+
+
+def test_bound_on_rates_and_the_bayes_security_that_rates_allow(answer, call):
+    found = answer("bound --bayes-security 0.9 --fpr 0.01")
+    assert found["value"] == pytest.approx(0.11, rel=1e-11)
+    back = answer("bound --tpr 0.11 --fpr 0.01")
+    assert back["value"] == pytest.approx(0.9, rel=1e-12)
+    assert "is at most 0.9" in call("bound --tpr 0.11 --fpr 0.01")[1]
+    assert answer("bound --mu 1 --fpr 0.01")["value"] == pytest.approx(0.0923623, rel=1e-5)
+
+
 @pytest.mark.parametrize(
     ("line", "option"),
     [
@@ -272,6 +299,16 @@ def test_bound_draws_a_picture(call, tmp_path):
         ("bound --epsilon 1 --delta 1e-5 --bits 5 --confidence 0.9", "--confidence"),
         ("bound --epsilon 1 --bits 5 --confidence 1", "--confidence"),
         ("bound --epsilon 1 --zipf 1.1,1e9 --within 1", "--within"),
+        ("bound --epsilon 1 --zipf 1.1,1e9 --prior-factor 2", "--zipf"),
+        ("bound --epsilon 1 --prior 0.5 --prior-factor 0.9", "--prior-factor"),
+        ("bound --epsilon 1 --prior 0.5 --prior-distance 2", "--prior-distance"),
+        ("bound --epsilon 1 --prior 0.5 --prior-distance 0.1 --prior-factor 2", "--prior-factor"),
+        ("bound --epsilon 1 --prior 0.5 --prior-factor 2 --inseparable 0.1", "--inseparable"),
+        ("bound --fpr 0.1", "--fpr"),
+        ("bound --tpr 0.1", "--fpr"),
+        ("bound --tpr 0.1 --fpr 0.1 --mu 1", "without a guarantee"),
+        ("bound --fpr 0.1 --mu 1 --prior 0.5", "--prior"),
+        ("bound --fpr 1.1 --mu 1", "--fpr"),
         ("protect --values 0.5,0.5 --advantage 0.1 --success any", "--success"),
         ("protect --prior 0.1", "--advantage"),
         ("protect --advantage 0.1", "--priors"),

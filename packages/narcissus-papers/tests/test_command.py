@@ -59,7 +59,9 @@ def test_another_table_than_the_census_stops_the_run(tmp_path, capsys):
 def test_what_is_asked_must_be_one_thing():
     figure = ("--figure", "1")
     wrong = ((), ("001",), figure, ("--list", "--all"), ("001", *figure, "--all"))
-    for arguments in (*wrong, ("001", *figure, "--table", "1")):
+    both = ("001", *figure, "--statement", "1")
+    own = ("001", "--figure", "4", "--table", "my.csv", "--all")
+    for arguments in (*wrong, both, own, ("001", *figure, "--k", "2")):
         assert run(*arguments).exit_code == 2, arguments
 
 
@@ -91,6 +93,9 @@ def test_one_that_fails_is_named_at_the_end(monkeypatch, tmp_path, capsys):
 def test_data_are_looked_at_and_engines_are_those_of_other_commands(tmp_path, capsys):
     for words, says in (
         (("--data", str(tmp_path / "no")), "must be a folder"),
+        (("--table", "1"), "about no table"),
+        (("--figure", "4", "--table", "no.csv"), "there is no file no.csv"),
+        (("--figure", "4", "--table", "no.csv", "--epsilons", "1,a"), "must be numbers"),
         (("--engine", "proceses"), "did you mean `processes`"),
         (("--engine", "serial", "--workers", "2"), "serial is one process"),
     ):

@@ -27,14 +27,16 @@ def test_data_and_picture_are_written_the_same_each_time(tmp_path, made):
     assert len(rows) == len(made.rows)
     said = json.loads((tmp_path / "data.json").read_text())
     assert said["printed"][0]["paper"] == 17.8
-    before = (tmp_path / "picture.svg").read_bytes()
-    assert before.startswith(b"<?xml")
+    starts = {"picture.svg": b"<?xml", "picture.pdf": b"%PDF"}
+    before = {name: (tmp_path / name).read_bytes() for name in starts}
+    assert all(before[name].startswith(start) for name, start in starts.items())
+    assert b"/FontFile2" in before["picture.pdf"]  # TrueType: text can be edited and searched
     write_item(tmp_path, ITEM, made, anew=True)
-    assert (tmp_path / "picture.svg").read_bytes() == before
+    assert {name: (tmp_path / name).read_bytes() for name in starts} == before
 
 
 def test_only_what_is_missing_or_all(tmp_path, made):
-    for name in ("data.csv", "data.json", "picture.svg"):
+    for name in ("data.csv", "data.json", "picture.svg", "picture.pdf"):
         (tmp_path / name).write_text("old")
     (tmp_path / "data.csv").unlink()
     write_item(tmp_path, ITEM, made, anew=False)

@@ -12,10 +12,11 @@ import pytest
 import narcissus
 from narcissus.errors import InputError
 from narcissus.observer import SilentObserver
+from narcissus.study.sources import package_source
 from narcissus_papers import ITEMS, Given, Item, Needed, Reproduced
 from narcissus_papers import kept as module
 from narcissus_papers.job import write
-from narcissus_papers.kept import KeptItems, digests, origin, package_source
+from narcissus_papers.kept import KeptItems, digests, origin
 
 NAME = "001/figure-1"
 TEXT = write(Reproduced(cannot="no numbers"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from narcissus.report.html import page_html
+from narcissus.report.panels import draw
 from narcissus_papers import Item, Line, Panel, Printed, Quote, Reproduced
-from narcissus_papers.page import draw, page
+from narcissus_papers.page import page
 
 ITEM = Item("002", "table", "3", "Some table", 1.0, Reproduced)
 

@@ -16,6 +16,7 @@ from narcissus.bounds.calibration import (
     ByValue,
     Limit,
     advantage_by_value,
+    beta_star_of_rates,
     epsilon_by_value,
     largest_epsilon,
     largest_mu,
@@ -58,6 +59,7 @@ from narcissus.bounds.theorem import Needs, Question, Theorem, posterior
 from narcissus.bounds.theorems import THEOREMS, advantage, best, bounds_on, each_success
 from narcissus.bounds.threat import (
     ListedPriors,
+    Nearby,
     RankedPrior,
     Threat,
     threat,
@@ -68,9 +70,9 @@ from narcissus.bounds.threat import (
 from narcissus.guarantees.risk import true_positive_rate
 
 __all__ = [
-    "THEOREMS", "ByValue", "Certificate", "Comparison", "Limit", "ListedPriors", "Listing", "Needs",
+    "THEOREMS", "ByValue", "Certificate", "Comparison", "Limit", "ListedPriors", "Listing", "Nearby", "Needs",
     "OptimumByListing", "PoissonBinomial", "Question", "RankedPrior", "Theorem", "Threat",
-    "ThreatToPeople", "advantage", "advantage_by_value", "at_most", "best", "bounds_on", "certify",
+    "ThreatToPeople", "advantage", "advantage_by_value", "at_most", "best", "beta_star_of_rates", "bounds_on", "certify",
     "cherubin", "coin_spent", "coin_tails", "column_shares", "compare", "domination",
     "each_success", "epsilon_by_value", "exact_match_optimum", "exact_optimum",
     "f_dp_one_run_p_value", "follow_attempts", "given_output", "humphries_advantage",

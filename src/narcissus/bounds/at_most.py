@@ -30,7 +30,7 @@ from narcissus.bounds.one_target import OPTIMUM, profile_cost
 from narcissus.bounds.swap import LARGEST_PROGRAM, PROGRAM_POINTS, SWAP_PROGRAM, swap_program
 from narcissus.bounds.theorem import Question, Theorem, points_of
 from narcissus.bounds.theorems import best, bounds_on, each_success
-from narcissus.bounds.threat import Threat, prior_kinds, prior_rows, threat
+from narcissus.bounds.threat import Nearby, Threat, prior_kinds, prior_rows, threat
 from narcissus.errors import TooLargeError
 from narcissus.guarantees import (
     ApproximateDP,
@@ -72,7 +72,8 @@ def at_most(threat: Threat, guarantee: Guarantee, confidence: float) -> Bound:
     if chosen is None:
         chosen = Bound(0.0, "", "every target may be reconstructed")
     said = f"number of {threat.targets} targets that are reconstructed, with confidence {level:g}"
-    return replace(chosen, value=float(high), quantity=said)
+    given = () if threat.nearby is None else (threat.nearby.describe(),)
+    return replace(chosen, value=float(high), quantity=said, takes_as_given=given)
 
 
 def _program_points(threat: Threat, guarantee: Guarantee) -> list[FloatArray]:
@@ -305,6 +306,7 @@ class ThreatToPeople:
     """People with a prior each, all of whom are attacked; a guess must name the exact value.
 
     ``priors`` has one distribution per person, shape (n, V); zeros pad. Equal ones are stored once.
+    With ``nearby`` true priors may be that far from them: all numbers are of the worst ones.
 
     >>> from narcissus.guarantees import PureDP
     >>> people = ThreatToPeople([[0.5, 0.5], [0.9, 0.1]])
@@ -312,13 +314,15 @@ class ThreatToPeople:
     array([0.731059, 0.9     ])
     """
 
-    def __init__(self, priors: ArrayLike) -> None:
+    def __init__(self, priors: ArrayLike, nearby: Nearby | None = None) -> None:
         rows = prior_rows("priors", priors)
+        self._nearby = nearby
         if len(rows) > MOST_PEOPLE:
             raise TooLargeError(
                 f"`priors` are of {len(rows):,} people, at most {MOST_PEOPLE:,} are counted; "
                 "take a part of them"
             )
+        rows = rows if nearby is None else nearby.worst(rows)
         # Values have no order where a guess must name one.
         rows = -np.sort(-rows / rows.sum(axis=1, keepdims=True), axis=1)
         self._rows, back, self._repeats = np.unique(
@@ -345,14 +349,16 @@ class ThreatToPeople:
         """The same threat with a single prior, if all people have the same."""
         if len(self._rows) > 1 or self.n > LARGEST:
             return None
-        return threat(values=self._rows[0], targets=self.n)
+        alike = threat(values=self._rows[0], targets=self.n)
+        return alike if self._nearby is None else replace(alike, known=False, nearby=self._nearby)
 
     @cached_property
     def _no_likelier(self) -> Threat:
         """A dominating threat: all people as vulnerable as the one with the likeliest guess."""
         kappa = float((self._rows**2).sum(axis=1).min())
         most = float(self._rows[:, 0].max())
-        return threat(prior=most, inseparable=min(kappa, 1.0), targets=self.n)
+        found = threat(prior=most, inseparable=min(kappa, 1.0), targets=self.n)
+        return replace(found, nearby=self._nearby)
 
     def success(self, guarantee: Guarantee) -> FloatArray:
         """Bound each person's chance to be reconstructed, shape (n,); its mean bounds the share."""
@@ -377,7 +383,7 @@ class ThreatToPeople:
         """Bound the mean share of people who are reconstructed."""
         value = math.fsum(self.success(guarantee)) / self.n
         said = f"mean share of {self.n} people that are reconstructed"
-        return OPTIMUM.claim(value, said, self._assumptions(guarantee))
+        return self._told(OPTIMUM.claim(value, said, self._assumptions(guarantee)))
 
     def tails(self, guarantee: Guarantee, about: float = 0.05) -> FloatArray:
         """Bound ``Pr[at least v are reconstructed]`` for ``v = 0 .. n + 1``, shape (n + 2,).
@@ -417,7 +423,7 @@ class ThreatToPeople:
             self._assumptions(guarantee, many=True),
         )
         few = self.n <= _OWN
-        return best([claim, *bounds_on(self._no_likelier, guarantee, v, expensive=few)])
+        return best([self._told(claim), *bounds_on(self._no_likelier, guarantee, v, expensive=few)])
 
     def at_most(self, guarantee: Guarantee, confidence: float) -> Bound:
         """Bound the number of people who are reconstructed, with a confidence in [0, 1)."""
@@ -438,7 +444,8 @@ class ThreatToPeople:
                 (claim, at_most(self._no_likelier, guarantee, confidence)), key=lambda b: b.value
             )
         is_bound = claim.value < self.n
-        return claim if is_bound else replace(claim, theorem="everybody may be reconstructed")
+        claim = claim if is_bound else replace(claim, theorem="everybody may be reconstructed")
+        return self._told(claim)
 
     def reached(self, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
         """Return the chance of at least ``at_least`` under some mechanism with the guarantee."""
@@ -496,4 +503,10 @@ class ThreatToPeople:
         said = [guarantee.describe()]
         if many:
             said.append("the targets' values are independent given what the attacker knows")
+        if self._nearby is not None:
+            return (*said, self._nearby.describe())
         return (*said, f"the priors of {self.n:,} people are as given")
+
+    def _told(self, claim: Bound) -> Bound:
+        near = self._nearby
+        return claim if near is None else replace(claim, takes_as_given=(near.describe(),))

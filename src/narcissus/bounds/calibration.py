@@ -38,6 +38,25 @@ from narcissus.guarantees.risk import ROUNDING, true_positive_rate
 from narcissus.results import Bound
 
 
+def beta_star_of_rates(tpr: float, fpr: float) -> Bound:
+    """Bound the Bayes security of a channel on which a test has these rates, both in [0, 1].
+
+    A channel of two outputs has these rates and this very beta*; the way back is
+    `true_positive_rate` of `narcissus.guarantees.BayesSecurity`.
+
+    Source: Narcissus theory 4.12: ``1 - |tpr - fpr|``.
+
+    >>> round(beta_star_of_rates(0.3, 0.1).value, 6)
+    0.8
+    """
+    seen, false = probability("tpr", tpr), probability("fpr", fpr)
+    return Bound(
+        1.0 - abs(seen - false),
+        f"beta* where a test has true positive rate {seen:g} at false positive rate {false:g}",
+        "Narcissus theory 4.12",
+    )
+
+
 def precision(guarantee: Guarantee, recall: float, base_rate: float) -> Bound:
     """Bound the precision of any attack with at least the given recall, in (0, 1).
 

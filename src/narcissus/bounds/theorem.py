@@ -285,7 +285,9 @@ class Theorem:
         lacking = self.lacks(q)
         if lacking is not None:
             return NotAssessed(q.quantity, f"{self.statement} needs {lacking}")
-        return self.claim(self.value(q), q.quantity, self.assumptions(q), valid=self.valid(q))
+        found = self.claim(self.value(q), q.quantity, self.assumptions(q), valid=self.valid(q))
+        near = q.threat.nearby
+        return found if near is None else replace(found, takes_as_given=(near.describe(),))
 
     def claim(
         self, value: float, quantity: str, assumptions: tuple[str, ...], *, valid: bool = True
@@ -304,6 +306,8 @@ class Theorem:
                 f"no attempt that the attack can make succeeds a priori with probability "
                 f"above {q.p:g}"
             )
+            if q.threat.nearby is not None:
+                said.append(q.threat.nearby.describe())
         if q.r < q.n:
             said.append(f"the number of guesses, {q.r}, is fixed before the release is seen")
         if self.inseparable and q.threat.inseparable > 0:

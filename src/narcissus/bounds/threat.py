@@ -10,12 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Protocol
+from math import inf
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._validation import distribution, integer, probabilities, probability
+from narcissus._validation import between, distribution, integer, probabilities, probability
 from narcissus.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -89,6 +90,72 @@ def success_matrix(success: ArrayLike, values: int) -> FloatArray:
     if not np.isin(matrix, (0.0, 1.0)).all():
         raise InputError("`success` must hold only 0 and 1")
     return np.unique(matrix, axis=1)
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """How far a true prior may be from the one that is given; exactly one of the two.
+
+    factor: At least 1: every value's true probability is between ``1 / factor`` and ``factor``
+        times the given one.
+    distance: In [0, 1]: no event's probability is further from the given one (total variation).
+
+    InputError: none or both are given, or one is out of its range.
+    """
+
+    factor: float | None = None
+    distance: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.factor is None) == (self.distance is None):
+            raise InputError("`prior_factor` or `prior_distance` must be given, and not both")
+        if self.factor is not None:
+            between("prior_factor", self.factor, 1, inf, open_high=True)
+        else:
+            probability("prior_distance", self.distance)
+
+    def most(self, mass: float) -> float:
+        """Return the largest true probability of an event whose given one is ``mass``."""
+        if self.factor is None:
+            return min(1.0, mass + (self.distance or 0.0))
+        return min(1.0, self.factor * mass, 1.0 - (1.0 - mass) / self.factor)
+
+    def worst(self, priors: ArrayLike) -> FloatArray:
+        """Return the nearby prior that is easiest to guess exactly, shape (m, V) or (V,).
+
+        Any ``k`` values have at most the mass of its ``k`` likeliest (it majorises all that are
+        nearby), so a limit for it holds for all of them where a guess must name the very value.
+
+        Source: Narcissus theory 4.12.
+
+        >>> Nearby(factor=2.0).worst([0.5, 0.3, 0.2])
+        array([0.75, 0.15, 0.1 ])
+        >>> Nearby(distance=0.1).worst([0.5, 0.3, 0.2])
+        array([0.6, 0.3, 0.1])
+        """
+        rows = prior_rows("priors", priors)
+        order = np.argsort(-rows, axis=1, kind="stable")
+        falling = np.take_along_axis(rows / rows.sum(axis=1, keepdims=True), order, axis=1)
+        if self.factor is not None:
+            room = (self.factor - 1 / self.factor) * falling
+            before = np.cumsum(room, axis=1) - room
+            found = falling / self.factor + np.clip(1 - 1 / self.factor - before, 0.0, room)
+        else:
+            moved = np.minimum(self.distance or 0.0, 1 - falling[:, :1])
+            after = np.cumsum(falling[:, ::-1], axis=1)[:, ::-1] - falling  # what is less likely
+            found = falling - np.clip(moved - after, 0.0, falling)
+            found[:, :1] = falling[:, :1] + moved
+        worst = np.empty_like(rows)
+        np.put_along_axis(worst, order, found / found.sum(axis=1, keepdims=True), axis=1)
+        return worst if np.ndim(priors) == 2 else worst[0]
+
+    def describe(self) -> str:
+        if self.factor is None:
+            return f"the true prior is within {self.distance:g} of the given one (total variation)"
+        return (
+            f"the true prior gives each value between 1/{self.factor:g} and {self.factor:g} times "
+            "the probability that is given"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +310,8 @@ class Threat:
     # if the values are too many to list, the formula of their masses by rank; see
     # `threat_of_ranked`
     ranked: RankedPrior | None = None
+    # how far the true prior may be from the given one; all else is of the worst one
+    nearby: Nearby | None = None
 
     @property
     def uniform(self) -> bool:
@@ -253,6 +322,8 @@ class Threat:
     @property
     def about_prior(self) -> str:
         """The assumption about the prior where all of it is used."""
+        if self.nearby is not None:
+            return self.nearby.describe()
         if self.columns is not None:
             return "each column's distribution given what the attacker knows is as given"
         if self.ranked is not None:
@@ -277,6 +348,7 @@ def threat(
     guesses: int | None = None,
     inseparable: float | None = None,
     exact_match: bool = False,
+    nearby: Nearby | None = None,
 ) -> Threat:
     """Describe a threat.
 
@@ -291,7 +363,11 @@ def threat(
         is convex in each target's prior, so largest at a corner of those without a value above
         ``p``: as many values of mass ``p`` as fit, and one with the rest. A bound for that prior
         holds for all.
+    nearby: How far the true prior may be from the one that is given; bounds then hold for every
+        prior that near. Where a guess may be right about several values, what they are is not used.
 
+    >>> threat(prior=0.5, nearby=Nearby(factor=2.0)).prior
+    0.75
     >>> threat(prior=0.375, exact_match=True).values
     (0.375, 0.375, 0.25)
     """
@@ -301,6 +377,16 @@ def threat(
         raise InputError(f"`guesses` must be at most the {n} targets, got {r}")
     if (prior is None) == (values is None):
         raise InputError("`prior` or `values` must be given, and not both")
+    if nearby is not None:
+        if inseparable is not None:
+            raise InputError("`inseparable` is of the true prior, which is not known; leave it out")
+        how: dict[str, Any] = {
+            "values": values,
+            "success": success,
+            "within": within,
+            "exact_match": exact_match,
+        }
+        return _of_nearby(threat(prior=prior, **how), nearby, n, r)
     if values is None:
         if success is not None or within is not None:
             raise InputError("`success` and `within` need `values`, the whole prior")
@@ -317,6 +403,16 @@ def threat(
         raise InputError(f"`{name}` follows from `values`; leave it out")
     row = distribution("values", values)
     return _of_values(row, _when_right(row.size, success, within), n, r)
+
+
+def _of_nearby(given: Threat, nearby: Nearby, targets: int, guesses: int) -> Threat:
+    """Return the worst threat whose prior is near a given one's."""
+    how: dict[str, Any] = {"targets": targets, "guesses": guesses}
+    if given.known and given.exact_match:
+        easiest = threat(values=nearby.worst(given.values or ()), **how)
+        return replace(easiest, known=False, nearby=nearby)
+    most = nearby.most(given.prior)
+    return replace(threat(prior=most, exact_match=given.exact_match, **how), nearby=nearby)
 
 
 def threat_of_likeliest(priors: ListedPriors, *, targets: int = 1) -> Threat:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -11,7 +11,7 @@ import click
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import one_of
-from narcissus.cli.options import FILE, AsJson, Opt, Plot, command, print_json
+from narcissus.cli.options import FILE, AsJson, Opt, Plot, command, given_options, print_json
 from narcissus.cli.questions import (
     ADJACENCIES,
     DP_SGD_ADJACENCY,
@@ -92,6 +92,10 @@ class BoundOptions:
     targets: int | None = None
     guesses: int | None = None
     inseparable: float | None = None
+    prior_factor: float | None = None
+    prior_distance: float | None = None
+    tpr: float | None = None
+    fpr: float | None = None
     at_least: int | None = None
     confidence: float | None = None
     plot: Plot = None
@@ -100,10 +104,15 @@ class BoundOptions:
 
 @command
 def bound(*, of: BoundOptions) -> None:
+    if of.tpr is not None or of.fpr is not None:
+        return _rates(of)
     exact = _check_bound(of)
-    people = of.known.people(
-        {"--targets": of.targets, "--guesses": of.guesses, "--within": of.within, "--plot": of.plot}
-    )
+    nearby = None
+    if of.prior_factor is not None or of.prior_distance is not None:
+        with option_names():
+            nearby = bounds.Nearby(of.prior_factor, of.prior_distance)
+    needless = {"--targets": of.targets, "--guesses": of.guesses, "--within": of.within}
+    people = of.known.people({**needless, "--plot": of.plot}, nearby)
     about_values = {"--within": of.within, "--inseparable": of.inseparable, "--bits": of.known.bits}
     questions = questions_of(of.secret, of.known.no_membership(people, of.success, about_values))
     found = [of.given.make(question) for question in questions]
@@ -120,6 +129,7 @@ def bound(*, of: BoundOptions) -> None:
                 targets=of.targets,
                 guesses=of.guesses,
                 inseparable=of.inseparable,
+                nearby=nearby,
             )
             payload, headline = _bounded(danger, guarantee, of)
             lines = _bound_text(payload, headline, danger)
@@ -129,6 +139,31 @@ def bound(*, of: BoundOptions) -> None:
             return Answer(guarantee, payload, lines)
 
     answer_all(questions, answer, shared=are_replaced(found) and named, as_json=of.as_json)
+
+
+def _rates(of: BoundOptions) -> None:
+    """Bound the rates of a test from a guarantee, or the Bayes security from a test's rates."""
+    alone = {"tpr", "fpr", "as_json", *(("secret",) if of.given.named else ())}
+    names = {one.name for one in fields(GivenGuarantee)} if of.given.named else set[str]()
+    context = click.get_current_context()
+    for option in given_options(context):
+        if option.name not in alone | names:
+            raise InputError(f"`{option.opts[0]}` does not go with `--tpr` and `--fpr`; drop it")
+    if of.fpr is None or (of.tpr is not None and of.given.named):
+        raise InputError("`--tpr` goes with `--fpr`, and without a guarantee, for which it asks")
+    with option_names():
+        if of.given.named:
+            secret = cast("guarantees.Secret", one_of("--secret", of.secret or "value", SECRETS))
+            found = bounds.true_positive_rate(of.given.make(secret), of.fpr)
+        elif of.tpr is None:
+            raise InputError("`--fpr` needs a guarantee, such as --bayes-security 0.9, or `--tpr`")
+        else:
+            found = bounds.beta_star_of_rates(of.tpr, of.fpr)
+    if of.as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(f"The {found.quantity} is at most {upper(found.value)}.")
+        click.echo("\n".join(proved_text(found.to_dict())))
 
 
 def _check_bound(of: BoundOptions) -> bool:
@@ -214,7 +249,7 @@ def _bounded(
 
 
 def _notes(danger: bounds.Threat, guarantee: guarantees.Guarantee, proved: float) -> list[str]:
-    if danger.values is not None or danger.exact_match:
+    if danger.values is not None or danger.exact_match or danger.nearby is not None:
         return more_provable(danger, None)
     named = bounds.threat(prior=danger.prior, exact_match=True)
     exact = bounds.best(bounds.bounds_on(named, guarantee)).value
@@ -285,9 +320,10 @@ def _bound_text(
     payload: dict[str, Any], headline: results.Bound, danger: bounds.Threat
 ) -> list[str]:
     under = "" if danger.known else " with the worst prior that fits"
+    most = "at most " if danger.nearby is not None else ""
     lines = [
         f"Without the release, the best guess about one person is right with probability "
-        f"{danger.prior:.6g} ({percent(danger.prior)}).",
+        f"{most}{danger.prior:.6g} ({percent(danger.prior)}).",
         f"With it, no attacker is right with probability above {upper(payload['success'])} "
         f"({percent(payload['success'], up=True)}).",
         f"Advantage at most {upper(payload['advantage'])}. {criterion_text(danger)}",

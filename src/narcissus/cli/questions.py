@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import click
 
 from narcissus._outwards import lower, upper
 from narcissus._validation import did_you_mean, one_of, probability
-from narcissus.cli.options import InFile, print_json
+from narcissus.cli.options import InFile, Opt, print_json
 from narcissus.cli.rooms import bounds, guarantees, priors
 from narcissus.errors import InputError
 
@@ -25,7 +25,7 @@ _MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
 _NAMED_ALIKE = [
     "adjacency", "advantage", "at_least", "at_most", "base_rate", "canaries", "coins", "confidence",
     "correct", "delta", "epsilon", "fpr", "guesses", "guesses_chosen", "inseparable", "mu", "pairs",
-    "precision", "prior", "priors", "recall", "rho", "scores", "targets", "threshold", "tpr",
+    "precision", "prior", "prior_distance", "prior_factor", "priors", "recall", "rho", "scores", "targets", "threshold", "tpr",
     "values", "within",
 ]  # fmt: skip
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMED_ALIKE} | {
@@ -69,6 +69,14 @@ def numbers(option: str, text: str) -> list[float]:
         raise InputError(
             f"`{option}` must be numbers separated by commas, such as 0.5,0.3,0.2; got {text!r}"
         ) from error
+
+
+def _several(_: object, option: click.Parameter, texts: tuple[str, ...]) -> tuple[float, ...]:
+    """Parse ``N1,N2,...``, each number once."""
+    return tuple(dict.fromkeys(n for text in texts for n in numbers(option.opts[0], text)))
+
+
+Several = Annotated[tuple[float, ...], Opt(click.STRING, check=_several)]
 
 
 @dataclass(frozen=True)
@@ -201,7 +209,9 @@ class PriorKnowledge:
         best = probability("--prior", self.prior)
         return replace(self, prior=None, values=f"{best!r},{1.0 - best!r}")
 
-    def people(self, needless: Mapping[str, object]) -> bounds.ThreatToPeople | None:
+    def people(
+        self, needless: Mapping[str, object], nearby: bounds.Nearby | None = None
+    ) -> bounds.ThreatToPeople | None:
         """Read the people of ``--priors``; refuse options that contradict them."""
         if self.priors is None:
             return None
@@ -212,7 +222,7 @@ class PriorKnowledge:
                     "attacked, by a guess that must name the value; drop it"
                 )
         try:
-            return bounds.ThreatToPeople(priors.read_priors(self.priors))
+            return bounds.ThreatToPeople(priors.read_priors(self.priors), nearby)
         except InputError as error:
             raise type(error)(f"`--priors`: {error}") from error
 
@@ -224,11 +234,14 @@ class PriorKnowledge:
         targets: int | None = None,
         guesses: int | None = None,
         inseparable: float | None = None,
+        nearby: bounds.Nearby | None = None,
     ) -> bounds.Threat:
         """Build the threat that the options name; see `narcissus.bounds.threat`."""
         n = 1 if targets is None else targets
         if self.zipf is not None and within is not None:
             raise InputError("`--within` needs `--values`, the whole prior; drop it")
+        if self.zipf is not None and nearby is not None:
+            raise InputError("a prior near `--zipf` is not bounded: name `--values` or `--prior`")
         with option_names():
             if self.zipf is not None:
                 return bounds.threat_of_ranked(zipf_law(self.zipf), targets=n, guesses=guesses)
@@ -240,6 +253,7 @@ class PriorKnowledge:
                 guesses=guesses,
                 inseparable=inseparable,
                 exact_match=exact,
+                nearby=nearby,
             )
 
     @property
@@ -328,7 +342,7 @@ def criterion_text(threat: bounds.Threat) -> str:
 
 def more_provable(threat: bounds.Threat, exact: str | None) -> list[str]:
     """List options that would prove more; ``exact`` states what exact match would do."""
-    if threat.known:
+    if threat.known or threat.nearby is not None:
         return []
     notes: list[str] = []
     if exact is not None and not threat.exact_match:
@@ -472,7 +486,8 @@ def fall_text(
 
 
 def proved_text(payload: Mapping[str, Any]) -> list[str]:
-    theorem = ["", f"PROVED by {payload['theorem']}"]
+    word = "PROVED IF the assumptions hold," if payload.get("grade") == "proved if" else "PROVED"
+    theorem = ["", f"{word} by {payload['theorem']}"]
     return [*theorem, *(f"  assuming {said}" for said in payload["assumptions"])]
 
 

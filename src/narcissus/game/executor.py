@@ -61,6 +61,28 @@ class Executor(Protocol):
         ...
 
 
+def each_or_lost(
+    executor: Executor, job: Job, keys: Sequence[str], observer: Observer = SILENT
+) -> Ended:
+    """Play keys; of one that ends workers repeatedly yield the error, and play the others."""
+    left = dict.fromkeys(keys)
+    try:
+        with closing(executor.play(job, keys, observer)) as ending:
+            for key, tried in ending:
+                del left[key]
+                yield key, tried
+        return
+    except KeyLostError as error:
+        lost = error
+    for key in lost.keys:
+        del left[key]
+        if len(lost.keys) == 1:
+            yield key, lost
+        else:  # one of them: each alone says which
+            yield from each_or_lost(executor, job, [key], observer)
+    yield from each_or_lost(executor, job, list(left), observer)
+
+
 @runtime_checkable
 class HasPlaces(Executor, Protocol):
     """An executor with distinguishable workers, so that one may hold data that others do not."""

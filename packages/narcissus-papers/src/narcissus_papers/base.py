@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
+
+from narcissus.cli.options import some
+from narcissus.cli.playing import SynthOptions
+from narcissus.cli.questions import Several
+from narcissus.report.panels import (
+    Line,  # noqa: F401  # pyright: ignore[reportUnusedImport] - items take it from here
+    Panel,
+)
 
 PAPERS: Mapping[str, str] = {
     "000": "Narcissus resiliency, first version",
@@ -99,28 +107,6 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Line:
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    style: Literal["line", "dashed", "dotted", "points"] = "line"
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One pair of axes."""
-
-    title: str
-    x: str
-    y: str
-    lines: Sequence[Line]
-    log_x: bool = False
-    log_y: bool = False
-    names: Sequence[str] = ()
-    """What stands at x = 0, 1, 2, ... where x are no numbers; points may stand a little beside."""
-
-
-@dataclass(frozen=True)
 class Reproduced:
     """The result of an item."""
 
@@ -195,6 +181,22 @@ class Needed:
     source: str  # where to fetch it, in words
     # for a file without a checksum, reads it and raises `InputError` if it is a different one
     check: Callable[[Path], object] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnTable:
+    """What is asked of a table of one's own (`narcissus_papers.own`); empty is as in the paper."""
+
+    k: int = 3  # columns of each released table of counts, at least 1
+    epsilons: Several = ()  # privacy levels above 0; infinite: exact counts
+    levels: Several = ()  # confidence of the bounds on the count, in (0, 1)
+    distances: Several = ()  # figure 7 of 001, in units of the column's values, at least 0
+    people: int = 100  # in a release
+    releases: int = 16  # of each point, at least 2
+    # the columns to reconstruct (of 002: those that are released), and how the table is read
+    read: Annotated[SynthOptions, some("unknown", "drop", "bins", "missing", "read_as")] = field(
+        default_factory=SynthOptions
+    )
 
 
 @dataclass(frozen=True)

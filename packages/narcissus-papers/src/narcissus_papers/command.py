@@ -4,74 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from narcissus.cli.interrupts import on_interrupt
 from narcissus.cli.main import NOT_ASSESSED, OK
-from narcissus.cli.options import Opt, command_of, some
+from narcissus.cli.options import Opt, command_of, given_options, some
 from narcissus.cli.playing import Run
+from narcissus_papers.base import OwnTable
 
 if TYPE_CHECKING:
     from narcissus_papers import Item, Reproduced
     from narcissus_papers.base import Kind
+    from narcissus_papers.page import Made
 
-HELP = """Make a figure, table or statement of the papers again: the data, a picture, and each
-number that is printed beside ours.
-
-PAPER is a number: 000 and 003 Narcissus resiliency, 001 Beyond the worst case, 002 Bayes security,
-004 Bayesian extraction-safety. Figure 2 is all of its parts, 2a and 2b.
-
-\b
-Examples:
-  narcissus reproduce --list
-  narcissus reproduce 001 --figure 1
-  narcissus reproduce 001 --figure 2b --out figures
-  narcissus reproduce --all --out papers --workers 4
-  narcissus reproduce 001 --all --data downloads --out papers
-
-FOLDER gets a folder for each, with data.csv, data.json and picture.svg, and index.html for all.
-What is finished is kept there: interrupted, the same command continues, and what was made by other
-code, versions or data is made anew. One that fails does not stop the others (exit code 3).
-
-Each number that is printed agrees (to its last digit), differs, or is fitted (a constant of ours
-was chosen so that it agrees); where the paper prints a curve only there is no number in print.
-
-Some take data that do not come with Narcissus: put the files into a folder and name it by --data.
-A note says which file is missing, and where it is from; what needs it is then left out.
-
-\b
-Keys of --list --json, a list: paper, kind, number, title, seconds (on one core).
-Keys of --json, a list: paper, kind, number, title, verdict (agrees, differs, fitted, no number in
-print, failed), because, shown (proved, checked, played), printed (what, paper, ours, word, because,
-within, quote, place), held (what, holds, shown, because, quote, place), notes, data (rows, names
-first).
----
---figure N
-    A figure by its number.
---table N
-    A table by its number.
---statement S
-    A theorem, lemma or example by its number.
---list
-    Name all that can be made again.
---all
-    Make all of them (of PAPER, if given).
---out FOLDER
-    Folder to write to; without it only the numbers are printed.
---data FOLDER
-    Folder with data that are not in Narcissus; their checksums are looked at.
---json
-    Print JSON in full precision.
----
-"""
+_PAGE = Path(__file__).with_name("reproduce.txt").read_text(encoding="utf-8")
+OWN = {*(one.name for one in fields(OwnTable)), "unknown", "drop", "bins", "missing", "read_as"}
 Folder = Annotated[Path | None, Opt(click.Path(path_type=Path, file_okay=False))]
 
 
-@partial(command_of, page=HELP)
+@partial(command_of, page=_PAGE.replace(r"\b", "\b"))
 def reproduce(
     paper: str | None = None,
     *,
@@ -82,24 +38,26 @@ def reproduce(
     everything: Annotated[bool, Opt(name="--all")] = False,
     out: Folder = None,
     data: Folder = None,
+    own: OwnTable,
     run: Annotated[Run, some("workers", "engine", "scheduler", "yes", "quiet", "as_json")],
 ) -> int:
-    from narcissus_papers import chosen
     from narcissus_papers import reproduce as again
     from narcissus_papers.job import as_dict
 
-    kind, number = _asked(
-        paper, {"figure": figure, "table": table, "statement": statement}, listed or everything
-    )
-    if listed and everything:
-        raise click.UsageError("--list names what --all makes: give one of them")
-    items = chosen(paper, kind, number)
-    if listed:
-        _list(items, as_json=run.as_json)
-        return OK
     if out is not None:
         on_interrupt("what is finished is kept; the same command continues")
-    made = run.play(partial(again, items, out, data=data, workers=run.workers))
+    if table is not None and figure is not None:
+        if statement is not None or listed or everything or data is not None:
+            raise click.UsageError("give no more than --figure N of --table FILE")
+        play = partial(_of_own, f"{paper}/{figure}", Path(table), own, out, run.workers)
+    else:
+        named: dict[Kind, str | None] = {"figure": figure, "table": table, "statement": statement}
+        items = _items(paper, named, listed=listed, everything=everything)
+        if listed:
+            _list(items, as_json=run.as_json)
+            return OK
+        play = partial(again, items, out, data=data, workers=run.workers)
+    made = run.play(play)
     failed = [item.name for item, one in made if one.failed]
     if run.as_json:
         found = [as_dict(item, one) for item, one in made]
@@ -114,6 +72,31 @@ def reproduce(
     return NOT_ASSESSED if failed else OK
 
 
+def _of_own(
+    name: str, path: Path, own: OwnTable, out: Path | None, workers: int | None, **how: Any
+) -> list[Made]:
+    """Make a figure of a table of one's own; ``how`` is the time agreed to, observer and engine."""
+    from narcissus_papers import reproduce as again
+    from narcissus_papers.own import own_item
+
+    item = own_item(name, path, own, hours=how["hours"], observer=how["observer"])
+    return again([item], out, data=path.resolve().parent, workers=workers, **how)
+
+
+def _items(
+    paper: str | None, named: dict[Kind, str | None], *, listed: bool, everything: bool
+) -> Sequence[Item]:
+    from narcissus_papers import chosen
+
+    idle = [o.opts[0] for o in given_options(click.get_current_context()) if o.name in OWN]
+    if idle:
+        raise click.UsageError(f"{', '.join(idle)}: for --figure N of your own --table FILE only")
+    kind, number = _asked(paper, named, listed or everything)
+    if listed and everything:
+        raise click.UsageError("--list names what --all makes: give one of them")
+    return chosen(paper, kind, number)
+
+
 def _asked(
     paper: str | None, named: dict[Kind, str | None], several: bool
 ) -> tuple[Kind | None, str | None]:
@@ -124,8 +107,7 @@ def _asked(
         return None, None
     if paper is None:
         raise click.UsageError(f"--{asked[0][0]} needs the number of a PAPER, such as 001")
-    kind, number = asked[0]
-    return kind, number
+    return asked[0]
 
 
 def _list(items: Sequence[Item], *, as_json: bool) -> None:

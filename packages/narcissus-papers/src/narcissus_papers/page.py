@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as MplFigure
+from typing import Literal
 
 from narcissus._files import put
 from narcissus._visible import csv_text, visible
 from narcissus.report.page import Block, Figure, Grid, Items, Page, Section, Text, Verdict
-from narcissus_papers.base import PAPERS, Item, Panel, Reproduced
+from narcissus.report.panels import draw, picture, size_of
+from narcissus_papers.base import PAPERS, Item, Reproduced
 from narcissus_papers.job import as_dict
 
 Made = tuple[Item, Reproduced]
 
-_STYLES: dict[str, dict[str, Any]] = {
-    "line": {"linestyle": "-", "linewidth": 1.6},
-    "dashed": {"linestyle": "--", "linewidth": 1.3},
-    "dotted": {"linestyle": ":", "linewidth": 1.3},
-    "points": {"linestyle": "none", "marker": "o", "markersize": 6},
-}
-_INSIDE = 8  # lines up to which their legend has room in the picture
 _SHOWN = 12  # rows of a curve in the table below its picture; the files hold all
 
 
@@ -95,39 +85,13 @@ def figure(item: Item, made: Reproduced) -> Figure:
         ),
         draw=partial(draw, panels=made.panels),
         table=Grid(f"Some of {len(made.rows) - 1:,} points", names, made.rows[1::step]),
-        size=(6.4 * len(made.panels), 4.6),
+        size=size_of(made.panels),
         name=item.name.replace("/", "-"),
     )
 
 
-def draw(canvas: MplFigure, *, panels: Sequence[Panel]) -> None:
-    """Draw panels side by side on an empty figure."""
-    axes = canvas.subplots(1, len(panels), squeeze=False)[0]
-    for one, panel in zip(axes, panels, strict=True):
-        _panel(one, panel)
-
-
-def _panel(axes: Axes, panel: Panel) -> None:
-    for line in panel.lines:
-        axes.plot(line.x, line.y, label=line.label, **_STYLES[line.style])
-    if panel.log_x:
-        axes.set_xscale("log")
-    if panel.log_y:
-        axes.set_yscale("log")
-    if panel.names:
-        axes.set_xticks(range(len(panel.names)), panel.names, rotation=60, ha="right", fontsize=7)
-    axes.set_title(panel.title, loc="left")
-    axes.set_xlabel(panel.x)
-    axes.set_ylabel(panel.y)
-    axes.grid(visible=True)
-    if len(panel.lines) > _INSIDE:
-        axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    else:
-        axes.legend(fontsize=7)
-
-
 def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> None:
-    """Write the data and the picture; unless ``anew``, only what is missing.
+    """Write the data and the pictures; unless ``anew``, only what is missing.
 
     A folder that cannot be written raises InputError.
     """
@@ -140,12 +104,14 @@ def write_item(folder: Path, item: Item, made: Reproduced, *, anew: bool) -> Non
     if missing("data.json"):
         said = json.dumps(as_dict(item, made), indent=1, ensure_ascii=False)
         put(folder / "data.json", visible(said, keep="\n"), folders=True)
-    if made.panels and missing("picture.svg"):
-        put(folder / "picture.svg", _svg(made), folders=True)
+    forms: tuple[Literal["svg", "pdf"], ...] = ("svg", "pdf") if made.panels else ()
+    for form in forms:
+        if missing(f"picture.{form}"):
+            put(folder / f"picture.{form}", picture(made.panels, form), folders=True)
 
 
 def remove_item(folder: Path) -> None:
-    for name in ("data.csv", "data.json", "picture.svg"):
+    for name in ("data.csv", "data.json", "picture.svg", "picture.pdf"):
         (folder / name).unlink(missing_ok=True)
 
 
@@ -153,16 +119,3 @@ def write_page(path: Path, made: Sequence[Made]) -> None:
     from narcissus.report.html import page_html
 
     put(path, page_html(page(made)), folders=True)
-
-
-def _svg(made: Reproduced) -> str:
-    """Draw the panels as a deterministic SVG file."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "narcissus"}):
-        canvas = Figure(figsize=(6.4 * len(made.panels), 4.6), layout="constrained")
-        draw(canvas, panels=made.panels)
-        text = io.StringIO()
-        canvas.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()

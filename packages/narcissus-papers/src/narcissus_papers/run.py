@@ -6,11 +6,11 @@ pieces is assembled here, quickly, as soon as the last is there.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
-from narcissus.game.executor import WORTH_SENDING, Executor, KeyLostError, Serial
+from narcissus.game.executor import WORTH_SENDING, Executor, KeyLostError, Serial, each_or_lost
 from narcissus.observer import SILENT, Observer
 from narcissus.study.engines import executor_of
 from narcissus.study.kinds import RunOptions
@@ -40,9 +40,9 @@ def reproduce(
         See `narcissus_papers.chosen`.
     out
         Output folder; None writes nothing. Each finished item gets ``PAPER/KIND-NUMBER/`` with
-        ``data.csv``, ``data.json`` (numbers, printed values, verdict) and ``picture.svg``; at the
-        end ``index.html`` shows all. Finished pieces and items are kept there, and made again only
-        if the code, the versions or the data have changed.
+        ``data.csv``, ``data.json`` (numbers, printed values, verdict), ``picture.svg`` and
+        ``picture.pdf``; at the end ``index.html`` shows all. Finished pieces and items are kept
+        there, and made again only if the code, the versions or the data have changed.
     data
         A folder with the files that items need and the project does not hold (`Item.needs`).
     engine, workers
@@ -134,8 +134,9 @@ class _Run:
         here = [key for key in self.todo if self._needs_files(key) and not executor.is_here]
         others = [key for key in self.todo if key not in here]
         for player, keys in ((executor, others), (Serial(), here)):
-            for key, tried in _each(player, self.maker, keys, self.observer):
-                self._take(key, tried)
+            for key, tried in each_or_lost(player, self.maker, keys, self.observer):
+                lost = isinstance(tried, KeyLostError)
+                self._take(key, MadeText("", str(tried)) if lost else tried)
                 self._finish(self.of[item_of(key)])
         self.observer.finish()
 
@@ -172,25 +173,3 @@ class _Run:
 
 def _keys(item: Item) -> list[str]:
     return [*(key_of(item, piece) for piece in item.pieces), item.name]
-
-
-def _each(
-    executor: Executor, maker: Maker, keys: Sequence[str], observer: Observer
-) -> Generator[tuple[str, MadeText], None, None]:
-    """Play keys; one that ends workers repeatedly has failed, and the others are played."""
-    left = dict.fromkeys(keys)
-    try:
-        with closing(executor.play(maker, keys, observer)) as ending:
-            for key, tried in ending:
-                del left[key]
-                yield key, tried
-        return
-    except KeyLostError as error:
-        lost = error
-    for key in lost.keys:
-        del left[key]
-        if len(lost.keys) == 1:
-            yield key, MadeText("", str(lost))
-        else:  # one of them: each alone says which
-            yield from _each(executor, maker, [key], observer)
-    yield from _each(executor, maker, list(left), observer)

@@ -159,9 +159,9 @@ def test_an_exact_release_has_full_utility():
     rng = np.random.default_rng(2)
     true = rng.dirichlet(np.ones(experiments.KINDS))
     shown = true @ ch.KaryRandomizedResponse(experiments.KINDS, 2.0).channel().dense
-    assert experiments.utilities(shown, true, 2.0) == pytest.approx(
-        {"nearest": 1.0, "cut": 1.0, "raw": 1.0}, abs=1e-9
-    )
+    assert experiments.utilities(
+        shown, true, experiments.RandomizedResponse(2.0, 400)
+    ) == pytest.approx({"nearest": 1.0, "cut": 1.0, "raw": 1.0}, abs=1e-9)
 
 
 @pytest.mark.states("Chatzikokolakis et al. 2023", "Figure 8")

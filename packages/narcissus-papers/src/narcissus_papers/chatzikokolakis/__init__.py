@@ -22,18 +22,8 @@ from narcissus_papers.chatzikokolakis.local_privacy import DATABASES, LOCAL_PRIV
 from narcissus_papers.chatzikokolakis.security import CORNER_POINTS, SECURITY
 
 ALL: tuple[Item, ...] = (
-    FIGURE_1,
-    FIGURE_2,
-    FIGURE_3,
-    FIGURE_4,
-    FIGURE_5,
-    FIGURE_6A,
-    FIGURE_6B,
-    FIGURE_6C,
-    FIGURE_7,
-    FIGURE_8,
-    TABLE_1,
-    TABLE_2,
+    *(FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6A, FIGURE_6B, FIGURE_6C, FIGURE_7),
+    *(FIGURE_8, TABLE_1, TABLE_2),
     *SECURITY,
     *CORNER_POINTS,
     *COMPOSITION,

@@ -168,7 +168,7 @@ def section_4b(_given: Given) -> Reproduced:
         proved(
             f"a channel after another does not lower the Bayes risk: {len(room)} cases",
             min(room) >= -ROOM,
-        ),
+        )
     )
 
 
@@ -180,7 +180,7 @@ def theorem_4(_given: Given) -> Reproduced:
             "beta* of a cascade is at least that of each of its channels: "
             f"{len(room)} pairs of channels",
             min(room) >= -ROOM,
-        ),
+        )
     )
 
 
@@ -224,7 +224,7 @@ def equation_14(_given: Given) -> Reproduced:
             "the product of two least values is at most the least product, of numbers that are "
             f"not negative: {len(right)} pairs of pairs",
             all(right),
-        ),
+        )
     )
 
 
@@ -354,8 +354,7 @@ def appendix_f(_given: Given) -> Reproduced:
             max(gain) <= 1e-11,
         ),
         proved(
-            f"with a loss of 1 for any other beta_l is beta: {len(loss)} priors",
-            max(loss) <= 1e-10,
+            f"with a loss of 1 for any other beta_l is beta: {len(loss)} priors", max(loss) <= 1e-10
         ),
     )
 
@@ -420,7 +419,7 @@ def section_7a(_given: Given) -> Reproduced:
         some = sorted({*worst.indices, 0})
         same.append(abs(ch.beta_star(rows[some]).value - worst.value) <= ROOM)
     return claims(
-        proved(f"secrets among which the worst pair is known to be are enough: {NAMED}", all(same)),
+        proved(f"secrets among which the worst pair is known to be are enough: {NAMED}", all(same))
     )
 
 

@@ -266,18 +266,18 @@ READINGS = {
 }
 
 
-def utilities(shown: Matrix, true: Matrix, epsilon: float) -> dict[str, float]:
+def utilities(shown: Matrix, true: Matrix, mechanism: RandomizedResponse) -> dict[str, float]:
     """Return one minus the distance of the estimated shares to the true ones, in three readings.
 
     The estimate undoes the channel. As it comes out, shares may be negative (and the utility below
     0); they are cut at 0 and scaled, or all lowered alike until what is above 0 sums to one, which
     is the nearest distribution.
     """
-    matrix = ch.KaryRandomizedResponse(KINDS, epsilon).channel().dense
-    raw = np.linalg.solve(matrix.T, shown)
+    other = (1 - mechanism.keep) / (mechanism.values - 1)
+    raw = (shown - other) / (mechanism.keep - other)
     cut = np.maximum(raw, 0.0)
     falling = np.sort(raw)[::-1]
-    level = (np.cumsum(falling) - 1) / np.arange(1, KINDS + 1)
+    level = (np.cumsum(falling) - 1) / np.arange(1, mechanism.values + 1)
     nearest = np.maximum(raw - level[np.flatnonzero(falling > level)[-1]], 0.0)
     found = {"nearest": nearest, "cut": cut / cut.sum(), "raw": raw}
     return {key: 1 - float(np.abs(one - true).sum() / 2) for key, one in found.items()}
@@ -289,9 +289,14 @@ def play(epsilon: float, given: Given, *, repeats: int = REPEATS) -> dict[str, A
     The result holds the utility of each release by the names of `READINGS`, none without the
     Census; ``estimate``, ``low``, ``high`` of beta* from samples of one pair of values.
     """
-    mechanism = RandomizedResponse(epsilon, KINDS)
-    rng = np.random.default_rng([round(100 * epsilon), 2023])
-    held = counts(given)
+    return released(RandomizedResponse(epsilon, KINDS), counts(given), repeats)
+
+
+def released(
+    mechanism: RandomizedResponse, held: NDArray[np.int64] | None, repeats: int
+) -> dict[str, Any]:
+    """Play one mechanism on a table given by its counts, as `play` does."""
+    rng = np.random.default_rng([round(100 * mechanism.epsilon), 2023])
     found = [] if held is None else [_released(mechanism, held, rng) for _ in range(repeats)]
     secret = rng.integers(2, size=(SAMPLES, 1), dtype=np.int32)
     output = mechanism.release(secret, rng)
@@ -310,10 +315,10 @@ def _released(
     mechanism: RandomizedResponse, held: NDArray[np.int64], rng: np.random.Generator
 ) -> dict[str, float]:
     """Release a table given by its counts, and return the utilities of the result."""
-    people = np.repeat(np.arange(KINDS, dtype=np.int32), held)[:, None]
+    people = np.repeat(np.arange(len(held), dtype=np.int32), held)[:, None]
     released = mechanism.release(people, rng)
-    shown = np.bincount(released.ravel(), minlength=KINDS) / len(people)
-    return utilities(shown, held / held.sum(), mechanism.epsilon)
+    shown = np.bincount(released.ravel(), minlength=len(held)) / len(people)
+    return utilities(shown, held / held.sum(), mechanism)
 
 
 def make(given: Given) -> Reproduced:
@@ -565,12 +570,7 @@ METRICS: tuple[tuple[str, str, str, str], ...] = (
         "k times likelier to guess the secret",
         "1 - beta*/2 is the chance of a right guess",
     ),
-    (
-        "computed by",
-        "`channels.local_dp_epsilon`",
-        "`channels.capacity`",
-        "`channels.beta_star`",
-    ),
+    ("computed by", "`channels.local_dp_epsilon`", "`channels.capacity`", "`channels.beta_star`"),
 )
 
 

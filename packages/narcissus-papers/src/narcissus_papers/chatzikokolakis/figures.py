@@ -27,12 +27,7 @@ from scipy import integrate, special
 
 from narcissus import channels as ch
 from narcissus.errors import InputError
-from narcissus.game import (
-    epsilon_of_success,
-    play_ind_bay,
-    play_ind_ldp,
-    play_ind_minbay,
-)
+from narcissus.game import epsilon_of_success, play_ind_bay, play_ind_ldp, play_ind_minbay
 from narcissus.game.indistinguishability import Indistinguishability
 from narcissus_papers.base import Given, Held, Item, Line, Panel, Quote, Reproduced
 from narcissus_papers.chatzikokolakis.cases import CHANNEL, ROOM, Matrix

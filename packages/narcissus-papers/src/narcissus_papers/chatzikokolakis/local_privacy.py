@@ -72,7 +72,7 @@ def equation_1(_given: Given) -> Reproduced:
             "for two secrets alike beta is one minus the advantage of the best test: all "
             f"tests, {len(right)} channels from two secrets",
             all(right),
-        ),
+        )
     )
 
 
@@ -92,7 +92,7 @@ def equation_2(_given: Given) -> Reproduced:
             "the epsilon that is given is the least with C_so <= e^epsilon C_to for all "
             f"secrets and outputs, none where an entry is 0 and another is not: {NAMED}",
             all(right),
-        ),
+        )
     )
 
 
@@ -111,7 +111,7 @@ def equation_3(_given: Given) -> Reproduced:
             "the delta that is given is the least over all sets of outputs and pairs of "
             "secrets: 20 channels at epsilon 0, .5 and 2",
             all(right),
-        ),
+        )
     )
 
 
@@ -210,7 +210,7 @@ def equation_16(_given: Given) -> Reproduced:
                 abs(a - x * (1 - b)) <= ROOM and abs(b - y * (1 - a)) <= ROOM
                 for x, y, a, b in found
             ),
-        ),
+        )
     )
 
 
@@ -324,7 +324,7 @@ def equation_4(_given: Given) -> Reproduced:
             "beta is (1 - top leakage) / (1 - top), top the largest mass of the prior: "
             f"{len(apart)} priors",
             max(apart) <= 1e-10,
-        ),
+        )
     )
 
 
@@ -520,7 +520,7 @@ def gaussians(_given: Given) -> Reproduced:
             "the total variation distance of two Gaussians is Phi(a) - Phi(-a), a their "
             f"distance over two deviations: {INTEGRATED}",
             all(right),
-        ),
+        )
     )
 
 

@@ -155,7 +155,7 @@ def theorem_2(_given: Given) -> Reproduced:
             "beta* is one minus the largest total variation distance of two rows, half of "
             f"their L1 distance: {NAMED}",
             max(apart) <= ROOM,
-        ),
+        )
     )
 
 
@@ -179,7 +179,7 @@ def pair_forms(_given: Given) -> Reproduced:
             "for two secrets alike, beta is 2 less the sum of the larger entries, the sum of "
             f"the smaller ones, and 1 less half the L1 distance: {len(apart)} pairs",
             max(apart) <= ROOM,
-        ),
+        )
     )
 
 
@@ -200,7 +200,7 @@ def lemma_1(_given: Given) -> Reproduced:
             "where beta is 0 for a prior, it is 0 for the uniform one on its secrets: "
             f"{len(zeros)} such priors",
             max(zeros) == 0,
-        ),
+        )
     )
 
 
@@ -307,7 +307,7 @@ def proposition_6(_given: Given) -> Reproduced:
             "a prior is the mixture of the uniform ones on its k likeliest secrets, and the "
             f"guessing error is linear along it: {len(right)} priors",
             all(right),
-        ),
+        )
     )
 
 
@@ -323,7 +323,7 @@ def proposition_7(_given: Given) -> Reproduced:
         proved(
             f"the Bayes risk is concave in the prior: {len(room)} mixtures on {NAMED}",
             min(room) >= -ROOM and max(room) > 0.01,
-        ),
+        )
     )
 
 
@@ -344,7 +344,7 @@ def corner_points(_given: Given) -> Reproduced:
             "of a concave function over one that is convexly generated, here beta, no prior is "
             f"below the corner points that it is a mixture of: {len(room)} priors on {NAMED}",
             min(room) >= -ROOM and max(room) > 0.01,
-        ),
+        )
     )
 
 

@@ -153,10 +153,7 @@ def definition_d3(_given: Given) -> Reproduced:
     irregular = [x for x in STRINGS if single[x] >= 5]
     least = min(single[x] for x in irregular)
     return claims(
-        proved(
-            f"a set is no more complex than its simplest member: {len(sets)} balls",
-            all(below),
-        ),
+        proved(f"a set is no more complex than its simplest member: {len(sets)} balls", all(below)),
         checked(
             "a set is as complex as its simplest member, as the note after the definition says",
             all(shortest(s) == min(single[x] for x in s) for s in [*sets, irregular]),

@@ -39,16 +39,7 @@ from narcissus.results import Estimate
 from narcissus.scale import SizeCurve
 from narcissus.success.relations import FirstBit, Hamming, NamesSecret, SameImage
 from narcissus.worlds import Bits, Family, Pairs, Secret
-from narcissus_papers.base import (
-    Given,
-    Held,
-    Line,
-    Panel,
-    Reproduced,
-    Statements,
-    claims,
-    played,
-)
+from narcissus_papers.base import Given, Held, Line, Panel, Reproduced, Statements, claims, played
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,

@@ -339,10 +339,7 @@ def theorem_c2(_given: Given) -> Reproduced:
             "81 pairs (p0, p1)",
             np.abs(gaps - half[:, None] * np.array([1, 2, 1, 1, 1])).max() <= ROOM,
         ),
-        checked(
-            "q_j and q'_j are as printed for j = 1, 2, 3, 5",
-            bool(same[[0, 1, 2, 4]].all()),
-        ),
+        checked("q_j and q'_j are as printed for j = 1, 2, 3, 5", bool(same[[0, 1, 2, 4]].all())),
         checked(
             "q'_4 is as printed",
             bool(same[3]),

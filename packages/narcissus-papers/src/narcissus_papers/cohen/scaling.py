@@ -117,8 +117,7 @@ SCALING = Statements("003", 1.0, prefix="narcissus scale ", kind="figure")
 def one_wayness(_given: Given) -> Reproduced:
     bits, cut, budget = range(1, 8), range(6, 15, 2), 64
     everybody = swept(
-        silent("one-way-exact"),
-        {"mechanism.bits": (*bits,), "success.function.bits": (*bits,)},
+        silent("one-way-exact"), {"mechanism.bits": (*bits,), "success.function.bits": (*bits,)}
     )
     limited = swept(
         "one-way-sha256",
@@ -228,10 +227,7 @@ def composition(_given: Given) -> Reproduced:
 )
 def pinned_bits(_given: Given) -> Reproduced:
     places = tuple(range(1, 7))
-    made = swept(
-        silent("pinned-bits"),
-        {"success.k": places, "statement.epsilon": (0.0,)},
-    )
+    made = swept(silent("pinned-bits"), {"success.k": places, "statement.epsilon": (0.0,)})
     right = 1 / (1 + math.exp(-0.5))  # of one bit, by randomized response at epsilon 1/2
     success, base, gain = (curve_of(made, EVERYBODY, q) for q in ("success", "baseline", "gain"))
     rate = [one for one in base.exponents if one.fits]
@@ -269,8 +265,7 @@ def generator(_given: Given) -> Reproduced:
     )
     search = curve_of(made, "seed-search")
     everybody = swept(
-        silent("generator-short-seed"),
-        {"mechanism.seed_bits": few, "mechanism.length": (10,)},
+        silent("generator-short-seed"), {"mechanism.seed_bits": few, "mechanism.length": (10,)}
     )
     best = curve_of(everybody, EVERYBODY)
     return Reproduced(

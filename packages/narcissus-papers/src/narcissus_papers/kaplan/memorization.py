@@ -100,7 +100,7 @@ def definition_12(_given: Given) -> Reproduced:
             "of the parities of 2 rows of 4 bits all members, and 7 of 16 strangers, are called "
             "in: (2, 7/16)-memorizing",
             Fraction(fits, total) == ParityRelease(2, 4).false_alarm == Fraction(7, 16),
-        ),
+        )
     )
 
 
@@ -204,8 +204,7 @@ def example_16(_given: Given) -> Reproduced:
     best = written.light(np.zeros(written.count), 1.0)
     return claims(
         checked(
-            "zeros are named without any release, with chance at least 1 - 2^-n",
-            best >= 1 - 2**-3,
+            "zeros are named without any release, with chance at least 1 - 2^-n", best >= 1 - 2**-3
         ),
         checked(
             "the baseline counts that: releasing nothing is safe with epsilon and delta 0",
@@ -236,7 +235,7 @@ def definition_21(_given: Given) -> Reproduced:
         checked(
             "a row of 3 bits as it is: delta is 1 - e^epsilon / 8, at 4 epsilons",
             float(np.abs(np.asarray(found) - right).max()) <= 1e-12,
-        ),
+        )
     )
 
 
@@ -321,7 +320,7 @@ def definition_33(_given: Given) -> Reproduced:
             "the chance of a data set is that of its columns, each at a uniform rate, and all "
             f"chances sum to 1: {len(POPULATIONS)} worlds",
             whole and apart <= 1e-14,
-        ),
+        )
     )
 
 
@@ -342,7 +341,7 @@ def definition_34(_given: Given) -> Reproduced:
         checked(
             "some row is within gamma d places, at gamma = 0, .1, .. 1; at 0 it is in the data",
             bool(all(near) and exact),
-        ),
+        )
     )
 
 

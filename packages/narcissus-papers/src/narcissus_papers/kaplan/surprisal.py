@@ -30,15 +30,7 @@ from narcissus.profiles.closed_forms.hidden_nature import SmallTardos, data_sets
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import Hamming, Member, Prefix
 from narcissus.worlds import Draw, Tardos
-from narcissus_papers.base import (
-    Given,
-    Quote,
-    Reproduced,
-    Statements,
-    checked,
-    claims,
-    played,
-)
+from narcissus_papers.base import Given, Quote, Reproduced, Statements, checked, claims, played
 from narcissus_papers.kaplan.cases import proved
 
 Floats = NDArray[np.float64]
@@ -112,7 +104,7 @@ def definition_46(_given: Given) -> Reproduced:
             "the least delta over all events of randomised response is what is computed, 0 at its "
             "epsilon",
             float(np.abs(np.array(worst) - found).max()) <= 1e-12 and found[2] <= 1e-12,
-        ),
+        )
     )
 
 
@@ -253,7 +245,7 @@ def definition_410(_given: Given) -> Reproduced:
             "a targeted relation holds of a data set where it holds of some row; relations about "
             "more than one row are refused where surprisal decides",
             bool((some.holds(data, z, rng) == some.matches(data, z).any(axis=1)).all()) and refused,
-        ),
+        )
     )
 
 
@@ -435,7 +427,7 @@ def definition_43(_given: Given) -> Reproduced:
             "the surprisal of a row given the others is minus the logarithm of its chance: all "
             "rows and others of three small worlds",
             apart <= 1e-12,
-        ),
+        )
     )
 
 

@@ -6,15 +6,7 @@ from narcissus_papers.swanberg.tables import FIGURE_4, FIGURE_5, FIGURE_6, FIGUR
 from narcissus_papers.swanberg.theorems import DEFINITIONS, PROPOSITION_B1, TABLE_1, THEOREM_ITEMS
 
 ALL: tuple[Item, ...] = (
-    FIGURE_1,
-    FIGURE_2A,
-    FIGURE_2B,
-    FIGURE_3,
-    FIGURE_4,
-    FIGURE_5,
-    FIGURE_6,
-    FIGURE_7,
-    TABLE_1,
+    *(FIGURE_1, FIGURE_2A, FIGURE_2B, FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, TABLE_1),
     *DEFINITIONS,
     *THEOREM_ITEMS,
     PROPOSITION_B1,

@@ -138,7 +138,6 @@ FIGURE_1 = Item(
 )
 
 
-DELTA_2 = 1e-5
 VALUES = 10**9
 MOST = 0.05  # advantage
 EPSILONS_2 = np.linspace(0.0, 20.0, 201)
@@ -159,7 +158,7 @@ FAR_BELOW = 0.005
 
 def bound_on_advantage(prior: float, epsilon: float) -> float:
     """Compute Corollary 3.4 for one target, as an advantage over the prior."""
-    success = min(1.0, float(posterior(prior, epsilon)) + DELTA_2)
+    success = min(1.0, float(posterior(prior, epsilon)) + DELTA)
     return advantage(success, prior)
 
 
@@ -283,7 +282,6 @@ FIGURE_2A = Item("001", "figure", "2a", "Advantage against canaries of uneven pr
 FIGURE_2B = Item("001", "figure", "2b", "What epsilon protects a canary of a prior", 1.0, make_b)
 
 
-DELTA_3 = 1e-5
 MODELS = 2000
 EPSILONS_3 = (0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0)
 PRIORS_3: Mapping[str, Callable[[], SecretPrior]] = {
@@ -315,7 +313,7 @@ def named(prior: str, epsilon: float, models: int = MODELS) -> dict[str, dict[st
     drawn = PRIORS_3[prior]()
     found: dict[str, dict[str, float]] = {}
     for name, options in VARIANTS.items():
-        asked = NgramDpSgd(epsilon, DELTA_3, _STEPS, **options)
+        asked = NgramDpSgd(epsilon, DELTA, _STEPS, **options)
         trained = asked.trained_on(drawn.weights)
         game = Game(Secret(drawn.weights), trained, NamesSecret(len(drawn.chances)))
         attacks = {"argmax": PublishedGuess(), "posterior": PosteriorGuess()}
@@ -340,7 +338,7 @@ def _bounds(prior: SecretPrior, mus: Sequence[float]) -> list[Line]:
     x = list(EPSILONS_3)
     danger = threat(prior=prior.guess)
     published = [
-        min(1.0, THEOREM_3_3.limit(Question(danger, ApproximateDP(e, DELTA_3), 1))) for e in x
+        min(1.0, THEOREM_3_3.limit(Question(danger, ApproximateDP(e, DELTA), 1))) for e in x
     ]
     lines = [
         Line(f"{prior.words}: Theorem 3.3", x, published),
@@ -354,7 +352,7 @@ def _bounds(prior: SecretPrior, mus: Sequence[float]) -> list[Line]:
     ]
     if len(set(prior.chances)) == 1:
         size = len(prior.chances)
-        named = [mmc(size, GaussianDP.from_epsilon_delta(e, DELTA_3)) for e in x]
+        named = [mmc(size, GaussianDP.from_epsilon_delta(e, DELTA)) for e in x]
         lines.append(Line(f"{prior.words}: MMC", x, named, "dashed"))
     return lines
 

@@ -21,7 +21,7 @@ Figure 7.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 from math import inf
@@ -37,6 +37,8 @@ from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.kind import KIND
 from narcissus.priors import BayesianNetwork, fit_bayesian_network
 from narcissus.tables import Bins, Table, read_table
+from narcissus.tables.read import MissingPolicy
+from narcissus.tables.spelling import ReadAs
 from narcissus_papers.base import Given, Held, Item, Line, Needed, Panel, Printed, Quote, Reproduced
 
 DELTA = 1e-5
@@ -65,10 +67,9 @@ class LikeliestValue(ReleaseByRelease):
         return view.targets.success.join_guess(np.stack(values, axis=-1).astype(np.int32))
 
 
-SHORT = {"name": "rap", "start": "prior", "steps": 100, "rate": 0.01}
 ATTACKS: Mapping[str, Mapping[str, Any] | ReleaseByRelease] = {
     "rap": {"name": "rap", "start": "prior"},
-    "short": SHORT,
+    "short": {"name": "rap", "start": "prior", "steps": 100, "rate": 0.01},
     "posterior": {"name": "posterior"},
     "ceiling": {"name": "ceiling"},
     "likeliest": LikeliestValue(),
@@ -117,8 +118,10 @@ class Source:
 
     title: str  # the paper's name for it
     needed: Needed
-    drop: tuple[str, ...] = ()  # see `narcissus.tables.read_table`; so is ``bins``
-    bins: Mapping[str, Bins] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()  # this and the others: see `narcissus.tables.read_table`
+    bins: tuple[tuple[str, Bins], ...] = ()
+    missing: MissingPolicy = "refuse"
+    read_as: tuple[tuple[str, ReadAs], ...] = ()
 
     def path(self, given: Given) -> Path:
         """Return the file in the user's data folder or next to a checkout, or raise InputError."""
@@ -133,10 +136,10 @@ class Source:
         )
 
     def read(self, given: Given) -> Table:
-        return _read(self.path(given), self.drop, tuple(self.bins.items()))
+        return _read(self.path(given), self)
 
     def network(self, given: Given) -> BayesianNetwork:
-        return _fitted(self.path(given), self.drop, tuple(self.bins.items()))
+        return _fitted(self.path(given), self)
 
     def in_order(self, given: Given) -> list[str]:
         """Return the columns that may be unknown, in the visit order of the network."""
@@ -152,7 +155,7 @@ ACS = Source(
         "the folder examples/data of this project's repository",
     ),
     drop=("ESR",),
-    bins={"AGEP": Bins(width=10)},
+    bins=(("AGEP", Bins(width=10)),),
 )
 FIRE = Source(
     "FIRE",
@@ -176,44 +179,46 @@ COLUMNS = {"acs": ACS_COLUMNS, "fire": FIRE_COLUMNS}
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, drop: tuple[str, ...], bins: tuple[tuple[str, Bins], ...]) -> Table:
-    table = read_table(str(path), drop=list(drop), bins=dict(bins))
+def _read(path: Path, of: Source) -> Table:
+    how: dict[str, Any] = {"missing": of.missing, "read_as": dict(of.read_as)}
+    table = read_table(str(path), drop=list(of.drop), bins=dict(of.bins), **how)
     assert isinstance(table, Table)
     return table
 
 
 @lru_cache(maxsize=2)
-def _fitted(
-    path: Path, drop: tuple[str, ...], bins: tuple[tuple[str, Bins], ...]
-) -> BayesianNetwork:
-    return fit_bayesian_network(_read(path, drop, bins), parents=PARENTS)
+def _fitted(path: Path, of: Source) -> BayesianNetwork:
+    return fit_bayesian_network(_read(path, of), parents=PARENTS)
 
 
 def attacked(
     given: Given,
     *,
-    source: str,
+    source: str | Source,
     unknown: Sequence[str],
     epsilon: float,
     trials: int,
     attacks: Sequence[str] = tuple(ATTACKS),
     within: float = 0.0,
     people: int = PEOPLE,
+    k: int = COLUMNS_IN_A_TABLE,
+    levels: Sequence[float] = LEVELS,
 ) -> dict[str, Any]:
     """Audit releases about people drawn from the network: a piece of a figure.
 
-    ``source`` is "acs" or "fire"; columns other than ``unknown`` are known; ``epsilon`` is that of
-    the Gaussian noise at delta 1e-5, infinite for exact counts; ``attacks`` are keys of `ATTACKS`;
-    a guess of a single column may be off by ``within``; ``people`` are in a release.
+    ``source`` is "acs", "fire" or a table of one's own; columns other than ``unknown`` are known;
+    ``epsilon`` is that of the Gaussian noise at delta 1e-5, infinite for exact counts; ``attacks``
+    are keys of `ATTACKS`; a guess of a single column may be off by ``within``; ``people`` are in a
+    release of all counts of ``k`` columns; ``levels`` are those of the bounds on the count.
 
     Returns
     -------
     dict
         ``guess``, and for each attack its mean share recovered with 95% limits (``share``, ``low``,
         ``high``); ``mean``: the bound on the mean share; ``published`` and ``ours``: for each
-        of `LEVELS`, as text, the bound on the count, as a share of the people.
+        of ``levels``, as text, the bound on the count, as a share of the people.
     """
-    one = SOURCES[source]
+    one = SOURCES[source] if isinstance(source, str) else source
     names = [
         name
         for name in attacks
@@ -225,11 +230,11 @@ def attacked(
         targets=people,
         within={unknown[0]: within} if within else None,
         prior={"name": "bayesian-network", "parents": PARENTS},
-        k=COLUMNS_IN_A_TABLE,
+        k=k,
         epsilon=epsilon,
         delta=None if epsilon == float("inf") else DELTA,
         attacks={name: ATTACKS[name] for name in names},
-        bounds=list(LEVELS),
+        bounds=list(levels),
         groups={"unusual": False, "singled_out": False},
         trials=trials,
         workers=1,
@@ -243,12 +248,12 @@ def attacked(
     return {
         **{n: {"share": x.share, "low": x.low, "high": x.high} for n, x in limited.items()},
         "mean": min(bound.at_most for bound in setting.bounds if bound.is_share),
-        "published": counts(setting, "swanberg-3.4"),
-        "ours": counts(setting, "interpolation"),
+        "published": counts(setting, "swanberg-3.4", levels),
+        "ours": counts(setting, "interpolation", levels),
     }
 
 
-def counts(setting: JudgedSetting, theorem: str) -> dict[str, float]:
+def counts(setting: JudgedSetting, theorem: str, levels: Sequence[float]) -> dict[str, float]:
     """Return a theorem's bounds on the count at each level, as shares; 1 without a bound.
 
     ``theorem`` is an id; of people played, who are drawn.
@@ -258,7 +263,7 @@ def counts(setting: JudgedSetting, theorem: str) -> dict[str, float]:
         for bound in setting.bounds
         if not bound.is_share and bound.id == theorem
     }
-    return {f"{level:g}": said.get(f"{level:g}", 1.0) for level in LEVELS}
+    return {f"{level:g}": said.get(f"{level:g}", 1.0) for level in levels}
 
 
 def lines(
@@ -281,9 +286,9 @@ def lines(
         beside = 0.0 if joined else BESIDE_EACH_OTHER * (place - (len(played) - 1) / 2)
         drawn.append(curve(LABELS[name], name, "line" if joined else "points", beside))
     for key, label in (("published", "Corollary 3.4"), ("ours", "ours")):
-        for level in LEVELS:
-            values = [100 * one[key][f"{level:g}"] for one in answers]
-            drawn.append(Line(f"{label}, {100 * level:g}%", x, values, "dashed"))
+        for level in answers[0][key]:
+            values = [100 * one[key][level] for one in answers]
+            drawn.append(Line(f"{label}, {100 * float(level):g}%", x, values, "dashed"))
     return tuple(drawn)
 
 
@@ -389,12 +394,11 @@ FIGURE_4 = Item(
 
 
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, inf)
-TRIALS_5 = 16
 COLUMNS_5 = {"acs": "SCHL", "fire": "ALS Unit"}
 
 PIECES_5 = {
     f"{source}/{epsilon:g}": partial(
-        attacked, source=source, unknown=(name,), epsilon=epsilon, trials=TRIALS_5
+        attacked, source=source, unknown=(name,), epsilon=epsilon, trials=TRIALS
     )
     for source, name in COLUMNS_5.items()
     for epsilon in EPSILONS
@@ -440,7 +444,7 @@ def make_5(given: Given) -> Reproduced:
             OTHER_DATA,
             BOUNDS,
             BELOW,
-            f"Means of {TRIALS_5} releases of 100 people each; the paper's grid of epsilon is not "
+            f"Means of {TRIALS} releases of 100 people each; the paper's grid of epsilon is not "
             "printed, ours is .1 to 10 and no noise.",
         ),
     )
@@ -458,7 +462,6 @@ RELEASES = {3: 12, 4: 4, 13: 2}
 SPLIT = (("prior", ("rap", "short")), ("posterior", ("posterior",)))
 """Attacks that are played in a piece of their own: the people and releases are the same."""
 MOST = {source: len(names) - KNOWN for source, names in COLUMNS.items()}
-TOP_6 = f"{LEVELS[-1]:g}"
 
 
 def first_columns(
@@ -513,7 +516,7 @@ def make_6(given: Given) -> Reproduced:
         for one in found.values()
     )
     fire = sources["fire"]
-    first, third = (100 * fire[d]["published"][TOP_6] for d in (min(fire), min(3, max(fire))))
+    first, third = (100 * fire[d]["published"][TOP] for d in (min(fire), min(3, max(fire))))
     return Reproduced(
         panels=tuple(
             Panel(
@@ -560,13 +563,9 @@ FIGURE_6 = Item(
 )  # fmt: skip
 
 
-EPSILON_7 = 1.0
 TRIALS_7 = 10
 COLUMNS_7 = {"acs": "AGEP", "fire": "Zipcode of Incident"}
-DISTANCES = {
-    "acs": (0, 1, 2, 3, 4, 5, 6, 7),
-    "fire": (0, 1, 2, 3, 5, 7, 10, 13, 16, 20, 25),
-}
+DISTANCES = {"acs": (0, 1, 2, 3, 4, 5, 6, 7), "fire": (0, 1, 2, 3, 5, 7, 10, 13, 16, 20, 25)}
 
 _AGEP = "we successfully reconstruct ... 81/100 ... which matches our upper bound of 82"
 _BETTER = Quote("", "our attack consistently performs better than the prior", "section 6.4")
@@ -577,7 +576,7 @@ PIECES_7 = {
         attacked,
         source=source,
         unknown=(COLUMNS_7[source],),
-        epsilon=EPSILON_7,
+        epsilon=EPSILON,
         trials=TRIALS_7,
         within=float(distance),
     )

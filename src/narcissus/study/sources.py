@@ -1,0 +1,99 @@
+"""Digests of source, by which a kept result is known to be of other code."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import narcissus
+
+SHOWS = ("cli", "report")
+"""Rooms whose source does not make numbers."""
+
+
+@cache
+def package_source() -> str:
+    """Return a digest of the source of all rooms that compute numbers."""
+    root = Path(narcissus.__file__).parent
+    paths = (p for p in root.rglob("*.py") if p.relative_to(root).parts[0] not in SHOWS)
+    return _digest({p.relative_to(root).as_posix(): p for p in paths})
+
+
+def functions_source(
+    make: Callable[..., Any], pieces: Mapping[str, Callable[..., Any]], room: str, root: Path
+) -> str:
+    """Return a digest of the modules of functions, and of the arguments of each.
+
+    Of a package ``room`` in the folder ``root`` all modules that these import count; of others
+    only their own.
+    """
+    functions = [make, *pieces.values()]
+    names = {_plain(one).__module__ for one in functions}
+    files: dict[str, Path] = {}
+    for name in names:
+        if name.startswith(f"{room}."):
+            files |= _imported(name, room, root)
+    for one in map(_plain, functions):  # of a module of somebody else's, that one alone
+        if not one.__module__.startswith(f"{room}."):
+            with suppress(TypeError, OSError):  # built in, or typed into a notebook
+                files[one.__module__] = Path(inspect.getfile(one))
+    told = [f"{name} {_told(piece)}" for name, piece in pieces.items()]
+    return _digest(files, "\n".join([*told, _told(make)]))
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _told(function: Callable[..., Any]) -> str:
+    """Name a function, with the arguments of a `partial`."""
+    if isinstance(function, functools.partial):
+        return f"{_told(function.func)} {function.args!r} {sorted(function.keywords.items())!r}"
+    return function.__qualname__
+
+
+def _imported(first: str, room: str, root: Path) -> dict[str, Path]:
+    """Return a module of a room and all that it imports there, by their names."""
+    found: dict[str, Path] = {}
+    left = [first]
+    while left:
+        name = left.pop()
+        path = None if name in found else _file(name, room, root)
+        if path is not None:
+            found[name] = path
+            left += _imports(path)
+    return found
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Return possible imports of a module from its room; some names may not be modules."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def _file(name: str, room: str, root: Path) -> Path | None:
+    """Return the file of a module of a room, but not of a package in it."""
+    if not name.startswith(f"{room}."):
+        return None
+    path = root.joinpath(*name.split(".")[1:]).with_suffix(".py")
+    return path if path.is_file() else None
+
+
+def _digest(files: Mapping[str, Path], told: str = "") -> str:
+    digest = hashlib.sha256(told.encode())
+    for name, path in sorted(files.items()):
+        digest.update(name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
