@@ -322,7 +322,30 @@ CHANNEL = "secret,a,b,c\n" + "".join(
     f"{name},{','.join(map(str, row))}\n" for name, row in zip(SECRETS, MATRIX, strict=True)
 )
 PRIOR = "secret,probability\nlogin,0.5\nlogout,0.25\nerror,0.25\n"
+
+
+def published(folder, of):
+    """Tables read with all that names a file."""
+    table = write(folder / "t.csv", "area,count\nnorth,5\nsouth,3\ntotal,8\n")
+    said = narcissus.counts.Publication(cell_key=of(write(folder / "k.csv", KEY)))
+    return said.read([of(table)]), said.rules.key
+
+
+KEY = "i,j,p\n" + "".join(f"{n},{n},1\n" for n in range(10))
 CALLS = {
+    "counts.Publication()": published,
+    "counts.Publication.read": published,
+    "counts.read_cell_key": read(narcissus.counts.read_cell_key, "k.csv", KEY),
+    "counts.read_published": lambda folder, of: narcissus.counts.read_published(
+        of(write(folder / "t.csv", "area,count\nnorth,5\nsouth,3\ntotal,8\n")),
+        narcissus.counts.Rules(),
+    ),
+    "membership.read_points": lambda folder, of: np.asarray(
+        membership.read_points(
+            of(write(folder / "p.txt", "one\ntwo\n")),
+            membership.read_shadow_scores(*shadows(folder)),
+        )
+    ),
     "audits.Audit.save": lambda folder, of: saved(folder, of).record.rows,
     "audits.audit": audited,
     "audits.audit_synthetic": synthetic,
@@ -508,14 +531,18 @@ def test_an_audit_is_read_from_its_folder_and_from_its_file(left):
 
 
 @pytest.mark.parametrize("name", sorted(name for name in CALLS if READERS.search(name)))
-def test_every_reader_takes_or_refuses_whatever_was_written(left, name):
+def test_every_reader_takes_or_refuses_whatever_was_written(left, name, tmp_path):
     """A file that is none of its own ends in a message about it, never in an error of ours."""
     room, _, function = name.rpartition(".")
     room, _, owner = room.partition(".")
     module = importlib.import_module(f"narcissus.{room}")
     reads = getattr(getattr(module, owner) if owner else module, function)
+    if name == "counts.Publication.read":
+        reads = lambda path: narcissus.counts.Publication().read([path])  # noqa: E731
     needed = {
         "read_dense_net": [["a", "b"]], "read_files": [left / "people.csv"],
+        "read_published": [narcissus.counts.Rules()],
+        "read_points": [membership.read_shadow_scores(*shadows(tmp_path))],
     }  # fmt: skip
     if name in WITH_TORCH:
         pytest.skip("reads a folder of weights; played with PyTorch")

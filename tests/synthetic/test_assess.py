@@ -320,7 +320,7 @@ def test_distances_are_sums_over_columns(block, monkeypatch):
     columns = [0, 1, 2, 3]
     found = np.zeros((40, 25))
     for part, apart in assess.distances(
-        files, files.rows("real"), files.rows("synthetic"), columns
+        files.table, files.rows("real"), files.rows("synthetic"), columns
     ):
         found[part] = apart
     for i, a in enumerate(real.itertuples(index=False)):

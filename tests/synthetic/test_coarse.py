@@ -146,7 +146,9 @@ def test_every_row_of_a_coarser_file_is_found_and_a_fresh_file_is_not(coarser):
     # the row that a person's was made from is no distance away
     every = list(range(made.table.columns))
     sides = made.rows("real"), made.rows("synthetic")
-    apart = np.concatenate([block for _, block in distances(made, *sides, every)])
+    apart = np.concatenate(
+        [block for _, block in distances(made.table, *sides, every, made.covers)]
+    )
     assert (apart.min(axis=1) == 0).all()
     assert (apart.min(axis=0) == 0).all()
 

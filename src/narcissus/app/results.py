@@ -12,6 +12,7 @@ from typing import Any
 
 from narcissus.errors import InputError, NarcissusError
 from narcissus.report.about import shown
+from narcissus.report.first_screen import first_screen
 from narcissus.report.format import STATUS
 from narcissus.study.reading import read_record
 
@@ -42,7 +43,8 @@ def _read(path: Path, _changed: int, root: Path) -> Report | None:
     try:
         record = read_record(path)
         layout, case = shown(record)
-        headline = layout.headline(case)
+        first = first_screen(record, layout.glance(case))
+        headline = [first.answer, *(text for text, _ in first.sentences[:2])]
     except NarcissusError:
         return None
     sign, words = STATUS.get(record.status, ("?", record.status))

@@ -232,7 +232,9 @@ def of_attacker(form: Form, data: Data, look: Data) -> Values:
         raise InputError("choose at least one column that the attacker is after")
     groups = _chosen(form, "groups", kept, get(data, "groups", "columns"))
     if both := [name for name in groups if name in unknown]:
-        raise InputError(f"`{both[0]}` is secret: a group is told by what the attacker knows")
+        raise InputError(
+            f"`{both[0]}` is secret: a group must be determined by what the attacker knows"
+        )
     values: Values = {("threat", "unknown"): unknown, ("groups", "columns"): groups or None}
     if data.get("kind") == "synthetic":
         return values

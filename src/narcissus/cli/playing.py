@@ -412,7 +412,7 @@ def _show_several(
     found: Mapping[str, audits.Audit], folder: Path, real: str, *, as_json: bool
 ) -> int:
     """Save audits of several files and the page that compares them; return the worst exit code."""
-    from narcissus.kinds.synthetic import compare
+    from narcissus.audits import published_files as compare
     from narcissus.report.text import page_text
 
     ordered = compare.ordered(found)

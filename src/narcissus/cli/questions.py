@@ -25,8 +25,8 @@ _MOST_BITS = 1000  # beyond them 2^-bits leaves the range of a float
 _NAMED_ALIKE = [
     "adjacency", "advantage", "at_least", "at_most", "base_rate", "canaries", "coins", "confidence",
     "correct", "delta", "epsilon", "fpr", "guesses", "guesses_chosen", "inseparable", "mu", "pairs",
-    "precision", "prior", "prior_distance", "prior_factor", "priors", "recall", "rho", "scores", "targets", "threshold", "tpr",
-    "values", "within",
+    "precision", "prior", "prior_distance", "prior_factor", "priors", "recall", "rho", "scores",
+    "targets", "threshold", "tpr", "values", "within",
 ]  # fmt: skip
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _NAMED_ALIKE} | {
     "alpha": "--renyi ALPHA",

@@ -27,7 +27,7 @@ class Publication:
     no_zeros: bool = False
     mark: Sequence[str] = ()
     rounded: str | None = None
-    cell_key: Path | None = None
+    cell_key: Path | str | None = None
     total: Sequence[str] = ()
     across: Sequence[str] = ()
     within: Sequence[str] = ()
@@ -59,11 +59,11 @@ class Publication:
             variable=None if self.variable is None else Variable.read(self.variable),
         )  # fmt: skip
 
-    def read(self, files: Iterable[Path]) -> list[Cell]:
+    def read(self, files: Iterable[Path | str]) -> list[Cell]:
         """Read tables; raises `InputError`, for two files of one name as well."""
         across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
         found: dict[str, list[Cell]] = {}
-        for path in files:
+        for path in map(Path, files):
             if path.name in found:
                 raise InputError(f"two tables are named {path.name}; rename one of them")
             found[path.name] = read_published(

@@ -182,7 +182,7 @@ def label_of(text: str) -> str:
     return re.sub(r"\s*\[(note )?\d{1,2}\]$", "", _FOOTNOTE.sub("", plain), flags=re.I).strip()
 
 
-def read_cell_key(path: Path) -> CellKey:
+def read_cell_key(path: Path | str) -> CellKey:
     """Read a table of the cell-key method, as the R package ptable writes it.
 
     Columns ``i`` (true count), ``j`` (printed) and ``p`` (probability), others are not read; the
@@ -190,7 +190,7 @@ def read_cell_key(path: Path) -> CellKey:
     ``col.names = FALSE`` writes them (``i j p v ...``). Source: Enderle and Giessing 2018, package
     ptable. Raises `InputError` with file and line.
     """
-    moves: dict[int, dict[int, float]] = {}
+    path, moves = Path(path), dict[int, dict[int, float]]()
     with parsing(path, "a table of the cell-key method"), open_text(path) as file:
         lines = file.read(2**24).splitlines()
     mark = next((m for m in ";,\t" if lines and m in lines[0]), " ")

@@ -108,13 +108,14 @@ class Cell:
 
 
 def read_published(
-    path: Path, rules: Rules, *, variable: Variable | None = None, across: str | None = None
+    path: Path | str, rules: Rules, *, variable: Variable | None = None, across: str | None = None
 ) -> list[Cell]:
     """Read the cells of a published table from a CSV or Excel file.
 
     ``across`` names the dimension whose labels are the columns of a wide table. Raises `InputError`
     with file, line and column.
     """
+    path = Path(path)
     name = path.name
     text = _text(path)
     lines = text.splitlines()

@@ -30,6 +30,7 @@ from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive
 from narcissus.errors import InputError, NarcissusError, TooLargeError
+from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import refuse_links, refuse_pickle, trained_once
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
 from narcissus.extraction.ngram import CharacterNgram, Generator, model_prior
@@ -43,9 +44,6 @@ LARGEST_TEXT = 2**26
 """Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
 Texts = Sequence[TextDocument]
 _TEXTS = {".json", ".txt", ".jinja", ".model"}
-START = "<s>"
-TOKENS = 257
-"""256 bytes, and the start of a text."""
 _IGNORED = -100  # labels that PyTorch's loss leaves out
 _LEAST_LOG, _LEAST_SPREAD = -1e9, 1e-12  # nats, and nats squared
 _LEAST_FREE = 2**28  # bytes that scoring may always take
@@ -762,41 +760,6 @@ class TransformerTraining(HasModels):
         ids, labels = (_padded(torch, rows, fill).to(device) for fill in (TOKENS - 1, _IGNORED))
         mask = _padded(torch, [[1] * len(row) for row in rows], 0).to(device)
         return model(ids, attention_mask=mask, labels=labels).loss
-
-
-def write_tokenizer(folder: Path, context: int) -> None:
-    # GPT-2 shows bytes as characters: those that can be printed as they are, others from 256 on.
-    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in shown]
-    letters = {byte: chr(byte) for byte in shown}
-    letters |= {byte: chr(256 + place) for place, byte in enumerate(others)}
-    plain = {"add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    tokenizer = {
-        "version": "1.0", "truncation": None, "padding": None,
-        "added_tokens": [{"id": TOKENS - 1, "content": START, "single_word": False,
-                          "lstrip": False, "rstrip": False, "normalized": False,
-                          "special": True}],
-        "normalizer": None,
-        "pre_tokenizer": {"type": "ByteLevel", **plain},
-        # a pipeline asks as training did: after the start of a text
-        "post_processor": {"type": "TemplateProcessing",
-                           "single": [{"SpecialToken": {"id": START, "type_id": 0}},
-                                      {"Sequence": {"id": "A", "type_id": 0}}],
-                           "pair": [{"Sequence": {"id": "A", "type_id": 0}},
-                                    {"Sequence": {"id": "B", "type_id": 1}}],
-                           "special_tokens": {START: {"id": START, "ids": [TOKENS - 1],
-                                                      "tokens": [START]}}},
-        "decoder": {"type": "ByteLevel", **plain},
-        "model": {"type": "BPE", "vocab": {**{letters[b]: b for b in range(256)},
-                                            START: TOKENS - 1}, "merges": []},
-    }  # fmt: skip
-    settings = {
-        "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": START, "eos_token": START,
-        "pad_token": START, "padding_side": "left", "model_max_length": context,
-        "clean_up_tokenization_spaces": False,
-    }  # fmt: skip
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
 def _digest(documents: Texts) -> str:

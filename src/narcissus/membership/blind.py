@@ -290,7 +290,7 @@ def _area(scores: FloatArray, inside: NDArray[np.bool_]) -> float:
     return float((ranks[inside].sum() - own * (own + 1) / 2) / (own * (inside.size - own)))
 
 
-def read_points(path: Path, data: ShadowScores) -> Any:
+def read_points(path: Path | str, data: ShadowScores) -> Any:
     """Read the points that scores are about: what `blind_baselines` takes.
 
     path: a table (CSV or Parquet) with a row for each record and any columns, whose column
@@ -298,6 +298,7 @@ def read_points(path: Path, data: ShadowScores) -> Any:
         only one, of a file of arrays, whose first axis counts records; or ``.txt``, a line each.
     Raises InputError: a record has no row, or two.
     """
+    path = Path(path)
     kind = path.suffix.lower()
     if kind in {".npy", ".npz", ".safetensors"}:
         arrays = arrays_of(path)

@@ -275,7 +275,7 @@ def test_looks_until_a_verdict_keep_the_level_and_would_not_without_their_parts(
     ("run", "says"),
     [
         ({"trials": None, "precision": 0.0001}, "ask for less precision"),
-        ({"trials": None, "precision": 0.0}, "greater than 0"),
+        ({"trials": None, "precision": 0.0}, "above 0"),
     ],
 )
 def test_a_precision_that_cannot_be_had_is_refused(study, narcissus, run, says):

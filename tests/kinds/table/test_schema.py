@@ -139,14 +139,14 @@ WRONG = {
     "a section that is a number": ({"run": 7}, ["`run`"]),
     "a module that is not there": ({"attacks": {"a": {"name": "absent:A"}}}, ["absent"]),
     # wrong types: TOML tells numbers from text and from true
-    "text for a number": ({"run": {"trials": "6"}}, ["`run.trials`", "integer", "'6'"]),
-    "true for a number": ({"threat": {"targets": True}}, ["`threat.targets`", "integer"]),
+    "text for a number": ({"run": {"trials": "6"}}, ["`run.trials`", "whole number", "'6'"]),
+    "true for a number": ({"threat": {"targets": True}}, ["`threat.targets`", "whole number"]),
     "true for epsilon": ({"mechanism": {"epsilon": True}}, ["mechanism.epsilon", "number"]),
     "text for epsilon": ({"mechanism": {"epsilon": "1"}}, ["mechanism.epsilon", "number"]),
     "text in a list": ({"mechanism": {"epsilon": [1, "3"]}}, ["mechanism.epsilon", "number"]),
     "a fraction for a whole number": ({"run": {"trials": 6.5}}, ["`run.trials`", "6.5"]),
     "text for a list": ({"threat": {"unknown": "ill"}}, ["`threat.unknown`", "list"]),
-    "number for text": ({"title": 5}, ["`title`", "string"]),
+    "number for text": ({"title": 5}, ["`title`", "a text"]),
 }
 
 

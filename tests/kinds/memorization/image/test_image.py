@@ -18,6 +18,7 @@ from narcissus.extraction.image_models import CaptionlessMixture
 from narcissus.kinds.memorization.image.kind import KIND, ImageDetail
 from narcissus.kinds.memorization.image.layout import LAYOUT
 from narcissus.kinds.memorization.layout import worst_of
+from narcissus.observer import SILENT
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.study.kinds import RunOptions
 from narcissus.study.reading import read_record
@@ -93,7 +94,7 @@ def test_where_no_image_is_unlike_the_others_it_is_said(load):
 
 @pytest.mark.parametrize("option", ["policy", "internal"])
 def test_options_of_other_kinds_are_refused(load, option, tmp_path):
-    options = RunOptions(1, observer=None, **{option: tmp_path / "x"})
+    options = RunOptions(1, observer=SILENT, **{option: tmp_path / "x"})
     with pytest.raises(InputError, match="models of images"):
         KIND.play(load().settings, tmp_path, options)
 

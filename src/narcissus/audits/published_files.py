@@ -18,7 +18,7 @@ from narcissus.report.page import Cell, Grid, Page, Section, Text, Verdict
 from narcissus.rows import WORST
 
 if TYPE_CHECKING:
-    from narcissus.audits import Audit
+    from narcissus.audits.outcome import Audit
     from narcissus.study.record import Record
 
 COLUMNS = (
