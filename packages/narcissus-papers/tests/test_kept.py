@@ -9,9 +9,9 @@ from functools import partial
 
 import pytest
 
-import narcissus
 from narcissus.errors import InputError
 from narcissus.observer import SilentObserver
+from narcissus.study import sources
 from narcissus.study.sources import package_source
 from narcissus_papers import ITEMS, Given, Item, Needed, Reproduced
 from narcissus_papers import kept as module
@@ -100,7 +100,7 @@ def house(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "papers" / "kept.py"))
-    monkeypatch.setattr(narcissus, "__file__", str(tmp_path / "narcissus" / "__init__.py"))
+    monkeypatch.setattr(sources, "ROOT", tmp_path / "narcissus")
 
     def figure(_given: Given) -> Reproduced:
         return Reproduced()

@@ -27,40 +27,70 @@ from narcissus.errors import InputError, NarcissusError
 
 # name -> (module, one line for the help page); the module holds a click command of that name.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "audit": ("narcissus.cli.playing", "Play a study: what is recovered, and what never can be."),
+    "audit": (
+        "narcissus.cli.playing",
+        "Run a study: what attackers recover, and what nobody can exceed.",
+    ),
     "app": ("narcissus.cli.page", "Open a page to make, run and read studies in the browser."),
     "init": ("narcissus.cli.studies", "Look at a table and write a study of it, to start from."),
-    "synth": ("narcissus.cli.playing", "Audit a given synthetic file, without its generator."),
-    "risk": ("narcissus.cli.bounds", "The risk to one person beside an epsilon."),
+    "synth": (
+        "narcissus.cli.playing",
+        "Audit published files of one table, without their generator.",
+    ),
+    "risk": ("narcissus.cli.bounds", "Show one person's risk beside an epsilon."),
     "measure": (
         "narcissus.cli.playing",
-        "What disclosure control measures of files: anonymity, diversity, risk.",
+        "Measure files as disclosure control does.",
     ),
-    "tables": ("narcissus.cli.published", "What published tables of counts tell with certainty."),
-    "bound": ("narcissus.cli.bounds", "Say what no attacker can exceed, from a guarantee."),
+    "tables": (
+        "narcissus.cli.published",
+        "Derive what published tables of counts give away with certainty.",
+    ),
+    "bound": ("narcissus.cli.bounds", "Prove what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.bounds", "Find how much noise keeps the risk below a limit."),
-    "plan": ("narcissus.cli.bounds", "A page to plan a release with."),
-    "refute": ("narcissus.cli.evidence", "Find the guarantee that an audit's counts contradict."),
-    "membership": ("narcissus.cli.evidence", "Membership told by shadow models, with limits."),
+    "plan": ("narcissus.cli.bounds", "Write a page to plan a release with."),
+    "refute": ("narcissus.cli.evidence", "Find the guarantee that an audit's counts refute."),
+    "membership": ("narcissus.cli.evidence", "Audit membership by shadow models, with limits."),
     "canaries": (
         "narcissus.cli.studies",
         "Write secrets to plant in a training text, for an audit.",
     ),
-    "channel": ("narcissus.cli.channels", "What a channel leaks, exactly: table or mechanism."),
-    "compose": ("narcissus.cli.channels", "What many outputs about one secret leak together."),
-    "refine": ("narcissus.cli.channels", "Which of two channels tells more, with a witness."),
-    "design": ("narcissus.cli.channels", "The most secure mechanism at a given loss."),
-    "estimate": ("narcissus.cli.channels", "What a channel leaks, from samples, with limits."),
+    "channel": (
+        "narcissus.cli.channels",
+        "Compute exactly what a channel leaks: a table or a mechanism.",
+    ),
+    "compose": (
+        "narcissus.cli.channels",
+        "Compute what many outputs about one secret leak together.",
+    ),
+    "refine": ("narcissus.cli.channels", "Compare two channels: which tells more, with a witness."),
+    "design": ("narcissus.cli.channels", "Find the most secure mechanism at a given loss."),
+    "estimate": (
+        "narcissus.cli.channels",
+        "Estimate from samples what a channel leaks, with limits.",
+    ),
     "extract": ("narcissus.cli.playing", "Weigh the evidence that a program extracts data."),
-    "complexity": ("narcissus.cli.evidence", "How short a file can be described, given another."),
+    "complexity": (
+        "narcissus.cli.evidence",
+        "Measure how short a file can be described, given another.",
+    ),
     "examples": ("narcissus.cli.studies", "List the shipped studies, or write one to a file."),
-    "privacy": ("narcissus.cli.games", "Two neighbours and an event that show what is lost."),
-    "profile": ("narcissus.cli.games", "Exact resilience of a small game, for every attacker."),
-    "scale": ("narcissus.cli.playing", "A game's success and bound against one of its parameters."),
-    "reproduce": ("narcissus_papers.command", "A paper's figures and tables, ours beside theirs."),
+    "privacy": ("narcissus.cli.games", "Find two neighbours and an event that show what is lost."),
+    "profile": (
+        "narcissus.cli.games",
+        "Compute a small game's exact resilience, for every attacker.",
+    ),
+    "scale": (
+        "narcissus.cli.playing",
+        "Compare a game's success and bound with one of its parameters.",
+    ),
+    "reproduce": (
+        "narcissus_papers.command",
+        "Make a paper's figures and tables again, beside the printed ones.",
+    ),
     "report": ("narcissus.cli.records", "Draw a record again, as HTML or text."),
     "compare": ("narcissus.cli.records", "Compare two records: what changed, row by row."),
-    "verify": ("narcissus.cli.records", "Play a record's study again; compare every number."),
+    "verify": ("narcissus.cli.records", "Run a record's study again, and compare every number."),
     "schema": ("narcissus.cli.studies", "Print the JSON Schema of studies or records."),
 }
 

@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parents[1]
+"""The folder of the package."""
 SHOWS = ("cli", "report")
 """Rooms whose source does not make numbers."""
 
@@ -19,9 +21,8 @@ SHOWS = ("cli", "report")
 @cache
 def package_source() -> str:
     """Return a digest of the source of all rooms that compute numbers."""
-    root = Path(__file__).resolve().parents[1]
-    paths = (p for p in root.rglob("*.py") if p.relative_to(root).parts[0] not in SHOWS)
-    return _digest({p.relative_to(root).as_posix(): p for p in paths})
+    paths = (p for p in ROOT.rglob("*.py") if p.relative_to(ROOT).parts[0] not in SHOWS)
+    return _digest({p.relative_to(ROOT).as_posix(): p for p in paths})
 
 
 def functions_source(
