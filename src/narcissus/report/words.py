@@ -18,7 +18,7 @@ TERMS: dict[str, str] = {
     "proved limit": "what a theorem shows that no attacker exceeds, if its conditions hold",
     "release": "what is given away: tables, a synthetic file, a trained model, an output",
     "target": "a person, document or image that the attacker is after",
-    "threshold": "the most that whoever approves the release accepts, set beforehand",
+    "threshold": "the most that the person who approves the release accepts, set beforehand",
     "trial": "one run of the whole game: draw the people, make the release, attack it",
 }
 """The ten terms, one word for one thing; a report links each where it is first used."""

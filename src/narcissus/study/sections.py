@@ -62,7 +62,7 @@ without_default_least_group = without_defaults(least_group=10)
 
 
 class Approval(FileSection):
-    """What whoever approves the release accepts: who said so, and why."""
+    """What the person who approves the release accepts: who said so, and why."""
 
     reason: str = Field("", description="Why this limit.")
     origin: str = Field("", description="Who set it, and where.")

@@ -74,7 +74,7 @@ class ChannelSpec(FileSection):
 
 
 class ChannelThreshold(Approval):
-    """What whoever approves accepts; one limit or both."""
+    """What the person who approves accepts; one limit or both."""
 
     beta_star: float | None = Field(
         default=None, ge=0, le=1, description="Bayes security, at least."

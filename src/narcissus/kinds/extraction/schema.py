@@ -34,7 +34,7 @@ class LimitSettings(FileSection):
 
 
 class ExtractionThreshold(FileSection):
-    """What whoever approves the release accepts."""
+    """What the person who approves the release accepts."""
 
     quality: float = Field(ge=0, lt=1, description="Largest quality of an extraction.")
 

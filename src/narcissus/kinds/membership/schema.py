@@ -99,7 +99,7 @@ class DeclaredGuarantee(FileSection):
 
 
 class MembershipThreshold(Approval):
-    """What whoever approves the model accepts; of two limits both must be kept."""
+    """What the person who approves the model accepts; of two limits both must be kept."""
 
     tpr: float | None = Field(
         default=None, ge=0, le=1, description="Share of members told, at most, at the "
@@ -148,6 +148,6 @@ class MembershipStudy(FileSection):
 
 
 class MembershipPolicy(FileSection):
-    """A policy: the threshold of whoever approves the model, with its origin and reason."""
+    """A policy: the threshold of the person who approves the model, with its origin and reason."""
 
     threshold: MembershipThreshold

@@ -130,7 +130,7 @@ class MemorizationLayout(Layout):
         return found
 
     def facts(self, rows: Sequence[tuple[str, str]], record: Record, case: StudyJudgement) -> Facts:
-        """Add to facts what whoever approves the release accepts, and why."""
+        """Add to facts what the person who approves the release accepts, and why."""
         most = most_gain(case)
         accepted = [("Accepted", f"a gain of {percent(most, 'down')} of {self.outliers}")]
         reason = (record.study.get("threshold") or {}).get("reason")

@@ -25,7 +25,7 @@ def _listed(value: Any) -> Any:
 
 
 class SecretThreshold(Approval):
-    """What whoever approves the training accepts; of two limits both must be kept."""
+    """What the person who approves the training accepts; of two limits both must be kept."""
 
     success: float | None = Field(
         default=None, gt=0, le=1, description="Chance that a secret is named, at most."
@@ -125,6 +125,6 @@ class SecretsStudy(FileSection):
 
 
 class SecretsPolicy(FileSection):
-    """A policy: the threshold of whoever approves the training, with its origin and reason."""
+    """The threshold of the person who approves the training, with its origin and reason."""
 
     threshold: SecretThreshold

@@ -434,6 +434,8 @@ def _of_copied(case: StudyJudgement, copied: JudgedCriterion) -> Glance:
     if most := copied.at_most:
         asked, broken, accepted = "Your threshold", "is exceeded", f"{100 * most:g} more of 100"
         accepted = f"{accepted} {beyond}"
+    if detail.copies is not None and detail.copies.is_data is not None:
+        asked, broken, accepted = "The file", "is the data itself", ""
     return Glance(
         unit="people who are unique in the data",
         without=Reach(without, expected),

@@ -171,6 +171,6 @@ class SyntheticStudy(Strictly):
 
 
 class SyntheticPolicy(Strictly):
-    """A policy: the threshold of whoever approves releases, with its origin and reason."""
+    """A policy: the threshold of the person who approves releases, with its origin and reason."""
 
     threshold: ExcessThreshold

@@ -213,7 +213,7 @@ class BoundsSpec(Strictly):
 
 
 class ThresholdSpec(Approval, Strictly):
-    """What whoever approves the release accepts; of several limits every one must be kept."""
+    """What the approver of the release accepts; of several limits every one must be kept."""
 
     share: float | None = Field(None, gt=0, le=1, description="Mean share recovered, at most.")
     advantage: float | None = Field(
@@ -412,6 +412,6 @@ class TableStudy(Strictly):
 
 
 class PolicyFile(Strictly):
-    """A policy: the threshold of whoever approves releases, with its origin and reason."""
+    """A policy: the threshold of the person who approves releases, with its origin and reason."""
 
     threshold: ThresholdSpec

@@ -153,7 +153,7 @@ class InformedSection(FileSection):
 
 
 class ClassifierThreshold(Approval):
-    """What whoever approves the release accepts."""
+    """What the person who approves the release accepts."""
 
     gain: float = Field(
         ge=0,

@@ -86,7 +86,7 @@ class AttemptsSection(FileSection):
 
 
 class ImageThreshold(Approval):
-    """What whoever approves the release accepts."""
+    """What the person who approves the release accepts."""
 
     gain: float = Field(
         ge=0,

@@ -211,7 +211,7 @@ class ProgramSection(FileSection):
 
 
 class LanguageThreshold(Approval):
-    """What whoever approves the release accepts."""
+    """What the person who approves the release accepts."""
 
     gain: float | None = Field(
         None,
