@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import errno
 import gzip
 import hashlib
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import zipfile
@@ -30,6 +32,8 @@ SMALL = 2**24
 
 LONGEST_LINE = 2**20
 """Longest line of a text table, in bytes."""
+
+_IN_COMMAS = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 
 
 @contextmanager
@@ -205,6 +209,30 @@ def open_text(path: Path, *, largest: int = LARGEST, errors: str = "strict") -> 
     """Open a text table as `open_bytes` does, and decode it; a byte order mark is left out."""
     watched = open_bytes(path, largest=largest)
     return io.TextIOWrapper(watched, encoding="utf-8-sig", errors=errors, newline="")
+
+
+def separator(path: Path) -> str:
+    """Return what separates the cells of a text table, by its first line: `;`, a tab, or `,`."""
+    with open_text(path) as file:
+        line = re.sub('"[^"]*"', "", next((line for line in file if line.strip()), ""))
+    cells = line.split(";")
+    if len(cells) > 1 and all("," not in c or _IN_COMMAS.fullmatch(c.strip()) for c in cells):
+        return ";"
+    return "\t" if "\t" in line and "," not in line else ","
+
+
+def pointed(text: str) -> str:
+    """Return a cell of a table with semicolons: its decimal comma becomes a point."""
+    return text.replace(",", ".") if _IN_COMMAS.fullmatch(text.strip()) else text
+
+
+def csv_rows(path: Path, *, largest: int = LARGEST, what: str = "a CSV table") -> list[list[str]]:
+    """Read the rows of a text table, empty lines included, by its own separator."""
+    with parsing(path, what):
+        mark = separator(path)
+        with open_text(path, largest=largest) as file:
+            rows = list(csv.reader(file, delimiter=mark, strict=True))
+    return [[*map(pointed, row)] for row in rows] if mark == ";" else rows
 
 
 def open_bytes(path: Path, *, largest: int = LARGEST) -> io.BufferedReader:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import open_text, parsing, read_bytes
+from narcissus._files import open_text, parsing, pointed, read_bytes, separator
 from narcissus._pandas import exactly, pd
 from narcissus._validation import did_you_mean
 from narcissus._visible import cell
@@ -52,8 +52,6 @@ class NumberTable:
             known = list(dict.fromkeys(name for names in wanted for name in names))
             other = next((name for name in have if name not in known), None)
             hint = "" if other is None else did_you_mean(other, known)
-            if len(have) == 1 and (";" in have[0] or "\t" in have[0]):
-                hint = "; separate the columns by commas"
             raise InputError(
                 f"{self.path} must have the columns {sets}, each once and no others; "
                 f"it has {', '.join(f'`{name}`' for name in have)}{hint}"
@@ -67,18 +65,22 @@ class NumberTable:
 def read_number_table(path: Path) -> NumberTable:
     """Read a table of numbers: JSON if the name ends in .json, else CSV (also .gz).
 
-    A CSV names its columns in its first line or begins with numbers. JSON is a list of rows, a list
-    of objects, or an object of columns; infinite numbers are the word "inf". An InputError names
-    the row and column of a bad cell.
+    A CSV names its columns in its first line or begins with numbers. Cells stand between commas,
+    semicolons (with decimal commas) or tabs. JSON is a list of rows, a list of objects, or an
+    object of columns; infinite numbers are the word "inf". An InputError names the row and column
+    of a bad cell.
     """
     if path.name.lower().endswith(".json"):
         return _from_json(path)
-    names, skipped = _header(path)
+    mark = separator(path)
+    names, skipped = _header(path, mark)
     frame: Any = None
     with parsing(path, "a CSV table"), open_text(path) as file:
         try:
             frame = pd.read_csv(
                 file,
+                sep=mark,
+                decimal="," if mark == ";" else ".",
                 header=None,
                 skiprows=skipped,
                 skip_blank_lines=False,
@@ -125,14 +127,12 @@ def _numbers(
             row = int(wrong[0]) if wrong.size else 0
             text = str(cells.iloc[row])
             remedy = "names of rows and units are not read: leave them out"
-            if ";" in text or "\t" in text:
-                remedy = "separate the columns by commas, and write decimals with a point"
             raise InputError(f"{table.place(row, j)}, must be a number, got {cell(text)}; {remedy}")
         values[:, j] = found.to_numpy(dtype=np.float64)
     return NumberTable(path, names, values, line)
 
 
-def _header(path: Path) -> tuple[tuple[str, ...] | None, int]:
+def _header(path: Path, mark: str) -> tuple[tuple[str, ...] | None, int]:
     """Return the column names, None where the first line holds numbers, and lines to skip."""
     skipped = 0
     with parsing(path, "a CSV table"), open_text(path) as file:
@@ -142,8 +142,8 @@ def _header(path: Path) -> tuple[tuple[str, ...] | None, int]:
             skipped += 1
         else:
             raise InputError(f"{path} is empty")
-    cells = [cell.strip().strip('"').strip() for cell in line.split(",")]
-    if any(_is_number(cell) for cell in cells):
+    cells = [cell.strip().strip('"').strip() for cell in line.split(mark)]
+    if any(_is_number(pointed(cell)) for cell in cells):
         return None, skipped
     return tuple(cell.lower() for cell in cells), skipped + 1
 

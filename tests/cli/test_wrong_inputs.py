@@ -84,6 +84,9 @@ CASES = {
     "excess above one": (f"{SYNTH} --at-most 7", {}),
     # options
     "no command": ("aduit study.toml", {}),
+    "a table for a command": ("people.csv", {}),
+    "a study for a command": ("study.toml --seed 1", {}),
+    "a table for a study": ("audit people.csv", {}),
     "no option": (f"{AUDIT} --worker 2", {}),
     "seed of text": (f"{AUDIT} --seed x", {}),
     "no workers": (f"{AUDIT} --workers 0", {}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import zipfile
 from collections.abc import Generator, Sequence
@@ -16,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus._files import LARGEST, open_text, parsing, put, read_bytes
+from narcissus._files import (
+    LARGEST,
+    csv_rows,
+    open_text,
+    parsing,
+    pointed,
+    put,
+    read_bytes,
+    separator,
+)
 from narcissus._pandas import pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, distribution
@@ -156,7 +164,7 @@ def _check_there(path: Path) -> None:
 def _text_cells(path: Path) -> Any:
     """Read a CSV as text: a stray word is reported with its place, and makes no column text."""
     raw = _read(path, header=None, dtype=str, keep_default_na=False, skipinitialspace=True)
-    return raw.to_numpy(dtype=object)
+    return (raw.map(pointed) if separator(path) == ";" else raw).to_numpy(dtype=object)
 
 
 def _read(path: Path, **options: Any) -> pd.DataFrame:
@@ -166,9 +174,10 @@ def _read(path: Path, **options: Any) -> pd.DataFrame:
         if frame.empty:
             raise InputError(f"{path} is empty")
         return frame
+    mark = separator(path)
     with parsing(path, "a readable CSV"), open_text(path) as stream:
         try:
-            return pd.read_csv(stream, **options)
+            return pd.read_csv(stream, sep=mark, decimal="," if mark == ";" else ".", **options)
         except pd.errors.EmptyDataError as error:
             raise InputError(f"{path} is empty") from error
 
@@ -441,8 +450,7 @@ def _rows_are_answers(
 
 
 def _of_text(path: Path) -> tuple[NDArray[np.float64], list[str], list[str], str]:
-    with parsing(path, "a readable CSV"), open_text(path) as stream:
-        rows = [_plain(row) for row in csv.reader(stream) if row]
+    rows = [_plain(row) for row in csv_rows(path) if row]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InputError(
             f"{path} needs a line with the names of the answers and one at least with a secret's "

@@ -7,7 +7,6 @@ Source: Narcissus theory 6.14.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from narcissus._files import open_text, parsing
+from narcissus._files import csv_rows
 from narcissus._outwards import lower
 from narcissus._pandas import pd
 from narcissus._random import RandomSource, generator
@@ -477,8 +476,7 @@ def analyse_groups(
 def read_groups(path: Path | str) -> dict[str, str]:
     """Read which secret is of which group from a CSV: a line of names, then secret and group."""
     path = Path(path)
-    with parsing(path, "a readable CSV"), open_text(path) as stream:
-        rows = [row for row in csv.reader(stream) if row]
+    rows = [row for row in csv_rows(path) if row]
     if len(rows) < 2:
         raise InputError(f"{path} needs a line of names (secret,group), then one for each secret")
     found: dict[str, str] = {}

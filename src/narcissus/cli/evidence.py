@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from narcissus._files import LARGEST
+from narcissus._files import LARGEST, pointed, separator
 from narcissus._outwards import lower, upper
 from narcissus._validation import one_of
 from narcissus.cli.options import (
@@ -203,7 +203,7 @@ def _read_scores(path: Path, option: str, *, pairs: bool = False) -> dict[str, A
     """
     kind = path.suffix.lower()
     table = _arrays(path) if kind in {".npz", ".npy"} else _columns(path)
-    if not table.keys() - {"", "arr_0"}:
+    if table and not table.keys() - {"", "arr_0"}:
         raise InputError(
             f"`{option}`: {path} holds one array alone, such as the signals of privacy_meter, and "
             "not who is in; save the losses of one model and its members together: "
@@ -286,6 +286,7 @@ def _numbers_of(
         return parts.astype(np.float64)
     truths = {"true": 1.0, "false": 0.0} if name in ("member", "right", "true_labels") else {}
     empty = name.endswith("_canary_scores")  # one of two columns is shorter
+    point = pointed if separator(path) == ";" else str
     found: list[NDArray[np.float64]] = []
     wrong: list[NDArray[np.bool_]] = []
     for part in parts:
@@ -293,7 +294,7 @@ def _numbers_of(
         for place, text in enumerate(part.distinct):
             with suppress(TypeError, ValueError):
                 known = truths.get(str(text).lower())
-                values[place] = float(text) if known is None else known
+                values[place] = float(point(text)) if known is None else known
             bad[place] = np.isnan(values[place]) and not (empty and text is None)
         found.append(values[part.codes])
         wrong.append(bad[part.codes])

@@ -113,6 +113,16 @@ def _closed_pipes() -> Generator[None]:
         raise PipeClosedError from error
 
 
+def _first(file: str) -> str:
+    """Return the commands that begin with a file of this name."""
+    if file.lower().endswith(".toml"):
+        return f"`narcissus audit {file}` runs a study"
+    return (
+        f"`narcissus init {file}` plans the audit of a table, `narcissus synth {file} COPY` "
+        f"compares a synthetic file with it, `narcissus measure {file}` counts who is unique"
+    )
+
+
 class LazyGroup(click.Group):
     """A group that imports a command only when it is called, for a quick ``--help``."""
 
@@ -140,8 +150,10 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from narcissus._validation import did_you_mean
 
-            hint = did_you_mean(args[0], COMMANDS)
-            raise click.UsageError(error.message.rstrip(".") + hint, ctx) from error
+            said = error.message.rstrip(".") + did_you_mean(args[0], COMMANDS)
+            if os.path.isfile(args[0]):
+                said = f"{args[0]} is a file, and a command comes first: {_first(args[0])}"
+            raise click.UsageError(said, ctx) from error
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         """Parse the words; ``--help`` prints already here."""

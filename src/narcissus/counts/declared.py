@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from narcissus._files import open_text, parsing
+from narcissus._files import csv_rows
 from narcissus.counts.marks import Rules, read_cell_key
 from narcissus.counts.reading import MOST_CELLS, Cell, Variable, read_published
 from narcissus.counts.system import Structure, Within
@@ -110,20 +109,19 @@ def _within(text: str) -> tuple[str, Within]:
 def _parents(path: Path, name: str) -> dict[str, str]:
     """Read a hierarchy: two columns, the part and the whole; a header is left out."""
     found: dict[str, str] = {}
-    with parsing(path, "a CSV file"), open_text(path, largest=2**24) as file:
-        for number, line in enumerate(csv.reader(file), 1):
-            cells = [cell.strip() for cell in line]
-            if not any(cells):
-                continue
-            if len(cells) != 2 or not all(cells):
-                raise InputError(
-                    f"{path}: line {number} must have two cells: a label of `{name}`, and the one "
-                    "that it is a part of"
-                )
-            if number == 1 and {c.casefold() for c in cells} & {"part", "child", "whole", "parent"}:
-                continue
-            if found.setdefault(cells[0], cells[1]) != cells[1]:
-                raise InputError(f"{path}: line {number}: {cells[0]} is a part of two labels")
+    for number, line in enumerate(csv_rows(path, largest=2**24), 1):
+        cells = [cell.strip() for cell in line]
+        if not any(cells):
+            continue
+        if len(cells) != 2 or not all(cells):
+            raise InputError(
+                f"{path}: line {number} must have two cells: a label of `{name}`, and the one "
+                "that it is a part of"
+            )
+        if number == 1 and {c.casefold() for c in cells} & {"part", "child", "whole", "parent"}:
+            continue
+        if found.setdefault(cells[0], cells[1]) != cells[1]:
+            raise InputError(f"{path}: line {number}: {cells[0]} is a part of two labels")
     if not found:
         raise InputError(f"{path} has no rows")
     return found

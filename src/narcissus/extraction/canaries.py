@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-from narcissus._files import open_text, parsing
+from narcissus._files import csv_rows
 from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer
 from narcissus._visible import cell
@@ -236,8 +236,7 @@ def read_canaries(path: Path | str) -> tuple[PlantedCanary, ...]:
     InputError: It is no such table; names the line.
     """
     path = Path(path)
-    with parsing(path, "a table of canaries"), open_text(path, largest=_LARGEST) as file:
-        header, *lines = list(csv.reader(file, strict=True)) or [[]]
+    header, *lines = csv_rows(path, largest=_LARGEST, what="a table of canaries") or [[]]
     if header != COLUMNS or not lines:
         raise InputError(
             f"{path} is no table of canaries, as `narcissus canaries write` makes it: it must "

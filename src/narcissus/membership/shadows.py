@@ -19,7 +19,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from narcissus._files import open_text, parsing
+from narcissus._files import open_text, parsing, separator
 from narcissus._pandas import exactly, pd
 from narcissus._parquet import read_parquet
 from narcissus._validation import did_you_mean, one_of, probabilities
@@ -208,8 +208,9 @@ def _scaled(values: FloatArray, scale: str, wanted: str) -> FloatArray:
 def read_table(path: Path) -> pd.DataFrame:
     if path.suffix.lower() in {".parquet", ".pq"}:
         return read_parquet(path)
+    mark = separator(path)
     with parsing(path, "a CSV table"), open_text(path) as file:
-        return pd.read_csv(file, **exactly())
+        return pd.read_csv(file, sep=mark, decimal="," if mark == ";" else ".", **exactly())
 
 
 def _pivoted(path: Path, table: pd.DataFrame) -> dict[str, NDArray[np.generic]]:

@@ -9,7 +9,6 @@ Source: Swanberg et al. 2025, sections 5.1 and 5.2.
 
 from __future__ import annotations
 
-import csv
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from narcissus._files import open_text, parsing
+from narcissus._files import csv_rows
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._validation import between, distribution, integer, non_negative
 from narcissus._visible import cell
@@ -221,8 +220,10 @@ def listed_secret(chances: Sequence[float], values: Sequence[str] = ()) -> Secre
 
 def read_values(path: Path) -> list[tuple[str, float]]:
     """Read a value a line, or ``value,weight``; a first line whose weight is a word is skipped."""
-    with parsing(path, "a list of values, one a line"), open_text(path, largest=_LARGEST) as file:
-        lines = [line for line in csv.reader(file) if line and line[0].strip()]
+    what = "a list of values, one a line"
+    lines = [
+        line for line in csv_rows(path, largest=_LARGEST, what=what) if line and line[0].strip()
+    ]
     found: list[tuple[str, float]] = []
     for number, line in enumerate(lines):
         try:

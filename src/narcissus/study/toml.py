@@ -92,14 +92,23 @@ def read_document(path: Path | str, text: str | None = None) -> Document:
             data = tomllib.loads(text)
         _check_values(path, data)
     except UnicodeDecodeError as error:
-        raise StudyError(f"cannot read {path}: {error}") from error
+        raise StudyError(f"cannot read {path}: {error}{_other_file(path)}") from error
     except InputError as error:
-        hint = ""
+        hint = _other_file(path)
         if not path.exists() and path.parent.is_dir():
             hint = did_you_mean(path.name, sorted(p.name for p in path.parent.glob("*.toml")))
         raise StudyError(f"{error}{hint}") from error
     folder = path.resolve().parent
     return Document(str(path), folder, _with_slashes(data, folder), dict(_lines_of_keys(text)))
+
+
+def _other_file(path: Path) -> str:
+    """Return what to do with a file that is no study by its name."""
+    if path.suffix.lower() == ".toml" or not path.is_file():
+        return ""
+    if path.suffix.lower() == ".json":
+        return "; a study is a TOML file; `narcissus report` draws the record of one"
+    return f"; a study is a TOML file; `narcissus init {path.name}` writes one for a table"
 
 
 def _with_slashes(value: Any, folder: Path) -> Any:
