@@ -26,7 +26,11 @@ HELP = sorted((ROOT / "src" / "narcissus" / "cli" / "help").glob("*.txt"))
 OWN = {"errata.md", "error-rates.md", "reference.md", "citations.md"}
 PAGES = [
     ROOT / "README.md",
-    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in OWN and path.parent.name != "theory"),
+    *(
+        path
+        for path in sorted((ROOT / "docs").rglob("*.md"))
+        if path.name not in OWN and path.parent.name != "theory"
+    ),
 ]
 NEGATIONS = r"\b(no|not|none|nobody|nothing|never|cannot|neither|without)\b|n't\b"
 MOST_WORDS = 30
