@@ -187,7 +187,7 @@ CHANGES = [  # a certificate, what it says, what would be false
     ("most_secure", "* loss).ravel()", "* 2 * loss).ravel()"),
     ("averages", "n / (4 * (n + 1))", "n / (3 * (n + 1))"),
     ("averages", "return (total / 2) ** d", "return (total / 3) ** d"),
-    ("strengths", "np.append(profile(where, mu), 1.0)", "np.append(profile(where, mu) * 2, 1.0)"),
+    ("strengths", "- law, 0)) * expit(law)", "- law, 0)) * expit(law) / 3"),
     ("sweep", "free + 2 * delta / (1 + exp(epsilon))", "free + delta / (1 + exp(epsilon))"),
 ]
 
