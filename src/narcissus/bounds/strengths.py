@@ -123,21 +123,20 @@ def strengths_of(guarantee: Guarantee) -> FloatArray | None:
 
     Under pure DP `whole` is the optimum; under (epsilon, delta)-DP its gap is below delta.
     """
-    if isinstance(guarantee, ProfileCurve):
-        where = guarantee.tangents(sys.maxsize)
+    bound = _gaussian(guarantee) or guarantee
+    if isinstance(bound, GaussianDP):
+        end, some = bound.tangents(2)[-1], _of_gaussian(bound.mu, _GRID).epsilons
+    elif isinstance(bound, ProfileCurve):
+        where = bound.tangents(sys.maxsize)
         # No strength is above a corner without a delta; else some are above the last one.
-        positive = guarantee.profile(where) > 0
+        positive = bound.profile(where) > 0
         end = where[-1] + 5.0 if positive[-1] else where[np.argmin(positive)]
         some = where[np.unique(np.linspace(0, where.size - 1, _GRID).astype(np.intp))]
-        return _up_to(end, some[some <= end])
-    gaussian = _gaussian(guarantee)
-    if gaussian is None or gaussian.mu == 0:
+    else:
         return None
-    return _up_to(gaussian.tangents(2)[-1], _of_gaussian(gaussian.mu, _GRID).epsilons)
-
-
-def _up_to(end: float, some: FloatArray) -> FloatArray | None:
-    return None if end <= 0 else np.union1d(np.linspace(0.0, end, _GRID), some)
+    if float(bound.profile(0.0)) <= _TINY:
+        return None
+    return np.union1d(np.linspace(0.0, end, _GRID), some[some <= end])
 
 
 def strongest(guarantee: Guarantee, strengths: FloatArray, tails: FloatArray) -> Strengths:
