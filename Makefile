@@ -12,7 +12,7 @@ PAPER_STAMP := $(VENV)/.installed-paper
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 MUTANTS ?= 300
 STUDY ?= examples/affairs.toml
-PDF ?= build/errata.pdf
+PDFS ?= build
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
 .PHONY: real-tables nulls kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
@@ -125,15 +125,16 @@ docs: $(DEV_STAMP)    ## write the generated pages
 # Strict: a link or an anchor that leads nowhere fails, and whatever another host would be asked for.
 SITE = NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-site: $(SITE_STAMP) $(PAPER_STAMP) ## build the documentation as a site, with its PDF: build/site/index.html
+site: $(SITE_STAMP) $(PAPER_STAMP) ## build the documentation as a site, with its PDFs: build/site/index.html
 	$(SITE)
-	$(BIN)/python docs/paper/make.py --out build/site/errata.pdf
+	$(BIN)/python docs/paper/make.py --out build/site
 
 tutorials: $(DEV_STAMP) ## run the tutorials again and show what their commands print now
 	$(BIN)/python docs/sessions.py
 
-paper: $(PAPER_STAMP) ## make a PDF of the page of errata and new results: build/errata.pdf, or PDF=...
-	$(BIN)/python docs/paper/make.py --out $(PDF)
+# The article computes its numbers when it is made: some minutes.
+paper: $(PAPER_STAMP) ## make the theory as an article and the errata, as PDFs: in build/, or PDFS=...
+	$(BIN)/python docs/paper/make.py --out $(PDFS)
 
 notebooks: $(DEV_STAMP) ## run the notebooks again and store what they give
 	$(BIN)/python docs/notebooks/make.py

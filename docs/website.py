@@ -18,6 +18,10 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 
+PDFS = {
+    "errata.md": ("errata.pdf", "This page as a PDF"),
+    "theory/index.md": ("../theory.pdf", "The theory as an article: a PDF"),
+}
 BESIDE = "project"
 """Where pages from outside this folder are on the site."""
 ROOMS = runpy.run_path(str(DOCS / "build.py"))["rooms"]
@@ -60,8 +64,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Turn links as they are in the repository into those of the site."""
     here = page.file.src_uri
     text = FILE.sub(r'\1 title="\2"', markdown)  # a code block with the name of its file
-    if here == "errata.md":  # `make site` lays the PDF beside the page
-        text += '\n<p><a href="errata.pdf">This page as a PDF</a></p>\n'
+    if here in PDFS:  # `make site` lays them there
+        text += f'\n<p><a href="{PDFS[here][0]}">{PDFS[here][1]}</a></p>\n'
     return named(text) if here == "reference.md" else linked(text, here)
 
 

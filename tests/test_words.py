@@ -23,10 +23,14 @@ RECORDS = [
 ]
 HELP = sorted((ROOT / "src" / "narcissus" / "cli" / "help").glob("*.txt"))
 # The theory and the tables of other pages quote papers; a list of changes tells what was
-OWN = {"theory.md", "errata.md", "error-rates.md", "reference.md", "citations.md"}
+OWN = {"errata.md", "error-rates.md", "reference.md", "citations.md"}
 PAGES = [
     ROOT / "README.md",
-    *(path for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in OWN),
+    *(
+        path
+        for path in sorted((ROOT / "docs").rglob("*.md"))
+        if path.name not in OWN and path.parent.name != "theory"
+    ),
 ]
 NEGATIONS = r"\b(no|not|none|nobody|nothing|never|cannot|neither|without)\b|n't\b"
 MOST_WORDS = 30

@@ -1,18 +1,22 @@
-"""Make a PDF of docs/errata.md: Pandoc to Typst's language, Typst to PDF.
+"""Make PDFs: errata.pdf of docs/errata.md, by Pandoc and Typst, and theory.pdf, the article.
 
-python docs/paper/make.py [--out FILE] [--pages FOLDER]
+python docs/paper/make.py [--out FOLDER] [--only errata|theory] [--pages FOLDER]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
+import runpy
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent
 ROOT = DOCS.parent
+PAPERS = ("errata", "theory")
 
 
 LETTERS = {"eps": "ε", "delta": "δ", "alpha": "α", "beta": "β", "gamma": "γ", "theta": "θ"}
@@ -25,7 +29,7 @@ LETTERS |= {
     "tau": "τ",
     "Omega": "Ω",
 }
-NAMES = re.compile(rf"(?<![A-Za-z_])({'|'.join(LETTERS)})(?![A-Za-z]|_protect)")
+NAMES = re.compile(rf"(?<![A-Za-z_\\])({'|'.join(LETTERS)})(?![A-Za-z]|_protect)")
 FENCED = re.compile(r"(```.*?```)", flags=re.S)
 FORMULA = re.compile(r"`[^`\n]+`|^    .*$", flags=re.M)
 TABLE = re.compile(r"(?:^\|.*\n)+", flags=re.M)
@@ -45,7 +49,7 @@ def of_release() -> tuple[str, str]:
 def in_signs(formula: re.Match[str]) -> str:
     """Write a formula's words as signs."""
     text = formula[0].replace("<=", "≤").replace(">=", "≥").replace("!=", "≠")
-    return re.sub(r"\bsum(?=[_ ])", "Σ", re.sub(r"\bint(?=[_ ])", "∫", text))
+    return re.sub(r"(?<!\\)\bsum(?=[_ ])", "Σ", re.sub(r"\bint(?=[_ ])", "∫", text))
 
 
 def for_print(page: str) -> str:
@@ -84,21 +88,32 @@ def source() -> str:
     return template
 
 
-def main() -> None:
+def made(name: str, out: Path, **how: Any) -> None:
+    """Write one of the two, as a PDF or as pictures of its pages."""
     import typst
 
+    version, day = of_release()
+    inputs = {"version": version, "date": day}
+    if name == "theory":
+        inputs["numbers"] = json.dumps(runpy.run_path(str(HERE / "article.py"))["computed"]())
+        typst.compile(HERE / "theory.typ", output=out, sys_inputs=inputs, **how)
+    else:
+        typst.compile(source().encode("utf-8"), output=out, **how)
+
+
+def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    asked.add_argument("--out", type=Path, default=ROOT / "site" / "errata.pdf")
-    asked.add_argument("--pages", type=Path, help="write pictures of the pages there as well")
+    asked.add_argument("--out", type=Path, default=ROOT / "build")
+    asked.add_argument("--only", choices=PAPERS)
+    asked.add_argument("--pages", type=Path, help="write pictures of the pages there instead")
     options = asked.parse_args()
-    made = options.out.with_suffix(".typ")
-    made.parent.mkdir(parents=True, exist_ok=True)
-    made.write_text(source(), encoding="utf-8")
-    typst.compile(made, output=options.out)
-    if options.pages:
-        options.pages.mkdir(parents=True, exist_ok=True)
-        typst.compile(made, output=options.pages / "page-{n}.png", format="png", ppi=80.0)
-    made.unlink()
+    folder = options.pages or options.out
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (options.only,) if options.only else PAPERS:
+        if options.pages:
+            made(name, folder / f"{name}-{{n}}.png", format="png", ppi=80.0)
+        else:
+            made(name, folder / f"{name}.pdf")
 
 
 if __name__ == "__main__":

@@ -343,7 +343,7 @@ def test_4_8_epsilon_protect(p, value):
 @pytest.mark.states("Swanberg et al. 2025", "Figure 2")
 @pytest.mark.parametrize(("top", "value"), [(0.107, 0.156), (0.185, 0.24)])
 def test_4_8_advantage_at_the_most_likely_value(top, value):
-    # 001, Figure 2 at eps 1: the printed 0.24 needs a top prior of about 0.185 (theory 11)
+    # 001, Figure 2 at eps 1: the printed 0.24 needs a top prior of about 0.185 (errata 1.3)
     values = [top] + [(1 - top) / 1000] * 1000
     assert advantage_by_value(values, PureDP(1)).most == pytest.approx(value, abs=6e-3)
 

@@ -11,7 +11,6 @@ import math
 from bisect import bisect_left
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,20 +26,13 @@ from narcissus.bounds.interpolation import (
     interpolation_tails,
 )
 from narcissus.bounds.one_target import OPTIMUM, profile_cost
+from narcissus.bounds.strengths import Strengths, strengths_of, strongest, whole
 from narcissus.bounds.swap import LARGEST_PROGRAM, PROGRAM_POINTS, SWAP_PROGRAM, swap_program
 from narcissus.bounds.theorem import Question, Theorem, points_of
 from narcissus.bounds.theorems import best, bounds_on, each_success
 from narcissus.bounds.threat import Nearby, Threat, prior_kinds, prior_rows, threat
 from narcissus.errors import TooLargeError
-from narcissus.guarantees import (
-    ApproximateDP,
-    GaussianDP,
-    Guarantee,
-    PureDP,
-    RenyiDP,
-    ZeroConcentratedDP,
-    require_replace_one,
-)
+from narcissus.guarantees import Guarantee, PureDP, require_replace_one
 from narcissus.results import Bound, NotAssessed
 
 FloatArray = NDArray[np.float64]
@@ -101,16 +93,8 @@ STEPS = 400
 
 _WHAT = "the count that some mechanism reaches"
 _NO_PRIOR = "it takes the prior of the targets' values, and guesses that name the very value"
+_NEAR = 41  # strengths about the one that decides
 _SMALL = 1024  # targets up to which all strengths are summed in one go
-_RARE = (2.0, 9.0)  # log odds of the shares of strengths where tails are made
-
-
-class _Strengths(NamedTuple):
-    """A mixture of pure mechanisms, one strength for all targets."""
-
-    epsilons: FloatArray  # shape (k,)
-    weights: FloatArray  # shape (k,)
-    told: float = 0.0  # probability that everything is revealed
 
 
 def reached_tails(
@@ -124,50 +108,125 @@ def reached_tails(
 
     Success is exact match.
 
-    Returns an array for ``v = 0 .. n + 1``, or the reason why there is none: such a mechanism is
-    known for pure, approximate, Gaussian, zero-concentrated and Renyi DP. ``priors`` has one
-    distribution per row, shape (m, V), for ``repeats`` independent targets each; ``steps``
-    strengths, an even number, discretise a Gaussian mechanism, and more only raise the tails.
+    Returns an array for ``v = 0 .. n + 1``, all of one mechanism, or the reason why there is none:
+    it is known for the guarantees of this package. ``priors`` has one distribution per row, shape
+    (m, V), for ``repeats`` independent targets each; ``steps`` strengths, an even number, stand for
+    a Gaussian mechanism or for a curve, and more only raise the tails.
 
     Source: Narcissus theory 4.10. Gaussian DP with ``mu``: publish ``|Lambda|``, ``Lambda ~ N(mu^2
     / 2, mu^2)``, then run the pure mechanism of that epsilon for all targets. Its tail rises with
-    ``|Lambda|``, which is rounded down, so the number never exceeds the tail attained.
+    ``|Lambda|``, which is rounded down, so the number never exceeds the tail attained. A curve is
+    shared out among its corners.
 
     >>> from narcissus.guarantees import PureDP
     >>> round(float(reached_tails([[0.7, 0.3]] * 12, PureDP(1.0))[9]), 6)
     0.589582
     """
     rows, many = prior_kinds(priors, repeats)
-    mixture = _mixture(guarantee, steps)
-    if mixture is None:
-        return _none(guarantee)
-    chances = _chances(rows, mixture)
-    found = _tails(np.repeat(chances, many, axis=1), mixture.weights)
-    found = mixture.told + (1.0 - mixture.told) * np.minimum(found, 1.0)
+    law = whole(guarantee, steps)
+    return _none(guarantee) if law is None else _whole_tails(rows, many, law)
+
+
+def _whole_tails(rows: FloatArray, many: IntArray, law: Strengths) -> FloatArray:
+    chances = np.repeat(_chances(rows, law.epsilons), many, axis=1)
+    mean = np.zeros(chances.shape[1] + 2)
+    if chances.shape[1] > _SMALL:
+        for p, weight in zip(chances, law.weights, strict=True):
+            mean += weight * PoissonBinomial(p).tails()
+    else:
+        mean = law.weights @ _tails(chances)
+    found = np.minimum(law.told + mean, 1.0)
     found[0], found[-1] = 1.0, 0.0
     return found
+
+
+class _Reached:
+    """What mechanisms that draw a strength in public reach; alike targets may be very many."""
+
+    def __init__(self, rows: FloatArray, many: IntArray, guarantee: Guarantee, law: Strengths):
+        self._many, self._n = many, int(many.sum())
+        self._guarantee, self._law, self._rows = guarantee, law, rows
+        listed = len(rows) == 1 or self._n <= MOST_REACHED
+        self._strengths = strengths_of(guarantee) if listed else None
+
+    @cached_property
+    def _whole(self) -> FloatArray:
+        return _whole_tails(self._rows, self._many, self._law)
+
+    @cached_property
+    def _table(self) -> FloatArray:
+        assert self._strengths is not None
+        return _tails(np.repeat(_chances(self._rows, self._strengths), self._many, axis=1))
+
+    def _alike(self, v: int, strengths: FloatArray) -> FloatArray:
+        return upper_tail(self._n, v, special.logit(_chances(self._rows, strengths)[:, 0]))
+
+    def _near(self, share: float, strengths: FloatArray) -> FloatArray:
+        """Return strengths at which alike targets are recovered about that often."""
+        fine = np.linspace(strengths[0], strengths[-1], 40 * strengths.size)
+        deviation = np.sqrt(share * (1 - share) / self._n)
+        chances = _chances(self._rows, fine)[:, 0]
+        return np.interp(share + deviation * np.linspace(-3, 5, _NEAR), chances, fine)
+
+    def of_one(self, v: int) -> float:
+        """Return the tail at ``v`` of the law that uses up the profile."""
+        if v <= 0 or v > self._n:
+            return float(v <= 0)
+        if len(self._rows) > 1:
+            return float(self._whole[v])
+        law = self._law
+        return min(1.0, law.told + float(self._alike(v, law.epsilons) @ law.weights))
+
+    def of_best(self, v: int) -> float:
+        """Return the largest tail at ``v`` of any law."""
+        one, strengths = self.of_one(v), self._strengths
+        if strengths is None or v <= 0 or v > self._n:
+            return one
+        if len(self._rows) == 1:
+            strengths = np.union1d(strengths, self._near(v / self._n, strengths))
+            tails = self._alike(v, strengths)
+        else:
+            tails = self._table[:, v]
+        law = strongest(self._guarantee, strengths, tails)
+        mean = float(law.weights @ np.append(tails[0], tails[: law.weights.size - 1]))
+        return max(one, min(1.0, law.told + mean))
+
+    def number(self, allowed: float) -> int:
+        """Return the largest number that is reached with a chance above ``allowed``."""
+        low = bisect_left(range(self._n), True, key=lambda v: self.of_one(v + 1) <= allowed)
+        if self._strengths is None:
+            return low
+        step = 1
+        while low + step <= self._n and self.of_best(low + step) > allowed:
+            low, step = low + step, 2 * step
+        high = min(low + step, self._n + 1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.of_best(middle) > allowed else (low, middle)
+        return low
+
+
+def _reached(
+    priors: ArrayLike, guarantee: Guarantee, repeats: ArrayLike | None
+) -> _Reached | NotAssessed:
+    rows, many = prior_kinds(priors, repeats)
+    law = whole(guarantee, STEPS)
+    return _none(guarantee) if law is None else _Reached(rows, many, guarantee, law)
 
 
 def reached(
     priors: ArrayLike, guarantee: Guarantee, at_least: int, *, repeats: ArrayLike | None = None
 ) -> float | NotAssessed:
-    """Return one of `reached_tails`; if all targets are alike their number is unlimited."""
+    """Return the largest tail at ``at_least`` that is known to be reached; exact match.
+
+    It is of a mechanism for this number, and never below that of `reached_tails`. If all targets
+    are alike their number is unlimited.
+
+    Source: Narcissus theory 4.10.
+    """
     v = integer("at_least", at_least)
-    rows, many = prior_kinds(priors, repeats)
-    n = int(many.sum())
-    if len(rows) > 1:
-        tails = reached_tails(rows, guarantee, repeats=many)
-        return tails if isinstance(tails, NotAssessed) else float(tails[min(max(v, 0), n + 1)])
-    mixture = _mixture(guarantee, STEPS)
-    if mixture is None:
-        return _none(guarantee)
-    return float(v <= 0) if v <= 0 or v > n else _reached(rows, n, mixture, v)
-
-
-def _reached(row: FloatArray, n: int, mixture: _Strengths, v: int) -> float:
-    odds = special.logit(_chances(row, mixture)[:, 0])
-    tail = min(1.0, float(upper_tail(n, v, odds) @ mixture.weights))
-    return mixture.told + (1.0 - mixture.told) * tail
+    found = _reached(priors, guarantee, repeats)
+    return found if isinstance(found, NotAssessed) else found.of_best(v)
 
 
 def reached_number(
@@ -179,28 +238,16 @@ def reached_number(
 ) -> int | NotAssessed:
     """Return the number that some mechanism stays below with at most that confidence.
 
-    The least ``v`` whose `reached` probability to exceed it is at most ``1 - confidence``: a lower
-    bound on `narcissus.bounds.at_most`.
+    The largest ``v`` that is `reached` with a chance above ``1 - confidence``: a lower bound on
+    `narcissus.bounds.at_most`.
 
     >>> from narcissus.guarantees import GaussianDP
     >>> reached_number([0.5, 0.5], GaussianDP(0.5), 0.95, repeats=[100])
     75
     """
     level = between("confidence", confidence, 0, 1, open_high=True)
-    rows, many = prior_kinds(priors, repeats)
-    if len(rows) > 1:
-        tails = reached_tails(rows, guarantee, repeats=many)
-        if isinstance(tails, NotAssessed):
-            return tails
-        return int(np.argmax(tails[1:] <= 1.0 - level))
-    mixture = _mixture(guarantee, STEPS)
-    if mixture is None:
-        return _none(guarantee)
-
-    def rare(v: int) -> bool:
-        return _reached(rows, int(many.sum()), mixture, v + 1) <= 1.0 - level
-
-    return bisect_left(range(int(many.sum())), True, key=rare)
+    found = _reached(priors, guarantee, repeats)
+    return found if isinstance(found, NotAssessed) else found.number(1.0 - level)
 
 
 def reached_of_threat(threat: Threat, guarantee: Guarantee, at_least: int) -> float | NotAssessed:
@@ -233,60 +280,26 @@ def _none(guarantee: Guarantee) -> NotAssessed:
     )
 
 
-def _mixture(guarantee: Guarantee, steps: int) -> _Strengths | None:
-    require_replace_one(guarantee)
-    if isinstance(guarantee, PureDP | ApproximateDP):
-        told = guarantee.delta if isinstance(guarantee, ApproximateDP) else 0.0
-        return _Strengths(np.array([guarantee.epsilon]), np.ones(1), told)
-    if isinstance(guarantee, GaussianDP):
-        return _gaussian(guarantee.mu, steps)
-    if isinstance(guarantee, ZeroConcentratedDP):
-        return _gaussian(math.sqrt(2.0 * guarantee.rho), steps)
-    if isinstance(guarantee, RenyiDP):
-        return _gaussian(math.sqrt(2.0 * guarantee.gamma / guarantee.alpha), steps)
-    return None
-
-
-def _gaussian(mu: float, steps: int) -> _Strengths:
-    """Discretise the law of ``|Lambda|``: half evenly, half where it is rare, for small tails."""
-    if mu == 0:
-        return _Strengths(np.zeros(1), np.ones(1))
-    half = max(1, steps // 2)
-    shares = np.union1d(np.arange(half) / half, special.expit(np.linspace(*_RARE, half)))
-    return _Strengths(_quantiles(mu, shares), np.diff(np.append(shares, 1.0)))
-
-
-def _quantiles(mu: float, shares: FloatArray) -> FloatArray:
-    """Return quantiles of ``|Lambda|``, rounded down; ``shares`` in [0, 1)."""
-    low, high = np.zeros_like(shares), np.full_like(shares, mu**2 / 2 + 40 * mu)
-    for _ in range(80):
-        middle = (low + high) / 2
-        below = special.ndtr(middle / mu - mu / 2) - special.ndtr(-middle / mu - mu / 2)
-        low, high = np.where(below <= shares, middle, low), np.where(below <= shares, high, middle)
-    return low
-
-
-def _chances(rows: FloatArray, mixture: _Strengths) -> FloatArray:
+def _chances(rows: FloatArray, epsilons: FloatArray) -> FloatArray:
     """Return each kind's chance to be reconstructed at each strength, shape (strengths, m)."""
     heads = np.cumsum(-np.sort(-rows, axis=1), axis=1)
     one = np.ones(len(rows))
-    return np.array([optimum_of_heads(heads, e * one) for e in mixture.epsilons])
+    return np.array([optimum_of_heads(heads, e * one) for e in epsilons])
 
 
-def _tails(chances: FloatArray, weights: FloatArray) -> FloatArray:
-    """Average the tails over strengths; ``chances`` has shape (strengths, n)."""
-    n = chances.shape[1]
+def _tails(chances: FloatArray) -> FloatArray:
+    """Return the tails at each strength, shape (strengths, n + 2); ``chances`` (strengths, n)."""
+    strengths, n = chances.shape
     if n > _SMALL:
-        return sum((w * PoissonBinomial(p).tails() for p, w in zip(chances, weights, strict=True)),
-                   np.zeros(n + 2))  # fmt: skip
-    law = np.zeros((n + 2, weights.size))
-    law[0] = weights
+        return np.array([PoissonBinomial(p).tails() for p in chances])
+    law = np.zeros((n + 2, strengths))
+    law[0] = 1.0
     with np.errstate(under="ignore"):
         for i, p in enumerate(chances.T):
             fallen = law[: i + 1] * p
             law[: i + 1] -= fallen
             law[1 : i + 2] += fallen
-    return np.cumsum(law.sum(axis=1)[::-1])[::-1]
+    return np.cumsum(law[::-1], axis=0)[::-1].T
 
 
 MOST_PEOPLE = 1_000_000

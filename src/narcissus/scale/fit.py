@@ -5,7 +5,7 @@ of samples at a joint confidence, or an exact value with its rounding. Everythin
 these intervals, so it holds whenever they do: no law, no order and no independence is assumed.
 Conclusions in words are limited to the values that were drawn.
 
-Narcissus theory 5.1.
+Narcissus theory 5.3.
 """
 
 from __future__ import annotations

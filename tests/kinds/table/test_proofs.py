@@ -761,7 +761,8 @@ def test_what_some_mechanism_reaches(targets, monkeypatch):
     )  # fmt: skip
     assert (roughly <= finely + 1e-12).all()
     assert roughly == pytest.approx(finely, abs=0.02)
-    assert reached(targets, BayesSecurity(0.5)) is None
+    told = reached_tails(targets.prior, ApproximateDP(0.0, 0.5))
+    assert reached(targets, BayesSecurity(0.5)) == pytest.approx(told)
     monkeypatch.setattr(counts, "REACHED_PEOPLE", 11)
     assert reached(targets, GaussianDP(0.8)) is None
 

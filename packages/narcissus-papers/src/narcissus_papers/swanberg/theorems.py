@@ -117,7 +117,7 @@ def _theorem_3_2(_given: Given) -> Reproduced:
         held=(
             Held(
                 "for all targets, values, success sets and outputs: given the other targets, the "
-                "odds of one's success move by at most e^eps (docs/theory.md, 4.1); a linear "
+                "odds of one's success move by at most e^eps (Narcissus theory 4.1); a linear "
                 f"program over all mechanisms in {WORLDS} random worlds finds no output above it",
                 bool(above <= TOLERANCE), "proved",
             ),
@@ -167,7 +167,7 @@ def _refuted(name: str, words: str) -> Callable[[Given], Reproduced]:
     def make(_given: Given) -> Reproduced:
         return Reproduced(
             held=_exceeded(name, _CASES, Quote("", words, f"Theorem {name.split('-')[1]}")),
-            notes=("what holds instead: `narcissus bound` (docs/theory.md, 4.3, 4.4 and 4.10)",),
+            notes=("what holds instead: `narcissus bound` (Narcissus theory 4.3, 4.4, 4.10)",),
         )
 
     return make
@@ -191,7 +191,7 @@ def _corollary_3_4(_given: Given) -> Reproduced:
     return Reproduced(
         held=(
             Held(
-                "for all targets, values and success sets (docs/theory.md, 4.4: a sharper bound "
+                "for all targets, values and success sets (Narcissus theory 4.4: a sharper bound "
                 f"implies it); in {len(claims)} small worlds a linear program over all mechanisms "
                 "and attackers finds none above it",
                 all(claim.holds for claim in claims), "proved",
