@@ -5,9 +5,9 @@ is in any finest cell, independently, with equal chances, so a data set is as li
 who make it can be arranged. Parts of the tables that share no unknown are independent under both.
 
 A part is **exact** where all its data sets are enumerated. Else it is **sampled**: Markov chains
-walk in the directions of a lattice basis of what keeps every equal row, from starts that are far
-apart, and their mixing is checked (Gelman and Rubin 1992, with split chains). Where they do not
-mix, the part is **fitted**: proportions are scaled to the rows in turn (Deming and Stephan 1940).
+walk along a lattice basis of what keeps every equal row, from starts that are far apart, until
+chains cut into halves agree (Gelman and Rubin 1992). Where they never do, the part is **fitted**:
+proportions are scaled to the rows in turn (Deming and Stephan 1940).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PRIORS: tuple[Prior, ...] = ("uniform", "people")
 STEPS = 3_000  # of the search for all data sets, together
 LARGEST_SAMPLED = 300  # unknowns of a part that is sampled
 _STARTS, _COPIES = 8, 8  # of chains
-_SWEEPS = 120  # a third of them is thrown away
+_MOVES = 20_000  # of all chains, at most; the first third is thrown away
 _MIXED = 1.05  # largest ratio of Gelman and Rubin
 _SECONDS = 2.0  # for a start
 _LOGS = 4_000_000  # weights that are kept in a table
@@ -143,15 +143,21 @@ def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator)
         np.repeat(begin, _COPIES, axis=0), part, dense[~sums], (part.low[~sums], part.high[~sums]),
         sizes, prior,
     )  # fmt: skip
-    kept = np.zeros((_SWEEPS, *chains.at.shape))
-    for sweep in range(_SWEEPS):
+    seen: list[Ints] = []
+    sweeps, until = max(50, _MOVES // len(basis)), 50
+    while len(seen) < sweeps:
         for one in range(len(basis)):
-            other = int(rng.integers(len(basis)))
-            sign = 0 if other == one else int(rng.integers(-1, 2))
-            chains.step(basis[one] + sign * basis[other], rng)
-        kept[sweep] = chains.at
-    kept = kept[_SWEEPS // 3 :]
-    return kept.mean(axis=(0, 1)) if mixing(kept).max() <= _MIXED else None
+            way = basis[one].copy()
+            for other in rng.integers(len(basis), size=int(rng.integers(3))).tolist():
+                way += int(rng.choice([-1, 1])) * basis[other]
+            chains.step(way, rng)
+        seen.append(chains.at.copy())
+        if len(seen) in (until, sweeps):
+            until *= 2
+            kept = np.array(seen[len(seen) // 3 :])
+            if mixing(kept).max() <= _MIXED:
+                return kept.mean(axis=(0, 1))
+    return None
 
 
 def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
