@@ -89,6 +89,7 @@ class PosteriorReader:
             everybody = Cell("(all people)", 0, "", "", {}, Meaning(size, size, "exact"))
             cells = [*cells, everybody]
         self._dimensions = dimensions_of(cells, structure)
+        one_of("dimension of the tables", task.secret, self._dimensions)
         system = build(cells, self._dimensions, structure, crossed_at_most=CROSSED)
         if system.finest is None:
             raise InputError(
@@ -120,10 +121,10 @@ class PosteriorReader:
     def believed(self, prior: Prior) -> float:
         """Return the chance of being right about somebody in the tables, if the prior is true.
 
-        Raises `InputError` where no table has the secret, or a known column.
+        Raises `InputError` where no table has a known column.
         """
-        for name in (self.task.secret, *self.task.known):
-            one_of("a dimension of the tables", name, list(self._dimensions))
+        for name in self.task.known:
+            one_of("dimension of the tables", name, self._dimensions)
         table = self._chances[prior]
         return float(table.max(axis=-1).sum() / max(table.sum(), _NEAR))
 
@@ -131,12 +132,8 @@ class PosteriorReader:
         """Return the chance that each person's secret is named, shape (people,); ties are split.
 
         Of people whose known columns nobody in the tables has, the likeliest secret of all is
-        named; a secret that no table shows is never named. Tables without the secret tell nothing,
-        and the attacker chooses among the values that people have.
+        named; a secret that no table shows is never named.
         """
-        wanted = people[self.task.secret].to_numpy()
-        if self.task.secret not in self._dimensions:
-            return np.full(len(people), 1 / len(set(wanted)))
         table = self._chances[prior]
         everybody = table.reshape(-1, table.shape[-1]).sum(axis=0)
         places = [places_of(people[name], self._dimensions[name]) for name in self._known]
@@ -159,8 +156,6 @@ class PosteriorReader:
 
     def certain(self, people: pd.DataFrame) -> NDArray[np.bool_]:
         """Check for each person whether no consistent data set leaves them another secret."""
-        if self.task.secret not in self._dimensions or len(self._known) < len(self.task.known):
-            return np.zeros(len(people), bool)
         most = self._summed(np.append(self._found.most, 0)[self._cells])
         places = [places_of(people[name], self._dimensions[name]) for name in self._known]
         own = self._own(people)
@@ -365,7 +360,7 @@ def as_published(
                 "made again of other people: leave the table out of the game"
             )
     for name, dimension in dimensions.items():
-        one_of("a dimension of the tables", name, list(people.columns))
+        one_of("column of the people", name, list(people.columns))
         lost = places_of(people[name], dimension) < 0
         if lost.any():
             row = int(np.flatnonzero(lost)[0])
