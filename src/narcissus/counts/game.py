@@ -78,15 +78,15 @@ class PosteriorReader:
     -------
     cells, structure: the published tables, and what they are about.
     task: what is known and wanted.
-    size: number of people in the tables, which the attacker knows; used where no table limits it.
+    size: number of people in the tables, used where no table tells it; None: it is not known.
     """
 
     def __init__(
-        self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int,
+        self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int | None,
         *, steps: int = STEPS, rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self.task = task
-        if all(cell.labels for cell in cells):
+        if size is not None and all(cell.labels for cell in cells):
             everybody = Cell("(all people)", 0, "", "", {}, Meaning(size, size, "exact"))
             cells = [*cells, everybody]
         self._dimensions = dimensions_of(cells, structure)
