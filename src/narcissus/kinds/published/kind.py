@@ -168,8 +168,11 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 people, rule, task, declared.structure, study.run.left_out, study.run.steps
             )
             digests["people"] = file_digest(folder / study.data.people)
-        elif threshold is not None and threshold.gain is not None:
-            raise InputError("`threshold.gain` needs the people's records: name `people` in [data]")
+        elif threshold is not None and (threshold.gain, threshold.share) != (None, None):
+            raise InputError(
+                "`gain` and `share` of the threshold need the people's records: name `people` in "
+                "[data]"
+            )
         return TablesWork(
             study, folder, options.entropy, digests, cells=cells, declared=declared,
             threshold=threshold, game=game,
@@ -243,17 +246,17 @@ def _people(path: Path, columns: Sequence[str]) -> Table:
 def _criteria(
     threshold: TablesThreshold | None, played: TablesPlayed | None
 ) -> tuple[StudyCriterion, ...]:
-    gain, people = (None, None) if threshold is None else (threshold.gain, threshold.people)
-    found = [StudyCriterion(
-        of=DETERMINED, label="people determined", at=FOR_SURE, at_most=people,
-        decides=threshold is None or people is not None,
-    )]  # fmt: skip
+    asked = [(DETERMINED, "people determined", FOR_SURE, threshold and threshold.people)]
     if played is not None:
-        found.append(StudyCriterion(
-            of=GAIN, label="gain over people left out", at=GAME, at_most=gain,
-            decides=threshold is None or gain is not None,
-        ))  # fmt: skip
-    return tuple(found)
+        asked += [
+            (GAIN, "gain over people left out", GAME, threshold and threshold.gain),
+            (SHARE, "share of these tables' people", THESE, threshold and threshold.share),
+        ]
+    return tuple(
+        StudyCriterion(of=of, label=label, at=at, at_most=most,
+                       decides=threshold is None or most is not None)
+        for of, label, at, most in asked
+    )  # fmt: skip
 
 
 def _determined(audit: TablesAudit) -> StudyRow:

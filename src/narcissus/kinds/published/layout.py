@@ -40,19 +40,23 @@ def _best(case: StudyJudgement) -> str | None:
     return max(gains, key=lambda row: row.value).name if gains else None
 
 
-def _of_attack(case: StudyJudgement, of: str, name: str, at: Any) -> StudyRow:
-    return next(row for row in case.findings.select(at, of=of) if row.name == name)
+def _of_attack(case: StudyJudgement, of: str, name: str, at: Any, role: Any = None) -> StudyRow:
+    return next(row for row in case.findings.select(at, of=of, role=role) if row.name == name)
+
+
+def _known(detail: TablesDetail) -> str:
+    return ", ".join(detail.known) or "nothing"
 
 
 def _determined(case: StudyJudgement) -> str:
     """Say how many people are determined."""
     row = _one(case, DETERMINED)
     if row.quantity.value is None:
-        return "Whether people are determined with all their labels was not settled."
+        return "Whether the tables determine people with all labels was not settled."
     many = int(row.value)
     least = "" if row.quantity.high is not None else "At least "
     said = f"{least}{many:,} {'person is' if many == 1 else 'people are'}"
-    return f"{said} determined with all their labels, by nothing but the tables."
+    return f"{said} determined with all labels of these tables, by the tables alone."
 
 
 class PublishedTablesLayout(Layout):
@@ -75,8 +79,8 @@ class PublishedTablesLayout(Layout):
         found = [f"{detail.cells:,} cells of {detail.tables:,} tables: what follows with certainty"]
         if detail.trials:
             found.append(
-                f"{detail.secret}, for an attacker who knows {', '.join(detail.known) or 'nothing'}"
-                f": {detail.trials:,} tables of the game, {detail.left_out:,} people left out each"
+                f"{detail.secret}, for an attacker who knows {_known(detail)}: "
+                f"{detail.trials:,} tables of the game, {detail.left_out:,} people left out each"
             )
         return found
 
@@ -89,38 +93,39 @@ class PublishedTablesLayout(Layout):
         )]  # fmt: skip
 
     def glance(self, case: StudyJudgement) -> Glance:
-        detail, worst = case.detail, case.worst
-        of_people = worst.criterion.of == DETERMINED
-        accepted = ""
-        if worst.at_most is not None:
-            accepted = f"{number(100 * worst.at_most)} of 100 people" if not of_people else (
-                f"{worst.at_most:,.0f} people determined"
-            )  # fmt: skip
+        detail, of, most = case.detail, case.worst.criterion.of, case.worst.at_most or 0.0
+        words = {
+            DETERMINED: ("Your threshold", f"{most:,.0f} people determined"),
+            GAIN: ("Your threshold for the gain", f"{number(100 * most)} of 100 people"),
+            SHARE: ("Your threshold", f"{number(100 * most)} of 100 people"),
+        }
+        asked, accepted = words[of]
         common: dict[str, Any] = {
-            "unit": "people", "accepted": accepted, "unseen": ONE_SECRET,
-            "asked": "Your threshold" if of_people else "Your threshold for the gain",
-            "notes": [_determined(case)],
+            "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
+            "asked": asked, "unseen": ONE_SECRET, "notes": [_determined(case)],
         }  # fmt: skip
         name = _best(case)
         if name is None:
             return Glance(**(common | _without_records(case)))
         sure, gain = _one(case, CERTAIN), _of_attack(case, GAIN, name, GAME)
-        seen = _of_attack(case, SHARE, name, THESE)
-        fresh = next(r for r in case.findings.select(GAME, role="fresh") if r.name == name)
-        bound = case.findings.select(THESE, role="bound")[0]
         low, high = 100 * (gain.quantity.low or 0.0), 100 * (gain.quantity.high or 0.0)
+        hardest = "Nobody was found whose secret follows from the tables with certainty."
+        if sure.value > 0:
+            hardest = f"The secret of {of_100(sure.value, 'down')} people follows with certainty."
         return Glance(
             **common,
             without=Reach(
-                f"The attack gets {detail.secret} right for {{}} people whom the tables leave out.",
-                fresh.quantity,
+                "The attack is right about {} people whom the tables leave out.",
+                _of_attack(case, SHARE, name, GAME, "fresh").quantity,
             ),
-            with_it=Reach("It gets {} right of the people in these tables.", seen.quantity),
-            most=Reach("No attacker who knows the same columns gets more than {}.",
-                       bound.quantity),
-            unlimited="All 100 can be got: people with the same known columns have one secret.",
-            hardest=f"The tables leave no doubt about {of_100(sure.value)} people, or more.",
-            why="" if of_people else f"in the game it is {low:.1f} to {high:.1f} of 100",
+            with_it=Reach("It is right about {} people in these tables.",
+                          _of_attack(case, SHARE, name, THESE).quantity),
+            most=Reach("No attacker who knows the same columns is right about more than {}.",
+                       case.findings.select(THESE, role="bound")[0].quantity),
+            unlimited=f"No lower limit exists: whoever shares {_known(detail)} shares "
+            f"{detail.secret}.",
+            hardest=hardest,
+            why=f"it is {low:.1f} to {high:.1f} of 100 in the game" if of == GAIN else "",
         )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
@@ -134,9 +139,7 @@ class PublishedTablesLayout(Layout):
             return found
         for label, one in (
             ("Right of people in these tables", _of_attack(case, SHARE, name, THESE)),
-            ("Right of people left out", next(
-                r for r in case.findings.select(GAME, role="fresh") if r.name == name
-            )),
+            ("Right of people left out", _of_attack(case, SHARE, name, GAME, "fresh")),
             ("Gain in the game", _of_attack(case, GAIN, name, GAME)),
         ):  # fmt: skip
             ends = "exact" if one.is_exact else limits(one.quantity.low, one.quantity.high)
@@ -160,7 +163,7 @@ class PublishedTablesLayout(Layout):
         some = tuple(
             EveryAttacker(
                 f"At most {percent(one.quantity.high, 'up')} of the people's {detail.secret} is "
-                f"named by an attacker who knows {', '.join(detail.known) or 'no column'}.",
+                f"named by an attacker who knows {_known(detail)}.",
                 "proved",
             )
             for one in bounds
@@ -213,11 +216,12 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
 def _sentence(one: JudgedCriterion) -> str:
     if one.criterion.of == DETERMINED:
         return f"{one.measures[0].value:,.0f} people are determined; {one.at_most:,.0f} accepted."
-    least, surest = one.surest.quantity.low or 0.0, PRIORS.get(one.surest.name, one.surest.name)
-    return (
-        f"The attack that holds {surest} gains at least {percent(least, 'down')}; "
-        f"{percent(one.at_most)} is accepted."
-    )
+    accepted = f"{percent(one.at_most)} is accepted"
+    if one.status == "met" and one.bound is not None:
+        return f"No attacker names more than {percent(one.bound.quantity.high, 'up')}; {accepted}."
+    row, verb = (one.surest, "gains at least") if one.criterion.of == GAIN else (one.best, "names")
+    least = row.value if row.quantity.low is None else row.quantity.low
+    return f"The attack with {_prior(row)} {verb} {percent(least, 'down')}; {accepted}."
 
 
 def _certain(case: StudyJudgement) -> list[Block]:
@@ -256,7 +260,7 @@ def _prior(row: StudyRow) -> str:
 
 def _secrets(case: StudyJudgement) -> list[Block]:
     detail: TablesDetail = case.detail
-    known = ", ".join(detail.known) or "nothing"
+    known = _known(detail)
     if not detail.trials:
         return [
             Facts([("The attacker knows", known)]),
@@ -276,8 +280,7 @@ def _secrets(case: StudyJudgement) -> list[Block]:
 
     def ends(of: str, role: Any) -> Any:
         def said(row: StudyRow) -> str:
-            rows = case.findings.select(GAME, of=of, role=role)
-            found = next(one for one in rows if one.name == row.name)
+            found = _of_attack(case, of, row.name, GAME, role)
             return f"{percent(found.value)} ({limits(found.quantity.low, found.quantity.high)})"
 
         return said

@@ -66,11 +66,15 @@ class SecretOfTables(FileSection):
 
 
 class TablesThreshold(Approval):
-    """What the person who approves the tables accepts; of two limits both must be kept."""
+    """What the person who approves the tables accepts; each limit must be kept."""
 
     gain: float | None = Field(
         default=None, ge=0, lt=1, description="Share of people in the tables whose secret is "
         "named, beyond that of people left out, at most.",
+    )  # fmt: skip
+    share: float | None = Field(
+        default=None, gt=0, le=1, description="Share of people in these tables whose secret any "
+        "attacker with the same known columns names, at most.",
     )  # fmt: skip
     people: int | None = Field(
         default=None, ge=0, description="People determined with all their labels, at most."
@@ -78,8 +82,8 @@ class TablesThreshold(Approval):
 
     @model_validator(mode="after")
     def _some(self) -> TablesThreshold:
-        if self.gain is None and self.people is None:
-            raise ValueError("give `gain`, `people` or both")
+        if self.gain is None and self.share is None and self.people is None:
+            raise ValueError("give `gain`, `share` or `people`")
         return self
 
 
