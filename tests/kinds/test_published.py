@@ -9,11 +9,21 @@ import pytest
 import narcissus
 from narcissus.counts import AsPublished, Publication, TablesGame, WantedSecret, play
 from narcissus.errors import InputError, StudyError
-from narcissus.kinds.published.kind import CERTAIN, DETERMINED, EXPECTED, GAIN, GAME, KIND, SHARE
+from narcissus.kinds.published.kind import (
+    CERTAIN,
+    DETERMINED,
+    EXPECTED,
+    GAIN,
+    GAME,
+    HIDDEN,
+    KIND,
+    SHARE,
+)
 from narcissus.report import page_of, render_html, render_text
 from narcissus.study.reading import read_record
 
-DATA = {"tables": ["area.csv", "sex.csv"], "people": "people.csv", "below": 4}
+DATA = {"tables": ["area.csv", "sex.csv"], "people": "people.csv"}
+MADE = {"below": 4}
 THREAT = {"secret": "ill", "known": ["area", "sex"]}
 
 
@@ -38,7 +48,7 @@ def folder(tmp_path_factory):
 
 
 def played(folder, **sections):
-    settings = {"kind": "published-tables", "data": DATA, "threat": THREAT,
+    settings = {"kind": "published-tables", "data": DATA, "made": MADE, "threat": THREAT,
                 "run": {"trials": 6, "seed": 1}} | sections  # fmt: skip
     settings = {k: v for k, v in settings.items() if v is not None}
     return narcissus.run(narcissus.load_study(settings, folder=folder))
@@ -114,12 +124,16 @@ def test_a_gain_that_is_shown_exceeds(folder):
 def test_without_records_there_is_certainty_and_a_prior(folder):
     data = DATA | {"people": None}
     found = played(folder, data=data).record
-    assert {row.of for row in found.rows} == {DETERMINED, EXPECTED}
+    assert {row.of for row in found.rows} == {DETERMINED, HIDDEN, EXPECTED}
+    hidden = rows(found, of=HIDDEN)
+    assert len(hidden) == found.detail.hidden > 0
+    assert all(row.quantity.low <= row.quantity.high <= 3 for row in hidden)
+    assert {row.quantity.grade for row in hidden} == {"proved"}
     assert all(row.quantity.grade == "approximate" for row in rows(found, of=EXPECTED))
     assert "name `people` in [data]" in found.not_assessed[0].remedy
     assert "expects to be right for" in render_text(found)
     certain = played(folder, data=data, threat=None, threshold={"people": 0}).record
-    assert [row.of for row in certain.rows] == [DETERMINED]
+    assert {row.of for row in certain.rows} == {DETERMINED, HIDDEN}
     assert (certain.status, certain.grade) == ("met", "proved")
     assert "determined with all labels" in render_text(certain)
 
@@ -142,10 +156,10 @@ def test_its_page_says_what_its_rows_say(record, tmp_path):
     ({"data": DATA | {"people": None}, "threshold": {"gain": 0.1}}, InputError, "name `people`"),
     ({"threat": {"secret": "il", "known": []}}, InputError, "did you mean `ill`"),
     ({"threat": {"secret": "ill", "known": ["height"]}}, InputError, "height"),
-    ({"data": DATA | {"below": 2}}, InputError, "of the people are there"),
+    ({"made": {"below": 2}}, InputError, "of the people are there"),
     ({"data": DATA | {"people": "own.csv"}}, InputError, "ill = [ab], which no table shows"),
     ({"data": DATA | {"tables": ["none.csv"]}}, InputError, "none.csv"),
-    ({"data": DATA | {"belw": 2}}, StudyError, "did you mean `below`"),
+    ({"made": {"belw": 2}}, StudyError, "did you mean `below`"),
 ])  # fmt: skip
 def test_mistakes_are_named(folder, sections, error, words):
     with pytest.raises(error, match=words):

@@ -567,17 +567,18 @@ def tables_gain(g: Draws, own: float = 0.0) -> bool:
 
     The other secrets of the tables are drawn anew, and so tell nothing of anybody.
     """
-    people = pd.DataFrame({
-        "name": [f"p{at}" for at in range(12)], "ill": g.choice(["no", "yes"], 12, p=[0.7, 0.3])
-    })  # fmt: skip
+    ill = g.choice(["no", "yes"], 12, p=[0.7, 0.3])
+    people = pd.DataFrame({"name": [f"p{at}" for at in range(12)], "ill": ill})
 
     def publish(some: pd.DataFrame, rng: Draws) -> list[Cell]:
-        anew = rng.choice(["no", "yes"], len(some), p=[0.7, 0.3])
-        told = np.where(rng.random(len(some)) < own, some.ill, anew)
+        """Publish a table with a row for everybody, whoever is left out."""
+        told = rng.choice(["no", "yes"], 12, p=[0.7, 0.3])
+        some = some[rng.random(len(some)) < own]
+        told[some.index] = some.ill
         return [
             Cell("t", 2, "count", "", {"name": name, "ill": label},
                  Meaning(int(label == one), int(label == one), "exact"))
-            for name, one in zip(some.name, told, strict=True) for label in ("no", "yes")
+            for name, one in zip(people.name, told, strict=True) for label in ("no", "yes")
         ]  # fmt: skip
 
     task = WantedSecret("ill", ("name",))
@@ -1329,7 +1330,7 @@ NULLS = (
             (0.25, 0.5, 0.75, 1.0),
             lambda s, g: tables_gain(g, s),
         ),
-        repeats=0.1,
+        repeats=0.05,
     ),
     Null(
         "a whole report: image model",

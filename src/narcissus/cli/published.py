@@ -56,10 +56,10 @@ class TablesOptions:
             raise InputError("name what the attacker wants and knows: --secret and --known")
         if self.against is not None or self.width is not None:
             raise InputError("`--against` and `--width` do not go with `--secret`; drop them")
-        data = {one.name: getattr(self, one.name) for one in fields(counts.Publication)}
+        made = {one.name: getattr(self, one.name) for one in fields(counts.Publication)}
         return studies.load_study({
             "kind": "published-tables", "title": ", ".join(path.name for path in files),
-            "data": {**data, "tables": files, "people": self.people},
+            "data": {"tables": files, "people": self.people}, "made": made,
             "threat": {"secret": self.secret, "known": self.known},
             "run": {"trials": self.trials, "data_sets": self.limit, "seconds": self.seconds},
         })  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from narcissus.kinds.layout import Headline, Layout, table
@@ -12,22 +11,23 @@ from narcissus.kinds.published.kind import (
     EXPECTED,
     GAIN,
     GAME,
+    HIDDEN,
     SHARE,
     THESE,
     TablesDetail,
-)
+)  # fmt: skip
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.first_screen import Glance, Reach, of_100
 from narcissus.report.format import MISSING, limits, number, percent
-from narcissus.report.page import Block, Facts, Grid, Items, Section, Text
+from narcissus.report.page import Block, Facts, Items, Section, Text
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 PRIORS = {"uniform": "every data set alike", "people": "every person alike"}
 """Names of attacks, by the prior that the attacker holds."""
-ONE_SECRET = "attackers who know other columns, other people in the tables, or other releases"
-"""What the game is not about."""
+UNSEEN = "attackers who know other columns, other people in the tables, or other releases"
+SIDES = {"attack": "people in the tables", "fresh": "people left out", "excess": "gain"}
 
 
 def _one(case: StudyJudgement, of: str) -> StudyRow:
@@ -85,24 +85,21 @@ class PublishedTablesLayout(Layout):
         return found
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        if _one(case, DETERMINED).quantity.high is not None:
-            return []
-        return [NotAssessed(
+        is_settled = _one(case, DETERMINED).quantity.high is not None
+        return [] if is_settled else [NotAssessed(
             "whether other people are determined", "the tables are too large to settle it",
             "take fewer tables together, or raise `run.seconds`",
         )]  # fmt: skip
 
     def glance(self, case: StudyJudgement) -> Glance:
         detail, of, most = case.detail, case.worst.criterion.of, case.worst.at_most or 0.0
-        words = {
-            DETERMINED: ("Your threshold", f"{most:,.0f} people determined"),
-            GAIN: ("Your threshold for the gain", f"{number(100 * most)} of 100 people"),
-            SHARE: ("Your threshold", f"{number(100 * most)} of 100 people"),
-        }
-        asked, accepted = words[of]
+        accepted = f"{number(100 * most)} of 100 people"
+        if of == DETERMINED:
+            accepted = f"{most:,.0f} people determined"
         common: dict[str, Any] = {
             "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
-            "asked": asked, "unseen": ONE_SECRET, "notes": [_determined(case)],
+            "asked": f"Your threshold{' for the gain' * (of == GAIN)}", "unseen": UNSEEN,
+            "notes": [_determined(case)],
         }  # fmt: skip
         name = _best(case)
         if name is None:
@@ -159,15 +156,10 @@ class PublishedTablesLayout(Layout):
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         detail: TablesDetail = case.detail
-        bounds = case.findings.select(THESE, role="bound")
-        some = tuple(
-            EveryAttacker(
-                f"At most {percent(one.quantity.high, 'up')} of the people's {detail.secret} is "
-                f"named by an attacker who knows {_known(detail)}.",
-                "proved",
-            )
-            for one in bounds
-        )
+        text = (f"At most {{}} of the people's {detail.secret} is named by an attacker who knows "
+                f"{_known(detail)}.")  # fmt: skip
+        some = tuple(EveryAttacker(text.format(percent(one.value, "up")), "proved")
+                     for one in case.findings.select(THESE, role="bound"))  # fmt: skip
         released = f"{detail.cells:,} cells of {detail.tables:,} published tables"
         return Subject(f"{released}, {detail.hidden:,} of them hidden.", limits=some)
 
@@ -234,24 +226,25 @@ def _certain(case: StudyJudgement) -> list[Block]:
         ("Data sets consistent with all tables", f"{counted}{more}"),
         ("People", _determined(case)),
     ]
-    blocks: list[Block] = [Facts(facts)]
-    if detail.narrowest:
-        blocks.append(Grid(
-            "Hidden cells, the narrowest first; ? marks limits that may be wider than necessary",
-            ("Table", "Labels", "Printed", "Least", "Most"),
-            [
-                [one.table, one.labels, one.printed, f"{one.low:,}{'' if one.exact else ' ?'}",
-                 MISSING if one.high is None else f"{one.high:,}{'' if one.exact else ' ?'}"]
-                for one in detail.narrowest
-            ],
-            folded=len(detail.narrowest) > 12,
-        ))  # fmt: skip
-    return [*blocks, Items("Assumed", detail.notes)]
+    hidden = table(
+        "Hidden cells, the narrowest first; ? marks limits that may be wider than necessary",
+        case.findings.select(of=HIDDEN),
+        {"Table": "table", "Labels": "name", "Printed": "printed", "Least": _end("low"),
+         "Most": _end("high")}, folded=detail.hidden > 12,
+    )  # fmt: skip
+    return [Facts(facts), *([hidden] if detail.hidden else []), Items("Assumed", detail.notes)]
+
+
+def _end(which: str) -> Any:
+    def said(row: StudyRow) -> str:
+        found = getattr(row.quantity, which)
+        return MISSING if found is None else f"{found:,.0f}{' ?' * (row.quantity.why != '')}"
+
+    return said
 
 
 def _read(row: StudyRow) -> str:
-    said = {k.removeprefix("read "): v for k, v in row.facts.items() if k.startswith("read ")}
-    return ", ".join(f"{many:,} {how}" for how, many in said.items())
+    return ", ".join(f"{many:,} {how.removeprefix('read ')}" for how, many in row.facts.items())
 
 
 def _prior(row: StudyRow) -> str:
@@ -273,18 +266,8 @@ def _secrets(case: StudyJudgement) -> list[Block]:
     [guess] = case.findings.select(THESE, role="guess")
     [most] = case.findings.select(THESE, role="bound")
     sure = _one(case, CERTAIN)
-    played = [row for row in case.findings.select(GAME, of=SHARE) if row.role == "attack"]
-
-    def these(row: StudyRow) -> float:
-        return _of_attack(case, SHARE, row.name, THESE).value
-
-    def ends(of: str, role: Any) -> Any:
-        def said(row: StudyRow) -> str:
-            found = _of_attack(case, of, row.name, GAME, role)
-            return f"{percent(found.value)} ({limits(found.quantity.low, found.quantity.high)})"
-
-        return said
-
+    game = [row for row in case.findings.select(GAME) if row.role in SIDES]
+    these = [row for row in case.findings.select(THESE, of=SHARE) if row.role == "attack"]
     return [
         Facts([
             ("The attacker knows", known),
@@ -296,35 +279,32 @@ def _secrets(case: StudyJudgement) -> list[Block]:
             ("No attacker with the same columns exceeds", percent(most.value, "up")),
         ]),
         table(
-            "People whose secret is named; limits of all attacks hold together", played,
-            {
-                "Attacker holds": _prior, "These tables": these, "In the game": "value",
-                "Limits": "limits", "Left out": ends(SHARE, "fresh"),
-                "Gain": ends(GAIN, "excess"), "Tables read": _read,
-            },
-            percent=("These tables", "In the game"),
+            "People whose secret is named from these tables, exactly", these,
+            {"Attacker holds": _prior, "Named": "value"}, percent=("Named",),
+        ),
+        table(
+            "The same in the game; limits of all attacks hold together", game,
+            {"Attacker holds": _prior, "Of": lambda row: SIDES[row.role], "Share": "value",
+             "Limits": "limits", "Tables read": _read}, percent=("Share",),
         ),
     ]  # fmt: skip
 
 
 def _method(detail: TablesDetail) -> Text:
-    said: Sequence[str] = [
+    game = (
+        f"Each table of the game leaves {detail.left_out:,} of {detail.people:,} people out by "
+        "chance, and is made by the same rules. Shares are means over who is left out. The limits "
+        "are about these people, not about others. All hold together at level "
+        f"{detail.confidence:g} (Bonferroni), by betting (Waudby-Smith and Ramdas 2023)."
+    )
+    return Text([
         "Limits of cells and determined people hold for every data set that is consistent with all "
         "tables. They are computed in exact arithmetic.",
         "The attacker expects so many people with each secret, among those who have the same known "
         "columns, as consistent data sets have on average. The likeliest secret is named; ties are "
-        "split. One attacker holds every data set alike, the other every arrangement of people.",
-        "A table is read exactly where all consistent data sets are enumerated, by sampling where "
+        "split. One attacker holds every data set alike, the other every arrangement of people. A "
+        "table is read exactly where all consistent data sets are enumerated, by sampling where "
         "Markov chains mix, and else by proportional fitting. How it is read changes how good the "
         "attack is, and not how its success is counted.",
-    ]
-    if not detail.trials:
-        return Text(said)
-    return Text([
-        *said,
-        f"Each table of the game leaves {detail.left_out:,} of {detail.people:,} people out by "
-        "chance, and is made by the same rules. Shares are means over who is left out. The limits "
-        "are about these people, not about others.",
-        f"All limits hold together at level {detail.confidence:g} (Bonferroni), by betting "
-        "(Waudby-Smith and Ramdas 2023).",
+        *([game] if detail.trials else []),
     ])  # fmt: skip
