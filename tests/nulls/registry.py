@@ -575,7 +575,7 @@ def tables_gain(g: Draws, own: float = 0.0) -> bool:
         told = rng.choice(["no", "yes"], 12, p=[0.7, 0.3])
         some = some[rng.random(len(some)) < own]
         told[some.index] = some.ill
-        return [
+        return [Cell("t", 1, "count", "", {}, Meaning(12, 12, "exact"))] + [
             Cell("t", 2, "count", "", {"name": name, "ill": label},
                  Meaning(int(label == one), int(label == one), "exact"))
             for name, one in zip(people.name, told, strict=True) for label in ("no", "yes")
