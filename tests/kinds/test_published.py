@@ -131,7 +131,8 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     assert {row.quantity.grade for row in hidden} == {"proved"}
     assert all(row.quantity.grade == "approximate" for row in rows(found, of=EXPECTED))
     assert "name `people` in [data]" in found.not_assessed[0].remedy
-    assert "expects to be right for" in render_text(found)
+    assert "expects to be right for" in " ".join(render_text(found).split())
+    assert page_of(found).first.with_it is None  # without a baseline nothing is added
     certain = played(folder, data=data, threat=None, threshold={"people": 0}).record
     assert {row.of for row in certain.rows} == {DETERMINED, HIDDEN}
     assert (certain.status, certain.grade) == ("met", "proved")

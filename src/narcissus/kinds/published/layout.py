@@ -190,10 +190,9 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
     believed = case.findings.select(of=EXPECTED)
     with_it = Reach(_determined(case))
     if believed:
-        with_it = Reach(
-            "An attacker who holds every consistent data set alike expects to be right for {} "
-            "people.", believed[0].quantity,
-        )  # fmt: skip
+        # no figure: without a baseline nothing is known to be added
+        with_it = Reach("An attacker who holds every consistent data set alike expects to be right "
+                        f"for {of_100(believed[0].value)} people.")  # fmt: skip
     return {
         "without": Reach("What follows here follows from the tables alone."),
         "with_it": with_it,
