@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.counts import Cell, Publication, Structure, system
+from narcissus.counts import Cell, Publication, Structure, posterior, system
 from narcissus.counts.game import AsPublished, PosteriorReader, TablesGame, WantedSecret, play
 from narcissus.counts.intervals import Polytope
 from narcissus.counts.marks import Meaning
@@ -57,8 +57,9 @@ def test_expected_people_are_those_of_all_data_sets(seed):
         assert got.most[at] >= vectors[:, places == at].sum(axis=1).max(initial=0)
 
 
-@pytest.mark.parametrize("seed", [3, 4])
-def test_chains_find_what_enumeration_finds(seed):
+@pytest.mark.parametrize(("seed", "window"), [(3, 32), (4, 32), (3, 2)])
+def test_chains_find_what_enumeration_finds(seed, window, monkeypatch):
+    monkeypatch.setattr(posterior, "_WINDOW", window)  # small: many strides, and parts of lines
     rng = np.random.default_rng(seed)
     people = frame(25, rng)
     cells = [cell for at, pair in enumerate(itertools.combinations(people, 2))
