@@ -90,6 +90,7 @@ def test_the_same_seed_plays_the_same_whoever_plays(folder, record):
     assert again.record.rows == record.rows
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("threshold", "status"), [
     ({"people": 0}, "met"), ({"share": 0.99}, "met"),
     ({"share": 0.3}, "exceeded"), ({"gain": 0.9}, "not shown"), (None, "no threshold"),
