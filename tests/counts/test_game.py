@@ -186,7 +186,7 @@ def test_who_is_certain_has_the_secret_in_every_data_set():
     assert reader.right(people, "uniform").tolist() == [1, 1, 1, 1, 1, 0]
 
 
-@pytest.mark.repeats(25, 200, "trials")
+@pytest.mark.repeats(60, 400, "trials")
 def test_tables_of_another_secret_gain_nothing_and_full_ones_all_there_is(trials):
     rng = np.random.default_rng(8)
     people = frame(40, rng).assign(name=[f"n{at}" for at in range(40)])
