@@ -1,0 +1,309 @@
+"""The words of a study of published tables: what is certain, and whose secret the tables tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from narcissus.kinds.layout import Headline, Layout, table
+from narcissus.kinds.published.kind import (
+    CERTAIN,
+    DETERMINED,
+    EXPECTED,
+    GAIN,
+    GAME,
+    HIDDEN,
+    SHARE,
+    THESE,
+    TablesDetail,
+)  # fmt: skip
+from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
+from narcissus.report.first_screen import Glance, Reach, of_100
+from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.page import Block, Facts, Items, Section, Text
+from narcissus.results import NotAssessed
+from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.study.record import Record
+
+PRIORS = {"uniform": "every data set alike", "people": "every person alike"}
+"""Names of attacks, by the prior that the attacker holds."""
+UNSEEN = "attackers who know other columns, other people in the tables, or other releases"
+SIDES = {"attack": "people in the tables", "fresh": "people left out", "excess": "gain"}
+
+
+def _one(case: StudyJudgement, of: str) -> StudyRow:
+    return case.findings.select(of=of)[0]
+
+
+def _best(case: StudyJudgement) -> str | None:
+    """Return the attack that gains most; None: no game was played."""
+    gains = case.findings.select(of=GAIN)
+    return max(gains, key=lambda row: row.value).name if gains else None
+
+
+def _of_attack(case: StudyJudgement, of: str, name: str, at: Any, role: Any = None) -> StudyRow:
+    return next(row for row in case.findings.select(at, of=of, role=role) if row.name == name)
+
+
+def _known(detail: TablesDetail) -> str:
+    return ", ".join(detail.known) or "nothing"
+
+
+def _determined(case: StudyJudgement) -> str:
+    """Say how many people are determined."""
+    row = _one(case, DETERMINED)
+    if row.quantity.value is None:
+        return "Whether the tables determine people with all labels was not settled."
+    many = int(row.value)
+    least = "" if row.quantity.high is not None else "At least "
+    said = f"{least}{many:,} {'person is' if many == 1 else 'people are'}"
+    return f"{said} determined with all labels of these tables, by the tables alone."
+
+
+class PublishedTablesLayout(Layout):
+    """The words of published tables."""
+
+    not_covered = (
+        "attackers who know other columns of a person than these, or other people in the tables",
+        "tables of the same people that are published elsewhere, or later",
+        "means, medians and totals of a variable, in the game",
+    )
+
+    def title(self, study: Any, case: StudyJudgement) -> str:
+        return study.title or "Published tables"
+
+    def subtitle(self, case: StudyJudgement) -> str:
+        return "What do the tables tell of the people in them?"
+
+    def assessed(self, case: StudyJudgement) -> list[str]:
+        detail: TablesDetail = case.detail
+        found = [f"{detail.cells:,} cells of {detail.tables:,} tables: what follows with certainty"]
+        if detail.trials:
+            found.append(
+                f"{detail.secret}, for an attacker who knows {_known(detail)}: "
+                f"{detail.trials:,} tables of the game, {detail.left_out:,} people left out each"
+            )
+        return found
+
+    def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
+        is_settled = _one(case, DETERMINED).quantity.high is not None
+        return [] if is_settled else [NotAssessed(
+            "whether other people are determined", "the tables are too large to settle it",
+            "take fewer tables together, or raise `run.seconds`",
+        )]  # fmt: skip
+
+    def glance(self, case: StudyJudgement) -> Glance:
+        detail, of, most = case.detail, case.worst.criterion.of, case.worst.at_most or 0.0
+        accepted = f"{number(100 * most)} of 100 people"
+        if of == DETERMINED:
+            accepted = f"{most:,.0f} people determined"
+        common: dict[str, Any] = {
+            "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
+            "asked": f"Your threshold{' for the gain' * (of == GAIN)}", "unseen": UNSEEN,
+            "notes": [_determined(case)],
+        }  # fmt: skip
+        name = _best(case)
+        if name is None:
+            return Glance(**(common | _without_records(case)))
+        sure, gain = _one(case, CERTAIN), _of_attack(case, GAIN, name, GAME)
+        low, high = 100 * (gain.quantity.low or 0.0), 100 * (gain.quantity.high or 0.0)
+        hardest = "Nobody was found whose secret follows from the tables with certainty."
+        if sure.value > 0:
+            hardest = f"The secret of {of_100(sure.value, 'down')} people follows with certainty."
+        return Glance(
+            **common,
+            without=Reach(
+                "The attack is right about {} people whom the tables leave out.",
+                _of_attack(case, SHARE, name, GAME, "fresh").quantity,
+            ),
+            with_it=Reach("It is right about {} people in these tables.",
+                          _of_attack(case, SHARE, name, THESE).quantity),
+            most=Reach("No attacker who knows the same columns is right about more than {}.",
+                       case.findings.select(THESE, role="bound")[0].quantity),
+            unlimited=f"No lower limit exists: whoever shares {_known(detail)} shares "
+            f"{detail.secret}.",
+            hardest=hardest,
+            why=f"it is {low:.1f} to {high:.1f} of 100 in the game" if of == GAIN else "",
+        )  # fmt: skip
+
+    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+        row, name = _one(case, DETERMINED), _best(case)
+        many = MISSING if row.quantity.value is None else f"{int(row.value):,}"
+        found: list[Headline] = [(
+            "People determined", many,
+            "no others" if row.quantity.high is not None else "at least", row.quantity.grade,
+        )]  # fmt: skip
+        if name is None:
+            return found
+        for label, one in (
+            ("Right of people in these tables", _of_attack(case, SHARE, name, THESE)),
+            ("Right of people left out", _of_attack(case, SHARE, name, GAME, "fresh")),
+            ("Gain in the game", _of_attack(case, GAIN, name, GAME)),
+        ):  # fmt: skip
+            ends = "exact" if one.is_exact else limits(one.quantity.low, one.quantity.high)
+            found.append((label, percent(one.value), ends, one.quantity.grade))
+        return found
+
+    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
+        said = {status: [_sentence(one) for one in case.deciding if one.status == status]
+                for status in ("met", "exceeded")}  # fmt: skip
+        return {"evidence_against": said["exceeded"], "evidence_for": said["met"]}
+
+    def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
+        found = [Section("What follows with certainty", _certain(case))]
+        if case.detail.secret:
+            found.append(Section(f"Whose {case.detail.secret} the tables tell", _secrets(case)))
+        return [*found, Section("Method", [_method(case.detail)])]
+
+    def subject(self, record: Record, case: StudyJudgement) -> Subject:
+        detail: TablesDetail = case.detail
+        text = (f"At most {{}} of the people's {detail.secret} is named by an attacker who knows "
+                f"{_known(detail)}.")  # fmt: skip
+        some = tuple(EveryAttacker(text.format(percent(one.value, "up")), "proved")
+                     for one in case.findings.select(THESE, role="bound"))  # fmt: skip
+        released = f"{detail.cells:,} cells of {detail.tables:,} published tables"
+        return Subject(f"{released}, {detail.hidden:,} of them hidden.", limits=some)
+
+    def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
+        name = _best(case)
+        if name is None:
+            return {}
+        seen, gain = _of_attack(case, SHARE, name, THESE), _of_attack(case, GAIN, name, GAME)
+        text = (
+            f"{percent(seen.value)} of the people's {case.detail.secret} named from these tables, "
+            f"a gain of {percent(gain.value)} over people left out"
+        )
+        return {"inference": Answered(text, gain.quantity.grade)}
+
+    def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
+        if not case.detail.people:
+            return []
+        how = f"Counts over {case.detail.people:,} people's records, and the tables of them."
+        where = ("rows*", "verdict*", "status", "grade", "assessed*", "detail*", "title")
+        return [RealFigure("Shares, limits and the verdict", how, where)]
+
+
+LAYOUT = PublishedTablesLayout()
+
+
+def _without_records(case: StudyJudgement) -> dict[str, Any]:
+    """Return the sentences where no game was played."""
+    believed = case.findings.select(of=EXPECTED)
+    with_it = Reach(_determined(case))
+    if believed:
+        # no figure: without a baseline nothing is known to be added
+        with_it = Reach("An attacker who holds every consistent data set alike expects to be right "
+                        f"for {of_100(believed[0].value)} people.")  # fmt: skip
+    return {
+        "without": Reach("What follows here follows from the tables alone."),
+        "with_it": with_it,
+        "most": None,
+        "unlimited": "Without the people's records, we cannot say what attackers reach.",
+        "hardest": f"{case.detail.hidden_determined:,} of {case.detail.hidden:,} hidden cells are "
+        "determined.",
+        "notes": [_determined(case)] if believed else [],
+    }  # fmt: skip
+
+
+def _sentence(one: JudgedCriterion) -> str:
+    if one.criterion.of == DETERMINED:
+        return f"{one.measures[0].value:,.0f} people are determined; {one.at_most:,.0f} accepted."
+    accepted = f"{percent(one.at_most)} is accepted"
+    if one.status == "met" and one.bound is not None:
+        return f"No attacker names more than {percent(one.bound.quantity.high, 'up')}; {accepted}."
+    row, verb = (one.surest, "gains at least") if one.criterion.of == GAIN else (one.best, "names")
+    least = row.value if row.quantity.low is None else row.quantity.low
+    return f"The attack with {_prior(row)} {verb} {percent(least, 'down')}; {accepted}."
+
+
+def _certain(case: StudyJudgement) -> list[Block]:
+    detail: TablesDetail = case.detail
+    counted = MISSING if detail.data_sets is None else f"{detail.data_sets:,}"
+    more = "" if detail.all_counted or detail.data_sets is None else " or more"
+    facts = [
+        ("Tables, cells", f"{detail.tables:,}, {detail.cells:,}"),
+        ("Hidden cells, of which determined", f"{detail.hidden:,}, {detail.hidden_determined:,}"),
+        ("Data sets consistent with all tables", f"{counted}{more}"),
+        ("People", _determined(case)),
+    ]
+    hidden = table(
+        "Hidden cells, the narrowest first; ? marks limits that may be wider than necessary",
+        case.findings.select(of=HIDDEN),
+        {"Table": "table", "Labels": "name", "Printed": "printed", "Least": _end("low"),
+         "Most": _end("high")}, folded=detail.hidden > 12,
+    )  # fmt: skip
+    return [Facts(facts), *([hidden] if detail.hidden else []), Items("Assumed", detail.notes)]
+
+
+def _end(which: str) -> Any:
+    def said(row: StudyRow) -> str:
+        found = getattr(row.quantity, which)
+        return MISSING if found is None else f"{found:,.0f}{' ?' * (row.quantity.why != '')}"
+
+    return said
+
+
+def _read(row: StudyRow) -> str:
+    return ", ".join(f"{many:,} {how.removeprefix('read ')}" for how, many in row.facts.items())
+
+
+def _prior(row: StudyRow) -> str:
+    return PRIORS.get(row.name, row.name)
+
+
+def _secrets(case: StudyJudgement) -> list[Block]:
+    detail: TablesDetail = case.detail
+    known = _known(detail)
+    if not detail.trials:
+        return [
+            Facts([("The attacker knows", known)]),
+            table(
+                "Share of people whose secret an attacker expects to name, if the prior is true",
+                case.findings.select(of=EXPECTED),
+                {"Attacker holds": _prior, "Expects": "value", "Read": _read}, percent=("Expects",),
+            ),
+        ]  # fmt: skip
+    [guess] = case.findings.select(THESE, role="guess")
+    [most] = case.findings.select(THESE, role="bound")
+    sure = _one(case, CERTAIN)
+    game = [row for row in case.findings.select(GAME) if row.role in SIDES]
+    these = [row for row in case.findings.select(THESE, of=SHARE) if row.role == "attack"]
+    return [
+        Facts([
+            ("The attacker knows", known),
+            ("People, left out of each table of the game",
+             f"{detail.people:,}, {detail.left_out:,}"),
+            ("Tables of the game", f"{detail.trials:,}"),
+            ("Most frequent secret", percent(guess.value)),
+            ("No doubt is left about", f"{percent(sure.value, 'down')} of people, at least"),
+            ("No attacker with the same columns exceeds", percent(most.value, "up")),
+        ]),
+        table(
+            "People whose secret is named from these tables, exactly", these,
+            {"Attacker holds": _prior, "Named": "value"}, percent=("Named",),
+        ),
+        table(
+            "The same in the game; limits of all attacks hold together", game,
+            {"Attacker holds": _prior, "Of": lambda row: SIDES[row.role], "Share": "value",
+             "Limits": "limits", "Tables read": _read}, percent=("Share",),
+        ),
+    ]  # fmt: skip
+
+
+def _method(detail: TablesDetail) -> Text:
+    game = (
+        f"Each table of the game leaves {detail.left_out:,} of {detail.people:,} people out by "
+        "chance, and is made by the same rules. Shares are means over who is left out. The limits "
+        "are about these people, not about others. All hold together at level "
+        f"{detail.confidence:g} (Bonferroni), by betting (Waudby-Smith and Ramdas 2023)."
+    )
+    return Text([
+        "Limits of cells and determined people hold for every data set that is consistent with all "
+        "tables. They are computed in exact arithmetic.",
+        "The attacker expects so many people with each secret, among those who have the same known "
+        "columns, as consistent data sets have on average. The likeliest secret is named; ties are "
+        "split. One attacker holds every data set alike, the other every arrangement of people. A "
+        "table is read exactly where all consistent data sets are enumerated, by sampling where "
+        "Markov chains mix, and else by proportional fitting. How it is read changes how good the "
+        "attack is, and not how its success is counted.",
+        *([game] if detail.trials else []),
+    ])  # fmt: skip
