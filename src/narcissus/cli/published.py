@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,9 +18,11 @@ from narcissus.cli.options import COUNT, EXISTING, AsJson, Existing, Opt, comman
 from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts
 from narcissus.errors import InputError
+from narcissus.observer import Observer
 
 SHOWN = 40
 """Most cells and people that the terminal shows."""
+PERCENT = click.FloatRange(min=0, min_open=True)
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
@@ -37,6 +40,13 @@ class TablesOptions:
     hierarchy: tuple[str, ...] = ()
     variable: str | None = None
     decimals: Annotated[int | None, Opt(click.IntRange(0, 12))] = None
+    magnitude: str | None = None
+    contributions: Existing = None
+    contributor: str | None = None
+    p_percent: Annotated[float | None, Opt(PERCENT)] = None
+    dominance: tuple[str, ...] = ()
+    minimum: Annotated[int | None, Opt(COUNT)] = None
+    protect: Annotated[float | None, Opt(PERCENT)] = None
     limit: Annotated[int, Opt(click.IntRange(1, 1_000_000))] = 1000
     seconds: Annotated[float, Opt(click.FloatRange(min=0, min_open=True))] = 600.0
     against: Annotated[Path | None, Opt(FOLDER)] = None
@@ -58,6 +68,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
         else:
             earlier = given.read(_earlier(of.against, files))
             found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
+        judged = _judged(of, cells, given, found, observer)
     small = counts.differences(found, given.structure, of.below or 1)
     width = of.width if of.width is not None or of.against is None else 1
     narrow = [] if width is None else [one for one in found.hidden if one.width < width]
@@ -65,6 +76,9 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
         narrow = [after for _, after in narrowed if after.determined]
     if of.as_json:
         shown = found.to_dict() | {"differences": [one.to_dict() for one in small]}
+        if judged is not None:
+            shown["sensitive"] = [one.to_dict() for one in judged[0]]
+            shown["notes"] += [judged[1]] if judged[1] else []
         if narrowed is not None:
             shown["narrowed"] = [
                 {**after.to_dict(), "before": [before.low, before.high]}
@@ -73,9 +87,71 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
         print_json({**shown, "narrowest": found.narrowest})
     else:
         click.echo("\n".join([
-            *_text(found, small), *_against(narrowed), *_verdict(width, narrow),
+            *_text(found, small), *_against(narrowed), *_sensitive(judged),
+            *_verdict(width, narrow),
         ]))  # fmt: skip
-    return EXCEEDED if narrow else OK
+    exposed = judged is not None and any(one.is_exposed for one in judged[0])
+    return EXCEEDED if narrow or exposed else OK
+
+
+def _judged(
+    of: TablesOptions, cells: Sequence[counts.Cell], given: counts.Publication,
+    found: counts.TablesAudit, observer: Observer,
+) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:  # fmt: skip
+    """Judge cells by the contributions, if they are given."""
+    if of.contributions is None or of.magnitude is None:
+        rules = [of.p_percent, of.minimum, of.protect, of.contributor, of.contributions]
+        if any(one is not None for one in rules) or of.dominance:
+            raise InputError(
+                "rules for totals need both `--magnitude`, their column, and `--contributions`, "
+                "the file of contributions"
+            )
+        return None
+    if of.against is not None:
+        raise InputError("`--contributions` judges one release: leave `--against` out")
+    rules = counts.SensitivityRules(
+        p=of.p_percent, dominance=tuple(map(_pair, of.dominance)), minimum=of.minimum,
+        protect=of.protect,
+    )  # fmt: skip
+    parts = counts.read_contributions(
+        of.contributions, of.magnitude, cells, given.structure, of.contributor
+    )
+    return counts.audit_contributions(
+        found, given.structure, parts, rules, seconds=of.seconds, observer=observer
+    )
+
+
+def _pair(text: str) -> tuple[int, float]:
+    found = re.fullmatch(r"([1-9]\d{0,3}):(\d{1,2}(?:\.\d{1,6})?)", text.strip())
+    if found is None:
+        raise InputError(f"`--dominance` is N:K with K below 100, such as 1:75; got {text!r}")
+    return int(found[1]), float(found[2])
+
+
+def _sensitive(
+    judged: tuple[tuple[counts.SensitiveCell, ...], str] | None,
+) -> Iterator[str]:
+    if judged is None:
+        return
+    cells, left_out = judged
+    exposed = [one for one in cells if one.is_exposed]
+    by = Counter(rule for one in cells for rule in one.rules)
+    each = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(by.items()))
+    yield f"\n{_many(len(cells), 'cell')} sensitive{f' ({each})' if each else ''}:"
+    for one in cells[:SHOWN]:
+        closest = "" if one.closest is None else (
+            f"; {one.insider} gets the largest contribution within {one.closest:.3g}%"
+        )  # fmt: skip
+        yield f"{_cell(one.limits)}{closest}{'  EXPOSED' * one.is_exposed}"
+    if len(cells) > SHOWN:
+        yield f"  and {len(cells) - SHOWN:,} more (--json has all)"
+    if left_out:
+        yield left_out
+    if exposed:
+        many = _many(len(exposed), "sensitive cell is", "sensitive cells are")
+        yield f"Threshold exceeded: {many} exposed."
+    else:
+        yield "Threshold met: no sensitive cell is exposed."
 
 
 def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
@@ -99,14 +175,8 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iter
         f"{_many(files, 'table')}, {_many(len(found.cells), 'cell')}; {len(hidden):,} hidden, of "
         f"which {len(determined):,} {'is' if len(determined) == 1 else 'are'} determined (proved)."
     )
-    yield _data_sets(found)
-    if found.determined_people is not None:
-        yield f"{_many(found.determined_people, 'person', 'people')} determined with all values."
-    else:
-        yield "People who are determined with all values were not looked for."
-    alike = Counter(_labels(one) for one in found.people)
-    if len(alike) <= SHOWN and found.determined_people == len(found.people):
-        yield from (f"  {about}{f' ({n:,} people)' * (n > 1)}" for about, n in alike.items())
+    if found.cells[0].cell.unit is None:
+        yield from _people(found)
     if hidden:
         yield "\nHidden cells, by all tables together (? : the true limits may be narrower):"
         narrow = sorted(hidden, key=lambda one: one.width)
@@ -123,11 +193,21 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iter
     if small:
         yield "\nSmall groups that subtracting two tables shows:"
         yield from (
-            f"  {visible(one.cell.file)}: {_labels(one.cell.labels) or 'all'}: "
-            f"{_span(one.low, one.high)}"
+            f"  {visible(one.cell.file)}: {_labels(one.cell.labels) or 'all'}: {_span(*one.ends)}"
             for one in small[:SHOWN]
         )
     yield from (f"\n{note}" for note in found.notes)
+
+
+def _people(found: counts.TablesAudit) -> Iterator[str]:
+    yield _data_sets(found)
+    if found.determined_people is not None:
+        yield f"{_many(found.determined_people, 'person', 'people')} determined with all values."
+    else:
+        yield "People who are determined with all values were not looked for."
+    alike = Counter(_labels(one) for one in found.people)
+    if len(alike) <= SHOWN and found.determined_people == len(found.people):
+        yield from (f"  {about}{f' ({n:,} people)' * (n > 1)}" for about, n in alike.items())
 
 
 def _data_sets(found: counts.TablesAudit) -> str:
@@ -150,7 +230,7 @@ def _against(
         return
     yield "\nHidden cells that the new and the earlier tables limit only together:"
     for before, after in narrowed[:SHOWN]:
-        yield f"{_cell(after)}, before {_span(before.low, before.high)}"
+        yield f"{_cell(after)}, before {_span(*before.ends)}"
     if len(narrowed) > SHOWN:
         yield f"  and {len(narrowed) - SHOWN:,} more (--json has all)"
 
@@ -171,7 +251,7 @@ def _cell(one: counts.CellLimits) -> str:
     more = "  determined" if one.determined else ""
     return (
         f"  {visible(one.cell.file)}:{one.cell.line} {about}: "
-        f"{visible(one.cell.printed) or '(empty)'} is {_span(one.low, one.high)}{mark}{more}"
+        f"{visible(one.cell.printed) or '(empty)'} is {_span(*one.ends)}{mark}{more}"
     )
 
 
@@ -179,7 +259,7 @@ def _labels(labels: Any) -> str:
     return ", ".join(f"{visible(str(k))} = {visible(str(v))}" for k, v in labels.items())
 
 
-def _span(low: int, high: int | None) -> str:
+def _span(low: float, high: float | None) -> str:
     if high is None:
         return f"{low:,} or more"
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -5,6 +5,13 @@ sets and people.
 """
 
 from narcissus.counts.audit import CellLimits, Disclosed, TablesAudit, audit_tables
+from narcissus.counts.contributions import (
+    Contribution,
+    SensitiveCell,
+    SensitivityRules,
+    audit_contributions,
+    read_contributions,
+)
 from narcissus.counts.declared import Publication
 from narcissus.counts.difference import audit_next, differences
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
@@ -12,7 +19,8 @@ from narcissus.counts.reading import Cell, Variable, read_published
 from narcissus.counts.system import Structure, Within
 
 __all__ = [
-    "Cell", "CellKey", "CellLimits", "Disclosed", "Publication", "Rules", "Structure",
-    "TablesAudit", "Variable", "Within", "audit_next", "audit_tables", "differences",
-    "read_cell_key", "read_published",
+    "Cell", "CellKey", "CellLimits", "Contribution", "Disclosed", "Publication", "Rules",
+    "SensitiveCell", "SensitivityRules", "Structure", "TablesAudit", "Variable", "Within",
+    "audit_contributions", "audit_next", "audit_tables", "differences", "read_cell_key",
+    "read_contributions", "read_published",
 ]  # fmt: skip

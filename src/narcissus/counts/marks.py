@@ -15,6 +15,7 @@ from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 
 LARGEST_COUNT = 10**9  # bounds are computed exactly, in 64 bits
+MOST_UNITS = 2 * 10**11
 SUPPRESSED = {
     *("x", "c", "s", "d", "..", "...", ".", ":", "*", "**", "", "#", "suppressed", "[c]", "[x]"),
     *("(x)", "(c)", "(s)", "(d)", "[s]", "[d]"),
@@ -37,7 +38,10 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a printed count tells of the true one: from ``low`` to ``high`` (None: no limit)."""
+    """What a printed cell tells of the true one: from ``low`` to ``high`` (None: no limit).
+
+    Counts of people, or totals in units of `Rules.unit`.
+    """
 
     low: int
     high: int | None
@@ -70,23 +74,29 @@ class Rules:
     below: a cell with a mark of suppression holds fewer than so many people; None says nothing.
     no_zeros: zeros are printed, so a suppressed cell is not empty.
     marks: further marks, each with the number that its cells are below, or None.
-    base: published counts are rounded to multiples of it.
+    base: published counts are rounded to multiples of it; 0 for totals as they are.
     random: rounding goes to one of the two multiples nearest, by chance, not to the nearest.
     key: the table of the cell-key method.
     totals: further words for a margin.
     decimals: of means, medians and totals; None: the most that a file prints.
+    unit: cells are totals of contributions of 0 or more, whose limits are multiples of it; None:
+        they are counts of people.
     """
 
     below: int | None = None
     no_zeros: bool = False
     marks: Mapping[str, int | None] = field(default_factory=dict[str, "int | None"])
-    base: int = 1
+    base: int | Fraction = 1
     random: bool = False
     key: CellKey | None = None
     totals: tuple[str, ...] = ()
     decimals: int | None = None
+    unit: Fraction | None = None
 
     def __post_init__(self) -> None:
+        if self.unit is not None:
+            self._require_totals(self.unit)
+            return
         for name, value, least in (("below", self.below, 1), ("base", self.base, 1)):
             if value is not None and not least <= value <= LARGEST_COUNT:
                 raise InputError(f"`{name}` must be from {least} to 1e9, got {value}")
@@ -94,6 +104,20 @@ class Rules:
             raise InputError("counts are rounded or perturbed by a cell key, not both")
         if wrong := next((m for m, most in self.marks.items() if most is not None and most < 1), 0):
             raise InputError(f"the mark `{wrong}` must be below 1 or more")
+
+    def _require_totals(self, unit: Fraction) -> None:
+        """Refuse what is said of counts where cells are totals."""
+        limits = [self.below, *self.marks.values()]
+        if self.no_zeros or self.key is not None or any(one is not None for one in limits):
+            raise InputError(
+                "`--below`, `--no-zeros`, `--cell-key` and marks below a number are about counts "
+                "of people; with `--magnitude`, a mark tells nothing of a total: leave them out"
+            )
+        if self.base < 0 or (self.base / (2 * unit)).denominator != 1:
+            raise InputError(
+                f"totals are rounded to {float(self.base):g}, which has more decimals than "
+                f"`--decimals` {self.decimals or 0}"
+            )
 
     def is_total(self, label: str) -> bool:
         """Check whether a label stands for a margin."""
@@ -114,9 +138,11 @@ class Rules:
         return Meaning(int(self.no_zeros), None if below is None else below - 1, "suppressed")
 
     def count(self, text: str, place: str) -> Meaning:
-        """Return what a printed count means; ``place`` names it in errors."""
+        """Return what a printed cell means; ``place`` names it in errors."""
         if (mark := self.suppressed(text)) is not None:
             return mark
+        if self.unit is not None:
+            return self._sum(text, place, self.unit)
         if (below := re.fullmatch(r"<\s*(\d+)", text.strip())) and int(below[1]) > 0:
             return Meaning(int(self.no_zeros), int(below[1]) - 1, "suppressed")
         if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to)\s*(\d+)", text.strip()):
@@ -126,17 +152,59 @@ class Rules:
             return Meaning(low, high, "range")
         number = read_number(text, thousands_point=True)
         if number is None:
-            hint = did_you_mean(text, SUPPRESSED - {""})
-            raise InputError(
-                f"{place}: {text!r} is no number, and no known mark of suppression{hint}; declare "
-                f"it: --mark {text.strip() or 'MARK'}=below:5 (fewer than 5), or =any"
-            )
+            raise _no_number(text, place, "below:5 (fewer than 5), or =any")
         if number < 0 or number.denominator != 1:
             what = "is negative" if number < 0 else "is no whole number"
             raise InputError(f"{place}: {text!r} {what}: counts are whole numbers from 0")
         if number > LARGEST_COUNT:
             raise InputError(f"{place}: {text!r} is too large: counts up to 1e9 are read")
         return self._behind(int(number), place)
+
+    def _sum(self, text: str, place: str, unit: Fraction) -> Meaning:
+        """Return what a printed total means, or a range of two."""
+        span = re.fullmatch(r"(?:<\s*|(.*\d)\s*(?:\u2013|-|to)\s*)(\d.*)", text.strip())
+        ends = [text] if span is None else [span[1] or "0", span[2]]
+        found = [self._units(one, place, unit) for one in ends]
+        if span is not None and found[0] <= found[1]:
+            return Meaning(found[0], found[1], "range" if span[1] else "suppressed")
+        if span is not None:
+            raise InputError(f"{place}: the range {text!r} ends below its begin")
+        if not self.base:
+            return Meaning(found[0], found[0], "exact")
+        if (found[0] * unit) % self.base:
+            raise InputError(
+                f"{place}: {text} is no multiple of {float(self.base):g}, to which totals are "
+                "rounded"
+            )
+        reach = int(self.base / unit) // (1 if self.random else 2)
+        return Meaning(max(0, found[0] - reach), found[0] + reach, "rounded")
+
+    def _units(self, text: str, place: str, unit: Fraction) -> int:
+        places, plain = self.decimals or 0, text.strip()
+        comma = re.fullmatch(r"(\d{1,3}(?:[. \u00a0\u2009\u202f]\d{3})+|\d+),(\d+)", plain)
+        if comma and places and len(comma[2]) <= places:
+            if len(comma[2]) == 3 and re.fullmatch(r"[1-9]\d{0,2}", comma[1]):
+                raise InputError(
+                    f"{place}: {text!r} is a number with thousands apart or with three decimals; "
+                    "write it with a point, or without a mark"
+                )
+            plain = re.sub(r"\D", "", comma[1]) + "." + comma[2]
+        number = read_number(plain, thousands_point=not places)
+        if number is None:
+            raise _no_number(text, place, "any")
+        if number < 0:
+            raise InputError(f"{place}: {text!r} is negative: contributions are 0 or more")
+        if (number * 10**places).denominator != 1:
+            raise InputError(
+                f"{place}: {text!r} has more than {places} decimal(s); declare how many totals "
+                "have: --decimals"
+            )
+        if number / unit > MOST_UNITS:
+            raise InputError(
+                f"{place}: {text!r} is too large: totals are read up to {MOST_UNITS // 2:.0e} "
+                "units of the last decimal; print them in thousands or millions"
+            )
+        return int(number / unit)
 
     def _behind(self, count: int, place: str) -> Meaning:
         if self.key is not None:
@@ -151,8 +219,16 @@ class Rules:
                 f"{place}: {count} is no multiple of {self.base}, to which counts are rounded"
             )
         # a half may have gone either way
-        reach = self.base - 1 if self.random else self.base // 2
+        reach = int(self.base) - 1 if self.random else int(self.base) // 2
         return Meaning(max(0, count - reach), count + reach, "rounded")
+
+
+def _no_number(text: str, place: str, meaning: str) -> InputError:
+    hint = did_you_mean(text, SUPPRESSED - {""})
+    return InputError(
+        f"{place}: {text!r} is no number, and no known mark of suppression{hint}; declare it: "
+        f"--mark {text.strip() or 'MARK'}={meaning}"
+    )
 
 
 def read_number(text: str, *, thousands_point: bool = False) -> Fraction | None:
