@@ -213,11 +213,12 @@ class System:
     ]  # of unknowns: labels of all dimensions, of the first such cell
     exact: bool  # whether limits of this system are those of all dimensions crossed
     is_whole: bool  # whether all dimensions are crossed
+    finest: Ints | None  # with an axis for each dimension: unknowns; -1: settled by a published 0
 
 
 def build(
     cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure,
-    *, keep_zeros: bool = False,
+    *, keep_zeros: bool = False, crossed_at_most: int = CROSSED,
 ) -> System:  # fmt: skip
     """Build the system of all cells; ``keep_zeros`` keeps unknowns that a published 0 settles."""
     chosen = [selection(cell, dimensions, given) for cell in cells]
@@ -227,7 +228,7 @@ def build(
     )
     zeros = np.zeros(len(cells), bool) if keep_zeros else high == 0
     used = [frozenset(one) for one in chosen]
-    blocks, exact = _blocks(used, chosen, zeros, dimensions)
+    blocks, exact = _blocks(used, chosen, zeros, dimensions, crossed_at_most)
     crossed = [_Crossed(block, dimensions, used, chosen, zeros) for block in blocks]
     rows: list[Ints] = []
     begin = np.cumsum([0, *(one.count for one in crossed)])
@@ -250,12 +251,13 @@ def build(
         shape=(len(rows), int(begin[-1])), dtype=np.int64,
     )  # fmt: skip
     linked = np.array(values, np.int64)
-    matrix, sizes, kept = _merged(matrix)
+    matrix, sizes, kept, places = _merged(matrix)
+    finest = crossed[0].finest(places) if len(blocks) == 1 else None
     block = (np.searchsorted(begin, kept, "right") - 1).tolist()
     return System(
         matrix, np.concatenate([low, linked]), np.concatenate([high, linked]), sizes,
         [crossed[at].labels(k - begin[at]) for at, k in zip(block, kept.tolist(), strict=True)],
-        exact, len(blocks) == 1,
+        exact, len(blocks) == 1, finest,
     )  # fmt: skip
 
 
@@ -284,20 +286,24 @@ class _Crossed:
         found = self._ids[self._mesh(chosen)].ravel()
         return found[found >= 0]
 
+    def finest(self, places: Ints) -> Ints:
+        """Return the unknown of each cell, where those of the block are at these places."""
+        return np.where(self._ids < 0, -1, np.append(places, -1)[self._ids])
+
     def labels(self, at: int) -> dict[str, str | int]:
         return {d.name: d.leaves[k] for d, k in zip(self._each, self._places[at], strict=True)}
 
 
 def _blocks(
     used: Sequence[frozenset[str]], chosen: Sequence[Mapping[str, Ints]], zeros: Any,
-    dimensions: Mapping[str, Dimension],
+    dimensions: Mapping[str, Dimension], crossed_at_most: int,
 ) -> tuple[list[list[str]], bool]:  # fmt: skip
     """Choose which dimensions are crossed with which, and whether that is exact."""
     joined = {frozenset(one) for one in used}
     # what is part of a larger one is in it
     joined = {one for one in joined if not any(one < other for other in joined)}
     cliques = _cliques(set(dimensions), joined)
-    ways = [([sorted(dimensions)], True, CROSSED), (cliques, True, IN_CLIQUES),
+    ways = [([sorted(dimensions)], True, crossed_at_most), (cliques, True, IN_CLIQUES),
             (sorted(map(sorted, joined)), False, MOST)]  # fmt: skip
     for blocks, exact, most in ways:
         is_small = (
@@ -351,13 +357,14 @@ def _links(
                 yield (sums[0], one, 0) if value is None else (one, none, value)
 
 
-def _merged(matrix: Any) -> tuple[Any, Ints, Ints]:
-    """Make one unknown of those in the same rows with the same signs."""
+def _merged(matrix: Any) -> tuple[Any, Ints, Ints, Ints]:
+    """Make one unknown of those in the same rows with the same signs; return where each went."""
     columns = matrix.tocsc()
     columns.sort_indices()
     first: dict[bytes, int] = {}
     kept: list[int] = []
     sizes: list[int] = []
+    places = np.zeros(matrix.shape[1], np.int64)
     for at in range(matrix.shape[1]):
         part = slice(columns.indptr[at], columns.indptr[at + 1])
         key = columns.indices[part].tobytes() + columns.data[part].tobytes()
@@ -365,5 +372,6 @@ def _merged(matrix: Any) -> tuple[Any, Ints, Ints]:
             kept.append(at)
             sizes.append(0)
         sizes[place] += 1
+        places[at] = place
     chosen = np.array(kept, dtype=np.int64)
-    return columns[:, chosen].tocsr(), np.array(sizes, dtype=np.int64), chosen
+    return columns[:, chosen].tocsr(), np.array(sizes, dtype=np.int64), chosen, places

@@ -1,0 +1,437 @@
+"""The game on published tables: whose secret does an attacker get from the tables with them in?
+
+An attacker knows some columns of a person, and the published tables. They expect so many people
+with each secret among those who have the same known columns (`narcissus.counts.posterior`), and
+name the likeliest secret. The same attacker then names the secrets of people whom the tables leave
+out: this is the baseline (Narcissus resiliency, Narcissus theory 1: an attacker held against
+themselves). What people in the tables lose beyond it is the gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from narcissus._random import RandomSource, child, generator
+from narcissus._validation import fraction, integer, one_of
+from narcissus._visible import visible
+from narcissus.counts.intervals import InfeasibleError
+from narcissus.counts.marks import Meaning, Rules
+from narcissus.counts.posterior import HOW, PRIORS, STEPS, ExpectedPeople, How, Prior, expected
+from narcissus.counts.reading import Cell
+from narcissus.counts.system import (
+    OTHER,
+    Dimension,
+    Structure,
+    build,
+    dimensions_of,
+    selection,
+)
+from narcissus.errors import InputError
+from narcissus.evidence import difference_limits, each_confidence, mean_limits
+from narcissus.observer import SILENT, Observer
+from narcissus.results import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Publish = Callable[["pd.DataFrame", np.random.Generator], Sequence[Cell]]
+"""Makes the published cells of a frame of people; what is random in it comes from the generator."""
+CROSSED = 50_000
+"""Most finest cells of all dimensions crossed, in the game."""
+_NEAR = 1e-9
+"""Chances that are this near are a tie: it is split, so no last digit decides."""
+
+
+@dataclass(frozen=True)
+class WantedSecret:
+    """What the attacker knows of a person, and what they want.
+
+    Options
+    -------
+    secret: the column whose value is named.
+    known: columns whose values are known.
+    """
+
+    secret: str
+    known: tuple[str, ...]
+
+    def require(self, columns: Sequence[str]) -> None:
+        """Refuse columns that people do not have, or that are both secret and known."""
+        for name in (self.secret, *self.known):
+            one_of("column", name, columns)
+        if self.secret in self.known:
+            raise InputError(f"`{visible(self.secret)}` is the secret, so it is not known")
+        if len(set(self.known)) < len(self.known):
+            raise InputError(f"a known column is named twice: {', '.join(self.known)}")
+
+
+class PosteriorReader:
+    """What an attacker reads from published cells: how likely each secret is for whom.
+
+    Options
+    -------
+    cells, structure: the published tables, and what they are about.
+    task: what is known and wanted.
+    size: number of people in the tables, which the attacker knows; used where no table limits it.
+    """
+
+    def __init__(
+        self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int,
+        *, steps: int = STEPS, rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        self.task = task
+        if all(cell.labels for cell in cells):
+            everybody = Cell("(all people)", 0, "", "", {}, Meaning(size, size, "exact"))
+            cells = [*cells, everybody]
+        self._dimensions = dimensions_of(cells, structure)
+        system = build(cells, self._dimensions, structure, crossed_at_most=CROSSED)
+        if system.finest is None:
+            raise InputError(
+                f"the tables cross more than {CROSSED:,} cells, of which no attack of the game "
+                "keeps track: take fewer tables or dimensions together"
+            )
+        try:
+            self._found: ExpectedPeople = expected(system, steps=steps, rng=rng)
+        except InfeasibleError:
+            raise InputError("the tables of the game contradict each other") from None
+        self.how: Mapping[Prior, How] = self._found.how
+        self._known = [name for name in task.known if name in self._dimensions]
+        self._cells = system.finest
+        self._sizes = system.sizes
+        self._chances = {prior: self._table(prior) for prior in PRIORS}
+
+    def _table(self, prior: Prior) -> Any:
+        """Return expected people, an axis for each known dimension, and the secret's last."""
+        each = np.append(self._found.means[prior] / self._sizes, 0.0)
+        return self._summed(each[self._cells])
+
+    def _summed(self, finest: Any) -> Any:
+        names = list(self._dimensions)
+        kept = [name for name in [*self._known, self.task.secret] if name in names]
+        others = tuple(at for at, name in enumerate(names) if name not in kept)
+        left = [name for name in names if name in kept]
+        return finest.sum(axis=others).transpose([left.index(name) for name in kept])
+
+    def believed(self, prior: Prior) -> float:
+        """Return the chance of being right about somebody in the tables, if the prior is true.
+
+        Raises `InputError` where no table has the secret, or a known column.
+        """
+        for name in (self.task.secret, *self.task.known):
+            one_of("a dimension of the tables", name, list(self._dimensions))
+        table = self._chances[prior]
+        return float(table.max(axis=-1).sum() / max(table.sum(), _NEAR))
+
+    def right(self, people: pd.DataFrame, prior: Prior) -> NDArray[np.float64]:
+        """Return the chance that each person's secret is named, shape (people,); ties are split.
+
+        Of people whose known columns nobody in the tables has, the likeliest secret of all is
+        named; a secret that no table shows is never named. Tables without the secret tell nothing,
+        and the attacker chooses among the values that people have.
+        """
+        wanted = people[self.task.secret].to_numpy()
+        if self.task.secret not in self._dimensions:
+            return np.full(len(people), 1 / len(set(wanted)))
+        table = self._chances[prior]
+        everybody = table.reshape(-1, table.shape[-1]).sum(axis=0)
+        places = [places_of(people[name], self._dimensions[name]) for name in self._known]
+        is_shown = np.ones(len(people), bool)
+        for place in places:
+            is_shown &= place >= 0
+        chances = table[tuple(places)] if places else np.broadcast_to(
+            everybody, (len(people), len(everybody))
+        )  # fmt: skip
+        is_shown &= chances.sum(axis=-1) > _NEAR
+        chances = np.where(is_shown[:, None], chances, everybody)
+        best = chances >= chances.max(axis=-1, keepdims=True) * (1 - _NEAR)
+        own = self._own(people)
+        hit = best[np.arange(len(people)), own] & (own >= 0)
+        return hit / best.sum(axis=-1)
+
+    def _own(self, people: pd.DataFrame) -> NDArray[np.int64]:
+        name = self.task.secret
+        return places_of(people[name], self._dimensions[name], named=True)
+
+    def certain(self, people: pd.DataFrame) -> NDArray[np.bool_]:
+        """Check for each person whether no consistent data set leaves them another secret."""
+        if self.task.secret not in self._dimensions or len(self._known) < len(self.task.known):
+            return np.zeros(len(people), bool)
+        most = self._summed(np.append(self._found.most, 0)[self._cells])
+        places = [places_of(people[name], self._dimensions[name]) for name in self._known]
+        own = self._own(people)
+        is_shown = np.min([own, *places], axis=0) >= 0
+        others = most[tuple(places)] if places else np.broadcast_to(most, (len(own), len(most)))
+        left = others.sum(axis=-1) - others[np.arange(len(own)), own]
+        return is_shown & (left == 0)
+
+
+def places_of(column: Any, dimension: Dimension, *, named: bool = False) -> NDArray[np.int64]:
+    """Return the leaf of each person; -1: no table shows it, or ``named``, by its name."""
+    known = {leaf: at for at, leaf in enumerate(dimension.leaves)}
+    others = -1 if named else known.get(OTHER, -1)
+    return column.map(known).fillna(others).to_numpy(np.int64)
+
+
+@dataclass(frozen=True)
+class ReadingAttack:
+    """What one attack reaches.
+
+    Options
+    -------
+    name: the prior that the attacker holds: ``uniform`` or ``people``.
+    these: share of all people whose secret is named from the tables with all of them.
+    inside, outside: mean shares of people in the tables, and of those left out (the baseline).
+    gain: what people in the tables lose beyond the baseline.
+    how: number of tables of the game that were read so (`narcissus.counts.posterior.HOW`).
+    """
+
+    name: Prior
+    these: float
+    inside: Estimate
+    outside: Estimate
+    gain: Estimate
+    how: Mapping[How, int]
+
+
+@dataclass(frozen=True)
+class TablesPlayed:
+    """The game that was played.
+
+    Options
+    -------
+    attacks: one for each prior; all their limits hold together.
+    guess: share of the people who have the most frequent secret.
+    certain: share of all people whose secret the tables leave no doubt of; at least.
+    people, left_out, trials: numbers of people in all, of those left out of each table, of tables.
+    """
+
+    attacks: tuple[ReadingAttack, ...]
+    guess: float
+    certain: float
+    people: int
+    left_out: int
+    trials: int
+    confidence: float
+
+    @property
+    def best(self) -> ReadingAttack:
+        """The attack with the largest gain; the first of equals."""
+        return max(self.attacks, key=lambda one: one.gain.value or 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TablesGame:
+    """The game's setting: the people, how tables are made of them, what is asked.
+
+    Options
+    -------
+    people: a row for each person, labels as text.
+    publish: makes the published cells of some of them, such as `as_published`.
+    task: what is known, and what is wanted.
+    structure: what the tables are about, as of `narcissus.counts.audit_tables`.
+    left_out: share of the people who are left out of each table, one person or more.
+    steps: of the search for all consistent data sets of a table.
+    """
+
+    people: pd.DataFrame
+    publish: Publish
+    task: WantedSecret
+    structure: Structure = field(default_factory=Structure)
+    left_out: float = 0.1
+    steps: int = STEPS
+
+    def __post_init__(self) -> None:
+        self.task.require(list(self.people.columns))
+        fraction("left_out", self.left_out)
+        if len(self.people) < 2:
+            raise InputError("the game needs two people or more, to leave one out")
+
+    @property
+    def out(self) -> int:
+        """Number of people who are left out."""
+        many = len(self.people)
+        return min(many - 1, max(1, round(self.left_out * many)))
+
+    def read(self, people: pd.DataFrame, rng: np.random.Generator) -> PosteriorReader:
+        """Publish tables of some people, and read them."""
+        cells = self.publish(people, rng)
+        return PosteriorReader(
+            cells, self.structure, self.task, len(people), steps=self.steps, rng=rng
+        )
+
+    def whole(self, entropy: int) -> PosteriorReader:
+        """Publish tables of all people, and read them."""
+        return self.read(self.people, child(entropy, 0))
+
+    def trial(self, entropy: int, number: int) -> tuple[Any, Any]:
+        """Leave people out by chance; return shares and how tables were read, by attack.
+
+        The shares have shape (attacks, 2): of people in the tables, of those left out.
+        """
+        rng = child(entropy, 1, number)
+        order = rng.permutation(len(self.people))
+        out, kept = self.people.iloc[order[: self.out]], self.people.iloc[order[self.out :]]
+        reader = self.read(kept, rng)
+        shares = [[reader.right(some, prior).mean() for some in (kept, out)] for prior in PRIORS]
+        return np.array(shares), np.array([HOW.index(reader.how[prior]) for prior in PRIORS])
+
+    def guess(self) -> float:
+        """Return the share of the most frequent secret."""
+        return float(self.people[self.task.secret].value_counts(normalize=True).iloc[0])
+
+
+def concluded(
+    game: TablesGame, shares: Any, how: Any, whole: PosteriorReader, confidence: float
+) -> TablesPlayed:  # fmt: skip
+    """Limit what trials came to: ``shares`` (trials, attacks, 2), ``how`` (trials, attacks).
+
+    All limits of all attacks hold together at the confidence (Bonferroni).
+    """
+    each = each_confidence(confidence, 3 * len(PRIORS))
+    found: list[ReadingAttack] = []
+    for at, prior in enumerate(PRIORS):
+        inside, outside = shares[:, at, 0], shares[:, at, 1]
+        kept = len(game.people) - game.out
+        found.append(ReadingAttack(
+            prior, float(whole.right(game.people, prior).mean()),
+            mean_limits(inside, confidence=each, people=kept),
+            mean_limits(outside, confidence=each, people=game.out),
+            difference_limits(inside, outside, confidence=each, people=game.out),
+            {HOW[k]: int((how[:, at] == k).sum()) for k in sorted(set(how[:, at].tolist()))},
+        ))  # fmt: skip
+    certain = float(whole.certain(game.people).mean())
+    return TablesPlayed(
+        tuple(found), game.guess(), certain, len(game.people), game.out, len(shares), confidence
+    )
+
+
+def play(
+    game: TablesGame, *, trials: int = 200, confidence: float = 0.95, rng: RandomSource = None,
+    observer: Observer = SILENT,
+) -> TablesPlayed:  # fmt: skip
+    """Play the game on published tables: attack people in the tables, and people left out of them.
+
+    Each trial leaves some people out by chance, publishes tables of the others by the same rule,
+    and attacks both. Shares are means over who is left out, over the people on each side, and over
+    what is random in the rule. Limits are about these people, and other choices of who is left out;
+    they say nothing of other people.
+
+    Options
+    -------
+    game: the people, how tables are made of them, what is asked.
+    trials: number of tables, 1 to 1e6.
+    confidence: of all limits together.
+
+    Raises `InputError` for unknown columns, and tables that contradict each other.
+    """
+    many = integer("trials", trials, low=1, high=10**6)
+    level = fraction("confidence", confidence)
+    entropy = int(generator(rng).integers(2**63))
+    whole = game.whole(entropy)
+    observer.start("tables of the game", many)
+    found: list[tuple[Any, Any]] = []
+    for number in range(many):
+        found.append(game.trial(entropy, number))
+        observer.advance()
+    observer.finish()
+    shares, how = (np.array(one) for one in zip(*found, strict=True))
+    return concluded(game, shares, how, whole, level)
+
+
+def as_published(
+    cells: Sequence[Cell], structure: Structure, rules: Rules, people: pd.DataFrame
+) -> Publish:
+    """Return the rule that made these cells, after checking that they are about these people.
+
+    Cells of fewer people than `Rules.below` (or the number of their mark) are suppressed, cells
+    with a mark that says nothing stay suppressed, and counts are rounded as declared. Statistics of
+    a variable are left out.
+
+    Raises `InputError` where a cell is not about these people: its number is another one, or
+    people have a label that no table shows; and for perturbed counts and ranges, which cannot be
+    made again.
+    """
+    dimensions = dimensions_of(cells, structure)
+    chosen = [selection(cell, dimensions, structure) for cell in cells]
+    for cell in cells:
+        if cell.count.kind in ("perturbed", "range"):
+            raise InputError(
+                f"{cell.place}: {cell.printed!r} was made by chance or by hand, so it cannot be "
+                "made again of other people: leave the table out of the game"
+            )
+    for name, dimension in dimensions.items():
+        one_of("a dimension of the tables", name, list(people.columns))
+        lost = places_of(people[name], dimension) < 0
+        if lost.any():
+            row = int(np.flatnonzero(lost)[0])
+            raise InputError(
+                f"person {row + 1} has {name} = {visible(people[name].iloc[row])}, which no table "
+                f'shows; name it alike, or declare `others = ["{name}"]`'
+            )
+    counted = _counts(chosen, dimensions, people)
+    for cell, count in zip(cells, counted.tolist(), strict=True):
+        high = cell.count.high
+        if count < cell.count.low or (high is not None and count > high):
+            raise InputError(
+                f"{cell.place}: {cell.printed!r} is printed, and {count:,} of the people are "
+                "there: the tables are about other people, or were made in another way"
+            )
+    has_zeros = rules.no_zeros or any(
+        cell.count.kind == "exact" and cell.count.high == 0 for cell in cells
+    )
+    plain = [replace(cell, statistics={}) for cell in cells]
+
+    def publish(some: pd.DataFrame, rng: np.random.Generator) -> list[Cell]:
+        counts = _counts(chosen, dimensions, some).tolist()
+        return [
+            replace(cell, count=_printed(cell.count, count, rules, has_zeros, rng))
+            for cell, count in zip(plain, counts, strict=True)
+        ]
+
+    return publish
+
+
+def _counts(
+    chosen: Sequence[Mapping[str, Any]], dimensions: Mapping[str, Dimension], people: pd.DataFrame
+) -> NDArray[np.int64]:
+    """Count the people of each cell."""
+    places = [places_of(people[name], one) for name, one in dimensions.items()]
+    shape = [len(one.leaves) for one in dimensions.values()]
+    if not places:
+        return np.full(len(chosen), len(people), np.int64)
+    flat = np.ravel_multi_index(places, shape)
+    rows, many = np.unique(flat, return_counts=True)
+    codes = dict(zip(dimensions, np.unravel_index(rows, shape), strict=True))
+    found = np.zeros(len(chosen), np.int64)
+    for at, one in enumerate(chosen):
+        is_in = np.ones(len(rows), bool)
+        for name, leaves in one.items():
+            is_in &= np.isin(codes[name], leaves)
+        found[at] = many[is_in].sum()
+    return found
+
+
+def _printed(
+    before: Meaning, count: int, rules: Rules, has_zeros: bool, rng: np.random.Generator
+) -> Meaning:
+    """Say what is printed of a count, where another one was printed in its place."""
+    if before.kind == "rounded":
+        low = count - count % rules.base
+        up = rng.random() * rules.base < count % rules.base
+        if not rules.random:
+            up = 2 * (count % rules.base) >= rules.base
+        reach = rules.base - 1 if rules.random else rules.base // 2
+        near = low + rules.base * int(up)
+        return Meaning(max(0, near - reach), near + reach, "rounded")
+    least = int(rules.no_zeros)
+    if before.kind == "suppressed" and before.high is None:
+        return Meaning(min(least, count), None, "suppressed")
+    below = rules.below if before.kind == "exact" else (before.high or 0) + 1
+    if below is None or count >= below or (count == 0 and has_zeros):
+        return Meaning(count, count, "exact")
+    return Meaning(least, below - 1, "suppressed")

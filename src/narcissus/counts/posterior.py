@@ -1,0 +1,252 @@
+"""How many people each finest cell is expected to hold, given the published tables and a prior.
+
+Two priors are named. ``uniform``: each data set is as likely as any other. ``people``: each person
+is in any finest cell, independently, with equal chances, so a data set is as likely as the people
+who make it can be arranged. Parts of the tables that share no unknown are independent under both.
+
+A part is **exact** where all its data sets are enumerated. Else it is **sampled**: Markov chains
+walk along a lattice basis of what keeps every equal row, from starts that are far apart, until
+chains cut into halves agree (Gelman and Rubin 1992). Where they never do, the part is **fitted**:
+proportions are scaled to the rows in turn (Deming and Stephan 1940).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.special import gammaln
+
+from narcissus.counts.data_sets import Steps, points
+from narcissus.counts.intervals import Polytope, distinct, parts_of, restricted
+from narcissus.counts.system import BIG, Ints, System
+
+Floats = NDArray[np.float64]
+Prior = Literal["uniform", "people"]
+How = Literal["exact", "sampled", "fitted"]
+HOW: tuple[How, ...] = ("exact", "sampled", "fitted")
+"""How a number was made, the best first."""
+PRIORS: tuple[Prior, ...] = ("uniform", "people")
+STEPS = 3_000  # of the search for all data sets, together
+LARGEST_SAMPLED = 300  # unknowns of a part that is sampled
+_STARTS, _COPIES = 8, 8  # of chains
+_MOVES = 20_000  # of all chains, at most; the first third is thrown away
+_MIXED = 1.05  # largest ratio of Gelman and Rubin
+_SECONDS = 2.0  # for a start
+_LOGS = 4_000_000  # weights that are kept in a table
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedPeople:
+    """What is expected of unknowns under each prior, and how that was made."""
+
+    means: Mapping[Prior, Floats]
+    how: Mapping[Prior, How]
+    most: Ints  # people that an unknown can hold: the tightest limit that was met on the way
+
+
+def expected(
+    system: System, priors: tuple[Prior, ...] = PRIORS, *, steps: int = STEPS,
+    rng: np.random.Generator,
+) -> ExpectedPeople:  # fmt: skip
+    """Compute the expected number of people of each unknown, given that every row holds.
+
+    Raises `narcissus.counts.intervals.InfeasibleError` where rows contradict each other.
+    """
+    unknowns = len(system.sizes)
+    start = np.zeros(unknowns, np.int64)
+    whole = Polytope(system.matrix, system.low, system.high, start, start + BIG).tightened()
+    means = {prior: whole.least.astype(float) for prior in priors}
+    how: dict[Prior, How] = dict.fromkeys(priors, "exact")
+    most, left = whole.most.copy(), Steps(steps)
+    for rows, own in sorted(parts_of(whole), key=lambda one: len(one[1])):
+        part, sizes = distinct(restricted(whole, rows, own)), system.sizes[own]
+        is_limited = left.left > 0 and (part.most < BIG // 2).all()
+        found = np.array(list(points(part, left))) if is_limited else np.zeros((0, len(own)))
+        is_whole = len(found) > 0 and left.left >= 0
+        if is_whole:
+            most[own] = found.max(axis=0)
+        for prior in priors:
+            made: How = "exact"
+            if is_whole:
+                logs = log_weights(found, sizes, prior)
+                chances = np.exp(logs - logs.max())
+                values: Floats | None = chances @ found / chances.sum()
+            else:
+                values, made = sampled(part, sizes, prior, rng), "sampled"
+            if values is None:
+                values, made = fitted(part, sizes), "fitted"
+            means[prior][own] = values
+            how[prior] = max(how[prior], made, key=HOW.index)
+    return ExpectedPeople(means, how, most)
+
+
+def log_weights(found: Any, sizes: Ints, prior: Prior) -> Floats:
+    """Return the logarithm of each data set's chance, but for a constant; the last axis is summed.
+
+    An unknown of n people stands for as many data sets as n can be put into its m finest cells.
+    """
+    many, cells = np.asarray(found, float), sizes.astype(float)
+    if prior == "people":
+        return (many * np.log(cells) - gammaln(many + 1)).sum(axis=-1)
+    return (gammaln(many + cells) - gammaln(many + 1) - gammaln(cells)).sum(axis=-1)
+
+
+def lattice(matrix: Any) -> Ints:
+    """Return a basis of all whole numbers that the rows send to zero, a vector a line.
+
+    The rows are brought to echelon form by steps that have a whole inverse, so nothing is missed;
+    vectors are then shortened by each other. Raises `OverflowError` for entries of more than 2^31.
+    """
+    rows, unknowns = matrix.shape
+    work = np.concatenate([matrix.T, np.eye(unknowns, dtype=np.int64)], axis=1)
+    for column in range(rows):
+        while len(at := np.flatnonzero(work[:, column])) > 1:
+            size = np.abs(work[at, column]) * 4 * work.shape[1] + np.count_nonzero(work[at], axis=1)
+            pivot = at[size.argmin()]
+            others = at[at != pivot]
+            times = work[others, column] // work[pivot, column]
+            work[others] -= times[:, None] * work[pivot]
+            if np.abs(work).max() > 2**31:
+                raise OverflowError
+        work = np.delete(work, at, axis=0)
+    basis = work[:, rows:]
+    for _ in range(10):
+        before = basis.copy()
+        for at, one in enumerate(basis):
+            times = np.rint(basis @ one / (one @ one)).astype(np.int64)
+            times[at] = 0
+            basis -= times[:, None] * one
+        if (before == basis).all():
+            break
+    return basis
+
+
+def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator) -> Floats | None:
+    """Return the means of unknowns over Markov chains; None where these are not shown to mix."""
+    if len(sizes) > LARGEST_SAMPLED or len(sizes) * int(part.most.max()) > _LOGS:
+        return None
+    dense = part.matrix.toarray()
+    try:
+        basis = lattice(dense[part.low == part.high])
+    except OverflowError:
+        return None
+    begin = _starts(part, rng)
+    if begin is None or not len(basis):
+        return None
+    sums = part.low == part.high
+    chains = _Chains(
+        np.repeat(begin, _COPIES, axis=0), part, dense[~sums], (part.low[~sums], part.high[~sums]),
+        sizes, prior,
+    )  # fmt: skip
+    seen: list[Ints] = []
+    sweeps, until = max(50, _MOVES // len(basis)), 50
+    while len(seen) < sweeps:
+        for one in range(len(basis)):
+            way = basis[one].copy()
+            for other in rng.integers(len(basis), size=int(rng.integers(3))).tolist():
+                way += int(rng.choice([-1, 1])) * basis[other]
+            chains.step(way, rng)
+        seen.append(chains.at.copy())
+        if len(seen) in (until, sweeps):
+            until *= 2
+            kept = np.array(seen[len(seen) // 3 :])
+            if mixing(kept).max() <= _MIXED:
+                return kept.mean(axis=(0, 1))
+    return None
+
+
+def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
+    """Return points of whole numbers far apart, shape (starts, unknowns); None: none was found."""
+    holds = LinearConstraint(
+        part.matrix.astype(float), np.where(part.low <= -BIG // 2, -np.inf, part.low),
+        np.where(part.high >= BIG // 2, np.inf, part.high),
+    )  # fmt: skip
+    found: list[Ints] = []
+    solve: Any = milp
+    for _ in range(_STARTS):
+        made = solve(
+            rng.standard_normal(len(part.least)), integrality=1, constraints=holds,
+            bounds=Bounds(part.least, part.most), options={"time_limit": _SECONDS},
+        )  # fmt: skip
+        point = None if made.x is None else np.rint(made.x).astype(np.int64)
+        if point is None or not part.holds(point):
+            return None
+        found.append(point)
+    return np.array(found)
+
+
+class _Chains:
+    """Chains side by side, each at a point that keeps every row."""
+
+    def __init__(
+        self, at: Ints, part: Polytope, rows: Ints, limits: tuple[Ints, Ints], sizes: Ints,
+        prior: Prior,
+    ) -> None:  # fmt: skip
+        self.at, self._part, self._rows, self._limits = at, part, rows, limits
+        self._sums = at @ rows.T
+        most = int(part.most.max()) + 1
+        each = np.arange(most, dtype=float)[:, None, None]
+        self._logs = log_weights(each, sizes[:, None], prior)
+
+    def step(self, way: Ints, rng: np.random.Generator) -> None:
+        """Propose a step along a way, forth or back alike; keep it by the ratio of weights."""
+        on = np.flatnonzero(way)
+        if not len(on):
+            return
+        here = self.at[:, on]
+        least, most = self._part.least[on], self._part.most[on]
+        room = max(1, int(((most - least) // np.abs(way[on])).min()))
+        longest = 1 << int(rng.integers(room.bit_length()))
+        times = rng.integers(1, longest + 1, len(here)) * rng.choice([-1, 1], len(here))
+        there = here + times[:, None] * way[on]
+        moved = self._rows @ way
+        sums = self._sums + times[:, None] * moved
+        low, high = self._limits
+        is_inside = ((there >= least) & (there <= most)).all(axis=1)
+        is_inside &= ((sums >= low) & (sums <= high)).all(axis=1)
+        new = np.clip(there, 0, len(self._logs) - 1)
+        gain = (self._logs[new, on] - self._logs[here, on]).sum(axis=1)
+        kept = is_inside & (np.log(rng.random(len(here))) < gain)
+        self.at[np.ix_(kept, on)] = there[kept]
+        self._sums[kept] = sums[kept]
+
+
+def mixing(kept: Any) -> Floats:
+    """Return the ratio of Gelman and Rubin for each unknown, of chains cut into halves; 1: mixed.
+
+    kept: Shape (draws, chains, unknowns).
+    """
+    half = len(kept) // 2
+    parts = np.concatenate([kept[:half], kept[half : 2 * half]], axis=1)
+    within = parts.var(axis=0, ddof=1).mean(axis=0)
+    between = parts.mean(axis=0).var(axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.sqrt((half - 1) / half + between / within)
+    return np.where(between == 0, 1.0, ratio)
+
+
+def fitted(part: Polytope, sizes: Ints, sweeps: int = 200) -> Floats:
+    """Return proportions scaled to each row in turn, between the limits of unknowns.
+
+    From proportions that are even over finest cells: near the mean under the prior ``people``, and
+    no mean of any prior where rows limit from one side only.
+    """
+    values = np.clip(sizes.astype(float), part.least, part.most)
+    matrix = part.matrix.astype(float)
+    for _ in range(sweeps):
+        before = values.copy()
+        for row in range(matrix.shape[0]):
+            some = slice(matrix.indptr[row], matrix.indptr[row + 1])
+            on, signs = matrix.indices[some], matrix.data[some]
+            total = float(signs @ values[on])
+            aim = min(max(total, float(part.low[row])), float(part.high[row]))
+            if aim != total and total > 0:
+                values[on] = np.clip(values[on] * aim / total, part.least[on], part.most[on])
+        if np.abs(values - before).max() < 1e-9:
+            break
+    return values
