@@ -45,13 +45,19 @@ class Publication:
         unit = None
         if self.magnitude is not None:
             unit = Fraction(1, 2 * 10 ** (self.decimals or 0))
+            if (base / (2 * unit)).denominator != 1:
+                raise InputError(
+                    f"totals are rounded to {self.rounded}, which has more decimals than "
+                    f"`--decimals` {self.decimals or 0}"
+                )
             if self.variable is not None:
                 raise InputError("`--magnitude` and `--variable` are of different tables")
-        elif base and base.denominator != 1:
+        elif base.denominator != 1:
             raise InputError(f"counts are rounded to whole numbers, got {self.rounded!r}")
         return Rules(
             below=self.below, no_zeros=self.no_zeros, marks=dict(map(_mark, self.mark)),
-            base=base or int(unit is None), random=is_random, totals=tuple(self.total),
+            base=int(base or 1) if unit is None else int(base / unit), random=is_random,
+            totals=tuple(self.total),
             decimals=self.decimals,
             key=None if self.cell_key is None else read_cell_key(self.cell_key), unit=unit,
         )  # fmt: skip
@@ -102,9 +108,9 @@ def _mark(text: str) -> tuple[str, int | None]:
     return found[1].strip(), None if found[2] is None else int(found[2])
 
 
-def _rounding(text: str | None) -> tuple[Fraction | int, bool]:
+def _rounding(text: str | None) -> tuple[Fraction, bool]:
     if text is None:
-        return 0, False
+        return Fraction(0), False
     found = re.fullmatch(r"(random:)?(\d{1,9}(?:\.\d{1,6})?)", text.strip())
     if found is None or not Fraction(found[2]):
         raise InputError(f"`--round` is BASE or random:BASE, such as 5 or random:3; got {text!r}")

@@ -74,7 +74,7 @@ class Rules:
     below: a cell with a mark of suppression holds fewer than so many people; None says nothing.
     no_zeros: zeros are printed, so a suppressed cell is not empty.
     marks: further marks, each with the number that its cells are below, or None.
-    base: published counts are rounded to multiples of it; 0 for totals as they are.
+    base: published counts are rounded to multiples of it; of totals in units, 0 for none.
     random: rounding goes to one of the two multiples nearest, by chance, not to the nearest.
     key: the table of the cell-key method.
     totals: further words for a margin.
@@ -86,7 +86,7 @@ class Rules:
     below: int | None = None
     no_zeros: bool = False
     marks: Mapping[str, int | None] = field(default_factory=dict[str, "int | None"])
-    base: int | Fraction = 1
+    base: int = 1
     random: bool = False
     key: CellKey | None = None
     totals: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.unit is not None:
-            self._require_totals(self.unit)
+            self._require_totals()
             return
         for name, value, least in (("below", self.below, 1), ("base", self.base, 1)):
             if value is not None and not least <= value <= LARGEST_COUNT:
@@ -105,18 +105,13 @@ class Rules:
         if wrong := next((m for m, most in self.marks.items() if most is not None and most < 1), 0):
             raise InputError(f"the mark `{wrong}` must be below 1 or more")
 
-    def _require_totals(self, unit: Fraction) -> None:
+    def _require_totals(self) -> None:
         """Refuse what is said of counts where cells are totals."""
         limits = [self.below, *self.marks.values()]
         if self.no_zeros or self.key is not None or any(one is not None for one in limits):
             raise InputError(
                 "`--below`, `--no-zeros`, `--cell-key` and marks below a number are about counts "
                 "of people; with `--magnitude`, a mark tells nothing of a total: leave them out"
-            )
-        if self.base < 0 or (self.base / (2 * unit)).denominator != 1:
-            raise InputError(
-                f"totals are rounded to {float(self.base):g}, which has more decimals than "
-                f"`--decimals` {self.decimals or 0}"
             )
 
     def is_total(self, label: str) -> bool:
@@ -171,12 +166,12 @@ class Rules:
             raise InputError(f"{place}: the range {text!r} ends below its begin")
         if not self.base:
             return Meaning(found[0], found[0], "exact")
-        if (found[0] * unit) % self.base:
+        if found[0] % self.base:
             raise InputError(
-                f"{place}: {text} is no multiple of {float(self.base):g}, to which totals are "
-                "rounded"
+                f"{place}: {text} is no multiple of {float(self.base * unit):g}, to which totals "
+                "are rounded"
             )
-        reach = int(self.base / unit) // (1 if self.random else 2)
+        reach = self.base // (1 if self.random else 2)
         return Meaning(max(0, found[0] - reach), found[0] + reach, "rounded")
 
     def _units(self, text: str, place: str, unit: Fraction) -> int:
@@ -219,7 +214,7 @@ class Rules:
                 f"{place}: {count} is no multiple of {self.base}, to which counts are rounded"
             )
         # a half may have gone either way
-        reach = int(self.base) - 1 if self.random else int(self.base) // 2
+        reach = self.base - 1 if self.random else self.base // 2
         return Meaning(max(0, count - reach), count + reach, "rounded")
 
 
