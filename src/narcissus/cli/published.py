@@ -14,7 +14,16 @@ import click
 
 from narcissus._visible import visible
 from narcissus.cli.main import EXCEEDED, OK
-from narcissus.cli.options import COUNT, EXISTING, AsJson, Existing, Opt, command, print_json
+from narcissus.cli.options import (
+    COUNT,
+    EXISTING,
+    AsJson,
+    Existing,
+    Opt,
+    SeedGiven,
+    command,
+    print_json,
+)
 from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts
 from narcissus.errors import InputError
@@ -152,6 +161,58 @@ def _sensitive(
         yield f"Threshold exceeded: {many} exposed."
     else:
         yield "Threshold met: no sensitive cell is exposed."
+
+
+@dataclass(frozen=True, kw_only=True)
+class RulesOptions:
+    by: tuple[str, ...] = ()
+    secret: str = ""
+    small: Annotated[int, Opt(click.IntRange(min=2))] = 3
+    cell_key: Existing = None
+    epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
+    trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5
+    seconds: Annotated[float, Opt(PERCENT)] = 30.0
+    seed: SeedGiven = None
+    out: Path | None = None
+    as_json: AsJson = False
+
+
+@command
+def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
+    from narcissus._files import put
+    from narcissus._pandas import pd
+    from narcissus.counts.compare import EPSILONS
+    from narcissus.report.html import page_html
+    from narcissus.report.publishing import compared_rules
+    from narcissus.report.text import page_text
+    from narcissus.tables import read_table
+
+    if not of.by or not of.secret:
+        raise InputError(
+            "name the columns of a table and the secret: narcissus rules people.csv --by sex,age "
+            "--secret income"
+        )
+    tables = [[name.strip() for name in one.split(",")] for one in of.by]
+    names = list(dict.fromkeys([*(name for table in tables for name in table), of.secret]))
+    table = read_table(people, columns=names, missing="category")
+    labels = {
+        name: [table.labels[at][k] for k in table.in_order[:, at].tolist()]
+        for at, name in enumerate(table.names)
+    }
+    key = None if of.cell_key is None else counts.read_cell_key(of.cell_key)
+    with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
+        found = counts.compare_rules(
+            pd.DataFrame(labels).astype(str), of.secret, tables, small=of.small, key=key,
+            epsilons=of.epsilon or EPSILONS, trials=of.trials, seconds=of.seconds, rng=of.seed,
+            observer=observer,
+        )  # fmt: skip
+    page = compared_rules(found)
+    if of.out is not None:
+        put(of.out, page_html(page))
+    if of.as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(page_text(page), nl=False)
 
 
 def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:

@@ -5,6 +5,7 @@ sets and people.
 """
 
 from narcissus.counts.audit import CellLimits, Disclosed, TablesAudit, audit_tables
+from narcissus.counts.compare import RulesCompared, compare_rules
 from narcissus.counts.contributions import (
     Contribution,
     SensitiveCell,
@@ -20,7 +21,7 @@ from narcissus.counts.system import Structure, Within
 
 __all__ = [
     "Cell", "CellKey", "CellLimits", "Contribution", "Disclosed", "Publication", "Rules",
-    "SensitiveCell", "SensitivityRules", "Structure", "TablesAudit", "Variable", "Within",
-    "audit_contributions", "audit_next", "audit_tables", "differences", "read_cell_key",
-    "read_contributions", "read_published",
+    "RulesCompared", "SensitiveCell", "SensitivityRules", "Structure", "TablesAudit",
+    "Variable", "Within", "audit_contributions", "audit_next", "audit_tables", "compare_rules",
+    "differences", "read_cell_key", "read_contributions", "read_published",
 ]  # fmt: skip

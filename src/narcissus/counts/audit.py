@@ -189,6 +189,45 @@ def audit_tables(
     )  # fmt: skip
 
 
+def limits_of(
+    cells: Sequence[Cell], *, seconds: float = np.inf, observer: Observer = SILENT
+) -> list[CellLimits]:
+    """Derive the limits of published cells alone, without people and data sets.
+
+    Raises `narcissus.counts.intervals.InfeasibleError` for cells that contradict each other.
+    """
+    system = build(cells, dimensions_of(cells, Structure()), Structure())
+    return _Solved(system, cells, monotonic() + seconds, observer, people=False).limits(False)
+
+
+def protected(cells: Sequence[Cell], chosen: Sequence[int], width: int) -> set[int]:
+    """Return the chosen cells of which two consistent data sets were found to differ by ``width``.
+
+    Of a cell that is left out, there may be such data sets, too.
+    """
+    dimensions = dimensions_of(cells, Structure())
+    system = build(cells, dimensions, Structure())
+    part = _whole(system).tightened()
+    columns, kept = system.matrix.tocsc(), set[int]()
+    for rows, unknowns in parts_of(part):
+        sums = columns[:, unknowns].tocsr()[chosen]
+        mine = np.flatnonzero(np.diff(sums.indptr))
+        if len(rows) and len(mine):
+            local = distinct(restricted(part, rows, unknowns))
+            no_end = np.full(len(mine), BIG)
+            is_spread = Solver(local, sums[mine], -no_end, no_end).spread(width)
+            kept |= {int(chosen[at]) for at in mine[is_spread]}
+    return kept
+
+
+def _whole(system: System) -> Polytope:
+    unknowns = len(system.sizes)
+    return Polytope(
+        system.matrix, system.low, system.high,
+        np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
+    )  # fmt: skip
+
+
 def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> list[str]:
     some = "people are" if cells[0].unit is None else "contributions are 0 or more, and are"
     notes = [
@@ -219,18 +258,15 @@ class _Solved:
     """A system whose parts are solved."""
 
     def __init__(
-        self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer
-    ) -> None:
+        self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer,
+        *, people: bool = True,
+    ) -> None:  # fmt: skip
         self.system, self.cells = system, cells
         unknowns = len(system.sizes)
-        whole = Polytope(
-            system.matrix, system.low, system.high,
-            np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
-        )  # fmt: skip
-        self.part = whole.tightened()
+        self.part = _whole(system).tightened()
         self._parts = parts_of(self.part)
         self._is_count = cells[0].unit is None
-        self.finest = self._is_count and system.is_whole and unknowns <= FINEST
+        self.finest = people and self._is_count and system.is_whole and unknowns <= FINEST
         singles = np.flatnonzero(system.sizes == 1) if self.finest else np.array([], np.int64)
         self._singles = singles
         targets: Any = system.matrix[: len(cells)]

@@ -272,6 +272,25 @@ class Solver:
                     found.low[at] = max(found.low[at], -limit)
         return found
 
+    def spread(self, width: int, nodes: int = 12) -> Any:
+        """Return for each sum whether two points were found whose sums differ by ``width``."""
+        found = self.found
+
+        def is_open() -> Any:
+            return found.reached_high - found.reached_low < width
+
+        while (before := is_open()).any():
+            for sign in (1, -1):
+                sums = self.sums[np.flatnonzero(before)].sum(axis=0)
+                self.best(sign * np.asarray(sums).ravel(), nodes=nodes)
+            if is_open().sum() > 0.9 * before.sum():
+                break
+        for at in np.flatnonzero(is_open()):
+            for sign in (1, -1):
+                if is_open()[at]:
+                    self.best(sign * self.sums[[at]].toarray().ravel(), nodes=nodes)
+        return ~is_open()
+
     def _is_open(self, sign: int, wanted_high: Any) -> Any:
         found = self.found
         if sign > 0:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
+from typing import Any
 
 from narcissus._files import open_text, parsing
 from narcissus._validation import did_you_mean
@@ -55,6 +56,7 @@ class CellKey:
     printed: Mapping[int, tuple[int, int]]  # of small printed counts: least and most true one
     shifts: tuple[int, int]  # least and most that is added to a large count
     last: int  # true counts from here on are large
+    chances: Mapping[int, Mapping[int, float]] = field(default_factory=dict[int, Any])
 
     def meaning(self, count: int) -> tuple[int, int] | None:
         """Return the least and the most true count behind a printed one; None: it is never so."""
@@ -285,11 +287,16 @@ def read_cell_key(path: Path | str) -> CellKey:
                 f"{path}: line {number} must hold counts i and j, up to 10,000, and p from 0 to 1"
             )
         moves.setdefault(int(i), {})[int(j)] = p
+    return cell_key(moves, str(path))
+
+
+def cell_key(moves: Mapping[int, Mapping[int, float]], name: str = "`moves`") -> CellKey:
+    """Return a table of the cell-key method: for each true count, chances of what is printed."""
     if not moves or set(moves) != set(range(max(moves) + 1)):
-        raise InputError(f"{path} must have rows for every true count i from 0 on")
+        raise InputError(f"{name} must have rows for every true count i from 0 on")
     wrong = [i for i, row in moves.items() if abs(sum(row.values()) - 1) > 1e-3]
     if wrong:
-        raise InputError(f"{path}: the probabilities of i = {wrong[0]} do not sum to 1")
+        raise InputError(f"{name}: the probabilities of i = {wrong[0]} do not sum to 1")
     last = max(moves)
     shifts = [j - last for j, p in moves[last].items() if p > 0]
     printed: dict[int, tuple[int, int]] = {}
@@ -297,7 +304,7 @@ def read_cell_key(path: Path | str) -> CellKey:
         for j in (j for j, p in moves[i].items() if p > 0):
             low, high = printed.get(j, (i, i))
             printed[j] = min(low, i), max(high, i)
-    return CellKey(printed, (min(shifts), max(shifts)), last)
+    return CellKey(printed, (min(shifts), max(shifts)), last, moves)
 
 
 def around(value: Fraction, places: int, times: int) -> tuple[int, int]:
