@@ -77,7 +77,8 @@ def test_rounding_by_chance_has_no_bias_and_the_key_is_the_same_for_the_same_peo
     rng = np.random.default_rng(2)
     rules = [round_to(layout, base, by_chance=True), perturb(layout, PLUS_MINUS_ONE)]
     for rule, spread in zip(rules, (base / 2, 0.75), strict=True):
-        told = [[int(cell.printed) for cell in rule(frame, rng)] for _ in range(1500)]
+        places = layout.places(frame)
+        told = [list(map(int, rule.tell(counts, places, rng)[0])) for _ in range(1500)]
         # five standard errors of each of some 36 cells: a false alarm in 50,000
         assert (abs(np.mean(told, axis=0) - counts) < 5 * spread / np.sqrt(1500)).all()
         assert np.std(told, axis=0).max() > 0.3
@@ -95,8 +96,9 @@ def test_noise_has_its_distribution():
     frame = pd.DataFrame({"ill": ["no"] * 3000 + ["yes"] * 3000})
     rule = add_noise(Layout.of(frame, [["ill"]]), 2.0)
     rng = np.random.default_rng(3)
-    noise = np.array([[int(c.printed) for c in rule(frame, rng)] for _ in range(4000)])
-    noise = noise - rule.layout.count(frame)
+    places, counts = rule.layout.places(frame), rule.layout.count(frame)
+    noise = np.array([list(map(int, rule.tell(counts, places, rng)[0])) for _ in range(4000)])
+    noise = noise - counts
     expected = np.tanh(2.0 / 4)  # (1 - a) / (1 + a) with a = exp(-epsilon / 2)
     assert abs((noise == 0).mean() - expected) < 5 * np.sqrt(expected * (1 - expected) / 12000)
     assert abs(noise.mean()) < 0.1
@@ -125,9 +127,9 @@ def all_sets(frame, cells):
 @pytest.mark.repeats(6, 60, "worlds")
 def test_protected_cells_differ_among_all_data_sets(worlds):
     """By enumeration: small cells differ by the width that was promised, and alone they do not."""
-    undone = hidden = 0
+    undone = hidden = seen = 0
     for seed in range(worlds):
-        frame = people([7, seed], 6)
+        frame = people([7, seed], 12)
         frame["area"] = np.where(frame["area"] == "W", "S", frame["area"])
         if min(frame.nunique()) < 2:
             continue
@@ -148,8 +150,8 @@ def test_protected_cells_differ_among_all_data_sets(worlds):
         alone = suppress(layout, below)(frame, np.random.default_rng(0))
         undone += sum(one.determined for one in limits_of(alone) if one.is_hidden)
         hidden += sum(limits[at].determined for at in chosen)
-    assert undone > worlds
-    assert hidden == 0
+    assert undone > 0
+    assert hidden == 0 < seen
 
 
 def test_only_cells_of_which_data_sets_differ_are_called_protected():

@@ -1,7 +1,7 @@
 """Published tables of counts: what follows from them with certainty.
 
 `read_published` reads files as they were published, `audit_tables` derives limits of cells, data
-sets and people.
+sets and people; `play` plays the game on tables and the people that they are about.
 """
 
 from narcissus.counts.audit import CellLimits, Disclosed, TablesAudit, audit_tables
@@ -15,13 +15,21 @@ from narcissus.counts.contributions import (
 )
 from narcissus.counts.declared import Publication
 from narcissus.counts.difference import audit_next, differences
+from narcissus.counts.game import AsPublished, TablesGame, TablesPlayed, WantedSecret, play
 from narcissus.counts.marks import CellKey, Rules, read_cell_key
 from narcissus.counts.reading import Cell, Variable, read_published
 from narcissus.counts.system import Structure, Within
 
 __all__ = [
+<<<<<<< HEAD
     "Cell", "CellKey", "CellLimits", "Contribution", "Disclosed", "Publication", "Rules",
     "RulesCompared", "SensitiveCell", "SensitivityRules", "Structure", "TablesAudit",
     "Variable", "Within", "audit_contributions", "audit_next", "audit_tables", "compare_rules",
     "differences", "read_cell_key", "read_contributions", "read_published",
+=======
+    "AsPublished", "Cell", "CellKey", "CellLimits", "Disclosed", "Publication", "Rules",
+    "Structure", "TablesAudit", "TablesGame", "TablesPlayed", "Variable", "WantedSecret",
+    "Within", "audit_next", "audit_tables", "differences", "play", "read_cell_key",
+    "read_published",
+>>>>>>> t34a
 ]  # fmt: skip

@@ -99,6 +99,7 @@ class TablesAudit:
     all_counted: whether there are no others.
     people: those who are determined with all their values, up to `MOST_PEOPLE`.
     determined_people: how many these are; None where that was not assessed.
+    is_all_determined: whether there are no others.
     disclosed: rows whose people are all in one category.
     notes: what the numbers take as given, and what was not used.
     """
@@ -108,6 +109,7 @@ class TablesAudit:
     all_counted: bool
     people: tuple[Mapping[str, str | int], ...]
     determined_people: int | None
+    is_all_determined: bool
     disclosed: tuple[Disclosed, ...]
     notes: tuple[str, ...]
 
@@ -174,17 +176,18 @@ def audit_tables(
     limits = solved.limits(bool(found and not found.all_found))
     if cells[0].unit is not None:  # the search for people needs a variable
         count, is_all, people, many = None, False, list[dict[str, str | int]](), None
+        is_all_people = False
     elif found is None:
         count, is_all = solved.count(limit)
-        people, many = solved.determined()
+        people, many, is_all_people = solved.determined()
     else:
         count, is_all = len(found.data_sets), found.all_found
-        people, many = found.determined(), None
+        people, many, is_all_people = found.determined(), None, is_all
         if is_all:
             limits = _by_search(limits, found)
             many = len(people)
     return TablesAudit(
-        tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many,
+        tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many, is_all_people,
         tuple(_disclosed(limits, dimensions)) if cells[0].unit is None else (), tuple(notes),
     )  # fmt: skip
 
@@ -343,16 +346,16 @@ class _Solved:
         is_all = is_all and total <= limit
         return (total, True) if is_all else (max(1, min(total, limit)), False)
 
-    def determined(self) -> tuple[list[dict[str, str | int]], int | None]:
-        """List people who are determined with all their labels, and count them."""
+    def determined(self) -> tuple[list[dict[str, str | int]], int | None, bool]:
+        """List people who are determined with all their labels, count them: whether all of them."""
         if not self.finest:
-            return [], None
+            return [], None, False
         lows = self.low[len(self.cells) :]
         people: list[dict[str, str | int]] = []
         for at, low in zip(self._singles, lows, strict=True):
             many = min(int(low), MOST_PEOPLE - len(people))
             people += [{**self.system.names[at]} for _ in range(many)]
-        return people, int(lows.sum())
+        return people, int(lows.sum()), bool((self.reached_low[len(self.cells) :] == lows).all())
 
 
 def _by_search(limits: Sequence[CellLimits], found: FoundPeople) -> list[CellLimits]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,18 +78,19 @@ class PosteriorReader:
     -------
     cells, structure: the published tables, and what they are about.
     task: what is known and wanted.
-    size: number of people in the tables, which the attacker knows; used where no table limits it.
+    size: number of people in the tables, used where no table tells it; None: it is not known.
     """
 
     def __init__(
-        self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int,
+        self, cells: Sequence[Cell], structure: Structure, task: WantedSecret, size: int | None,
         *, steps: int = STEPS, rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self.task = task
-        if all(cell.labels for cell in cells):
+        if size is not None and all(cell.labels for cell in cells):
             everybody = Cell("(all people)", 0, "", "", {}, Meaning(size, size, "exact"))
             cells = [*cells, everybody]
         self._dimensions = dimensions_of(cells, structure)
+        one_of("dimension of the tables", task.secret, self._dimensions)
         system = build(cells, self._dimensions, structure, crossed_at_most=CROSSED)
         if system.finest is None:
             raise InputError(
@@ -120,10 +122,10 @@ class PosteriorReader:
     def believed(self, prior: Prior) -> float:
         """Return the chance of being right about somebody in the tables, if the prior is true.
 
-        Raises `InputError` where no table has the secret, or a known column.
+        Raises `InputError` where no table has a known column.
         """
-        for name in (self.task.secret, *self.task.known):
-            one_of("a dimension of the tables", name, list(self._dimensions))
+        for name in self.task.known:
+            one_of("dimension of the tables", name, self._dimensions)
         table = self._chances[prior]
         return float(table.max(axis=-1).sum() / max(table.sum(), _NEAR))
 
@@ -131,12 +133,8 @@ class PosteriorReader:
         """Return the chance that each person's secret is named, shape (people,); ties are split.
 
         Of people whose known columns nobody in the tables has, the likeliest secret of all is
-        named; a secret that no table shows is never named. Tables without the secret tell nothing,
-        and the attacker chooses among the values that people have.
+        named; a secret that no table shows is never named.
         """
-        wanted = people[self.task.secret].to_numpy()
-        if self.task.secret not in self._dimensions:
-            return np.full(len(people), 1 / len(set(wanted)))
         table = self._chances[prior]
         everybody = table.reshape(-1, table.shape[-1]).sum(axis=0)
         places = [places_of(people[name], self._dimensions[name]) for name in self._known]
@@ -159,8 +157,6 @@ class PosteriorReader:
 
     def certain(self, people: pd.DataFrame) -> NDArray[np.bool_]:
         """Check for each person whether no consistent data set leaves them another secret."""
-        if self.task.secret not in self._dimensions or len(self._known) < len(self.task.known):
-            return np.zeros(len(people), bool)
         most = self._summed(np.append(self._found.most, 0)[self._cells])
         places = [places_of(people[name], self._dimensions[name]) for name in self._known]
         own = self._own(people)
@@ -206,12 +202,14 @@ class TablesPlayed:
     -------
     attacks: one for each prior; all their limits hold together.
     guess: share of the people who have the most frequent secret.
+    ceiling: share of all people that no attacker with the same known columns exceeds.
     certain: share of all people whose secret the tables leave no doubt of; at least.
     people, left_out, trials: numbers of people in all, of those left out of each table, of tables.
     """
 
     attacks: tuple[ReadingAttack, ...]
     guess: float
+    ceiling: float
     certain: float
     people: int
     left_out: int
@@ -231,7 +229,7 @@ class TablesGame:
     Options
     -------
     people: a row for each person, labels as text.
-    publish: makes the published cells of some of them, such as `as_published`.
+    publish: makes the published cells of some of them, such as `AsPublished`.
     task: what is known, and what is wanted.
     structure: what the tables are about, as of `narcissus.counts.audit_tables`.
     left_out: share of the people who are left out of each table, one person or more.
@@ -284,6 +282,18 @@ class TablesGame:
         """Return the share of the most frequent secret."""
         return float(self.people[self.task.secret].value_counts(normalize=True).iloc[0])
 
+    def ceiling(self) -> float:
+        """Return the share that no attacker exceeds who tells people apart by known columns only.
+
+        People with the same known columns get the same guess, or the same chances of guesses; the
+        best one is right about their most frequent secret.
+        """
+        each = self.people.groupby([*self.task.known, self.task.secret], observed=True).size()
+        if not self.task.known:
+            return self.guess()
+        best = each.groupby(level=list(range(len(self.task.known)))).max()
+        return int(best.sum()) / len(self.people)
+
 
 def concluded(
     game: TablesGame, shares: Any, how: Any, whole: PosteriorReader, confidence: float
@@ -306,7 +316,14 @@ def concluded(
         ))  # fmt: skip
     certain = float(whole.certain(game.people).mean())
     return TablesPlayed(
-        tuple(found), game.guess(), certain, len(game.people), game.out, len(shares), confidence
+        tuple(found),
+        game.guess(),
+        game.ceiling(),
+        certain,
+        len(game.people),
+        game.out,
+        len(shares),
+        confidence,
     )
 
 
@@ -343,95 +360,100 @@ def play(
     return concluded(game, shares, how, whole, level)
 
 
-def as_published(
-    cells: Sequence[Cell], structure: Structure, rules: Rules, people: pd.DataFrame
-) -> Publish:
-    """Return the rule that made these cells, after checking that they are about these people.
+@dataclass(frozen=True, eq=False)
+class AsPublished:
+    """The rule that made published cells: makes them again of other people.
 
     Cells of fewer people than `Rules.below` (or the number of their mark) are suppressed, cells
     with a mark that says nothing stay suppressed, and counts are rounded as declared. Statistics of
     a variable are left out.
-
-    Raises `InputError` where a cell is not about these people: its number is another one, or
-    people have a label that no table shows; and for perturbed counts and ranges, which cannot be
-    made again.
     """
-    dimensions = dimensions_of(cells, structure)
-    chosen = [selection(cell, dimensions, structure) for cell in cells]
-    for cell in cells:
-        if cell.count.kind in ("perturbed", "range"):
-            raise InputError(
-                f"{cell.place}: {cell.printed!r} was made by chance or by hand, so it cannot be "
-                "made again of other people: leave the table out of the game"
-            )
-    for name, dimension in dimensions.items():
-        one_of("a dimension of the tables", name, list(people.columns))
-        lost = places_of(people[name], dimension) < 0
-        if lost.any():
-            row = int(np.flatnonzero(lost)[0])
-            raise InputError(
-                f"person {row + 1} has {name} = {visible(people[name].iloc[row])}, which no table "
-                f'shows; name it alike, or declare `others = ["{name}"]`'
-            )
-    counted = _counts(chosen, dimensions, people)
-    for cell, count in zip(cells, counted.tolist(), strict=True):
-        high = cell.count.high
-        if count < cell.count.low or (high is not None and count > high):
-            raise InputError(
-                f"{cell.place}: {cell.printed!r} is printed, and {count:,} of the people are "
-                "there: the tables are about other people, or were made in another way"
-            )
-    has_zeros = rules.no_zeros or any(
-        cell.count.kind == "exact" and cell.count.high == 0 for cell in cells
-    )
-    plain = [replace(cell, statistics={}) for cell in cells]
 
-    def publish(some: pd.DataFrame, rng: np.random.Generator) -> list[Cell]:
-        counts = _counts(chosen, dimensions, some).tolist()
+    cells: Sequence[Cell]
+    structure: Structure
+    rules: Rules
+
+    @cached_property
+    def _dimensions(self) -> dict[str, Dimension]:
+        return dimensions_of(self.cells, self.structure)
+
+    @cached_property
+    def _has_zeros(self) -> bool:
+        exact = (cell.count.high for cell in self.cells if cell.count.kind == "exact")
+        return self.rules.no_zeros or 0 in exact
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that people need."""
+        return list(self._dimensions)
+
+    def count(self, people: pd.DataFrame) -> list[int]:
+        """Count the people of each cell."""
+        places = [places_of(people[name], one) for name, one in self._dimensions.items()]
+        if not places:
+            return [len(people)] * len(self.cells)
+        shape = [len(one.leaves) for one in self._dimensions.values()]
+        rows, many = np.unique(np.ravel_multi_index(places, shape), return_counts=True)
+        codes = dict(zip(self._dimensions, np.unravel_index(rows, shape), strict=True))
+        found: list[int] = []
+        for cell in self.cells:
+            is_in = np.ones(len(rows), bool)
+            for name, leaves in selection(cell, self._dimensions, self.structure).items():
+                is_in &= np.isin(codes[name], leaves)
+            found.append(int(many[is_in].sum()))
+        return found
+
+    def __call__(self, people: pd.DataFrame, rng: np.random.Generator) -> list[Cell]:
         return [
-            replace(cell, count=_printed(cell.count, count, rules, has_zeros, rng))
-            for cell, count in zip(plain, counts, strict=True)
+            replace(cell, count=self._printed(cell.count, count, rng), statistics={})
+            for cell, count in zip(self.cells, self.count(people), strict=True)
         ]
 
-    return publish
+    def _printed(self, before: Meaning, count: int, rng: np.random.Generator) -> Meaning:
+        """Say what is printed of a count, where another one was printed in its place."""
+        rules = self.rules
+        if before.kind == "rounded":
+            beyond = count % rules.base
+            up = 2 * beyond >= rules.base
+            if rules.random:
+                up = rng.random() * rules.base < beyond
+            reach = rules.base - 1 if rules.random else rules.base // 2
+            near = count - beyond + rules.base * int(up)
+            return Meaning(max(0, near - reach), near + reach, "rounded")
+        least = int(rules.no_zeros)
+        if before.kind == "suppressed" and before.high is None:
+            return Meaning(min(least, count), None, "suppressed")
+        below = rules.below if before.kind == "exact" else (before.high or 0) + 1
+        if below is None or count >= below or (count == 0 and self._has_zeros):
+            return Meaning(count, count, "exact")
+        return Meaning(least, below - 1, "suppressed")
 
+    def check(self, people: pd.DataFrame) -> None:
+        """Check that the cells are about these people, and can be made again.
 
-def _counts(
-    chosen: Sequence[Mapping[str, Any]], dimensions: Mapping[str, Dimension], people: pd.DataFrame
-) -> NDArray[np.int64]:
-    """Count the people of each cell."""
-    places = [places_of(people[name], one) for name, one in dimensions.items()]
-    shape = [len(one.leaves) for one in dimensions.values()]
-    if not places:
-        return np.full(len(chosen), len(people), np.int64)
-    flat = np.ravel_multi_index(places, shape)
-    rows, many = np.unique(flat, return_counts=True)
-    codes = dict(zip(dimensions, np.unravel_index(rows, shape), strict=True))
-    found = np.zeros(len(chosen), np.int64)
-    for at, one in enumerate(chosen):
-        is_in = np.ones(len(rows), bool)
-        for name, leaves in one.items():
-            is_in &= np.isin(codes[name], leaves)
-        found[at] = many[is_in].sum()
-    return found
-
-
-def _printed(
-    before: Meaning, count: int, rules: Rules, has_zeros: bool, rng: np.random.Generator
-) -> Meaning:
-    """Say what is printed of a count, where another one was printed in its place."""
-    if before.kind == "rounded":
-        low = count - count % rules.base
-        up = rng.random() * rules.base < count % rules.base
-        if not rules.random:
-            up = 2 * (count % rules.base) >= rules.base
-        reach = rules.base - 1 if rules.random else rules.base // 2
-        near = low + rules.base * int(up)
-        return Meaning(max(0, near - reach), near + reach, "rounded")
-    least = int(rules.no_zeros)
-    if before.kind == "suppressed" and before.high is None:
-        return Meaning(min(least, count), None, "suppressed")
-    below = rules.below if before.kind == "exact" else (before.high or 0) + 1
-    if below is None or count >= below or (count == 0 and has_zeros):
-        return Meaning(count, count, "exact")
-    return Meaning(least, below - 1, "suppressed")
+        Raises `InputError` for a cell whose number is another one, people with a label that no
+        table shows, perturbed counts and ranges.
+        """
+        for cell in self.cells:
+            if cell.count.kind in ("perturbed", "range"):
+                raise InputError(
+                    f"{cell.place}: {cell.printed!r} was made by chance or by hand, so it cannot "
+                    "be made again of other people: leave the table out of the game"
+                )
+        for name, dimension in self._dimensions.items():
+            one_of("column of the people", name, list(people.columns))
+            lost = places_of(people[name], dimension) < 0
+            if lost.any():
+                row = int(np.flatnonzero(lost)[0])
+                label = visible(people[name].iloc[row])
+                raise InputError(
+                    f"person {row + 1} has {name} = {label}, which no table shows: name it alike, "
+                    f"or declare that tables leave out labels of `{name}` (others)"
+                )
+        for cell, count in zip(self.cells, self.count(people), strict=True):
+            high = cell.count.high
+            if count < cell.count.low or (high is not None and count > high):
+                raise InputError(
+                    f"{cell.place}: {cell.printed!r} is printed, and {count:,} of the people are "
+                    "there: the tables are about other people, or were made in another way"
+                )

@@ -31,10 +31,11 @@ How = Literal["exact", "sampled", "fitted"]
 HOW: tuple[How, ...] = ("exact", "sampled", "fitted")
 """How a number was made, the best first."""
 PRIORS: tuple[Prior, ...] = ("uniform", "people")
-STEPS = 3_000  # of the search for all data sets, together
+STEPS = 1_000  # of the search for all data sets, together
 LARGEST_SAMPLED = 300  # unknowns of a part that is sampled
-_STARTS, _COPIES = 8, 8  # of chains
+_STARTS, _COPIES = 8, 4  # of chains
 _MOVES = 20_000  # of all chains, at most; the first third is thrown away
+_WINDOW = 32  # points of a step
 _MIXED = 1.05  # largest ratio of Gelman and Rubin
 _SECONDS = 2.0  # for a start
 _LOGS = 4_000_000  # weights that are kept in a table
@@ -138,19 +139,13 @@ def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator)
     begin = _starts(part, rng)
     if begin is None or not len(basis):
         return None
-    sums = part.low == part.high
-    chains = _Chains(
-        np.repeat(begin, _COPIES, axis=0), part, dense[~sums], (part.low[~sums], part.high[~sums]),
-        sizes, prior,
-    )  # fmt: skip
+    chains = _Chains(np.repeat(begin, _COPIES, axis=0), part, sizes, prior)
+    moves = [_Move(way, part, dense) for way in _short(basis)]
     seen: list[Ints] = []
-    sweeps, until = max(50, _MOVES // len(basis)), 50
+    sweeps, until = max(50, _MOVES // len(moves)), 50
     while len(seen) < sweeps:
-        for one in range(len(basis)):
-            way = basis[one].copy()
-            for other in rng.integers(len(basis), size=int(rng.integers(3))).tolist():
-                way += int(rng.choice([-1, 1])) * basis[other]
-            chains.step(way, rng)
+        for move in moves:
+            chains.step(move, rng)
         seen.append(chains.at.copy())
         if len(seen) in (until, sweeps):
             until *= 2
@@ -158,6 +153,18 @@ def sampled(part: Polytope, sizes: Ints, prior: Prior, rng: np.random.Generator)
             if mixing(kept).max() <= _MIXED:
                 return kept.mean(axis=(0, 1))
     return None
+
+
+def _short(basis: Ints) -> list[Ints]:
+    """Return a basis, and sums and differences of two of it that are not longer than the longer."""
+    found = {tuple(one): one for one in basis}
+    size = np.abs(basis).sum(axis=1)
+    for at, one in enumerate(basis):
+        for sign in (1, -1):
+            both = one + sign * basis[at + 1 :]
+            fit = np.abs(both).sum(axis=1) <= np.maximum(size[at], size[at + 1 :])
+            found |= {tuple(way): way for way in both[fit]}
+    return list(found.values())
 
 
 def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
@@ -180,40 +187,52 @@ def _starts(part: Polytope, rng: np.random.Generator) -> Ints | None:
     return np.array(found)
 
 
+class _Move:
+    """A way to go, and the unknowns and rows that it changes."""
+
+    def __init__(self, way: Ints, part: Polytope, dense: Ints) -> None:
+        moved = dense @ way
+        self.on, rows = np.flatnonzero(way), np.flatnonzero(moved)
+        self.way = way[self.on]
+        self.all = np.concatenate([self.on, len(way) + rows])
+        self.changes = np.concatenate([self.way, moved[rows]])
+        self.low = np.concatenate([part.least[self.on], part.low[rows]])
+        self.high = np.concatenate([part.most[self.on], part.high[rows]])
+        room = (part.most[self.on] - part.least[self.on]) // np.abs(self.way)
+        self.strides = max(1, int(room.min()) // _WINDOW).bit_length()
+
+
 class _Chains:
     """Chains side by side, each at a point that keeps every row."""
 
-    def __init__(
-        self, at: Ints, part: Polytope, rows: Ints, limits: tuple[Ints, Ints], sizes: Ints,
-        prior: Prior,
-    ) -> None:  # fmt: skip
-        self.at, self._part, self._rows, self._limits = at, part, rows, limits
-        self._sums = at @ rows.T
-        most = int(part.most.max()) + 1
-        each = np.arange(most, dtype=float)[:, None, None]
+    def __init__(self, at: Ints, part: Polytope, sizes: Ints, prior: Prior) -> None:
+        self._all = np.concatenate([at, at @ part.matrix.toarray().T], axis=1)
+        self.at = self._all[:, : at.shape[1]]
+        each = np.arange(int(part.most.max()) + 1, dtype=float)[:, None, None]
         self._logs = log_weights(each, sizes[:, None], prior)
 
-    def step(self, way: Ints, rng: np.random.Generator) -> None:
-        """Propose a step along a way, forth or back alike; keep it by the ratio of weights."""
-        on = np.flatnonzero(way)
-        if not len(on):
-            return
-        here = self.at[:, on]
-        least, most = self._part.least[on], self._part.most[on]
-        room = max(1, int(((most - least) // np.abs(way[on])).min()))
-        longest = 1 << int(rng.integers(room.bit_length()))
-        times = rng.integers(1, longest + 1, len(here)) * rng.choice([-1, 1], len(here))
-        there = here + times[:, None] * way[on]
-        moved = self._rows @ way
-        sums = self._sums + times[:, None] * moved
-        low, high = self._limits
-        is_inside = ((there >= least) & (there <= most)).all(axis=1)
-        is_inside &= ((sums >= low) & (sums <= high)).all(axis=1)
-        new = np.clip(there, 0, len(self._logs) - 1)
-        gain = (self._logs[new, on] - self._logs[here, on]).sum(axis=1)
-        kept = is_inside & (np.log(rng.random(len(here))) < gain)
-        self.at[np.ix_(kept, on)] = there[kept]
-        self._sums[kept] = sums[kept]
+    def step(self, move: _Move, rng: np.random.Generator) -> None:
+        """Go along a way to one of the points of a window around, by their weights (Gibbs).
+
+        A window is as likely from each of its points, and so is the stride between them.
+        """
+        here, stride = self._all[:, move.all], 1 << int(rng.integers(move.strides))
+        up, size = move.changes > 0, np.abs(move.changes)
+        above, below = (move.high - here) // size, (here - move.low) // size
+        most = np.where(up, above, below).min(axis=1)
+        least = -np.where(up, below, above).min(axis=1)
+        if move.strides > 1 or (most - least).max() >= _WINDOW:
+            begin = -stride * rng.integers(_WINDOW, size=len(here))
+            times = begin[:, None] + stride * np.arange(_WINDOW)
+        else:
+            times = least[:, None] + np.arange(int((most - least).max()) + 1)
+        is_inside = (times >= least[:, None]) & (times <= most[:, None])
+        times = np.where(is_inside, times, 0)
+        points = here[:, None, : len(move.on)] + times[:, :, None] * move.way
+        chances = self._logs[points, move.on].sum(axis=2)
+        chances = np.where(is_inside, chances, -np.inf) + rng.gumbel(size=chances.shape)
+        taken = times[np.arange(len(here)), chances.argmax(axis=1)]
+        self._all[:, move.all] = here + taken[:, None] * move.changes
 
 
 def mixing(kept: Any) -> Floats:

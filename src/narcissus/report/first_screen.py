@@ -352,6 +352,8 @@ def source_of(record: Record) -> str:
     study = record.study
     if record.kind == "extraction":
         return f"{_name(study.get('release'))} by {_name(study.get('program'))}"
+    if record.kind == "published-tables":
+        return ", ".join(map(_name, study["data"]["tables"][:3]))
     if record.kind == "synthetic":
         data = study["data"]
         return f"{_name(data['synthetic'])}, made from {_name(data['real'])}"

@@ -34,6 +34,7 @@ KINDS: dict[str, str] = {
     "image-model": "narcissus.kinds.memorization.image.kind:KIND",
     "language-model": "narcissus.kinds.memorization.language.kind:KIND",
     "membership": "narcissus.kinds.membership.kind:KIND",
+    "published-tables": "narcissus.kinds.published.kind:KIND",
     "secrets": "narcissus.kinds.secrets.kind:KIND",
     "synthetic": "narcissus.kinds.synthetic.kind:KIND",
     "table": "narcissus.kinds.table.kind:KIND",

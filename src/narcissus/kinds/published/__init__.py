@@ -1,0 +1,1 @@
+"""Studies of published tables of counts."""

@@ -1,0 +1,327 @@
+"""Derive what published tables tell with certainty, and play whose secret they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from narcissus._files import file_digest
+from narcissus._pandas import pd
+from narcissus._random import child
+from narcissus._version import __version__
+from narcissus._visible import visible
+from narcissus.counts import (
+    AsPublished,
+    Cell,
+    CellLimits,
+    Publication,
+    TablesAudit,
+    TablesGame,
+    audit_tables,
+)
+from narcissus.counts.game import PosteriorReader, ReadingAttack, TablesPlayed, concluded
+from narcissus.counts.posterior import PRIORS
+from narcissus.errors import InputError
+from narcissus.kinds.engine import Done, Kind, PreparedWork, Tasks
+from narcissus.kinds.published.schema import (
+    PublishedTablesStudy,
+    TablesPolicy,
+    TablesThreshold,
+)
+from narcissus.results import Grade, NotAssessed
+from narcissus.rows import (
+    Count,
+    Fact,
+    Findings,
+    Level,
+    Positive,
+    Quantity,
+    StudyCriterion,
+    StudyRow,
+)
+from narcissus.study.kinds import RunOptions
+from narcissus.study.toml import read_policy
+from narcissus.tables import Table, read_table
+
+DETERMINED, GAIN, SHARE, CERTAIN = "people determined", "gain", "secrets named", "secrets certain"
+EXPECTED = "secrets named, expected"
+FOR_SURE = {"question": "certainty"}
+THESE = {"question": "these tables"}
+GAME = {"question": "people left out"}
+ASSUMED = {
+    "uniform": "every data set that is consistent with the tables is as likely as any other",
+    "people": "every person is in any cell with the same chance, independently of others",
+}
+"""What the attacker believes, by prior."""
+_BLOCK = 10  # trials
+_LISTED = 50  # hidden cells
+_MOST_LABELS = 5_000  # of a column
+
+
+class HiddenCell(Fact):
+    """A hidden cell and its limits."""
+
+    table: str
+    labels: str
+    printed: str
+    low: Count
+    high: Count | None = Field(description="Null: nothing limits it.")
+    exact: bool = Field(description="Whether consistent data sets have both numbers.")
+
+
+class TablesDetail(Fact):
+    """The tables, and how they were attacked."""
+
+    tables: Positive
+    cells: Positive
+    hidden: Count
+    hidden_determined: Count
+    narrowest: tuple[HiddenCell, ...] = Field(description="Hidden cells, the narrowest ones.")
+    data_sets: Count | None = Field(description="Consistent ones, as far as counted.")
+    all_counted: bool
+    notes: tuple[str, ...]
+    secret: str = ""
+    known: tuple[str, ...] = ()
+    people: Count = Field(default=0, description="In all; 0: no records are at hand.")
+    left_out: Count = Field(default=0, description="Of each table of the game.")
+    trials: Count = 0
+    confidence: Level = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class GameBlocks:
+    """Plays blocks of trials by their key, the number of the first trial."""
+
+    game: TablesGame
+    entropy: int
+    trials: int
+
+    def __call__(self, key: str) -> dict[str, Any]:
+        some = range(int(key), min(int(key) + _BLOCK, self.trials))
+        found = [self.game.trial(self.entropy, number) for number in some]
+        shares, how = (np.array(one) for one in zip(*found, strict=True))
+        return {"shares": shares, "how": how}
+
+
+@dataclass(frozen=True, eq=False)
+class TablesWork(PreparedWork[PublishedTablesStudy]):
+    """Cells that were read, and the game on them where there are people."""
+
+    cells: Sequence[Cell] = field(kw_only=True)
+    declared: Publication = field(kw_only=True)
+    threshold: TablesThreshold | None = field(kw_only=True)
+    game: TablesGame | None = field(kw_only=True)
+
+    @cached_property
+    def seed(self) -> int:
+        return int(child(self.entropy, 0).integers(2**63))
+
+    @cached_property
+    def reader(self) -> PosteriorReader | None:
+        """What the attacker reads from these very tables."""
+        if self.study.threat is None:
+            return None
+        size = 0 if self.game is None else len(self.game.people)
+        return PosteriorReader(
+            self.cells, self.declared.structure, self.study.threat.wanted(), size or None,
+            steps=self.study.run.steps, rng=child(self.seed, 0),
+        )  # fmt: skip
+
+
+class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
+    """The kind "published-tables"."""
+
+    model = PublishedTablesStudy
+    detail = TablesDetail
+    layout = "narcissus.kinds.published.layout:LAYOUT"
+    quantity = "share of secrets named by the best attacker"
+    fails = "not shown"
+
+    def prepare(self, study: PublishedTablesStudy, folder: Path, options: RunOptions) -> TablesWork:
+        if options.internal is not None:
+            raise InputError("`--records` is for audits of tables: this one names no records")
+        read, digests = read_policy(study, folder, options.policy, TablesPolicy)
+        threshold = study.threshold if read is None else read.threshold
+        declared = study.data.publication(folder)
+        files = [folder / name for name in study.data.tables]
+        cells = declared.read(files)
+        digests = {f"table {one.name}": file_digest(one) for one in files} | digests
+        game = None
+        if study.data.people is not None and study.threat is not None:
+            rule = AsPublished(cells, declared.structure, declared.rules)
+            task = study.threat.wanted()
+            columns = list(dict.fromkeys([*rule.columns, task.secret, *task.known]))
+            table = _people(folder / study.data.people, columns)
+            people = pd.DataFrame({
+                name: np.array(labels, object)[table.codes[:, at]]
+                for at, (name, labels) in enumerate(zip(table.names, table.labels, strict=True))
+            })  # fmt: skip
+            rule.check(people)
+            game = TablesGame(
+                people, rule, task, declared.structure, study.run.left_out, study.run.steps
+            )
+            digests["people"] = file_digest(folder / study.data.people)
+        elif threshold is not None and threshold.gain is not None:
+            raise InputError("`threshold.gain` needs the people's records: name `people` in [data]")
+        return TablesWork(
+            study, folder, options.entropy, digests, cells=cells, declared=declared,
+            threshold=threshold, game=game,
+        )  # fmt: skip
+
+    def cost(self, work: TablesWork, options: RunOptions) -> tuple[float, str] | None:
+        if work.game is None:
+            return None
+        start, trials = monotonic(), work.study.run.trials
+        work.game.trial(work.seed, 0)
+        each = (monotonic() - start) / (options.workers or work.study.run.workers or 1)
+        return each * trials, f"{trials:,} tables of the game"
+
+    def tasks(self, work: TablesWork) -> Tasks | None:
+        if work.game is None:
+            return None
+        study, trials = work.study, work.study.run.trials
+        said = study.model_dump(mode="json")
+        identity = {
+            "data": said["data"], "threat": said["threat"], "seed": str(work.entropy),
+            "digests": {k: v for k, v in work.digests.items() if k != "policy"},
+            "left out": study.run.left_out, "steps": study.run.steps, "trials": trials,
+            "version": __version__,
+        }  # fmt: skip
+        keys = [str(first) for first in range(0, trials, _BLOCK)]
+        return Tasks(GameBlocks(work.game, work.seed, trials), keys, identity, "tables of the game")
+
+    def measure(self, work: TablesWork, done: Done, options: RunOptions) -> Findings:
+        run = work.study.run
+        audit = audit_tables(
+            work.cells, work.declared.structure, limit=run.data_sets, seconds=run.seconds,
+            observer=options.observer,
+        )  # fmt: skip
+        rows, played = [_determined(audit)], None
+        if work.game is not None and work.reader is not None:
+            each = list(done.values())
+            shares, how = (np.concatenate([one[k] for one in each]) for k in ("shares", "how"))
+            played = concluded(work.game, shares, how, work.reader, run.confidence)
+            rows += [row for one in played.attacks for row in _attacked(one)]
+            rows += _about_these(played)
+        elif work.reader is not None:
+            rows += _believed(work.reader)
+            work.not_assessed.append(NotAssessed(
+                "what the tables tell beyond a guess", "the people's records are not at hand",
+                "name `people` in [data]",
+            ))  # fmt: skip
+        return self.found(
+            _criteria(work.threshold, played), tuple(rows), _detail(work, audit, played)
+        )
+
+    def confidence(self, detail: TablesDetail) -> float | None:
+        return detail.confidence if detail.trials else None
+
+    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+        return True
+
+
+KIND = PublishedTablesKind()
+
+
+def _people(path: Path, columns: Sequence[str]) -> Table:
+    table = read_table(
+        path, columns=columns, read_as=dict.fromkeys(columns, "text"), max_values=_MOST_LABELS,
+        missing="category",
+    )  # fmt: skip
+    if not isinstance(table, Table):
+        raise InputError(f"{path} has too many rows for the game: draw 2,000,000 of them or fewer")
+    return table
+
+
+def _criteria(
+    threshold: TablesThreshold | None, played: TablesPlayed | None
+) -> tuple[StudyCriterion, ...]:
+    gain, people = (None, None) if threshold is None else (threshold.gain, threshold.people)
+    found = [StudyCriterion(
+        of=DETERMINED, label="people determined", at=FOR_SURE, at_most=people,
+        decides=threshold is None or people is not None,
+    )]  # fmt: skip
+    if played is not None:
+        found.append(StudyCriterion(
+            of=GAIN, label="gain over people left out", at=GAME, at_most=gain,
+            decides=threshold is None or gain is not None,
+        ))  # fmt: skip
+    return tuple(found)
+
+
+def _determined(audit: TablesAudit) -> StudyRow:
+    many = audit.determined_people
+    grade: Grade = "not assessed" if many is None else "proved"
+    quantity = Quantity(
+        value=many, low=many, high=many if audit.is_all_determined else None, grade=grade,
+        why="" if audit.is_all_determined else "whether there are others was not settled",
+    )  # fmt: skip
+    return StudyRow(role="measure", of=DETERMINED, name="", quantity=quantity, at=FOR_SURE)
+
+
+def _attacked(one: ReadingAttack) -> Iterator[StudyRow]:
+    """Yield what an attack reaches from these tables, in the game, and beyond people left out."""
+    exact = Quantity(value=one.these, grade="proved")
+    how: dict[str, Any] = {f"read {word}": many for word, many in one.how.items()}
+    yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=exact, at=THESE)
+    inside, outside = Quantity.of(one.inside), Quantity.of(one.outside)
+    yield StudyRow(role="attack", of=SHARE, name=one.name, quantity=inside,
+                   baseline=outside.value, at=GAME, facts=how)  # fmt: skip
+    yield StudyRow(role="fresh", of=SHARE, name=one.name, quantity=outside, at=GAME)
+    yield StudyRow(role="excess", of=GAIN, name=one.name, quantity=Quantity.of(one.gain), at=GAME)
+
+
+def _about_these(played: TablesPlayed) -> list[StudyRow]:
+    most = Quantity(value=played.ceiling, high=played.ceiling, grade="proved")
+    guess = Quantity(value=played.guess, grade="proved")
+    sure = Quantity(value=played.certain, low=played.certain, grade="proved")
+    return [
+        StudyRow(role="guess", of="guess", name="most frequent secret", quantity=guess, at=THESE),
+        StudyRow(role="bound", of=SHARE, name="same known columns", quantity=most, at=THESE),
+        StudyRow(role="measure", of=CERTAIN, quantity=sure, at=THESE),
+    ]
+
+
+def _believed(reader: PosteriorReader) -> list[StudyRow]:
+    return [
+        StudyRow(
+            role="measure", of=EXPECTED, name=prior, at=THESE,
+            facts={f"read {reader.how[prior]}": 1},
+            quantity=Quantity(
+                value=reader.believed(prior), grade="approximate", takes_as_given=(ASSUMED[prior],)
+            ),
+        )
+        for prior in PRIORS
+    ]  # fmt: skip
+
+
+def _detail(work: TablesWork, audit: TablesAudit, played: TablesPlayed | None) -> TablesDetail:
+    hidden, threat = audit.hidden, work.study.threat
+    more: dict[str, Any] = {}
+    if threat is not None:
+        more = {"secret": threat.secret, "known": tuple(threat.known)}
+    if played is not None:
+        more |= {"people": played.people, "left_out": played.left_out, "trials": played.trials,
+                 "confidence": played.confidence}  # fmt: skip
+    narrow = sorted(hidden, key=lambda one: one.width)[:_LISTED]
+    return TablesDetail(
+        tables=len({cell.file for cell in work.cells}), cells=len(work.cells), hidden=len(hidden),
+        hidden_determined=sum(one.determined for one in hidden),
+        narrowest=tuple(map(_hidden, narrow)), data_sets=audit.data_sets,
+        all_counted=audit.all_counted, notes=audit.notes, **more,
+    )  # fmt: skip
+
+
+def _hidden(one: CellLimits) -> HiddenCell:
+    labels = ", ".join(f"{k} = {v}" for k, v in one.cell.labels.items()) or "all"
+    return HiddenCell(
+        table=one.cell.file, labels=visible(labels), printed=visible(one.cell.printed),
+        low=one.low, high=one.high, exact=one.exact,
+    )  # fmt: skip

@@ -1,0 +1,132 @@
+"""The study file of published tables.
+
+The descriptions here are the documentation of the study file (`narcissus schema study
+published-tables`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from narcissus.counts import Publication, WantedSecret
+from narcissus.counts.posterior import STEPS
+from narcissus.study.sections import Approval, FileSection, PlayedRun
+
+
+class TablesSpec(FileSection):
+    """The tables, how they were made, and the people they are about; paths from the study file."""
+
+    tables: list[str] = Field(min_length=1, description="Published tables: CSV or Excel files.")
+    people: str | None = Field(
+        default=None, description="The records that the tables were made from, a row for each "
+        "person, with a column for each dimension: any file that a table study reads. Without "
+        "them, what follows with certainty is derived, and no game is played.",
+    )  # fmt: skip
+    below: int | None = Field(
+        default=None, ge=1, description="A cell with a mark of suppression has fewer people."
+    )
+    no_zeros: bool = Field(default=False, description="Zeros are printed.")
+    mark: list[str] = Field(default=[], description="Further marks: `c=any`, `z=below:3`.")
+    rounded: str | None = Field(
+        default=None, description="Base of rounded counts, `5` or by chance `random:5`."
+    )
+    cell_key: str | None = Field(default=None, description="Table of the cell-key method.")
+    total: list[str] = Field(default=[], description="Further words for a margin.")
+    across: list[str] = Field(default=[], description="`FILE=DIMENSION` of a wide table's header.")
+    within: list[str] = Field(default=[], description="`FILE:DIMENSION=LABEL`: about a part.")
+    others: list[str] = Field(
+        default=[], description="Dimensions with people in none of the labels that are shown."
+    )
+    hierarchy: list[str] = Field(default=[], description="`DIMENSION=FILE` of parts and wholes.")
+    variable: str | None = Field(default=None, description="`NAME=LOW:HIGH` of statistics.")
+    decimals: int | None = Field(default=None, ge=0, le=12, description="Of the statistics.")
+
+    def publication(self, folder: Path) -> Publication:
+        """Return what is declared, with files beside the study."""
+        said: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(Publication)}
+        said["cell_key"] = None if self.cell_key is None else folder / self.cell_key
+        parts = [text.partition("=") for text in self.hierarchy]
+        said["hierarchy"] = [f"{name}={folder / file.strip()}" if file.strip() else name
+                             for name, _, file in parts]  # fmt: skip
+        return Publication(**said)
+
+
+class SecretOfTables(FileSection):
+    """What the attacker knows of a person, and wants."""
+
+    secret: str = Field(description="Dimension of the tables whose label is wanted.")
+    known: list[str] = Field(description="Columns whose labels the attacker knows.")
+
+    def wanted(self) -> WantedSecret:
+        return WantedSecret(self.secret, tuple(self.known))
+
+
+class TablesThreshold(Approval):
+    """What the person who approves the tables accepts; of two limits both must be kept."""
+
+    gain: float | None = Field(
+        default=None, ge=0, lt=1, description="Share of people in the tables whose secret is "
+        "named, beyond that of people left out, at most.",
+    )  # fmt: skip
+    people: int | None = Field(
+        default=None, ge=0, description="People determined with all their labels, at most."
+    )
+
+    @model_validator(mode="after")
+    def _some(self) -> TablesThreshold:
+        if self.gain is None and self.people is None:
+            raise ValueError("give `gain`, `people` or both")
+        return self
+
+
+class TablesRun(PlayedRun):
+    """How much work."""
+
+    trials: int = Field(default=200, ge=2, le=10**6, description="Tables of the game.")
+    left_out: float = Field(
+        default=0.1, gt=0, lt=1, description="Share of the people left out of each."
+    )
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of all limits together.")
+    data_sets: int = Field(
+        default=1000, ge=1, le=10**6, description="Consistent data sets are counted up to here."
+    )
+    steps: int = Field(
+        default=STEPS, ge=0, le=10**7, description="Of the search for all data sets consistent "
+        "with a table of the game; what it does not reach is sampled.",
+    )  # fmt: skip
+    seconds: float = Field(default=600.0, gt=0, description="Most, for the limits of cells.")
+    workers: int | None = Field(default=None, ge=1, description="Processes; one if left out.")
+
+
+class PublishedTablesStudy(FileSection):
+    """Published tables: what follows with certainty, and whose secret they tell."""
+
+    title: str = Field("", description="A name for the report.")
+    about: str = Field("", description="One sentence: what this study shows.")
+    data: TablesSpec
+    threat: SecretOfTables | None = Field(
+        default=None, description="Without it, only what follows with certainty is derived."
+    )
+    threshold: TablesThreshold | None = None
+    policy: str | None = Field(
+        default=None, description="A file with a [threshold] of its own, instead of one here."
+    )
+    run: TablesRun = TablesRun()
+
+    @model_validator(mode="after")
+    def _can_be_played(self) -> PublishedTablesStudy:
+        if self.threshold is not None and self.policy is not None:
+            raise ValueError("give `threshold` or `policy`, not both")
+        if self.data.people is not None and self.threat is None:
+            raise ValueError("`data.people` needs [threat]: name `secret` and `known`")
+        return self
+
+
+class TablesPolicy(FileSection):
+    """The threshold of the person who approves the tables, with its origin and reason."""
+
+    threshold: TablesThreshold
