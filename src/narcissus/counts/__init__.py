@@ -21,15 +21,9 @@ from narcissus.counts.reading import Cell, Variable, read_published
 from narcissus.counts.system import Structure, Within
 
 __all__ = [
-<<<<<<< HEAD
-    "Cell", "CellKey", "CellLimits", "Contribution", "Disclosed", "Publication", "Rules",
-    "RulesCompared", "SensitiveCell", "SensitivityRules", "Structure", "TablesAudit",
-    "Variable", "Within", "audit_contributions", "audit_next", "audit_tables", "compare_rules",
-    "differences", "read_cell_key", "read_contributions", "read_published",
-=======
-    "AsPublished", "Cell", "CellKey", "CellLimits", "Disclosed", "Publication", "Rules",
-    "Structure", "TablesAudit", "TablesGame", "TablesPlayed", "Variable", "WantedSecret",
-    "Within", "audit_next", "audit_tables", "differences", "play", "read_cell_key",
-    "read_published",
->>>>>>> t34a
+    "AsPublished", "Cell", "CellKey", "CellLimits", "Contribution", "Disclosed", "Publication",
+    "Rules", "RulesCompared", "SensitiveCell", "SensitivityRules", "Structure", "TablesAudit",
+    "TablesGame", "TablesPlayed", "Variable", "WantedSecret", "Within", "audit_contributions",
+    "audit_next", "audit_tables", "compare_rules", "differences", "play", "read_cell_key",
+    "read_contributions", "read_published",
 ]  # fmt: skip
