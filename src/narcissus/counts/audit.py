@@ -27,6 +27,7 @@ from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 
 MOST_PEOPLE = 1_000  # that are listed
+_ENOUGH = 10**7  # people in a cell, where nothing limits them
 FINEST = 5_000  # cells whose people are looked for
 
 
@@ -211,11 +212,15 @@ def protected(cells: Sequence[Cell], chosen: Sequence[int], width: int) -> set[i
     dimensions = dimensions_of(cells, Structure())
     system = build(cells, dimensions, Structure())
     part = _whole(system).tightened()
+    part = replace(part, most=np.minimum(part.most, part.least + _ENOUGH))
     columns, kept = system.matrix.tocsc(), set[int]()
     for rows, unknowns in parts_of(part):
         sums = columns[:, unknowns].tocsr()[chosen]
         mine = np.flatnonzero(np.diff(sums.indptr))
-        if len(rows) and len(mine):
+        if not len(rows):  # each has any of its values
+            free = sums @ (part.most - part.least)[unknowns] >= width
+            kept |= {int(chosen[at]) for at in np.flatnonzero(free)}
+        elif len(mine):
             local = distinct(restricted(part, rows, unknowns))
             no_end = np.full(len(mine), BIG)
             is_spread = Solver(local, sums[mine], -no_end, no_end).spread(width)

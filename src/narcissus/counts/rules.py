@@ -223,8 +223,8 @@ def protect(layout: Layout, counts: Ints, small: Ints, width: int) -> tuple[set[
 
     Returns all that are suppressed, and the small cells for which no two data sets were found that
     differ by ``width``, which is none unless no cells are left. Of a sum, the cell is chosen that
-    leaves the fewest sums with one suppressed cell, and among these the smallest. A simple method:
-    others suppress less.
+    leaves the fewest sums with one suppressed cell, and among these the smallest; the
+    number of all people is the last. A simple method: others suppress less.
     """
     hidden, sums = set(small.tolist()), [one.tolist() for one in layout.sums]
     of_cell: dict[int, list[list[int]]] = {}
@@ -233,9 +233,9 @@ def protect(layout: Layout, counts: Ints, small: Ints, width: int) -> tuple[set[
             of_cell.setdefault(at, []).append(one)
 
     def cheapest(some: Sequence[int]) -> int | None:
-        def price(at: int) -> tuple[int, int, int]:
+        def price(at: int) -> tuple[bool, int, int, int]:
             many = [sum(one in hidden for one in each) for each in of_cell.get(at, [])]
-            return many.count(0) - many.count(1), int(counts[at]), at
+            return not layout.cells[at], many.count(0) - many.count(1), int(counts[at]), at
 
         return min((at for at in some if at not in hidden and counts[at]), key=price, default=None)
 
