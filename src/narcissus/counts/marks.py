@@ -27,9 +27,10 @@ TOTALS = {
     *("insgesamt", "gesamt", "ensemble", "totale", "totaal", "alle", "todos", "alle personen"),
 }  # fmt: skip
 _TOTAL = re.compile(r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups|areas|regions)")
+_FLAGGED = re.compile(r":\s?[a-z]{1,3}")  # Eurostat: not available, with a flag
 _FOOTNOTE = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079\u2020\u2021*]+$")
 _NOTED = re.compile(
-    r"\s*(\[(note )?\d{1,2}\]|\((\d{1,2}|[a-z])\)|\[[a-z]\]|(?<=\d)\s?[rep]|(?<=\d)[a-z])$", re.I
+    r"\s*(\[(note )?\d{1,2}\]|\((\d{1,2}|[a-z])\)|\[[a-z]\]|(?<=\d)\s?[a-z]{1,2})$", re.I
 )
 _SPACES = re.compile(r"(?<=\d)[\s\u00a0\u2009\u202f'\u2019](?=\d{3}(\D|$))")
 _COMMAS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -128,7 +129,7 @@ class Rules:
         given = {mark.casefold(): below for mark, below in self.marks.items()}
         if low in given:
             below = given[low]
-        elif low in SUPPRESSED:
+        elif low in SUPPRESSED or _FLAGGED.fullmatch(low):
             below = self.below
         else:
             return None

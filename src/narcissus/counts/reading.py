@@ -29,6 +29,9 @@ LARGEST = 2**26
 COUNTS = {"count", "n", "freq", "frequency", "counts"}
 MARKS = ",;\t|"
 _STATISTIC = re.compile(r"(mean|average|median|total|sum)(?:[ _](?:of )?(.+))?")
+_TITLE = re.compile(r"[^,;\t|]*|[^,]*,,+|[^;]*;;+|[^\t]*\t\t+|[^|]*\|\|+")
+_BULK = re.compile(r"[^\t\n]*,[^\t\n]*\\[^\t\n]*\t")  # Eurostat: labels with commas, then tabs
+_LABEL = re.compile(r"\d+\s*(\+|and |or |years).*|.{9,}", re.I)  # no printed value
 RESERVED = {"file", "line", "column", "of", "printed", "low", "high", "determined", "exact"}
 
 
@@ -121,7 +124,10 @@ def read_published(
     name = Path(path).name
     header, rows, above = read_rows(Path(path))
     across = across or above
-    roles = _roles(header, variable) if magnitude is None else _totals(header, magnitude)
+    # `freq` is a count, or a dimension of Eurostat's
+    first = [label if label.casefold() != "freq" or read_number(rows[0][1][at]) is not None else ""
+             for at, label in enumerate(header)]  # fmt: skip
+    roles = _roles(first, variable) if magnitude is None else _totals(header, magnitude)
     if roles is None:
         cells = list(_wide(name, header, rows, rules, across, magnitude or "count"))
     else:
@@ -138,7 +144,7 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str |
     text = _text(path)
     lines = text.splitlines()
     # titles and notes are lines of one cell
-    wide = [line if any(mark in line for mark in MARKS) else "" for line in lines[:SAMPLE]]
+    wide = ["" if _TITLE.fullmatch(line) else line for line in lines[:SAMPLE]]
     head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
     header = [label_of(cell) for cell in head.names]
     rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header)))
@@ -153,7 +159,11 @@ def _text(path: Path) -> str:
     if is_sheet(path):
         return sheet_as_text(path, [], LARGEST).read().decode()
     with parsing(path, "a text table"), open_text(path, largest=LARGEST, errors=WESTERN) as file:
-        return file.read()
+        text = file.read()
+    if _BULK.match(text):
+        begins = (line.partition("\t") for line in text.splitlines())
+        text = "\n".join(first.replace(",", "\t") + tab + rest for first, tab, rest in begins)
+    return text
 
 
 def _above(lines: Sequence[str], delimiter: str) -> str | None:
@@ -275,9 +285,12 @@ def _wide(
     """Yield the cells of a wide table."""
 
     def holds_values(at: int) -> bool:
-        return all(rules.suppressed(c[at]) or read_number(c[at]) is not None or
-                   re.match(r"<\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", c[at])
-                   for _, c in rows)  # fmt: skip
+        others = [cells[at] for _, cells in rows if not (
+            rules.suppressed(cells[at]) or read_number(cells[at]) is not None or
+            re.match(r"<\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", cells[at])
+        )]  # fmt: skip
+        # a few that are no values, and no labels either, are refused where they stand
+        return 2 * len(others) <= len(rows) and not any(map(_LABEL.fullmatch, others))
 
     first = len(header)
     while first > 1 and holds_values(first - 1):
