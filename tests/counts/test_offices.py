@@ -87,7 +87,7 @@ def test_printed_in_the_style_of_an_office(tmp_path, text, given, low, high):
 @pytest.mark.parametrize(
     ("text", "given", "said"),
     [
-        (AUSTRIA, {}, "t.csv has no column `count`"),
+        (AUSTRIA, {}, "write a column `count`"),
         (AUSTRIA.replace("Anzahl", "count"), {}, "line 3, column count: 'G' is no number"),
         (SWISS, {}, "--across t.csv=NAME"),
         (SWISS.replace("980", "n.a."), {"across": ["t.csv=sex"]}, "column Total: 'n.a.' is no"),
