@@ -11,7 +11,7 @@ from narcissus.counts import audit_tables, compare_rules, read_cell_key
 from narcissus.counts.audit import limits_of, protected
 from narcissus.counts.rules import (
     PLUS_MINUS_ONE,
-    Layout,
+    CrossedTables,
     add_noise,
     as_they_are,
     perturb,
@@ -35,7 +35,7 @@ def people(seed, size=25):
 
 
 def layout_of(frame):
-    return Layout.of(frame, [["sex", "area", "ill"]])
+    return CrossedTables.of(frame, [["sex", "area", "ill"]])
 
 
 RULES = {
@@ -83,7 +83,7 @@ def test_rounding_by_chance_has_no_bias_and_the_key_is_the_same_for_the_same_peo
         assert (abs(np.mean(told, axis=0) - counts) < 5 * spread / np.sqrt(1500)).all()
         assert np.std(told, axis=0).max() > 0.3
     alone = frame[frame["sex"] == "F"].assign(ill="no")
-    narrow = Layout.of(frame, [["sex", "area", "ill"]])
+    narrow = CrossedTables.of(frame, [["sex", "area", "ill"]])
     told = {frozenset(one.labels.items()): one.printed for one in perturb(narrow, PLUS_MINUS_ONE)(
         alone, np.random.default_rng(0))}  # fmt: skip
     for area in "NSW":  # all are women who are not ill: these cells hold the same people
@@ -94,7 +94,7 @@ def test_rounding_by_chance_has_no_bias_and_the_key_is_the_same_for_the_same_peo
 def test_noise_has_its_distribution():
     """One dimension and the sum: two crossings, so the chance of 0 is tanh(epsilon / 4)."""
     frame = pd.DataFrame({"ill": ["no"] * 3000 + ["yes"] * 3000})
-    rule = add_noise(Layout.of(frame, [["ill"]]), 2.0)
+    rule = add_noise(CrossedTables.of(frame, [["ill"]]), 2.0)
     rng = np.random.default_rng(3)
     places, counts = rule.layout.places(frame), rule.layout.count(frame)
     noise = np.array([list(map(int, rule.tell(counts, places, rng)[0])) for _ in range(4000)])
@@ -132,7 +132,7 @@ def test_protected_cells_differ_among_all_data_sets(worlds):
         if min(frame.nunique()) < 2:
             continue
         names = [["sex", "area"], ["area", "ill"]][seed % 2]
-        layout, below = Layout.of(frame, [names]), 3 + seed % 3
+        layout, below = CrossedTables.of(frame, [names]), 3 + seed % 3
         counts, width = layout.count(frame), max(1, below - 2)
         small = np.flatnonzero((counts > 0) & (counts < below))
         chosen, open_ = protect(layout, counts, small, width)
@@ -192,7 +192,7 @@ def test_rules_side_by_side(tmp_path):
     assert both.suppressed > alone.suppressed
     assert (both.small_derived, both.hidden_derived) == (0, 0)
     assert by_name["noise, epsilon 1"].small_derived == 0
-    layout = Layout.of(frame, [["sex", "area", "ill"]])
+    layout = CrossedTables.of(frame, [["sex", "area", "ill"]])
     cells = as_they_are(layout)(frame, np.random.default_rng(0))
     assert whole.certain == by_definition(frame, cells, ["sex", "area"], "ill") > 0
     assert whole.game.these > found.guess
@@ -224,9 +224,9 @@ def test_bad_questions(secret, tables, said):
 def test_too_large_and_reserved():
     wide = pd.DataFrame({f"c{k}": [str(n) for n in range(60)] for k in range(4)})
     with pytest.raises(TooLargeError):
-        Layout.of(wide, [list(wide)])
+        CrossedTables.of(wide, [list(wide)])
     with pytest.raises(InputError, match="the name is ours"):
-        Layout.of(pd.DataFrame({"count": ["1"], "low": ["2"]}), [["low"]])
+        CrossedTables.of(pd.DataFrame({"count": ["1"], "low": ["2"]}), [["low"]])
 
 
 def test_a_given_table_of_the_cell_key_method(tmp_path):

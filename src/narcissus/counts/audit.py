@@ -219,12 +219,12 @@ def protected(cells: Sequence[Cell], chosen: Sequence[int], width: int) -> set[i
         mine = np.flatnonzero(np.diff(sums.indptr))
         if not len(rows):  # each has any of its values
             free = sums @ (part.most - part.least)[unknowns] >= width
-            kept |= {int(chosen[at]) for at in np.flatnonzero(free)}
+            kept |= {int(chosen[at]) for at in np.flatnonzero(free).tolist()}
         elif len(mine):
             local = distinct(restricted(part, rows, unknowns))
             no_end = np.full(len(mine), BIG)
             is_spread = Solver(local, sums[mine], -no_end, no_end).spread(width)
-            kept |= {int(chosen[at]) for at in mine[is_spread]}
+            kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
     return kept
 
 

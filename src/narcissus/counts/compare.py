@@ -16,7 +16,7 @@ from narcissus.counts.marks import CellKey, Meaning
 from narcissus.counts.reading import Cell
 from narcissus.counts.rules import (
     PLUS_MINUS_ONE,
-    Layout,
+    CrossedTables,
     PublishingRule,
     add_noise,
     as_they_are,
@@ -102,7 +102,7 @@ class RulesCompared:
 
 
 def usual_rules(
-    layout: Layout, key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS
+    layout: CrossedTables, key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS
 ) -> list[PublishingRule]:
     """Return the rules that are compared; ``key`` is tried beside a table of one more or less."""
     found = [as_they_are(layout)]
@@ -143,7 +143,7 @@ def compare_rules(
     if not known or secret in known:
         raise InputError("each table is of one column or more that is not the secret (`--by`)")
     entropy = int(generator(rng).integers(2**63))
-    layout = Layout.of(people, [[*table, secret] for table in tables])
+    layout = CrossedTables.of(people, [[*table, secret] for table in tables])
     rules = usual_rules(layout, key, epsilons)
     counts = layout.count(people)
     is_small = (counts > 0) & (counts < least)
@@ -187,7 +187,7 @@ class _Asked:
     """Which secrets the people of a group may have, a group having the same known columns."""
 
     def __init__(
-        self, people: pd.DataFrame, secret: str, known: Sequence[str], layout: Layout
+        self, people: pd.DataFrame, secret: str, known: Sequence[str], layout: CrossedTables
     ) -> None:
         self._sizes = people.groupby(list(known)).size()
         place = {frozenset(one.items()): at for at, one in enumerate(layout.cells)}

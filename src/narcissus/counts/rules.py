@@ -37,7 +37,7 @@ PLUS_MINUS_ONE = cell_key({
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class CrossedTables:
     """Tables of a frame of people: the dimensions of each crossed, with all margins.
 
     Options
@@ -50,7 +50,7 @@ class Layout:
     tables: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, people: pd.DataFrame, tables: Sequence[Sequence[str]]) -> Layout:
+    def of(cls, people: pd.DataFrame, tables: Sequence[Sequence[str]]) -> CrossedTables:
         """Lay out tables of the labels that people have; raises `InputError`."""
         for name in (name for table in tables for name in table):
             one_of("a column", name, list(people.columns))
@@ -149,7 +149,7 @@ class PublishingRule:
     """
 
     name: str
-    layout: Layout
+    layout: CrossedTables
     tell: Callable[[Ints, Sequence[Ints], np.random.Generator], Told]
     hides: bool = False
     is_noise: bool = False
@@ -176,7 +176,7 @@ class PublishingRule:
                 for labels, number in taken]  # fmt: skip
 
 
-def as_they_are(layout: Layout) -> PublishingRule:
+def as_they_are(layout: CrossedTables) -> PublishingRule:
     """Publish every count."""
 
     def tell(counts: Ints, places: Sequence[Ints], rng: np.random.Generator) -> Told:
@@ -186,7 +186,7 @@ def as_they_are(layout: Layout) -> PublishingRule:
 
 
 def suppress(
-    layout: Layout, below: int, *, secondary: bool = False, width: int | None = None
+    layout: CrossedTables, below: int, *, secondary: bool = False, width: int | None = None
 ) -> PublishingRule:
     """Suppress counts from 1 to ``below`` - 1; and others, until these are protected.
 
@@ -218,7 +218,9 @@ def _told(counts: Ints, hidden: Mapping[int, Meaning]) -> Told:
     ]
 
 
-def protect(layout: Layout, counts: Ints, small: Ints, width: int) -> tuple[set[int], list[int]]:
+def protect(
+    layout: CrossedTables, counts: Ints, small: Ints, width: int
+) -> tuple[set[int], list[int]]:
     """Choose cells to suppress so that the small ones are protected; audited after each choice.
 
     Returns all that are suppressed, and the small cells for which no two data sets were found that
@@ -270,7 +272,7 @@ def _close(
             return
 
 
-def round_to(layout: Layout, base: int, *, by_chance: bool = False) -> PublishingRule:
+def round_to(layout: CrossedTables, base: int, *, by_chance: bool = False) -> PublishingRule:
     """Round every count to the nearest multiple, or to one of the two around, without bias."""
     rules = Rules(base=base, random=by_chance)
     meanings: dict[int, Meaning] = {}
@@ -291,7 +293,7 @@ def _read(printed: Ints, rules: Rules, meanings: dict[int, Meaning]) -> Told:
     return [str(n) for n in numbers], [meanings[n] for n in numbers]
 
 
-def perturb(layout: Layout, key: CellKey, name: str = "cell key, ±1") -> PublishingRule:
+def perturb(layout: CrossedTables, key: CellKey, name: str = "cell key, ±1") -> PublishingRule:
     """Perturb counts by the cell-key method: the same people in a cell, the same number.
 
     Each person has a random number from 0 to 1, and the fraction of their sum chooses the printed
@@ -315,7 +317,7 @@ def perturb(layout: Layout, key: CellKey, name: str = "cell key, ±1") -> Publis
     return PublishingRule(name, layout, tell)
 
 
-def add_noise(layout: Layout, epsilon: float) -> PublishingRule:
+def add_noise(layout: CrossedTables, epsilon: float) -> PublishingRule:
     """Add noise of the two-sided geometric distribution to every count.
 
     The publication as a whole is `epsilon`-differentially private where a person more or less is
