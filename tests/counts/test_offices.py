@@ -113,7 +113,7 @@ def test_totals_that_do_not_add_are_read_as_rounded(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "odd", ["n.a.", "F", "G", "??", "12 km2", "a12", "(-)", "-", "1,2,3", "#N"]
+    "odd", ["n.a.", "F", "G", "??", "12 km2", "a12", "(-)", "-", "1,2,3", "not available"]
 )
 def test_an_odd_cell_never_makes_labels_of_a_column_of_values(tmp_path, odd):
     """A wide table is read whole, or the odd cell is named: columns are not left out in silence."""
@@ -133,3 +133,19 @@ def test_an_odd_cell_never_makes_labels_of_a_column_of_values(tmp_path, odd):
         else:
             assert len(cells) == 12
             assert set(itertools.chain(*(cell.labels for cell in cells))) == {"area", "sex"}
+
+
+def test_rows_without_numbers_are_not_taken_for_titles(tmp_path):
+    (tmp_path / "t.csv").write_text("Title;;\narea;F;M\nN;1;2\nS;;x\nW;x;c\nE;c;x\n")
+    cells = Publication(across=["t.csv=sex"]).read([tmp_path / "t.csv"])
+    assert [cell.labels["area"] for cell in cells] == list("NNSSWWEE")
+    (tmp_path / "t.csv").write_text("Title;;\narea;F;M\nN;1;2\nS;;\nW;x;c\nE;c;x\n")
+    with pytest.raises(InputError, match="line 4 has the text 'S' alone"):
+        Publication(across=["t.csv=sex"]).read([tmp_path / "t.csv"])
+
+
+@pytest.mark.parametrize("text", ["3 k", "1.5 m", "12 kg"])
+def test_units_are_no_flags(tmp_path, text):
+    (tmp_path / "t.csv").write_text(f"area,count\nN,{text}\n")
+    with pytest.raises(InputError, match="line 2, column count"):
+        Publication().read([tmp_path / "t.csv"])

@@ -30,7 +30,9 @@ _TOTAL = re.compile(r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups
 _FLAGGED = re.compile(r":\s?[a-z]{1,3}")  # Eurostat: not available, with a flag
 _FOOTNOTE = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079\u2020\u2021*]+$")
 _NOTED = re.compile(
-    r"\s*(\[(note )?\d{1,2}\]|\((\d{1,2}|[a-z])\)|\[[a-z]\]|(?<=\d)\s?[a-z]{1,2})$", re.I
+    r"\s*(\[(note )?\d{1,2}\]|\((\d{1,2}|[a-z])\)|\[[a-z]\]|(?<=\d)[a-z]|"
+    r"(?<=\d)\s?([a-fnp-vz]|[bdeprsu]{2}))$",
+    re.I,
 )
 _SPACES = re.compile(r"(?<=\d)[\s\u00a0\u2009\u202f'\u2019](?=\d{3}(\D|$))")
 _COMMAS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -134,6 +136,11 @@ class Rules:
         else:
             return None
         return Meaning(int(self.no_zeros), None if below is None else below - 1, "suppressed")
+
+    def is_value(self, text: str) -> bool:
+        """Check whether a text looks like a printed count or total, or a mark of suppression."""
+        is_number = self.suppressed(text) is not None or read_number(text) is not None
+        return is_number or re.match(r"<\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", text) is not None
 
     def count(self, text: str, place: str) -> Meaning:
         """Return what a printed cell means; ``place`` names it in errors."""

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import takewhile
 from pathlib import Path
 
 from narcissus._files import WESTERN, open_text, parsing
@@ -31,7 +32,7 @@ MARKS = ",;\t|"
 _STATISTIC = re.compile(r"(mean|average|median|total|sum)(?:[ _](?:of )?(.+))?")
 _TITLE = re.compile(r"[^,;\t|]*|[^,]*,,+|[^;]*;;+|[^\t]*\t\t+|[^|]*\|\|+")
 _BULK = re.compile(r"[^\t\n]*,[^\t\n]*\\[^\t\n]*\t")  # Eurostat: labels with commas, then tabs
-_LABEL = re.compile(r"\d+\s*(\+|and |or |years).*|.{9,}", re.I)  # no printed value
+_LABEL = re.compile(r"\d+\s*(\+|and |or |years).*", re.I)  # no printed value
 RESERVED = {"file", "line", "column", "of", "printed", "low", "high", "determined", "exact"}
 
 
@@ -124,10 +125,11 @@ def read_published(
     name = Path(path).name
     header, rows, above = read_rows(Path(path))
     across = across or above
-    # `freq` is a count, or a dimension of Eurostat's
-    first = [label if label.casefold() != "freq" or read_number(rows[0][1][at]) is not None else ""
-             for at, label in enumerate(header)]  # fmt: skip
-    roles = _roles(first, variable) if magnitude is None else _totals(header, magnitude)
+    names = [
+        name if name.casefold() != "freq" or any(map(rules.is_value, (c[at] for _, c in rows)))
+        else "" for at, name in enumerate(header)  # a dimension of Eurostat's
+    ]  # fmt: skip
+    roles = _roles(names, variable) if magnitude is None else _totals(header, magnitude)
     if roles is None:
         cells = list(_wide(name, header, rows, rules, across, magnitude or "count"))
     else:
@@ -143,8 +145,10 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str |
     """
     text = _text(path)
     lines = text.splitlines()
-    # titles and notes are lines of one cell
-    wide = ["" if _TITLE.fullmatch(line) else line for line in lines[:SAMPLE]]
+    # titles and notes are lines of one cell; a row of data may have blanks behind it, too
+    titles = len(list(takewhile(_TITLE.fullmatch, lines[:SAMPLE])))
+    wide = [line if any(mark in line for mark in MARKS) else "" for line in lines[titles:SAMPLE]]
+    wide = [""] * titles + wide
     head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
     header = [label_of(cell) for cell in head.names]
     rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header)))
@@ -285,10 +289,7 @@ def _wide(
     """Yield the cells of a wide table."""
 
     def holds_values(at: int) -> bool:
-        others = [cells[at] for _, cells in rows if not (
-            rules.suppressed(cells[at]) or read_number(cells[at]) is not None or
-            re.match(r"<\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", cells[at])
-        )]  # fmt: skip
+        others = [cells[at] for _, cells in rows if not rules.is_value(cells[at])]
         # a few that are no values, and no labels either, are refused where they stand
         return 2 * len(others) <= len(rows) and not any(map(_LABEL.fullmatch, others))
 
