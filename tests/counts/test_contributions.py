@@ -206,7 +206,7 @@ def test_two_single_contributors_disclose_each_other(tmp_path):
     # a declared protection is missed where the limits are too near on one side
     wide = SensitivityRules(minimum=2, protect=60)
     found, _ = audit_contributions(audit, said.structure, parts[:1] + parts[2:] + [
-        parts[1].__class__(parts[1].leaves, "4", Fraction(80))], wide)  # fmt: skip
+        parts[1].__class__(parts[1].leaves, "line 4", Fraction(80))], wide)  # fmt: skip
     assert found[0].is_exposed
 
 

@@ -194,14 +194,15 @@ def audit_tables(
 
 
 def limits_of(
-    cells: Sequence[Cell], *, seconds: float = np.inf, observer: Observer = SILENT
+    cells: Sequence[Cell], structure: Structure | None = None, *, seconds: float = np.inf
 ) -> list[CellLimits]:
     """Derive the limits of published cells alone, without people and data sets.
 
     Raises `narcissus.counts.intervals.InfeasibleError` for cells that contradict each other.
     """
-    system = build(cells, dimensions_of(cells, Structure()), Structure())
-    return _Solved(system, cells, monotonic() + seconds, observer, people=False).limits(False)
+    given = structure or Structure()
+    system = build(cells, dimensions_of(cells, given), given)
+    return _Solved(system, cells, monotonic() + seconds, SILENT, people=False).limits(False)
 
 
 def protected(cells: Sequence[Cell], chosen: Sequence[int], width: int) -> set[int]:

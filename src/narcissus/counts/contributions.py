@@ -14,7 +14,7 @@ the tables (`audit_contributions`), so that two single contributors of a row are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -26,10 +26,10 @@ import numpy as np
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
-from narcissus.counts.audit import CellLimits, TablesAudit, audit_tables
+from narcissus.counts.audit import CellLimits, TablesAudit, limits_of
 from narcissus.counts.marks import Meaning, label_of, read_number
 from narcissus.counts.reading import Cell, read_rows
-from narcissus.counts.system import OTHER, Structure, dimensions_of, selection
+from narcissus.counts.system import OTHER, Ints, Structure, dimensions_of, selection
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 
@@ -180,9 +180,8 @@ def read_contributions(
                 f"{path}: line {line}: the contribution {visible(values[magnitude])!r} is no "
                 "number from 0"
             )
-        found.append(
-            Contribution(leaves, values[contributor] if contributor else str(line), amount)
-        )
+        by = (values[contributor] if contributor else "") or f"line {line}"
+        found.append(Contribution(leaves, by, amount))
     return found
 
 
@@ -197,30 +196,35 @@ def audit_contributions(
     Returns the cells, those that are exposed first, and what was left out ("": nothing). Raises
     `InputError` where contributions do not sum to a printed total.
     """
-    judged = _Judged(audit, given, contributions, rules)
+    unit = audit.cells[0].cell.unit
+    if unit is None:
+        raise InputError("contributions are to totals: declare the magnitude of the tables")
+    judged = _Judged(audit, given, contributions, rules, unit)
     left_out = judged.ask_insiders(monotonic() + seconds, observer)
     cells = sorted(judged.cells(), key=lambda one: (not one.is_exposed, one.limits.width))
     return tuple(cells), left_out
 
 
 class _Judged:
-    """Cells with their contributions, and the best upper estimate of each largest one so far."""
+    """Sensitive cells with their contributions, and the best estimate of each largest one."""
 
     def __init__(
         self, audit: TablesAudit, given: Structure, contributions: Sequence[Contribution],
-        rules: SensitivityRules,
+        rules: SensitivityRules, unit: Fraction,
     ) -> None:  # fmt: skip
-        self.given, self.rules, self.contributions = given, rules, contributions
-        self.published = [one.cell for one in audit.cells]
+        self.given, self.rules, self.unit = given, rules, unit
+        self.published, self.limits = [one.cell for one in audit.cells], audit.cells
         self.dimensions = dimensions_of(self.published, given)
-        unit = self.published[0].unit
-        assert unit is not None
-        self.unit = unit
+        self.finest: dict[tuple[int, ...], dict[str, Fraction]] = {}
+        for one in contributions:
+            parts = self.finest.setdefault(tuple(one.leaves.values()), {})
+            parts[one.by] = parts.get(one.by, Fraction(0)) + one.amount
+        places = np.array(list(self.finest)).reshape(len(self.finest), len(self.dimensions))
         self.parts: dict[int, dict[str, Fraction]] = {}
         self.levels: dict[int, dict[str, Fraction]] = {}
-        self.limits = dict(enumerate(audit.cells))
-        for at, one in self.limits.items():
-            parts = self._parts(one.cell)
+        self.closest: dict[int, tuple[Fraction | None, str, bool]] = {}
+        for at, one in enumerate(audit.cells):
+            parts = self._parts(one.cell, places)
             total = sum(parts.values(), Fraction(0))
             low, high = one.cell.count.low * unit, one.cell.count.high
             if total < low or (high is not None and total > high * unit):
@@ -228,107 +232,80 @@ class _Judged:
                     f"{one.cell}: the contributions to this cell sum to {float(total):g}; correct "
                     "one of them, or declare --round"
                 )
-            largest = sorted(parts.values(), reverse=True)
-            if levels := rules.levels(largest, total):
+            order = sorted(parts, key=parts.__getitem__, reverse=True)
+            if levels := rules.levels([parts[by] for by in order], total):
                 self.parts[at], self.levels[at] = parts, levels
-        self.closest = {at: self._by_anybody(at) for at in self.levels}
+                self.closest[at] = None, "", False
+                by = order[1] if len(order) > 1 else ""
+                self._note(at, by, one, "the second largest" if by else "anybody")
 
-    def _parts(self, cell: Cell) -> dict[str, Fraction]:
-        chosen = {name: set(leaves.tolist()) for name, leaves in
-                  selection(cell, self.dimensions, self.given).items()}  # fmt: skip
+    def _parts(self, cell: Cell, places: Ints) -> dict[str, Fraction]:
+        chosen, is_in = selection(cell, self.dimensions, self.given), np.ones(len(places), bool)
+        for column, name in enumerate(self.dimensions):
+            if name in chosen:
+                is_in &= np.isin(places[:, column], chosen[name])
         found: dict[str, Fraction] = {}
-        for one in self.contributions:
-            if all(one.leaves[name] in some for name, some in chosen.items()):
-                found[one.by] = found.get(one.by, Fraction(0)) + one.amount
+        for at in np.flatnonzero(is_in).tolist():
+            for by, amount in self.finest[tuple(places[at].tolist())].items():
+                found[by] = found.get(by, Fraction(0)) + amount
         return found
 
-    def _by_anybody(self, at: int) -> tuple[Fraction | None, str, bool]:
-        """Return the excess of the best estimate over the largest, whose it is, if it is exact."""
-        high = self.limits[at].high
-        first, second, *_ = [*sorted(self.parts[at].values(), reverse=True), Fraction(0)]
-        if high is None:
-            return None, "", False
-        by = "the second largest" if second else "anybody"
-        is_exact = self.limits[at].determined and len(self.parts[at]) <= 2
-        return high * self.unit - second - first, by, is_exact
+    def _note(self, at: int, by: str, limits: CellLimits, name: str) -> None:
+        """Keep what ``by`` derives of the largest contribution but its own, if it is the best."""
+        others = {one: part for one, part in self.parts[at].items() if one != by}
+        if limits.high is None or not others:
+            return
+        best, whose, is_exact = self.closest[at]
+        largest = max(others.values())
+        if largest:
+            own = self.parts[at].get(by, Fraction(0))
+            excess = (limits.high * self.unit - own - largest) / largest
+            best, whose = (excess, name) if best is None or excess < best else (best, whose)
+        self.closest[at] = best, whose, is_exact or (limits.determined and len(others) == 1)
 
     def ask_insiders(self, deadline: float, observer: Observer) -> str:
         """Add what contributors know, one after the other; return what was left out."""
         hidden = [at for at in self.levels if self.limits[at].is_hidden]
-        asked = dict.fromkeys(by for at in hidden for by in self.parts[at])
-        size = {by: max(self.parts[at].get(by, Fraction(0)) for at in hidden) for by in asked}
-        order = sorted(asked, key=size.__getitem__, reverse=True)
+        size: dict[str, Fraction] = {}
+        for by, part in (pair for at in hidden for pair in self.parts[at].items()):
+            size[by] = max(size.get(by, part), part)
+        order = sorted(size, key=size.__getitem__, reverse=True)
         observer.start("What contributors derive", len(order[:INSIDERS]))
         for number, by in enumerate(order):
             if number == INSIDERS or monotonic() > deadline:
                 return f"What {len(order) - number:,} smaller contributors derive was left out."
-            more = self._known_to(by)
-            found = audit_tables(
-                [*self.published, *more], self.given, seconds=max(1.0, deadline - monotonic())
-            )
+            cells = [*self.published, *self._known_to(by)]
+            found = limits_of(cells, self.given, seconds=max(1.0, deadline - monotonic()))
             for at in hidden:
-                if set(self.parts[at]) - {by}:
-                    self._note(at, by, found.cells[at])
+                self._note(at, by, found[at], "a contributor")
             observer.advance()
         observer.finish()
         return ""
 
-    def _note(self, at: int, by: str, limits: CellLimits) -> None:
-        if limits.high is None:
-            return
-        others = {one: part for one, part in self.parts[at].items() if one != by}
-        largest = max(others.values())
-        excess = limits.high * self.unit - self.parts[at].get(by, Fraction(0)) - largest
-        # in relation to the contribution that is estimated, of that of the largest
-        first = max(self.parts[at].values())
-        scaled = excess * first / largest if largest else None
-        best, name, is_exact = self.closest[at]
-        exact = limits.determined and len(others) == 1
-        if scaled is not None and (best is None or scaled < best):
-            best, name = scaled, "a contributor"
-        self.closest[at] = best, name, is_exact or exact
-
-    def _known_to(self, by: str) -> list[Cell]:
-        own: dict[tuple[int, ...], Fraction] = {}
-        others = {tuple(one.leaves.values()) for one in self.contributions if one.by != by}
-        for one in self.contributions:
-            if one.by == by:
-                key = tuple(one.leaves.values())
-                own[key] = own.get(key, Fraction(0)) + one.amount
-        found: list[Cell] = []
-        for key, amount in own.items():
-            labels = {d.name: d.leaves[k] for d, k in zip(self.dimensions.values(), key,
+    def _known_to(self, by: str) -> Iterator[Cell]:
+        """Yield what a contributor knows: at least its part, and the whole where it is alone."""
+        for place, parts in self.finest.items():
+            labels = {one.name: one.leaves[k] for one, k in zip(self.dimensions.values(), place,
                       strict=True)}  # fmt: skip
-            if OTHER in labels.values():
-                continue
-            low, high = floor(amount / self.unit), ceil(amount / self.unit)
-            known = Meaning(low, None if key in others else high, "known")
-            found.append(Cell("known", 0, "", "", labels, known, unit=self.unit))
-        return found
+            if by in parts and OTHER not in labels.values():
+                low, high = floor(parts[by] / self.unit), ceil(parts[by] / self.unit)
+                known = Meaning(low, high if len(parts) == 1 else None, "known")
+                yield Cell("known", 0, "", "", labels, known, unit=self.unit)
 
-    def cells(self) -> list[SensitiveCell]:
+    def cells(self) -> Iterator[SensitiveCell]:
         """Judge all sensitive cells."""
-        found: list[SensitiveCell] = []
         for at, levels in self.levels.items():
-            limits, parts = self.limits[at], self.parts[at]
-            total, first = sum(parts.values(), Fraction(0)), max(parts.values())
-            level, below = max(levels.values()), Fraction(0)
-            if self.rules.protect is not None:
-                below = _exact(self.rules.protect) / 100 * total
-                level = max(level, below)
+            limits, total = self.limits[at], sum(self.parts[at].values(), Fraction(0))
+            below = _exact(self.rules.protect or 0) / 100 * total
+            level = max(*levels.values(), below)
             left = None if limits.high is None else limits.high * self.unit - total
             excess, by, is_exact = self.closest[at]
-            p_rule = None if self.rules.p is None else _exact(self.rules.p) / 100 * first
-            is_close = p_rule is not None and excess is not None and excess < p_rule
-            exposed = (
-                (left is not None and left < level)
-                or total - limits.low * self.unit < below
-                or is_close
-                or is_exact
-                or limits.determined
-            )
-            closest = None if excess is None or not first else float(100 * excess / first)
-            found.append(SensitiveCell(
-                limits, total, tuple(levels), len(parts), level, left, closest, by, exposed,
-            ))  # fmt: skip
-        return found
+            is_close = self.rules.p is not None and excess is not None and (
+                100 * excess < _exact(self.rules.p)
+            )  # fmt: skip
+            is_near = (left is not None and left < level) or total - limits.low * self.unit < below
+            yield SensitiveCell(
+                limits, total, tuple(levels), len(self.parts[at]), level, left,
+                None if excess is None else float(100 * excess), by,
+                is_near or is_close or is_exact or limits.determined,
+            )  # fmt: skip

@@ -7,7 +7,7 @@ was carried out. Zeros are printed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -104,17 +104,15 @@ class CrossedTables:
         return found
 
     def places(self, people: pd.DataFrame) -> list[Ints]:
-        """Return the label of each person in each dimension; labels that are not there: none."""
-        found: list[Any] = []
-        for name, labels in self.labels.items():
-            known = {label: at for at, label in enumerate(labels)}
-            found.append(people[name].map(known).to_numpy())
-        return [one.astype(np.int64) for one in found]
+        """Return the number of each person's label in each dimension."""
+        return [
+            people[name].map({label: at for at, label in enumerate(labels)}).to_numpy(np.int64)
+            for name, labels in self.labels.items()
+        ]
 
     def sum_by(self, places: Sequence[Ints], weights: Any = None) -> Any:
-        """Sum weights of people (None: count them) in every cell, shape (cells,)."""
-        shape = tuple(map(len, self.labels.values()))
-        finest = np.zeros(shape, np.int64 if weights is None else float)
+        """Sum whole weights of people (None: count them) in every cell, shape (cells,)."""
+        finest = np.zeros(tuple(map(len, self.labels.values())), np.int64)
         np.add.at(finest, tuple(places), 1 if weights is None else weights)
         names = list(self.labels)
         return np.concatenate([
@@ -212,10 +210,9 @@ _HIDDEN = Meaning(1, None, "suppressed")
 
 
 def _told(counts: Ints, hidden: Mapping[int, Meaning]) -> Told:
-    printed = ["x" if at in hidden else str(n) for at, n in enumerate(counts.tolist())]
-    return printed, [
-        hidden.get(at) or Meaning(n, n, "exact") for at, n in enumerate(counts.tolist())
-    ]
+    numbers = list(enumerate(counts.tolist()))
+    printed = ["x" if at in hidden else str(n) for at, n in numbers]
+    return printed, [hidden.get(at) or Meaning(n, n, "exact") for at, n in numbers]
 
 
 def protect(
@@ -234,7 +231,7 @@ def protect(
         for at in one:
             of_cell.setdefault(at, []).append(one)
 
-    def cheapest(some: Sequence[int]) -> int | None:
+    def cheapest(some: Iterable[int]) -> int | None:
         def price(at: int) -> tuple[bool, int, int, int]:
             many = [sum(one in hidden for one in each) for each in of_cell.get(at, [])]
             return not layout.cells[at], many.count(0) - many.count(1), int(counts[at]), at
@@ -246,21 +243,17 @@ def protect(
         told = _told(counts, dict.fromkeys(hidden, _HIDDEN))
         kept = protected(layout.published(told), small.tolist(), width)
         open_ = [at for at in small.tolist() if at not in kept]
-        before = len(hidden)
-        for at in open_:
-            near = [other for one in of_cell.get(at, []) for other in one]
-            found = cheapest(near)
-            hidden |= set() if found is None else {found}
-        if open_ and len(hidden) == before:
-            found = cheapest(range(len(counts)))
-            hidden |= set() if found is None else {found}
-        if len(hidden) == before:
+        near = [{other for one in of_cell.get(at, []) for other in one} for at in open_]
+        more = {cheapest(some) for some in near} - {None}
+        more |= {cheapest(range(len(counts)))} - {None} if open_ and not more else set()
+        if not more:
             return hidden, open_
+        hidden |= {at for at in more if at is not None}
     return hidden, []
 
 
 def _close(
-    sums: Sequence[list[int]], hidden: set[int], cheapest: Callable[[Sequence[int]], int | None]
+    sums: Sequence[list[int]], hidden: set[int], cheapest: Callable[[Iterable[int]], int | None]
 ) -> None:
     """Suppress a second cell of each sum with one, while there is such a sum."""
     while True:
@@ -296,22 +289,24 @@ def _read(printed: Ints, rules: Rules, meanings: dict[int, Meaning]) -> Told:
 def perturb(layout: CrossedTables, key: CellKey, name: str = "cell key, ±1") -> PublishingRule:
     """Perturb counts by the cell-key method: the same people in a cell, the same number.
 
-    Each person has a random number from 0 to 1, and the fraction of their sum chooses the printed
+    Each person has a random number, and their sum, from 0 to 2^32 and around, chooses the printed
     number by the chances of the table. Source: Enderle and Giessing 2018.
     """
     rules, meanings = Rules(key=key), dict[int, Meaning]()
-    rows = [sorted(row.items()) for _, row in sorted(key.chances.items())]
+    rows = [
+        [(j, p) for j, p in sorted(key.chances[i].items()) if p > 0] for i in sorted(key.chances)
+    ]
     values = [np.array([j for j, _ in row]) for row in rows]
     ends = [np.cumsum([p for _, p in row]) for row in rows]
 
     def tell(counts: Ints, places: Sequence[Ints], rng: np.random.Generator) -> Told:
-        keys = layout.sum_by(places, rng.random(len(places[0]))) % 1
+        keys = layout.sum_by(places, rng.integers(2**32, size=len(places[0]))) % 2**32 / 2**32
         true = np.minimum(counts, key.last)
         printed = counts - true
         for i in range(key.last + 1):
             at = np.flatnonzero(true == i)
-            chosen = np.searchsorted(ends[i], keys[at] * ends[i][-1], side="right")
-            printed[at] += values[i][np.minimum(chosen, len(values[i]) - 1)]
+            chosen = np.searchsorted(ends[i][:-1], keys[at] * ends[i][-1], side="right")
+            printed[at] += values[i][chosen]
         return _read(printed, rules, meanings)
 
     return PublishingRule(name, layout, tell)
