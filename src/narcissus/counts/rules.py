@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CELLS = 20_000
-FINEST = 200_000
+FINEST = 50_000  # as many as the game keeps track of
 Told = tuple[list[str], list[Meaning]]
 """What is printed of each cell, and what it means."""
 PLUS_MINUS_ONE = cell_key({
@@ -105,10 +105,11 @@ class CrossedTables:
 
     def places(self, people: pd.DataFrame) -> list[Ints]:
         """Return the number of each person's label in each dimension."""
-        return [
+        found: list[Any] = [
             people[name].map({label: at for at, label in enumerate(labels)}).to_numpy(np.int64)
             for name, labels in self.labels.items()
         ]
+        return found
 
     def sum_by(self, places: Sequence[Ints], weights: Any = None) -> Any:
         """Sum whole weights of people (None: count them) in every cell, shape (cells,)."""
