@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.counts import audit_tables, compare_rules, read_cell_key
+from narcissus.counts import audit_tables, compare, compare_rules, read_cell_key
 from narcissus.counts.audit import limits_of, protected
 from narcissus.counts.rules import (
     PLUS_MINUS_ONE,
@@ -179,7 +179,8 @@ def by_definition(frame, cells, names, secret):
     return certain
 
 
-def test_rules_side_by_side():
+def test_rules_side_by_side(monkeypatch):
+    monkeypatch.setattr(compare, "THRESHOLDS", (3,))
     frame = people(11, 30)
     found = compare_rules(frame, "ill", [["sex", "area"]], trials=0, rng=5, epsilons=[1.0])
     by_name = {one.name: one for one in found.rules}
