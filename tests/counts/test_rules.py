@@ -205,6 +205,21 @@ def test_rules_side_by_side(monkeypatch):
     assert again.rules[0].certain <= whole.certain
 
 
+def test_what_time_does_not_decide_is_not_called_safe():
+    frame = people(3, 60)
+    found = compare_rules(frame, "ill", [["sex", "area"]], trials=0, rng=5, seconds=1e-9)
+    assert {one for one in found.left_out if "others" in one} == set(found.left_out)
+    assert found.left_out
+    by_name = {one.name: one for one in found.rules}
+    assert by_name["as they are"].small_derived == found.small > 0
+    chance = by_name["round to 5, by chance"]
+    assert chance.small_undecided + chance.small_derived > 0
+    assert not chance.is_exact
+    assert "round to 5, by chance" in page_text(compared_rules(found)).split("left out")[1]
+    with pytest.raises(TooLargeError, match="time ran out"):
+        suppress(layout_of(frame), 5, secondary=True, seconds=-1)(frame, np.random.default_rng(0))
+
+
 @pytest.mark.nightly
 def test_the_game_of_each_rule():
     """People in the tables lose more than others where all is printed, and little under noise."""

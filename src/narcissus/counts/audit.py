@@ -205,7 +205,9 @@ def limits_of(
     return _Solved(system, cells, monotonic() + seconds, SILENT, people=False).limits(False)
 
 
-def protected(cells: Sequence[Cell], chosen: Sequence[int], width: int) -> set[int]:
+def protected(
+    cells: Sequence[Cell], chosen: Sequence[int], width: int, deadline: float = np.inf
+) -> set[int]:
     """Return the chosen cells of which two consistent data sets were found to differ by ``width``.
 
     Of a cell that is left out, there may be such data sets, too.
@@ -215,7 +217,7 @@ def protected(cells: Sequence[Cell], chosen: Sequence[int], width: int) -> set[i
     part = _whole(system).tightened()
     part = replace(part, most=np.minimum(part.most, part.least + _ENOUGH))
     columns, kept = system.matrix.tocsc(), set[int]()
-    for rows, unknowns in parts_of(part):
+    for rows, unknowns in parts_of(part) if len(chosen) else ():
         sums = columns[:, unknowns].tocsr()[chosen]
         mine = np.flatnonzero(np.diff(sums.indptr))
         if not len(rows):  # each has any of its values
@@ -224,7 +226,8 @@ def protected(cells: Sequence[Cell], chosen: Sequence[int], width: int) -> set[i
         elif len(mine):
             local = distinct(restricted(part, rows, unknowns))
             no_end = np.full(len(mine), BIG)
-            is_spread = Solver(local, sums[mine], -no_end, no_end).spread(width)
+            solver = Solver(local, sums[mine], -no_end, no_end, deadline=deadline)
+            is_spread = solver.spread(width)
             kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
     return kept
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from narcissus._random import RandomSource, child, generator
 from narcissus._validation import integer, one_of
-from narcissus.counts.audit import CellLimits, limits_of
+from narcissus.counts.audit import CellLimits, limits_of, protected
 from narcissus.counts.game import ReadingAttack, TablesGame, WantedSecret, play
 from narcissus.counts.marks import CellKey, Meaning
 from narcissus.counts.reading import Cell
@@ -45,6 +46,7 @@ class RuleCompared:
     suppressed: number of cells that are not printed.
     error: mean difference of printed counts and true ones.
     small_derived: number of small cells whose count follows with certainty.
+    small_undecided: number of those for which that was not decided in time.
     hidden_derived: number of suppressed cells whose count does; None for a rule that hides none.
     certain: number of people whose secret follows with certainty, for who knows the other columns.
     is_exact: whether all limits are reached; else more could follow.
@@ -55,6 +57,7 @@ class RuleCompared:
     suppressed: int
     error: float
     small_derived: int
+    small_undecided: int
     hidden_derived: int | None
     certain: int
     is_exact: bool
@@ -75,6 +78,7 @@ class RulesCompared:
     secret: its column.
     tables: the dimensions of each table.
     trials: of the game, for each rule.
+    left_out: rules for which the time was not enough.
     """
 
     rules: tuple[RuleCompared, ...]
@@ -86,6 +90,7 @@ class RulesCompared:
     secret: str
     tables: tuple[tuple[str, ...], ...]
     trials: int
+    left_out: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus rules --json`` prints."""
@@ -102,11 +107,13 @@ class RulesCompared:
 
 
 def usual_rules(
-    layout: CrossedTables, key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS
-) -> list[PublishingRule]:
+    layout: CrossedTables, key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS,
+    seconds: float = np.inf,
+) -> list[PublishingRule]:  # fmt: skip
     """Return the rules that are compared; ``key`` is tried beside a table of one more or less."""
     found = [as_they_are(layout)]
-    found += [suppress(layout, one, secondary=more) for more in (False, True) for one in THRESHOLDS]
+    found += [suppress(layout, one, secondary=more, seconds=seconds)
+              for more in (False, True) for one in THRESHOLDS]  # fmt: skip
     found += [round_to(layout, base, by_chance=how) for how in (False, True) for base in (3, 5)]
     found.append(perturb(layout, PLUS_MINUS_ONE))
     found += [] if key is None else [perturb(layout, key, "cell key, of the given table")]
@@ -132,7 +139,8 @@ def compare_rules(
     key: a table of the cell-key method that is tried, too.
     epsilons: levels of noise.
     trials: tables of the game for each rule, with some people left out; 0: it is not played.
-    seconds: for the limits of each rule; those that are not shown to be reached hold.
+    seconds: for the limits of each rule, of which those that are not shown to be reached hold; and
+        for each choice of cells to suppress, after which the rule is left out.
     rng: of what rules do by chance, and of the game.
 
     Raises `InputError` for unknown columns, and `TooLargeError`.
@@ -144,32 +152,39 @@ def compare_rules(
         raise InputError("each table is of one column or more that is not the secret (`--by`)")
     entropy = int(generator(rng).integers(2**63))
     layout = CrossedTables.of(people, [[*table, secret] for table in tables])
-    rules = usual_rules(layout, key, epsilons)
+    rules = usual_rules(layout, key, epsilons, seconds)
     counts = layout.count(people)
     is_small = (counts > 0) & (counts < least)
     asked = _Asked(people, secret, known, layout)
     observer.start("rules", len(rules))
-    found: list[RuleCompared] = []
+    found, left_out = list[RuleCompared](), list[str]()
     for number, rule in enumerate(rules):
-        cells = rule(people, child(entropy, number))
+        observer.advance()
+        try:
+            cells = rule(people, child(entropy, number))
+        except TooLargeError:
+            left_out.append(rule.name)
+            continue
         hidden = np.array([cell.printed == "x" for cell in cells])
         limits = limits_of([*cells, *asked.more], seconds=seconds)
         derived = np.array([one.determined for one in limits[: len(cells)]])
+        loose = np.array([not one.exact for one in limits[: len(cells)]]) & is_small
+        loose[list(protected(cells, np.flatnonzero(loose).tolist(), 1, monotonic() + seconds))] = 0
         errors = [abs(int(cell.printed) - n) for cell, n, is_hidden in
                   zip(cells, counts.tolist(), hidden, strict=True) if not is_hidden]  # fmt: skip
         found.append(RuleCompared(
             rule.name, int(hidden.sum()), float(np.mean(errors or [0.0])),
-            int((derived & is_small).sum()), int((derived & hidden).sum()) if rule.hides else None,
+            int((derived & is_small).sum()), int(loose.sum()),
+            int((derived & hidden).sum()) if rule.hides else None,
             asked.certain(limits), all(one.exact for one in limits),
             _played(people, rule, WantedSecret(secret, tuple(known)), many, [entropy, number])
             if many else None,
         ))  # fmt: skip
-        observer.advance()
     observer.finish()
     guess = float(people[secret].value_counts(normalize=True).iloc[0])
     return RulesCompared(
         tuple(found), len(counts), int(is_small.sum()), least, len(people), guess, secret,
-        layout.tables, many,
+        layout.tables, many, tuple(left_out),
     )  # fmt: skip
 
 

@@ -279,7 +279,7 @@ class Solver:
         def is_open() -> Any:
             return found.reached_high - found.reached_low < width
 
-        while (before := is_open()).any():
+        while (before := is_open()).any() and monotonic() < self.deadline:
             for sign in (1, -1):
                 sums = self.sums[np.flatnonzero(before)].sum(axis=0)
                 self.best(sign * np.asarray(sums).ravel(), nodes=nodes)
@@ -287,7 +287,7 @@ class Solver:
                 break
         for at in np.flatnonzero(is_open()):
             for sign in (1, -1):
-                if is_open()[at]:
+                if is_open()[at] and monotonic() < self.deadline:
                     self.best(sign * self.sums[[at]].toarray().ravel(), nodes=nodes)
         return ~is_open()
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,14 +186,15 @@ def as_they_are(layout: CrossedTables) -> PublishingRule:
 
 
 def suppress(
-    layout: CrossedTables, below: int, *, secondary: bool = False, width: int | None = None
-) -> PublishingRule:
+    layout: CrossedTables, below: int, *, secondary: bool = False, width: int | None = None,
+    seconds: float = np.inf,
+) -> PublishingRule:  # fmt: skip
     """Suppress counts from 1 to ``below`` - 1; and others, until these are protected.
 
     Further cells are suppressed until data sets are found that agree with the tables, and differ in
     each small count by ``width`` or more (None: ``below`` - 2, as much as the mark
     of small cells alone leaves open, 1 or more). All have the same mark, which then tells that the
-    cell is not empty, and nothing else.
+    cell is not empty, and nothing else. It raises `TooLargeError` after so many seconds.
     """
     wanted = max(1, below - 2) if width is None else width
 
@@ -200,7 +202,7 @@ def suppress(
         small = np.flatnonzero((counts > 0) & (counts < below))
         if not secondary:
             return _told(counts, dict.fromkeys(small.tolist(), Meaning(1, below - 1, "suppressed")))
-        hidden, _ = protect(layout, counts, small, wanted)
+        hidden, _ = protect(layout, counts, small, wanted, monotonic() + seconds)
         return _told(counts, dict.fromkeys(hidden, _HIDDEN))
 
     name = f"suppress below {below}" + (", and others" if secondary else "")
@@ -217,14 +219,15 @@ def _told(counts: Ints, hidden: Mapping[int, Meaning]) -> Told:
 
 
 def protect(
-    layout: CrossedTables, counts: Ints, small: Ints, width: int
+    layout: CrossedTables, counts: Ints, small: Ints, width: int, deadline: float = np.inf
 ) -> tuple[set[int], list[int]]:
     """Choose cells to suppress so that the small ones are protected; audited after each choice.
 
     Returns all that are suppressed, and the small cells for which no two data sets were found that
     differ by ``width``, which is none unless no cells are left. Of a sum, the cell is chosen that
     leaves the fewest sums with one suppressed cell, and among these the smallest; the
-    number of all people is the last. A simple method: others suppress less.
+    number of all people is the last. A simple method: others suppress less. Raises `TooLargeError`
+    at the deadline.
     """
     hidden, sums = set(small.tolist()), [one.tolist() for one in layout.sums]
     of_cell: dict[int, list[list[int]]] = {}
@@ -242,7 +245,9 @@ def protect(
     while hidden:
         _close(sums, hidden, cheapest)
         told = _told(counts, dict.fromkeys(hidden, _HIDDEN))
-        kept = protected(layout.published(told), small.tolist(), width)
+        kept = protected(layout.published(told), small.tolist(), width, deadline)
+        if monotonic() > deadline:
+            raise TooLargeError("time ran out while cells were chosen: take fewer columns")
         open_ = [at for at in small.tolist() if at not in kept]
         near = [{other for one in of_cell.get(at, []) for other in one} for at in open_]
         more = {cheapest(some) for some in near} - {None}

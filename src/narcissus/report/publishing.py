@@ -49,18 +49,19 @@ def compared_rules(found: RulesCompared) -> Page:
     sections = [Section("Risk and loss", [_figure(found, certain), Text(_HOW)])]
     if any(one.game for one in found.rules):
         sections.append(Section("What an attack gets", [_game(found), Text(_GAME)]))
-    loose = [one.name for one in found.rules if not one.is_exact]
-    if loose:
-        words = (
-            f"Time ran out for: {', '.join(loose)}. More could follow from these with certainty."
-        )
-        sections.append(Section("What was left out", [Text([words])]))
+    loose = "; ".join(one.name for one in found.rules if not one.is_exact)
+    words = [f"Time ran out for: {loose}. From these, more could follow with certainty than is "
+             "shown."] if loose else []  # fmt: skip
+    if found.left_out:
+        words.append(f"Rules that took too long (--seconds): {'; '.join(found.left_out)}.")
+    if words:
+        sections.append(Section("What was left out", [Text(words)]))
     verdict = Verdict("compared", _headline(found), rests_on="proved")
     return Page("Rules of publishing, side by side", subtitle, verdict, sections)
 
 
 def _headline(found: RulesCompared) -> str:
-    safe = [one for one in found.rules if not one.small_derived]
+    safe = [one for one in found.rules if not one.small_derived + one.small_undecided]
     many = f"{len(safe)} of {len(found.rules)} rules let nobody derive a small count with certainty"
     if not found.small:
         return "The tables have no small counts."
