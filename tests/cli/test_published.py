@@ -68,6 +68,10 @@ def test_the_next_release_is_held_to_those_before(folder, call, answer):
         ("tables one.csv --against empty", "holds no tables"),
         ("tables one.csv --variable d=0:9", "one.csv: line 2, column count: 'A' is no range"),
         ("tables bad.csv", "these 3 cells"),
+        ("tables one.csv --secret ill", "--secret and --known"),
+        ("tables one.csv --people one.csv", "--secret and --known"),
+        ("tables one.csv --secret ill --known d --width 2", "do not go with `--secret`"),
+        ("tables one.csv --secret il --known d --out o", "did you mean `ill`"),
     ],
 )
 def test_what_is_refused(folder, call, words, said):
@@ -77,3 +81,17 @@ def test_what_is_refused(folder, call, words, said):
     assert code == 2
     assert out == ""
     assert said in err
+
+
+def test_the_secret_of_people_is_attacked(folder, call, answer):
+    people = [("A", "yes")] * 3 + [("A", "no")] * 20 + [("B", "yes")] * 3 + [("B", "no")] * 18
+    (folder / "all.csv").write_text("\n".join(["d,ill", *map(",".join, people)]))
+    words = "tables one.csv --below 5 --secret ill --known d --out o --seed 1 --quiet"
+    code, out, _ = call(f"{words} --people all.csv --trials 4")
+    assert code == 0
+    assert "It is right about 86 of 100 people in these tables." in out
+    assert (folder / "o" / "report.html").exists()
+    found = answer(f"{words} --restart --json")
+    assert found["kind"] == "published-tables"
+    assert found["provenance"]["digests"]["table one.csv"]
+    assert found["rows"][-1]["of"] == "secrets named, expected"

@@ -24,6 +24,9 @@ from narcissus import Game, evidence, play
 from narcissus.audits import Audit
 from narcissus.audits.play import play as replay
 from narcissus.channels import sampled_leakage
+from narcissus.counts import Cell, TablesGame, WantedSecret
+from narcissus.counts import play as play_tables
+from narcissus.counts.marks import Meaning
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, auc
 from narcissus.evidence.refutation import refuted_by_runs
@@ -557,6 +560,31 @@ def game_report(g: Draws, more: float = 0.0) -> bool:
         "statement": {"name": "pairs", "epsilon": 1.0, "delta": 0.0}, "run": {"trials": 300},
     }  # fmt: skip
     return exceeded(study, ".", g)
+
+
+def tables_gain(g: Draws, own: float = 0.0) -> bool:
+    """Return whether tables are said to tell of people whose secrets are in them with chance own.
+
+    The other secrets of the tables are drawn anew, and so tell nothing of anybody.
+    """
+    ill = g.choice(["no", "yes"], 12, p=[0.7, 0.3])
+    people = pd.DataFrame({"name": [f"p{at}" for at in range(12)], "ill": ill})
+
+    def publish(some: pd.DataFrame, rng: Draws) -> list[Cell]:
+        """Publish a table with a row for everybody, whoever is left out."""
+        told = rng.choice(["no", "yes"], 12, p=[0.7, 0.3])
+        some = some[rng.random(len(some)) < own]
+        told[some.index] = some.ill
+        return [Cell("t", 1, "count", "", {}, Meaning(12, 12, "exact"))] + [
+            Cell("t", 2, "count", "", {"name": name, "ill": label},
+                 Meaning(int(label == one), int(label == one), "exact"))
+            for name, one in zip(people.name, told, strict=True) for label in ("no", "yes")
+        ]  # fmt: skip
+
+    task = WantedSecret("ill", ("name",))
+    game = TablesGame(people, publish, task, left_out=0.25)
+    found = play_tables(game, trials=60, rng=g)
+    return any(misses(one.gain, 0.0) for one in found.attacks)
 
 
 def image_report(g: Draws, gained: float = 0.0) -> bool:
@@ -1287,6 +1315,21 @@ NULLS = (
         "as of its parts",
         {"randomised response at its own epsilon: two attacks": game_report},
         Power("epsilon above 1, 300 trials", (0.5, 1.0, 2.0), lambda s, g: game_report(g, s)),
+        repeats=0.05,
+    ),
+    Null(
+        "what published tables tell beyond people left out",
+        ("counts/game concluded",),
+        "Waudby-Smith and Ramdas 2023, Theorem 3; Bonferroni over attacks",
+        "trials leave people out independently of each other",
+        "each trial has a stream of its own, from a key",
+        "a gain of these people, not of others",
+        {"tables of an independent secret: two attacks": tables_gain},
+        Power(
+            "share of 12 people with their own secret in the tables, 60 trials",
+            (0.25, 0.5, 0.75, 1.0),
+            lambda s, g: tables_gain(g, s),
+        ),
         repeats=0.05,
     ),
     Null(

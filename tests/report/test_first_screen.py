@@ -61,6 +61,11 @@ def figures(record):
         excess = max(of(role="excess", group=""), key=lambda row: row["quantity"]["low"])
         [risk] = of(of="risk", name=excess["name"], group="")
         return risk["baseline"], value(risk), 1.0
+    if record.kind == "published-tables":
+        name = max(of(of="gain"), key=value)["name"]
+        [seen] = of(role="attack", name=name, question="these tables")
+        [fresh] = of(role="fresh", name=name)
+        return value(fresh), value(seen), value(of(role="bound")[0])
     if record.kind == "membership":
         fpr = next(c.at["fpr"] for c in record.criteria if "members" in c.of and c.at_most)
         told = max(of(role="attack", of="members told", fpr=fpr), key=value)

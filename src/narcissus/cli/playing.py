@@ -208,6 +208,13 @@ def _show(audit: audits.Audit, folder: Path, run: Run, key: Any = None) -> int:
     return EXITS[audit.status]
 
 
+def play_given(study: studies.Study, folder: Path, run: Run) -> int:
+    """Play a study that a command made of its options, and show it; return the exit code."""
+    _prepare_folder(folder, study, restart=run.restart)
+    found = run.play(partial(audits.run, study, rng=run.seed, workers=run.workers))
+    return _show(found, folder, run)
+
+
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
     run: Run
@@ -294,7 +301,7 @@ def _again(study: Path, options: Mapping[str, object]) -> str:
     return shlex.join(words)
 
 
-def _names(_: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+def names_of(_: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
     if text is None:
         return None
     found = [name.strip() for name in text.split(",")]
@@ -338,11 +345,11 @@ def _ways(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> 
 @dataclass(frozen=True, kw_only=True)
 class SynthOptions:
     control: Annotated[str | None, Opt(click.Path())] = None
-    unknown: Annotated[str | None, Opt(check=_names)] = None
-    known: Annotated[str | None, Opt(check=_names)] = None
-    groups: Annotated[str | None, Opt(check=_names)] = None
-    columns: Annotated[str | None, Opt(check=_names)] = None
-    drop: Annotated[str | None, Opt(check=_names)] = None
+    unknown: Annotated[str | None, Opt(check=names_of)] = None
+    known: Annotated[str | None, Opt(check=names_of)] = None
+    groups: Annotated[str | None, Opt(check=names_of)] = None
+    columns: Annotated[str | None, Opt(check=names_of)] = None
+    drop: Annotated[str | None, Opt(check=names_of)] = None
     unit: str | None = None
     bins: Annotated[tuple[str, ...], Opt(check=_binned)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
@@ -507,8 +514,8 @@ def scale(study: Path, *, of: ScaleOptions) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
-    known: Annotated[str | None, Opt(check=_names)] = None
-    secret: Annotated[str | None, Opt(check=_names)] = None
+    known: Annotated[str | None, Opt(check=names_of)] = None
+    secret: Annotated[str | None, Opt(check=names_of)] = None
     weights: str | None = None
     population: float | None = None
     unit: str | None = None

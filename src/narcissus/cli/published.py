@@ -23,9 +23,11 @@ from narcissus.cli.options import (
     SeedGiven,
     command,
     print_json,
+    some,
 )
+from narcissus.cli.playing import Run, names_of, play_given
 from narcissus.cli.progress import progress
-from narcissus.cli.rooms import counts
+from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
 from narcissus.observer import Observer
 
@@ -60,17 +62,43 @@ class TablesOptions:
     seconds: Annotated[float, Opt(click.FloatRange(min=0, min_open=True))] = 600.0
     against: Annotated[Path | None, Opt(FOLDER)] = None
     width: Annotated[int | None, Opt(COUNT)] = None
-    as_json: AsJson = False
+    people: Existing = None
+    secret: str | None = None
+    known: Annotated[str | None, Opt(check=names_of)] = None
+    trials: Annotated[int, Opt(click.IntRange(2, 10**6))] = 200
+    run: Annotated[
+        Run, some("out", "seed", "workers", "yes", "restart", "as_json", "quiet", "verbose")
+    ]
+
+    def study(self, files: Sequence[Path]) -> studies.Study:
+        """Return the study of whose secret the tables tell."""
+        if self.secret is None or self.known is None:
+            raise InputError("name what the attacker wants and knows: --secret and --known")
+        if self.against is not None or self.width is not None:
+            raise InputError("`--against` and `--width` do not go with `--secret`; drop them")
+        if self.magnitude is not None or self.contributions is not None:
+            raise InputError("`--magnitude` and `--contributions` do not go with `--secret`")
+        names = [one.name for one in fields(counts.Publication) if one.name != "magnitude"]
+        made = {name: getattr(self, name) for name in names}
+        return studies.load_study({
+            "kind": "published-tables", "title": ", ".join(path.name for path in files),
+            "data": {"tables": files, "people": self.people}, "made": made,
+            "threat": {"secret": self.secret, "known": self.known},
+            "run": {"trials": self.trials, "data_sets": self.limit, "seconds": self.seconds},
+        })  # fmt: skip
 
 
 @command
 def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptions) -> int:
     if not files:
         raise InputError("name one table or more: narcissus tables a.csv b.csv")
+    if of.people is not None or of.secret is not None or of.known is not None:
+        folder = of.run.out or Path("results") / files[0].name.partition(".")[0]
+        return play_given(of.study(files), folder, of.run)
     names = [one.name for one in fields(counts.Publication)]
     given = counts.Publication(**{name: getattr(of, name) for name in names})
     cells = given.read(files)
-    with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
+    with progress(quiet=of.run.quiet or of.run.as_json or not sys.stderr.isatty()) as observer:
         how: dict[str, Any] = {"limit": of.limit, "seconds": of.seconds, "observer": observer}
         if of.against is None:
             found, narrowed = counts.audit_tables(cells, given.structure, **how), None
@@ -83,7 +111,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
     narrow = [] if width is None else [one for one in found.hidden if one.width < width]
     if narrowed is not None and of.width is None:
         narrow = [after for _, after in narrowed if after.determined]
-    if of.as_json:
+    if of.run.as_json:
         shown = found.to_dict() | {"differences": [one.to_dict() for one in small]}
         if judged is not None:
             shown["sensitive"] = [one.to_dict() for one in judged[0]]

@@ -31,7 +31,7 @@ from narcissus.counts.system import (
     build,
     dimensions_of,
     selection,
-)
+)  # fmt: skip
 from narcissus.errors import InputError
 from narcissus.evidence import difference_limits, each_confidence, mean_limits
 from narcissus.observer import SILENT, Observer
@@ -50,13 +50,7 @@ _NEAR = 1e-9
 
 @dataclass(frozen=True)
 class WantedSecret:
-    """What the attacker knows of a person, and what they want.
-
-    Options
-    -------
-    secret: the column whose value is named.
-    known: columns whose values are known.
-    """
+    """The column whose value the attacker names, and the columns whose values they know."""
 
     secret: str
     known: tuple[str, ...]
@@ -74,11 +68,7 @@ class WantedSecret:
 class PosteriorReader:
     """What an attacker reads from published cells: how likely each secret is for whom.
 
-    Options
-    -------
-    cells, structure: the published tables, and what they are about.
-    task: what is known and wanted.
-    size: number of people in the tables, used where no table tells it; None: it is not known.
+    ``size`` is the number of people in the tables, used where no table tells it, if it is known.
     """
 
     def __init__(
@@ -87,8 +77,7 @@ class PosteriorReader:
     ) -> None:  # fmt: skip
         self.task = task
         if size is not None and all(cell.labels for cell in cells):
-            everybody = Cell("(all people)", 0, "", "", {}, Meaning(size, size, "exact"))
-            cells = [*cells, everybody]
+            cells = [*cells, Cell("(all)", 0, "", "", {}, Meaning(size, size, "exact"))]
         self._dimensions = dimensions_of(cells, structure)
         one_of("dimension of the tables", task.secret, self._dimensions)
         system = build(cells, self._dimensions, structure, crossed_at_most=CROSSED)
@@ -104,20 +93,15 @@ class PosteriorReader:
         self.how: Mapping[Prior, How] = self._found.how
         self._known = [name for name in task.known if name in self._dimensions]
         self._cells = system.finest
-        self._sizes = system.sizes
-        self._chances = {prior: self._table(prior) for prior in PRIORS}
+        self._chances = {
+            prior: self._summed(means / system.sizes) for prior, means in self._found.means.items()
+        }
 
-    def _table(self, prior: Prior) -> Any:
-        """Return expected people, an axis for each known dimension, and the secret's last."""
-        each = np.append(self._found.means[prior] / self._sizes, 0.0)
-        return self._summed(each[self._cells])
-
-    def _summed(self, finest: Any) -> Any:
-        names = list(self._dimensions)
-        kept = [name for name in [*self._known, self.task.secret] if name in names]
-        others = tuple(at for at, name in enumerate(names) if name not in kept)
-        left = [name for name in names if name in kept]
-        return finest.sum(axis=others).transpose([left.index(name) for name in kept])
+    def _summed(self, each: Any) -> Any:
+        """Sum what unknowns hold: an axis for each known dimension, and the secret's last."""
+        finest, names = np.append(each, 0)[self._cells], list(self._dimensions)
+        kept = [names.index(name) for name in (*self._known, self.task.secret)]
+        return np.einsum(finest, list(range(len(names))), kept)
 
     def believed(self, prior: Prior) -> float:
         """Return the chance of being right about somebody in the tables, if the prior is true.
@@ -157,7 +141,7 @@ class PosteriorReader:
 
     def certain(self, people: pd.DataFrame) -> NDArray[np.bool_]:
         """Check for each person whether no consistent data set leaves them another secret."""
-        most = self._summed(np.append(self._found.most, 0)[self._cells])
+        most = self._summed(self._found.most)
         places = [places_of(people[name], self._dimensions[name]) for name in self._known]
         own = self._own(people)
         is_shown = np.min([own, *places], axis=0) >= 0
@@ -262,10 +246,6 @@ class TablesGame:
             cells, self.structure, self.task, len(people), steps=self.steps, rng=rng
         )
 
-    def whole(self, entropy: int) -> PosteriorReader:
-        """Publish tables of all people, and read them."""
-        return self.read(self.people, child(entropy, 0))
-
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:
         """Leave people out by chance; return shares and how tables were read, by attack.
 
@@ -278,21 +258,15 @@ class TablesGame:
         shares = [[reader.right(some, prior).mean() for some in (kept, out)] for prior in PRIORS]
         return np.array(shares), np.array([HOW.index(reader.how[prior]) for prior in PRIORS])
 
-    def guess(self) -> float:
-        """Return the share of the most frequent secret."""
-        return float(self.people[self.task.secret].value_counts(normalize=True).iloc[0])
-
-    def ceiling(self) -> float:
+    def named(self, known: Sequence[str]) -> float:
         """Return the share that no attacker exceeds who tells people apart by known columns only.
 
         People with the same known columns get the same guess, or the same chances of guesses; the
         best one is right about their most frequent secret.
         """
-        each = self.people.groupby([*self.task.known, self.task.secret], observed=True).size()
-        if not self.task.known:
-            return self.guess()
-        best = each.groupby(level=list(range(len(self.task.known)))).max()
-        return int(best.sum()) / len(self.people)
+        each = self.people.groupby([*known, self.task.secret], observed=True).size()
+        best = each.groupby(level=list(known)).max().sum() if known else each.max()
+        return int(best) / len(self.people)
 
 
 def concluded(
@@ -315,16 +289,9 @@ def concluded(
             {HOW[k]: int((how[:, at] == k).sum()) for k in sorted(set(how[:, at].tolist()))},
         ))  # fmt: skip
     certain = float(whole.certain(game.people).mean())
-    return TablesPlayed(
-        tuple(found),
-        game.guess(),
-        game.ceiling(),
-        certain,
-        len(game.people),
-        game.out,
-        len(shares),
-        confidence,
-    )
+    most, guess = game.named(game.task.known), game.named(())
+    return TablesPlayed(tuple(found), guess, most, certain, len(game.people), game.out, len(shares),
+                        confidence)  # fmt: skip
 
 
 def play(
@@ -333,30 +300,24 @@ def play(
 ) -> TablesPlayed:  # fmt: skip
     """Play the game on published tables: attack people in the tables, and people left out of them.
 
-    Each trial leaves some people out by chance, publishes tables of the others by the same rule,
-    and attacks both. Shares are means over who is left out, over the people on each side, and over
-    what is random in the rule. Limits are about these people, and other choices of who is left out;
-    they say nothing of other people.
-
-    Options
-    -------
-    game: the people, how tables are made of them, what is asked.
-    trials: number of tables, 1 to 1e6.
-    confidence: of all limits together.
+    Each of so many trials leaves some people out by chance, publishes tables of the others by the
+    same rule, and attacks both. Shares are means over who is left out, over the people on each
+    side, and over what is random in the rule. Limits hold together at the confidence. They are
+    about these people, and other choices of who is left out; they say nothing of other people.
 
     Raises `InputError` for unknown columns, and tables that contradict each other.
     """
     many = integer("trials", trials, low=1, high=10**6)
     level = fraction("confidence", confidence)
     entropy = int(generator(rng).integers(2**63))
-    whole = game.whole(entropy)
+    whole = game.read(game.people, child(entropy, 0))
     observer.start("tables of the game", many)
     found: list[tuple[Any, Any]] = []
     for number in range(many):
         found.append(game.trial(entropy, number))
         observer.advance()
     observer.finish()
-    shares, how = (np.array(one) for one in zip(*found, strict=True))
+    shares, how = map(np.array, zip(*found, strict=True))
     return concluded(game, shares, how, whole, level)
 
 
@@ -364,9 +325,9 @@ def play(
 class AsPublished:
     """The rule that made published cells: makes them again of other people.
 
-    Cells of fewer people than `Rules.below` (or the number of their mark) are suppressed, cells
-    with a mark that says nothing stay suppressed, and counts are rounded as declared. Statistics of
-    a variable are left out.
+    Cells of fewer people than `Rules.below` (or the number of their mark) are suppressed, but in
+    tables that print so few; cells with a mark that says nothing stay suppressed; and counts are
+    rounded as declared. Statistics of a variable are left out.
     """
 
     cells: Sequence[Cell]
@@ -381,6 +342,12 @@ class AsPublished:
     def _has_zeros(self) -> bool:
         exact = (cell.count.high for cell in self.cells if cell.count.kind == "exact")
         return self.rules.no_zeros or 0 in exact
+
+    @cached_property
+    def _shows_few(self) -> set[str]:
+        """Tables that print, as a number, a count that a mark should stand for."""
+        return {cell.file for cell in self.cells if cell.count.kind == "exact"
+                and cell.count.low in range(1, self.rules.below or 0)}  # fmt: skip
 
     @property
     def columns(self) -> list[str]:
@@ -405,13 +372,13 @@ class AsPublished:
 
     def __call__(self, people: pd.DataFrame, rng: np.random.Generator) -> list[Cell]:
         return [
-            replace(cell, count=self._printed(cell.count, count, rng), statistics={})
+            replace(cell, count=self._printed(cell, count, rng), statistics={})
             for cell, count in zip(self.cells, self.count(people), strict=True)
         ]
 
-    def _printed(self, before: Meaning, count: int, rng: np.random.Generator) -> Meaning:
-        """Say what is printed of a count, where another one was printed in its place."""
-        rules = self.rules
+    def _printed(self, cell: Cell, count: int, rng: np.random.Generator) -> Meaning:
+        """Return what is printed of a count, where another one was printed in its place."""
+        before, rules = cell.count, self.rules
         if before.kind == "rounded":
             beyond = count % rules.base
             up = 2 * beyond >= rules.base
@@ -423,7 +390,9 @@ class AsPublished:
         least = int(rules.no_zeros)
         if before.kind == "suppressed" and before.high is None:
             return Meaning(min(least, count), None, "suppressed")
-        below = rules.below if before.kind == "exact" else (before.high or 0) + 1
+        below = (before.high or 0) + 1
+        if before.kind == "exact":
+            below = None if cell.file in self._shows_few else rules.below
         if below is None or count >= below or (count == 0 and self._has_zeros):
             return Meaning(count, count, "exact")
         return Meaning(least, below - 1, "suppressed")
@@ -434,24 +403,20 @@ class AsPublished:
         Raises `InputError` for a cell whose number is another one, people with a label that no
         table shows, perturbed counts and ranges.
         """
-        for cell in self.cells:
+        for name, dimension in self._dimensions.items():
+            one_of("column of the people", name, list(people.columns))
+            for row in np.flatnonzero(places_of(people[name], dimension) < 0).tolist():
+                raise InputError(
+                    f"person {row + 1} has {name} = {visible(people[name].iloc[row])}, which no "
+                    f"table shows: name it alike, or declare that `{name}` has `others`"
+                )
+        for cell, count in zip(self.cells, self.count(people), strict=True):
+            high = cell.count.high
             if cell.count.kind in ("perturbed", "range"):
                 raise InputError(
                     f"{cell.place}: {cell.printed!r} was made by chance or by hand, so it cannot "
                     "be made again of other people: leave the table out of the game"
                 )
-        for name, dimension in self._dimensions.items():
-            one_of("column of the people", name, list(people.columns))
-            lost = places_of(people[name], dimension) < 0
-            if lost.any():
-                row = int(np.flatnonzero(lost)[0])
-                label = visible(people[name].iloc[row])
-                raise InputError(
-                    f"person {row + 1} has {name} = {label}, which no table shows: name it alike, "
-                    f"or declare that tables leave out labels of `{name}` (others)"
-                )
-        for cell, count in zip(self.cells, self.count(people), strict=True):
-            high = cell.count.high
             if count < cell.count.low or (high is not None and count > high):
                 raise InputError(
                     f"{cell.place}: {cell.printed!r} is printed, and {count:,} of the people are "

@@ -61,7 +61,7 @@ def expected(
     unknowns = len(system.sizes)
     start = np.zeros(unknowns, np.int64)
     whole = Polytope(system.matrix, system.low, system.high, start, start + BIG).tightened()
-    means = {prior: whole.least.astype(float) for prior in priors}
+    means: dict[Prior, Floats] = {prior: whole.least.astype(float) for prior in priors}
     how: dict[Prior, How] = dict.fromkeys(priors, "exact")
     most, left = whole.most.copy(), Steps(steps)
     for rows, own in sorted(parts_of(whole), key=lambda one: len(one[1])):
@@ -82,7 +82,7 @@ def expected(
             if values is None:
                 values, made = fitted(part, sizes), "fitted"
             means[prior][own] = values
-            how[prior] = max(how[prior], made, key=HOW.index)
+            how[prior] = HOW[max(HOW.index(how[prior]), HOW.index(made))]
     return ExpectedPeople(means, how, most)
 
 

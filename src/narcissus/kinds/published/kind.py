@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -25,16 +25,12 @@ from narcissus.counts import (
     TablesAudit,
     TablesGame,
     audit_tables,
-)
+)  # fmt: skip
 from narcissus.counts.game import PosteriorReader, ReadingAttack, TablesPlayed, concluded
 from narcissus.counts.posterior import PRIORS
 from narcissus.errors import InputError
 from narcissus.kinds.engine import Done, Kind, PreparedWork, Tasks
-from narcissus.kinds.published.schema import (
-    PublishedTablesStudy,
-    TablesPolicy,
-    TablesThreshold,
-)
+from narcissus.kinds.published.schema import PublishedTablesStudy, TablesPolicy, TablesThreshold
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import (
     Count,
@@ -48,10 +44,10 @@ from narcissus.rows import (
 )
 from narcissus.study.kinds import RunOptions
 from narcissus.study.toml import read_policy
-from narcissus.tables import Table, read_table
+from narcissus.tables import CountedTable, Table, read_table
 
 DETERMINED, GAIN, SHARE, CERTAIN = "people determined", "gain", "secrets named", "secrets certain"
-EXPECTED = "secrets named, expected"
+EXPECTED, HIDDEN = "secrets named, expected", "people of a hidden cell"
 FOR_SURE = {"question": "certainty"}
 THESE = {"question": "these tables"}
 GAME = {"question": "people left out"}
@@ -60,20 +56,8 @@ ASSUMED = {
     "people": "every person is in any cell with the same chance, independently of others",
 }
 """What the attacker believes, by prior."""
-_BLOCK = 10  # trials
-_LISTED = 50  # hidden cells
+_LISTED = 50  # hidden cells, the narrowest
 _MOST_LABELS = 5_000  # of a column
-
-
-class HiddenCell(Fact):
-    """A hidden cell and its limits."""
-
-    table: str
-    labels: str
-    printed: str
-    low: Count
-    high: Count | None = Field(description="Null: nothing limits it.")
-    exact: bool = Field(description="Whether consistent data sets have both numbers.")
 
 
 class TablesDetail(Fact):
@@ -83,7 +67,6 @@ class TablesDetail(Fact):
     cells: Positive
     hidden: Count
     hidden_determined: Count
-    narrowest: tuple[HiddenCell, ...] = Field(description="Hidden cells, the narrowest ones.")
     data_sets: Count | None = Field(description="Consistent ones, as far as counted.")
     all_counted: bool
     notes: tuple[str, ...]
@@ -95,19 +78,9 @@ class TablesDetail(Fact):
     confidence: Level = 0.95
 
 
-@dataclass(frozen=True, eq=False)
-class GameBlocks:
-    """Plays blocks of trials by their key, the number of the first trial."""
-
-    game: TablesGame
-    entropy: int
-    trials: int
-
-    def __call__(self, key: str) -> dict[str, Any]:
-        some = range(int(key), min(int(key) + _BLOCK, self.trials))
-        found = [self.game.trial(self.entropy, number) for number in some]
-        shares, how = (np.array(one) for one in zip(*found, strict=True))
-        return {"shares": shares, "how": how}
+def _trial(game: TablesGame, entropy: int, key: str) -> dict[str, Any]:
+    shares, how = game.trial(entropy, int(key))
+    return {"shares": shares, "how": how}
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,18 +93,14 @@ class TablesWork(PreparedWork[PublishedTablesStudy]):
     game: TablesGame | None = field(kw_only=True)
 
     @cached_property
-    def seed(self) -> int:
-        return int(child(self.entropy, 0).integers(2**63))
-
-    @cached_property
     def reader(self) -> PosteriorReader | None:
         """What the attacker reads from these very tables."""
         if self.study.threat is None:
             return None
-        size = 0 if self.game is None else len(self.game.people)
+        size = None if self.game is None else len(self.game.people)
         return PosteriorReader(
-            self.cells, self.declared.structure, self.study.threat.wanted(), size or None,
-            steps=self.study.run.steps, rng=child(self.seed, 0),
+            self.cells, self.declared.structure, self.study.threat.wanted(), size,
+            steps=self.study.run.steps, rng=child(self.entropy, 0),
         )  # fmt: skip
 
 
@@ -149,7 +118,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             raise InputError("`--records` is for audits of tables: this one names no records")
         read, digests = read_policy(study, folder, options.policy, TablesPolicy)
         threshold = study.threshold if read is None else read.threshold
-        declared = study.data.publication(folder)
+        declared = study.declared(folder)
         files = [folder / name for name in study.data.tables]
         cells = declared.read(files)
         digests = {f"table {one.name}": file_digest(one) for one in files} | digests
@@ -168,8 +137,11 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
                 people, rule, task, declared.structure, study.run.left_out, study.run.steps
             )
             digests["people"] = file_digest(folder / study.data.people)
-        elif threshold is not None and threshold.gain is not None:
-            raise InputError("`threshold.gain` needs the people's records: name `people` in [data]")
+        elif threshold is not None and (threshold.gain, threshold.share) != (None, None):
+            raise InputError(
+                "`gain` and `share` of the threshold need the people's records: name `people` in "
+                "[data]"
+            )
         return TablesWork(
             study, folder, options.entropy, digests, cells=cells, declared=declared,
             threshold=threshold, game=game,
@@ -179,7 +151,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         if work.game is None:
             return None
         start, trials = monotonic(), work.study.run.trials
-        work.game.trial(work.seed, 0)
+        work.game.trial(work.entropy, 0)
         each = (monotonic() - start) / (options.workers or work.study.run.workers or 1)
         return each * trials, f"{trials:,} tables of the game"
 
@@ -189,13 +161,13 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         study, trials = work.study, work.study.run.trials
         said = study.model_dump(mode="json")
         identity = {
-            "data": said["data"], "threat": said["threat"], "seed": str(work.entropy),
+            **{part: said[part] for part in ("data", "made", "threat")},
+            "seed": str(work.entropy),
             "digests": {k: v for k, v in work.digests.items() if k != "policy"},
-            "left out": study.run.left_out, "steps": study.run.steps, "trials": trials,
-            "version": __version__,
+            "left out": study.run.left_out, "steps": study.run.steps, "version": __version__,
         }  # fmt: skip
-        keys = [str(first) for first in range(0, trials, _BLOCK)]
-        return Tasks(GameBlocks(work.game, work.seed, trials), keys, identity, "tables of the game")
+        keys = [str(number) for number in range(trials)]
+        return Tasks(partial(_trial, work.game, work.entropy), keys, identity, "tables of the game")
 
     def measure(self, work: TablesWork, done: Done, options: RunOptions) -> Findings:
         run = work.study.run
@@ -203,10 +175,10 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
             work.cells, work.declared.structure, limit=run.data_sets, seconds=run.seconds,
             observer=options.observer,
         )  # fmt: skip
-        rows, played = [_determined(audit)], None
+        narrow = sorted(audit.hidden, key=lambda one: one.width)[:_LISTED]
+        rows, played = [_determined(audit), *map(_hidden, narrow)], None
         if work.game is not None and work.reader is not None:
-            each = list(done.values())
-            shares, how = (np.concatenate([one[k] for one in each]) for k in ("shares", "how"))
+            shares, how = (np.array([one[k] for one in done.values()]) for k in ("shares", "how"))
             played = concluded(work.game, shares, how, work.reader, run.confidence)
             rows += [row for one in played.attacks for row in _attacked(one)]
             rows += _about_these(played)
@@ -235,7 +207,7 @@ def _people(path: Path, columns: Sequence[str]) -> Table:
         path, columns=columns, read_as=dict.fromkeys(columns, "text"), max_values=_MOST_LABELS,
         missing="category",
     )  # fmt: skip
-    if not isinstance(table, Table):
+    if isinstance(table, CountedTable):
         raise InputError(f"{path} has too many rows for the game: draw 2,000,000 of them or fewer")
     return table
 
@@ -243,17 +215,17 @@ def _people(path: Path, columns: Sequence[str]) -> Table:
 def _criteria(
     threshold: TablesThreshold | None, played: TablesPlayed | None
 ) -> tuple[StudyCriterion, ...]:
-    gain, people = (None, None) if threshold is None else (threshold.gain, threshold.people)
-    found = [StudyCriterion(
-        of=DETERMINED, label="people determined", at=FOR_SURE, at_most=people,
-        decides=threshold is None or people is not None,
-    )]  # fmt: skip
+    asked = [(DETERMINED, "people determined", FOR_SURE, threshold and threshold.people)]
     if played is not None:
-        found.append(StudyCriterion(
-            of=GAIN, label="gain over people left out", at=GAME, at_most=gain,
-            decides=threshold is None or gain is not None,
-        ))  # fmt: skip
-    return tuple(found)
+        asked += [
+            (GAIN, "gain over people left out", GAME, threshold and threshold.gain),
+            (SHARE, "share of these tables' people", THESE, threshold and threshold.share),
+        ]
+    return tuple(
+        StudyCriterion(of=of, label=label, at=at, at_most=most,
+                       decides=threshold is None or most is not None)
+        for of, label, at, most in asked
+    )  # fmt: skip
 
 
 def _determined(audit: TablesAudit) -> StudyRow:
@@ -308,20 +280,22 @@ def _detail(work: TablesWork, audit: TablesAudit, played: TablesPlayed | None) -
     if threat is not None:
         more = {"secret": threat.secret, "known": tuple(threat.known)}
     if played is not None:
-        more |= {"people": played.people, "left_out": played.left_out, "trials": played.trials,
-                 "confidence": played.confidence}  # fmt: skip
-    narrow = sorted(hidden, key=lambda one: one.width)[:_LISTED]
+        names = ("people", "left_out", "trials", "confidence")
+        more |= {name: getattr(played, name) for name in names}
     return TablesDetail(
         tables=len({cell.file for cell in work.cells}), cells=len(work.cells), hidden=len(hidden),
         hidden_determined=sum(one.determined for one in hidden),
-        narrowest=tuple(map(_hidden, narrow)), data_sets=audit.data_sets,
-        all_counted=audit.all_counted, notes=audit.notes, **more,
+        data_sets=audit.data_sets, all_counted=audit.all_counted, notes=audit.notes, **more,
     )  # fmt: skip
 
 
-def _hidden(one: CellLimits) -> HiddenCell:
+def _hidden(one: CellLimits) -> StudyRow:
     labels = ", ".join(f"{k} = {v}" for k, v in one.cell.labels.items()) or "all"
-    return HiddenCell(
-        table=one.cell.file, labels=visible(labels), printed=visible(one.cell.printed),
-        low=one.low, high=one.high, exact=one.exact,
+    return StudyRow(
+        role="measure", of=HIDDEN, name=visible(labels), at={"table": one.cell.file},
+        facts={"printed": visible(one.cell.printed)},
+        quantity=Quantity(
+            value=one.low if one.determined else None, low=one.low, high=one.high, grade="proved",
+            why="" if one.exact else "the limits may be wider than necessary",
+        ),
     )  # fmt: skip

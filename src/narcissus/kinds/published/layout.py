@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from narcissus.kinds.layout import Headline, Layout, table
@@ -12,22 +11,23 @@ from narcissus.kinds.published.kind import (
     EXPECTED,
     GAIN,
     GAME,
+    HIDDEN,
     SHARE,
     THESE,
     TablesDetail,
-)
+)  # fmt: skip
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.first_screen import Glance, Reach, of_100
 from narcissus.report.format import MISSING, limits, number, percent
-from narcissus.report.page import Block, Facts, Grid, Items, Section, Text
+from narcissus.report.page import Block, Facts, Items, Section, Text
 from narcissus.results import NotAssessed
 from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
 from narcissus.study.record import Record
 
 PRIORS = {"uniform": "every data set alike", "people": "every person alike"}
 """Names of attacks, by the prior that the attacker holds."""
-ONE_SECRET = "attackers who know other columns, other people in the tables, or other releases"
-"""What the game is not about."""
+UNSEEN = "attackers who know other columns, other people in the tables, or other releases"
+SIDES = {"attack": "people in the tables", "fresh": "people left out", "excess": "gain"}
 
 
 def _one(case: StudyJudgement, of: str) -> StudyRow:
@@ -40,19 +40,23 @@ def _best(case: StudyJudgement) -> str | None:
     return max(gains, key=lambda row: row.value).name if gains else None
 
 
-def _of_attack(case: StudyJudgement, of: str, name: str, at: Any) -> StudyRow:
-    return next(row for row in case.findings.select(at, of=of) if row.name == name)
+def _of_attack(case: StudyJudgement, of: str, name: str, at: Any, role: Any = None) -> StudyRow:
+    return next(row for row in case.findings.select(at, of=of, role=role) if row.name == name)
+
+
+def _known(detail: TablesDetail) -> str:
+    return ", ".join(detail.known) or "nothing"
 
 
 def _determined(case: StudyJudgement) -> str:
     """Say how many people are determined."""
     row = _one(case, DETERMINED)
     if row.quantity.value is None:
-        return "Whether people are determined with all their labels was not settled."
+        return "Whether the tables determine people with all labels was not settled."
     many = int(row.value)
     least = "" if row.quantity.high is not None else "At least "
     said = f"{least}{many:,} {'person is' if many == 1 else 'people are'}"
-    return f"{said} determined with all their labels, by nothing but the tables."
+    return f"{said} determined with all labels of these tables, by the tables alone."
 
 
 class PublishedTablesLayout(Layout):
@@ -75,52 +79,50 @@ class PublishedTablesLayout(Layout):
         found = [f"{detail.cells:,} cells of {detail.tables:,} tables: what follows with certainty"]
         if detail.trials:
             found.append(
-                f"{detail.secret}, for an attacker who knows {', '.join(detail.known) or 'nothing'}"
-                f": {detail.trials:,} tables of the game, {detail.left_out:,} people left out each"
+                f"{detail.secret}, for an attacker who knows {_known(detail)}: "
+                f"{detail.trials:,} tables of the game, {detail.left_out:,} people left out each"
             )
         return found
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        if _one(case, DETERMINED).quantity.high is not None:
-            return []
-        return [NotAssessed(
+        is_settled = _one(case, DETERMINED).quantity.high is not None
+        return [] if is_settled else [NotAssessed(
             "whether other people are determined", "the tables are too large to settle it",
             "take fewer tables together, or raise `run.seconds`",
         )]  # fmt: skip
 
     def glance(self, case: StudyJudgement) -> Glance:
-        detail, worst = case.detail, case.worst
-        of_people = worst.criterion.of == DETERMINED
-        accepted = ""
-        if worst.at_most is not None:
-            accepted = f"{number(100 * worst.at_most)} of 100 people" if not of_people else (
-                f"{worst.at_most:,.0f} people determined"
-            )  # fmt: skip
+        detail, of, most = case.detail, case.worst.criterion.of, case.worst.at_most or 0.0
+        accepted = f"{number(100 * most)} of 100 people"
+        if of == DETERMINED:
+            accepted = f"{most:,.0f} people determined"
         common: dict[str, Any] = {
-            "unit": "people", "accepted": accepted, "unseen": ONE_SECRET,
-            "asked": "Your threshold" if of_people else "Your threshold for the gain",
+            "unit": "people", "accepted": "" if case.worst.at_most is None else accepted,
+            "asked": f"Your threshold{' for the gain' * (of == GAIN)}", "unseen": UNSEEN,
             "notes": [_determined(case)],
         }  # fmt: skip
         name = _best(case)
         if name is None:
             return Glance(**(common | _without_records(case)))
         sure, gain = _one(case, CERTAIN), _of_attack(case, GAIN, name, GAME)
-        seen = _of_attack(case, SHARE, name, THESE)
-        fresh = next(r for r in case.findings.select(GAME, role="fresh") if r.name == name)
-        bound = case.findings.select(THESE, role="bound")[0]
         low, high = 100 * (gain.quantity.low or 0.0), 100 * (gain.quantity.high or 0.0)
+        hardest = "Nobody was found whose secret follows from the tables with certainty."
+        if sure.value > 0:
+            hardest = f"The secret of {of_100(sure.value, 'down')} people follows with certainty."
         return Glance(
             **common,
             without=Reach(
-                f"The attack gets {detail.secret} right for {{}} people whom the tables leave out.",
-                fresh.quantity,
+                "The attack is right about {} people whom the tables leave out.",
+                _of_attack(case, SHARE, name, GAME, "fresh").quantity,
             ),
-            with_it=Reach("It gets {} right of the people in these tables.", seen.quantity),
-            most=Reach("No attacker who knows the same columns gets more than {}.",
-                       bound.quantity),
-            unlimited="All 100 can be got: people with the same known columns have one secret.",
-            hardest=f"The tables leave no doubt about {of_100(sure.value)} people, or more.",
-            why="" if of_people else f"in the game it is {low:.1f} to {high:.1f} of 100",
+            with_it=Reach("It is right about {} people in these tables.",
+                          _of_attack(case, SHARE, name, THESE).quantity),
+            most=Reach("No attacker who knows the same columns is right about more than {}.",
+                       case.findings.select(THESE, role="bound")[0].quantity),
+            unlimited=f"No lower limit exists: whoever shares {_known(detail)} shares "
+            f"{detail.secret}.",
+            hardest=hardest,
+            why=f"it is {low:.1f} to {high:.1f} of 100 in the game" if of == GAIN else "",
         )  # fmt: skip
 
     def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
@@ -134,9 +136,7 @@ class PublishedTablesLayout(Layout):
             return found
         for label, one in (
             ("Right of people in these tables", _of_attack(case, SHARE, name, THESE)),
-            ("Right of people left out", next(
-                r for r in case.findings.select(GAME, role="fresh") if r.name == name
-            )),
+            ("Right of people left out", _of_attack(case, SHARE, name, GAME, "fresh")),
             ("Gain in the game", _of_attack(case, GAIN, name, GAME)),
         ):  # fmt: skip
             ends = "exact" if one.is_exact else limits(one.quantity.low, one.quantity.high)
@@ -156,15 +156,10 @@ class PublishedTablesLayout(Layout):
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         detail: TablesDetail = case.detail
-        bounds = case.findings.select(THESE, role="bound")
-        some = tuple(
-            EveryAttacker(
-                f"At most {percent(one.quantity.high, 'up')} of the people's {detail.secret} is "
-                f"named by an attacker who knows {', '.join(detail.known) or 'no column'}.",
-                "proved",
-            )
-            for one in bounds
-        )
+        text = (f"At most {{}} of the people's {detail.secret} is named by an attacker who knows "
+                f"{_known(detail)}.")  # fmt: skip
+        some = tuple(EveryAttacker(text.format(percent(one.value, "up")), "proved")
+                     for one in case.findings.select(THESE, role="bound"))  # fmt: skip
         released = f"{detail.cells:,} cells of {detail.tables:,} published tables"
         return Subject(f"{released}, {detail.hidden:,} of them hidden.", limits=some)
 
@@ -213,11 +208,12 @@ def _without_records(case: StudyJudgement) -> dict[str, Any]:
 def _sentence(one: JudgedCriterion) -> str:
     if one.criterion.of == DETERMINED:
         return f"{one.measures[0].value:,.0f} people are determined; {one.at_most:,.0f} accepted."
-    least, surest = one.surest.quantity.low or 0.0, PRIORS.get(one.surest.name, one.surest.name)
-    return (
-        f"The attack that holds {surest} gains at least {percent(least, 'down')}; "
-        f"{percent(one.at_most)} is accepted."
-    )
+    accepted = f"{percent(one.at_most)} is accepted"
+    if one.status == "met" and one.bound is not None:
+        return f"No attacker names more than {percent(one.bound.quantity.high, 'up')}; {accepted}."
+    row, verb = (one.surest, "gains at least") if one.criterion.of == GAIN else (one.best, "names")
+    least = row.value if row.quantity.low is None else row.quantity.low
+    return f"The attack with {_prior(row)} {verb} {percent(least, 'down')}; {accepted}."
 
 
 def _certain(case: StudyJudgement) -> list[Block]:
@@ -230,24 +226,25 @@ def _certain(case: StudyJudgement) -> list[Block]:
         ("Data sets consistent with all tables", f"{counted}{more}"),
         ("People", _determined(case)),
     ]
-    blocks: list[Block] = [Facts(facts)]
-    if detail.narrowest:
-        blocks.append(Grid(
-            "Hidden cells, the narrowest first; ? marks limits that may be wider than necessary",
-            ("Table", "Labels", "Printed", "Least", "Most"),
-            [
-                [one.table, one.labels, one.printed, f"{one.low:,}{'' if one.exact else ' ?'}",
-                 MISSING if one.high is None else f"{one.high:,}{'' if one.exact else ' ?'}"]
-                for one in detail.narrowest
-            ],
-            folded=len(detail.narrowest) > 12,
-        ))  # fmt: skip
-    return [*blocks, Items("Assumed", detail.notes)]
+    hidden = table(
+        "Hidden cells, the narrowest first; ? marks limits that may be wider than necessary",
+        case.findings.select(of=HIDDEN),
+        {"Table": "table", "Labels": "name", "Printed": "printed", "Least": _end("low"),
+         "Most": _end("high")}, folded=detail.hidden > 12,
+    )  # fmt: skip
+    return [Facts(facts), *([hidden] if detail.hidden else []), Items("Assumed", detail.notes)]
+
+
+def _end(which: str) -> Any:
+    def said(row: StudyRow) -> str:
+        found = getattr(row.quantity, which)
+        return MISSING if found is None else f"{found:,.0f}{' ?' * (row.quantity.why != '')}"
+
+    return said
 
 
 def _read(row: StudyRow) -> str:
-    said = {k.removeprefix("read "): v for k, v in row.facts.items() if k.startswith("read ")}
-    return ", ".join(f"{many:,} {how}" for how, many in said.items())
+    return ", ".join(f"{many:,} {how.removeprefix('read ')}" for how, many in row.facts.items())
 
 
 def _prior(row: StudyRow) -> str:
@@ -256,7 +253,7 @@ def _prior(row: StudyRow) -> str:
 
 def _secrets(case: StudyJudgement) -> list[Block]:
     detail: TablesDetail = case.detail
-    known = ", ".join(detail.known) or "nothing"
+    known = _known(detail)
     if not detail.trials:
         return [
             Facts([("The attacker knows", known)]),
@@ -269,19 +266,8 @@ def _secrets(case: StudyJudgement) -> list[Block]:
     [guess] = case.findings.select(THESE, role="guess")
     [most] = case.findings.select(THESE, role="bound")
     sure = _one(case, CERTAIN)
-    played = [row for row in case.findings.select(GAME, of=SHARE) if row.role == "attack"]
-
-    def these(row: StudyRow) -> float:
-        return _of_attack(case, SHARE, row.name, THESE).value
-
-    def ends(of: str, role: Any) -> Any:
-        def said(row: StudyRow) -> str:
-            rows = case.findings.select(GAME, of=of, role=role)
-            found = next(one for one in rows if one.name == row.name)
-            return f"{percent(found.value)} ({limits(found.quantity.low, found.quantity.high)})"
-
-        return said
-
+    game = [row for row in case.findings.select(GAME) if row.role in SIDES]
+    these = [row for row in case.findings.select(THESE, of=SHARE) if row.role == "attack"]
     return [
         Facts([
             ("The attacker knows", known),
@@ -293,35 +279,32 @@ def _secrets(case: StudyJudgement) -> list[Block]:
             ("No attacker with the same columns exceeds", percent(most.value, "up")),
         ]),
         table(
-            "People whose secret is named; limits of all attacks hold together", played,
-            {
-                "Attacker holds": _prior, "These tables": these, "In the game": "value",
-                "Limits": "limits", "Left out": ends(SHARE, "fresh"),
-                "Gain": ends(GAIN, "excess"), "Tables read": _read,
-            },
-            percent=("These tables", "In the game"),
+            "People whose secret is named from these tables, exactly", these,
+            {"Attacker holds": _prior, "Named": "value"}, percent=("Named",),
+        ),
+        table(
+            "The same in the game; limits of all attacks hold together", game,
+            {"Attacker holds": _prior, "Of": lambda row: SIDES[row.role], "Share": "value",
+             "Limits": "limits", "Tables read": _read}, percent=("Share",),
         ),
     ]  # fmt: skip
 
 
 def _method(detail: TablesDetail) -> Text:
-    said: Sequence[str] = [
+    game = (
+        f"Each table of the game leaves {detail.left_out:,} of {detail.people:,} people out by "
+        "chance, and is made by the same rules. Shares are means over who is left out. The limits "
+        "are about these people, not about others. All hold together at level "
+        f"{detail.confidence:g} (Bonferroni), by betting (Waudby-Smith and Ramdas 2023)."
+    )
+    return Text([
         "Limits of cells and determined people hold for every data set that is consistent with all "
         "tables. They are computed in exact arithmetic.",
         "The attacker expects so many people with each secret, among those who have the same known "
         "columns, as consistent data sets have on average. The likeliest secret is named; ties are "
-        "split. One attacker holds every data set alike, the other every arrangement of people.",
-        "A table is read exactly where all consistent data sets are enumerated, by sampling where "
+        "split. One attacker holds every data set alike, the other every arrangement of people. A "
+        "table is read exactly where all consistent data sets are enumerated, by sampling where "
         "Markov chains mix, and else by proportional fitting. How it is read changes how good the "
         "attack is, and not how its success is counted.",
-    ]
-    if not detail.trials:
-        return Text(said)
-    return Text([
-        *said,
-        f"Each table of the game leaves {detail.left_out:,} of {detail.people:,} people out by "
-        "chance, and is made by the same rules. Shares are means over who is left out. The limits "
-        "are about these people, not about others.",
-        f"All limits hold together at level {detail.confidence:g} (Bonferroni), by betting "
-        "(Waudby-Smith and Ramdas 2023).",
+        *([game] if detail.trials else []),
     ])  # fmt: skip

@@ -6,9 +6,8 @@ published-tables`).
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -18,7 +17,7 @@ from narcissus.study.sections import Approval, FileSection, PlayedRun
 
 
 class TablesSpec(FileSection):
-    """The tables, how they were made, and the people they are about; paths from the study file."""
+    """The tables, and the people they are about; paths from the study file."""
 
     tables: list[str] = Field(min_length=1, description="Published tables: CSV or Excel files.")
     people: str | None = Field(
@@ -26,33 +25,6 @@ class TablesSpec(FileSection):
         "person, with a column for each dimension: any file that a table study reads. Without "
         "them, what follows with certainty is derived, and no game is played.",
     )  # fmt: skip
-    below: int | None = Field(
-        default=None, ge=1, description="A cell with a mark of suppression has fewer people."
-    )
-    no_zeros: bool = Field(default=False, description="Zeros are printed.")
-    mark: list[str] = Field(default=[], description="Further marks: `c=any`, `z=below:3`.")
-    rounded: str | None = Field(
-        default=None, description="Base of rounded counts, `5` or by chance `random:5`."
-    )
-    cell_key: str | None = Field(default=None, description="Table of the cell-key method.")
-    total: list[str] = Field(default=[], description="Further words for a margin.")
-    across: list[str] = Field(default=[], description="`FILE=DIMENSION` of a wide table's header.")
-    within: list[str] = Field(default=[], description="`FILE:DIMENSION=LABEL`: about a part.")
-    others: list[str] = Field(
-        default=[], description="Dimensions with people in none of the labels that are shown."
-    )
-    hierarchy: list[str] = Field(default=[], description="`DIMENSION=FILE` of parts and wholes.")
-    variable: str | None = Field(default=None, description="`NAME=LOW:HIGH` of statistics.")
-    decimals: int | None = Field(default=None, ge=0, le=12, description="Of the statistics.")
-
-    def publication(self, folder: Path) -> Publication:
-        """Return what is declared, with files beside the study."""
-        said: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(Publication)}
-        said["cell_key"] = None if self.cell_key is None else folder / self.cell_key
-        parts = [text.partition("=") for text in self.hierarchy]
-        said["hierarchy"] = [f"{name}={folder / file.strip()}" if file.strip() else name
-                             for name, _, file in parts]  # fmt: skip
-        return Publication(**said)
 
 
 class SecretOfTables(FileSection):
@@ -66,11 +38,15 @@ class SecretOfTables(FileSection):
 
 
 class TablesThreshold(Approval):
-    """What the person who approves the tables accepts; of two limits both must be kept."""
+    """What the person who approves the tables accepts; each limit must be kept."""
 
     gain: float | None = Field(
         default=None, ge=0, lt=1, description="Share of people in the tables whose secret is "
         "named, beyond that of people left out, at most.",
+    )  # fmt: skip
+    share: float | None = Field(
+        default=None, gt=0, le=1, description="Share of people in these tables whose secret any "
+        "attacker with the same known columns names, at most.",
     )  # fmt: skip
     people: int | None = Field(
         default=None, ge=0, description="People determined with all their labels, at most."
@@ -78,8 +54,8 @@ class TablesThreshold(Approval):
 
     @model_validator(mode="after")
     def _some(self) -> TablesThreshold:
-        if self.gain is None and self.people is None:
-            raise ValueError("give `gain`, `people` or both")
+        if self.gain is None and self.share is None and self.people is None:
+            raise ValueError("give `gain`, `share` or `people`")
         return self
 
 
@@ -108,6 +84,10 @@ class PublishedTablesStudy(FileSection):
     title: str = Field("", description="A name for the report.")
     about: str = Field("", description="One sentence: what this study shows.")
     data: TablesSpec
+    made: Publication = Field(
+        default=Publication(), description="How the tables were made, in the words of the options "
+        "of `narcissus tables`; `rounded` is `--round`.",
+    )  # fmt: skip
     threat: SecretOfTables | None = Field(
         default=None, description="Without it, only what follows with certainty is derived."
     )
@@ -117,10 +97,20 @@ class PublishedTablesStudy(FileSection):
     )
     run: TablesRun = TablesRun()
 
+    def declared(self, folder: Path) -> Publication:
+        """Return how the tables were made, with the files that are named beside the study."""
+        parts = [text.partition("=") for text in self.made.hierarchy]
+        trees = [f"{name}={folder / file.strip()}" if file.strip() else name
+                 for name, _, file in parts]  # fmt: skip
+        key = self.made.cell_key
+        return replace(self.made, hierarchy=trees, cell_key=None if key is None else folder / key)
+
     @model_validator(mode="after")
     def _can_be_played(self) -> PublishedTablesStudy:
         if self.threshold is not None and self.policy is not None:
             raise ValueError("give `threshold` or `policy`, not both")
+        if self.made.magnitude is not None:
+            raise ValueError("a study is of counts of people: totals have `narcissus tables`")
         if self.data.people is not None and self.threat is None:
             raise ValueError("`data.people` needs [threat]: name `secret` and `known`")
         return self

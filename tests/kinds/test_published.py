@@ -1,0 +1,173 @@
+"""Studies of published tables: certainty and the game as rows, thresholds, words, refusals."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import narcissus
+from narcissus.counts import AsPublished, Publication, TablesGame, WantedSecret, play
+from narcissus.errors import InputError, StudyError
+from narcissus.kinds.published.kind import (
+    CERTAIN,
+    DETERMINED,
+    EXPECTED,
+    GAIN,
+    GAME,
+    HIDDEN,
+    KIND,
+    SHARE,
+)
+from narcissus.report import page_of, render_html, render_text
+from narcissus.study.reading import read_record
+
+DATA = {"tables": ["area.csv", "sex.csv"], "people": "people.csv"}
+MADE = {"below": 4}
+THREAT = {"secret": "ill", "known": ["area", "sex"]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place, rng = tmp_path_factory.mktemp("published"), np.random.default_rng(3)
+    people = pd.DataFrame({
+        "area": rng.choice(["North", "South", "West"], 40), "sex": rng.choice(["F", "M"], 40),
+        "ill": rng.choice(["no", "yes"], 40, p=[0.75, 0.25]),
+        "row": np.arange(40) // 5, "seat": np.arange(40) % 5,
+    })  # fmt: skip
+    people.to_csv(place / "people.csv", index=False)
+    people.assign(ill=rng.choice(["a", "b"], 40)).to_csv(place / "own.csv", index=False)
+    for first in ("area", "sex"):
+        lines = [f"{first},ill,count"]
+        for own in itertools.product(["*", *sorted(set(people[first]))], ["*", "no", "yes"]):
+            pairs = zip((first, "ill"), own, strict=True)
+            count = int(np.all([(people[k] == v) | (v == "*") for k, v in pairs], axis=0).sum())
+            lines.append(f"{own[0]},{own[1]},{'x' if 0 < count < 4 else count}")
+        (place / f"{first}.csv").write_text("\n".join(lines))
+    return place
+
+
+def played(folder, **sections):
+    settings = {"kind": "published-tables", "data": DATA, "made": MADE, "threat": THREAT,
+                "run": {"trials": 6, "seed": 1}} | sections  # fmt: skip
+    settings = {k: v for k, v in settings.items() if v is not None}
+    return narcissus.run(narcissus.load_study(settings, folder=folder))
+
+
+@pytest.fixture(scope="module")
+def record(folder):
+    return played(folder, threshold={"gain": 0.9, "share": 0.99, "people": 10**6}).record
+
+
+def rows(record, **wanted):
+    return [row for row in record.rows if all(getattr(row, k) == v for k, v in wanted.items())]
+
+
+def test_its_rows_are_those_of_the_game(folder, record):
+    declared = Publication(below=4)
+    cells = declared.read([folder / "area.csv", folder / "sex.csv"])
+    people = pd.read_csv(folder / "people.csv")
+    game = TablesGame(people, AsPublished(cells, declared.structure, declared.rules),
+                      WantedSecret("ill", ("area", "sex")))  # fmt: skip
+    found = play(game, trials=6, rng=1)
+    [most] = rows(record, role="bound")
+    assert most.value == found.ceiling
+    for one in found.attacks:
+        [these, seen] = rows(record, of=SHARE, role="attack", name=one.name)
+        [gain] = rows(record, of=GAIN, name=one.name)
+        assert these.value == one.these <= found.ceiling
+        assert these.is_exact
+        # the study's stream is another one
+        assert gain.quantity.low <= one.gain.high
+        assert gain.quantity.high >= one.gain.low
+        assert gain.value == pytest.approx(seen.value - seen.baseline)
+        assert sum(seen.facts.values()) == 6
+
+
+def test_the_same_seed_plays_the_same_whoever_plays(folder, record):
+    again = played(folder, threshold={"gain": 0.9, "share": 0.99, "people": 10**6},
+                   run={"trials": 6, "seed": 1, "workers": 2})  # fmt: skip
+    assert again.record.rows == record.rows
+
+
+@pytest.mark.parametrize(("threshold", "status"), [
+    ({"people": 0}, "met"), ({"share": 0.99}, "met"),
+    ({"share": 0.3}, "exceeded"), ({"gain": 0.9}, "not shown"), (None, "no threshold"),
+    ({"share": 0.99, "gain": 0.9}, "not shown"),
+])  # fmt: skip
+def test_status_follows_from_what_is_accepted(folder, threshold, status):
+    record = played(folder, threshold=threshold).record
+    assert record.status == status
+    accepted = {"gain": GAIN, "share": SHARE, "people": DETERMINED}
+    deciding = {one.of for one in record.criteria if one.decides}
+    assert deciding == {accepted[key] for key in threshold or accepted}
+
+
+def test_a_gain_that_is_shown_exceeds(folder):
+    """Everybody has a row and seat of their own, and the table shows what is the case of each."""
+    cells = [f"{one.row},{one.seat},{label},{int(one.ill == label)}"
+             for one in pd.read_csv(folder / "own.csv").itertuples() for label in "ab"]  # fmt: skip
+    (folder / "seats.csv").write_text("\n".join(["row,seat,ill,count", *cells]))
+    found = played(folder, data={"tables": ["seats.csv"], "people": "own.csv"},
+                   threat={"secret": "ill", "known": ["row", "seat"]},
+                   threshold={"gain": 0.1, "people": 39},
+                   run={"trials": 40, "seed": 1})  # fmt: skip
+    assert {one.status for one in KIND.judged(found.record).deciding} == {"exceeded"}
+    [sure] = rows(found.record, of=CERTAIN)
+    assert sure.value == 1
+    text = render_text(found.record)
+    assert "right about 100 of 100 people in these tables" in text
+    assert "gains at least" in text
+    assert "40 people are determined; 39 accepted" in text
+
+
+def test_without_records_there_is_certainty_and_a_prior(folder):
+    data = DATA | {"people": None}
+    found = played(folder, data=data).record
+    assert {row.of for row in found.rows} == {DETERMINED, HIDDEN, EXPECTED}
+    hidden = rows(found, of=HIDDEN)
+    assert len(hidden) == found.detail.hidden > 0
+    assert all(row.quantity.low <= row.quantity.high <= 3 for row in hidden)
+    assert {row.quantity.grade for row in hidden} == {"proved"}
+    assert all(row.quantity.grade == "approximate" for row in rows(found, of=EXPECTED))
+    assert "name `people` in [data]" in found.not_assessed[0].remedy
+    assert "expects to be right for" in render_text(found)
+    certain = played(folder, data=data, threat=None, threshold={"people": 0}).record
+    assert {row.of for row in certain.rows} == {DETERMINED, HIDDEN}
+    assert (certain.status, certain.grade) == ("met", "proved")
+    assert "determined with all labels" in render_text(certain)
+
+
+def test_its_page_says_what_its_rows_say(record, tmp_path):
+    (tmp_path / "record.json").write_text(record.to_json())
+    assert read_record(tmp_path) == record
+    assert KIND.judged(record).status == record.status
+    page = page_of(record)
+    for word in ("is right about", "No attacker who knows the same columns", "Whose ill"):
+        assert word in render_text(record)
+    assert "<html" in render_html(record)
+    assert page.first.without is not None
+    assert page.first.with_it <= page.first.most
+
+
+@pytest.mark.parametrize(("sections", "error", "words"), [
+    ({"threshold": {}}, StudyError, "give `gain`, `share` or `people`"),
+    ({"threat": None}, StudyError, "needs \\[threat\\]"),
+    ({"data": DATA | {"people": None}, "threshold": {"gain": 0.1}}, InputError, "name `people`"),
+    ({"threat": {"secret": "il", "known": []}}, InputError, "did you mean `ill`"),
+    ({"threat": {"secret": "ill", "known": ["height"]}}, InputError, "height"),
+    ({"made": {"below": 2}}, InputError, "of the people are there"),
+    ({"data": DATA | {"people": "own.csv"}}, InputError, "ill = [ab], which no table shows"),
+    ({"data": DATA | {"tables": ["none.csv"]}}, InputError, "none.csv"),
+    ({"made": {"belw": 2}}, StudyError, "did you mean `below`"),
+])  # fmt: skip
+def test_mistakes_are_named(folder, sections, error, words):
+    with pytest.raises(error, match=words):
+        played(folder, **sections)
+
+
+def test_the_gain_is_at_its_own_place(record):
+    """What no attacker exceeds is about these tables, not about those with people left out."""
+    gain = next(one for one in KIND.judged(record).each if one.criterion.of == GAIN)
+    assert gain.criterion.at == GAME
+    assert gain.bound is None
