@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 from narcissus._files import open_text, parsing
 from narcissus.counts.marks import Rules, read_cell_key
@@ -24,8 +23,6 @@ class Publication:
 
     Each has the name of its option and takes the same words; `rounded` is ``--round``.
     """
-
-    __pydantic_config__: ClassVar = {"extra": "forbid"}  # as a section of a study
 
     below: int | None = None
     no_zeros: bool = False

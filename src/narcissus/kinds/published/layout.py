@@ -65,7 +65,7 @@ class PublishedTablesLayout(Layout):
     not_covered = (
         "attackers who know other columns of a person than these, or other people in the tables",
         "tables of the same people that are published elsewhere, or later",
-        "what is told by means, medians and totals, in the game",
+        "means, medians and totals of a variable, in the game",
     )
 
     def title(self, study: Any, case: StudyJudgement) -> str:

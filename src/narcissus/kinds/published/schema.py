@@ -6,11 +6,13 @@ published-tables`).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from narcissus._validation import one_of
 from narcissus.counts import Publication, WantedSecret
 from narcissus.counts.posterior import STEPS
 from narcissus.study.sections import Approval, FileSection, PlayedRun
@@ -104,6 +106,13 @@ class PublishedTablesStudy(FileSection):
                  for name, _, file in parts]  # fmt: skip
         key = self.made.cell_key
         return replace(self.made, hierarchy=trees, cell_key=None if key is None else folder / key)
+
+    @field_validator("made", mode="before")
+    @classmethod
+    def _knows_keys(cls, made: Any) -> Any:
+        for key in made if isinstance(made, dict) else ():
+            one_of("a key of [made]", key, [one.name for one in fields(Publication)])
+        return made
 
     @model_validator(mode="after")
     def _can_be_played(self) -> PublishedTablesStudy:
