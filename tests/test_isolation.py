@@ -130,6 +130,7 @@ SLOW = [
     ["verify", "out", "study.toml"],
     ["membership", "scores.csv"],
     ["tables", "people.csv"],
+    ["rules", "people.csv", "--by", "sex", "--secret", "ill", "--trials", "0"],
     ["extract", "study.toml"],
 ]
 

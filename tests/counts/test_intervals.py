@@ -124,3 +124,18 @@ def test_parts_share_no_unknown():
     assert sorted(unknowns.tolist() for _, unknowns in found) == [[0, 1], [2, 3], [4]]
     sizes = [len(list(points(restricted(part, *one), Steps()))) for one in found]
     assert sorted(sizes) == [3, 4, 7]
+
+
+def test_limits_of_any_numbers_are_rounded_away():
+    """Three numbers whose pairs sum to 1 are halves: no whole numbers are, and limits hold them."""
+    matrix = csr_array(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]))
+    one = np.ones(3, np.int64)
+    part = Polytope(matrix, one, one, 0 * one, one * 2**40)
+    each = csr_array(np.eye(3, dtype=np.int64))
+    limits = Solver(part, each, 0 * one, one * 2**40, whole=False).settle()
+    assert (limits.low.tolist(), limits.high.tolist()) == ([0, 0, 0], [1, 1, 1])
+    assert (limits.reached_high < limits.reached_low).all()  # no point of whole numbers was met
+    cost, duals = np.array([1, 0, 0]), np.array([0.5, -0.5, 0.5])
+    assert [proved_most(part, cost, duals, 0.5, whole=whole) for whole in (True, False)] == [0, 1]
+    with pytest.raises(InfeasibleError):
+        Solver(part, each, 0 * one, one * 2**40).best(one)

@@ -50,6 +50,7 @@ CALLS = {
     "protect": "protect --prior 0.1 --advantage 0.05 --delta 1e-5",
     "plan": "plan --out p.html",
     "tables": "tables published.csv --below 5",
+    "rules": "rules people.csv --by sex --secret ill --trials 0 --seconds 1",
     "refute": "refute --canaries 100 --guesses 10 --correct 8",
     "membership": "membership scores.csv --targets 2 --base-rate 0.1",
     "channel": "channel c.csv",

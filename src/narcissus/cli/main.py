@@ -44,8 +44,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "tables": (
         "narcissus.cli.published",
-        "Derive what published tables of counts give away with certainty.",
+        "Derive what published tables give away with certainty.",
     ),
+    "rules": ("narcissus.cli.published", "Compare rules for publishing tables: risk and loss."),
     "bound": ("narcissus.cli.bounds", "Prove what no attacker can exceed, from a guarantee."),
     "protect": ("narcissus.cli.bounds", "Find how much noise keeps the risk below a limit."),
     "plan": ("narcissus.cli.bounds", "Write a page to plan a release with."),

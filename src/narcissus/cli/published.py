@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,14 +14,26 @@ import click
 
 from narcissus._visible import visible
 from narcissus.cli.main import EXCEEDED, OK
-from narcissus.cli.options import COUNT, EXISTING, Existing, Opt, command, print_json, some
+from narcissus.cli.options import (
+    COUNT,
+    EXISTING,
+    AsJson,
+    Existing,
+    Opt,
+    SeedGiven,
+    command,
+    print_json,
+    some,
+)
 from narcissus.cli.playing import Run, names_of, play_given
 from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
+from narcissus.observer import Observer
 
 SHOWN = 40
 """Most cells and people that the terminal shows."""
+PERCENT = click.FloatRange(min=0, min_open=True)
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
@@ -38,6 +51,13 @@ class TablesOptions:
     hierarchy: tuple[str, ...] = ()
     variable: str | None = None
     decimals: Annotated[int | None, Opt(click.IntRange(0, 12))] = None
+    magnitude: str | None = None
+    contributions: Existing = None
+    contributor: str | None = None
+    p_percent: Annotated[float | None, Opt(PERCENT)] = None
+    dominance: tuple[str, ...] = ()
+    minimum: Annotated[int | None, Opt(COUNT)] = None
+    protect: Annotated[float | None, Opt(PERCENT)] = None
     limit: Annotated[int, Opt(click.IntRange(1, 1_000_000))] = 1000
     seconds: Annotated[float, Opt(click.FloatRange(min=0, min_open=True))] = 600.0
     against: Annotated[Path | None, Opt(FOLDER)] = None
@@ -56,7 +76,10 @@ class TablesOptions:
             raise InputError("name what the attacker wants and knows: --secret and --known")
         if self.against is not None or self.width is not None:
             raise InputError("`--against` and `--width` do not go with `--secret`; drop them")
-        made = {one.name: getattr(self, one.name) for one in fields(counts.Publication)}
+        if self.magnitude is not None or self.contributions is not None:
+            raise InputError("`--magnitude` and `--contributions` do not go with `--secret`")
+        names = [one.name for one in fields(counts.Publication) if one.name != "magnitude"]
+        made = {name: getattr(self, name) for name in names}
         return studies.load_study({
             "kind": "published-tables", "title": ", ".join(path.name for path in files),
             "data": {"tables": files, "people": self.people}, "made": made,
@@ -82,6 +105,7 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
         else:
             earlier = given.read(_earlier(of.against, files))
             found, narrowed = counts.audit_next(cells, earlier, given.structure, **how)
+        judged = _judged(of, cells, given, found, observer)
     small = counts.differences(found, given.structure, of.below or 1)
     width = of.width if of.width is not None or of.against is None else 1
     narrow = [] if width is None else [one for one in found.hidden if one.width < width]
@@ -89,6 +113,9 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
         narrow = [after for _, after in narrowed if after.determined]
     if of.run.as_json:
         shown = found.to_dict() | {"differences": [one.to_dict() for one in small]}
+        if judged is not None:
+            shown["sensitive"] = [one.to_dict() for one in judged[0]]
+            shown["notes"] += [judged[1]] if judged[1] else []
         if narrowed is not None:
             shown["narrowed"] = [
                 {**after.to_dict(), "before": [before.low, before.high]}
@@ -97,9 +124,123 @@ def tables(files: Annotated[tuple[Path, ...], Opt(EXISTING)], *, of: TablesOptio
         print_json({**shown, "narrowest": found.narrowest})
     else:
         click.echo("\n".join([
-            *_text(found, small), *_against(narrowed), *_verdict(width, narrow),
+            *_text(found, small), *_against(narrowed), *_sensitive(judged),
+            *_verdict(width, narrow),
         ]))  # fmt: skip
-    return EXCEEDED if narrow else OK
+    exposed = judged is not None and any(one.is_exposed for one in judged[0])
+    return EXCEEDED if narrow or exposed else OK
+
+
+def _judged(
+    of: TablesOptions, cells: Sequence[counts.Cell], given: counts.Publication,
+    found: counts.TablesAudit, observer: Observer,
+) -> tuple[tuple[counts.SensitiveCell, ...], str] | None:  # fmt: skip
+    """Judge cells by the contributions, if they are given."""
+    if of.contributions is None or of.magnitude is None:
+        rules = [of.p_percent, of.minimum, of.protect, of.contributor, of.contributions]
+        if any(one is not None for one in rules) or of.dominance:
+            raise InputError(
+                "rules for totals need both `--magnitude`, their column, and `--contributions`, "
+                "the file of contributions"
+            )
+        return None
+    if of.against is not None:
+        raise InputError("`--contributions` judges one release: leave `--against` out")
+    rules = counts.SensitivityRules(
+        p=of.p_percent, dominance=tuple(map(_pair, of.dominance)), minimum=of.minimum,
+        protect=of.protect,
+    )  # fmt: skip
+    parts = counts.read_contributions(
+        of.contributions, of.magnitude, cells, given.structure, of.contributor
+    )
+    return counts.audit_contributions(
+        found, given.structure, parts, rules, seconds=of.seconds, observer=observer
+    )
+
+
+def _pair(text: str) -> tuple[int, float]:
+    found = re.fullmatch(r"([1-9]\d{0,3}):(\d{1,2}(?:\.\d{1,6})?)", text.strip())
+    if found is None:
+        raise InputError(f"`--dominance` is N:K with K below 100, such as 1:75; got {text!r}")
+    return int(found[1]), float(found[2])
+
+
+def _sensitive(
+    judged: tuple[tuple[counts.SensitiveCell, ...], str] | None,
+) -> Iterator[str]:
+    if judged is None:
+        return
+    cells, left_out = judged
+    exposed = [one for one in cells if one.is_exposed]
+    by = Counter(rule for one in cells for rule in one.rules)
+    each = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(by.items()))
+    yield f"\n{_many(len(cells), 'cell')} sensitive{f' ({each})' if each else ''}:"
+    for one in cells[:SHOWN]:
+        closest = "" if one.closest is None else (
+            f"; {one.insider} gets the largest contribution within {one.closest:.3g}%"
+        )  # fmt: skip
+        yield f"{_cell(one.limits)}{closest}{'  EXPOSED' * one.is_exposed}"
+    if len(cells) > SHOWN:
+        yield f"  and {len(cells) - SHOWN:,} more (--json has all)"
+    if left_out:
+        yield left_out
+    if exposed:
+        many = _many(len(exposed), "sensitive cell is", "sensitive cells are")
+        yield f"Threshold exceeded: {many} exposed."
+    else:
+        yield "Threshold met: no sensitive cell is exposed."
+
+
+@dataclass(frozen=True, kw_only=True)
+class RulesOptions:
+    by: tuple[str, ...] = ()
+    secret: str = ""
+    small: Annotated[int, Opt(click.IntRange(min=2))] = 3
+    cell_key: Existing = None
+    epsilon: Annotated[tuple[float, ...], Opt(PERCENT)] = ()
+    trials: Annotated[int, Opt(click.IntRange(0, 100_000))] = 5
+    seconds: Annotated[float, Opt(PERCENT)] = 30.0
+    seed: SeedGiven = None
+    out: Path | None = None
+    as_json: AsJson = False
+
+
+@command
+def rules(people: Annotated[Path, Opt(EXISTING)], *, of: RulesOptions) -> None:
+    from narcissus._files import put
+    from narcissus._pandas import pd
+    from narcissus.counts.compare import EPSILONS
+    from narcissus.report.html import page_html
+    from narcissus.report.publishing import compared_rules
+    from narcissus.report.text import page_text
+    from narcissus.tables import read_table
+
+    if not of.by or not of.secret:
+        raise InputError(
+            "name the columns of a table and the secret: narcissus rules people.csv --by sex,age "
+            "--secret income"
+        )
+    tables = [[name.strip() for name in one.split(",")] for one in of.by]
+    names = list(dict.fromkeys([*(name for table in tables for name in table), of.secret]))
+    table = read_table(people, columns=names, missing="category")
+    labels = {
+        name: [table.labels[at][k] for k in table.in_order[:, at].tolist()]
+        for at, name in enumerate(table.names)
+    }
+    key = None if of.cell_key is None else counts.read_cell_key(of.cell_key)
+    with progress(quiet=of.as_json or not sys.stderr.isatty()) as observer:
+        found = counts.compare_rules(
+            pd.DataFrame(labels).astype(str), of.secret, tables, small=of.small, key=key,
+            epsilons=of.epsilon or EPSILONS, trials=of.trials, seconds=of.seconds, rng=of.seed,
+            observer=observer,
+        )  # fmt: skip
+    page = compared_rules(found)
+    if of.out is not None:
+        put(of.out, page_html(page))
+    if of.as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(page_text(page), nl=False)
 
 
 def _earlier(folder: Path, files: Sequence[Path]) -> list[Path]:
@@ -123,14 +264,8 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iter
         f"{_many(files, 'table')}, {_many(len(found.cells), 'cell')}; {len(hidden):,} hidden, of "
         f"which {len(determined):,} {'is' if len(determined) == 1 else 'are'} determined (proved)."
     )
-    yield _data_sets(found)
-    if found.determined_people is not None:
-        yield f"{_many(found.determined_people, 'person', 'people')} determined with all values."
-    else:
-        yield "People who are determined with all values were not looked for."
-    alike = Counter(_labels(one) for one in found.people)
-    if len(alike) <= SHOWN and found.determined_people == len(found.people):
-        yield from (f"  {about}{f' ({n:,} people)' * (n > 1)}" for about, n in alike.items())
+    if found.cells[0].cell.unit is None:
+        yield from _people(found)
     if hidden:
         yield "\nHidden cells, by all tables together (? : the true limits may be narrower):"
         narrow = sorted(hidden, key=lambda one: one.width)
@@ -147,11 +282,21 @@ def _text(found: counts.TablesAudit, small: Sequence[counts.CellLimits]) -> Iter
     if small:
         yield "\nSmall groups that subtracting two tables shows:"
         yield from (
-            f"  {visible(one.cell.file)}: {_labels(one.cell.labels) or 'all'}: "
-            f"{_span(one.low, one.high)}"
+            f"  {visible(one.cell.file)}: {_labels(one.cell.labels) or 'all'}: {_span(*one.ends)}"
             for one in small[:SHOWN]
         )
     yield from (f"\n{note}" for note in found.notes)
+
+
+def _people(found: counts.TablesAudit) -> Iterator[str]:
+    yield _data_sets(found)
+    if found.determined_people is not None:
+        yield f"{_many(found.determined_people, 'person', 'people')} determined with all values."
+    else:
+        yield "People who are determined with all values were not looked for."
+    alike = Counter(_labels(one) for one in found.people)
+    if len(alike) <= SHOWN and found.determined_people == len(found.people):
+        yield from (f"  {about}{f' ({n:,} people)' * (n > 1)}" for about, n in alike.items())
 
 
 def _data_sets(found: counts.TablesAudit) -> str:
@@ -174,7 +319,7 @@ def _against(
         return
     yield "\nHidden cells that the new and the earlier tables limit only together:"
     for before, after in narrowed[:SHOWN]:
-        yield f"{_cell(after)}, before {_span(before.low, before.high)}"
+        yield f"{_cell(after)}, before {_span(*before.ends)}"
     if len(narrowed) > SHOWN:
         yield f"  and {len(narrowed) - SHOWN:,} more (--json has all)"
 
@@ -195,7 +340,7 @@ def _cell(one: counts.CellLimits) -> str:
     more = "  determined" if one.determined else ""
     return (
         f"  {visible(one.cell.file)}:{one.cell.line} {about}: "
-        f"{visible(one.cell.printed) or '(empty)'} is {_span(one.low, one.high)}{mark}{more}"
+        f"{visible(one.cell.printed) or '(empty)'} is {_span(*one.ends)}{mark}{more}"
     )
 
 
@@ -203,7 +348,7 @@ def _labels(labels: Any) -> str:
     return ", ".join(f"{visible(str(k))} = {visible(str(v))}" for k, v in labels.items())
 
 
-def _span(low: int, high: int | None) -> str:
+def _span(low: float, high: float | None) -> str:
     if high is None:
         return f"{low:,} or more"
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -5,6 +5,14 @@ sets and people; `play` plays the game on tables and the people that they are ab
 """
 
 from narcissus.counts.audit import CellLimits, Disclosed, TablesAudit, audit_tables
+from narcissus.counts.compare import RulesCompared, compare_rules
+from narcissus.counts.contributions import (
+    Contribution,
+    SensitiveCell,
+    SensitivityRules,
+    audit_contributions,
+    read_contributions,
+)
 from narcissus.counts.declared import Publication
 from narcissus.counts.difference import audit_next, differences
 from narcissus.counts.game import AsPublished, TablesGame, TablesPlayed, WantedSecret, play
@@ -13,8 +21,9 @@ from narcissus.counts.reading import Cell, Variable, read_published
 from narcissus.counts.system import Structure, Within
 
 __all__ = [
-    "AsPublished", "Cell", "CellKey", "CellLimits", "Disclosed", "Publication", "Rules",
-    "Structure", "TablesAudit", "TablesGame", "TablesPlayed", "Variable", "WantedSecret",
-    "Within", "audit_next", "audit_tables", "differences", "play", "read_cell_key",
-    "read_published",
+    "AsPublished", "Cell", "CellKey", "CellLimits", "Contribution", "Disclosed", "Publication",
+    "Rules", "RulesCompared", "SensitiveCell", "SensitivityRules", "Structure", "TablesAudit",
+    "TablesGame", "TablesPlayed", "Variable", "WantedSecret", "Within", "audit_contributions",
+    "audit_next", "audit_tables", "compare_rules", "differences", "play", "read_cell_key",
+    "read_contributions", "read_published",
 ]  # fmt: skip

@@ -27,12 +27,16 @@ from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
 
 MOST_PEOPLE = 1_000  # that are listed
+_ENOUGH = 10**7  # people in a cell, where nothing limits them
 FINEST = 5_000  # cells whose people are looked for
 
 
 @dataclass(frozen=True)
 class CellLimits:
-    """A published cell with the least and the most people that all tables together leave it."""
+    """A published cell with the least and the most that all tables together leave it.
+
+    Numbers of people, or multiples of the unit of a total.
+    """
 
     cell: Cell
     low: int
@@ -46,7 +50,17 @@ class CellLimits:
     @property
     def width(self) -> float:
         """How far its limits are apart; infinite where nothing limits it."""
-        return np.inf if self.high is None else self.high - self.low
+        return np.inf if self.high is None else self.shown(self.high - self.low)
+
+    def shown(self, number: int) -> int | float:
+        """Return people as they are, and units of a total as the total."""
+        value = number if self.cell.unit is None else number * self.cell.unit
+        return int(value) if value == int(value) else float(value)
+
+    @property
+    def ends(self) -> tuple[int | float, int | float | None]:
+        """The least and the most, as printed."""
+        return self.shown(self.low), None if self.high is None else self.shown(self.high)
 
     @property
     def is_hidden(self) -> bool:
@@ -55,10 +69,11 @@ class CellLimits:
 
     def to_dict(self) -> dict[str, Any]:
         """Return labels by dimension, then what is known."""
-        one = self.cell
+        one, (low, high) = self.cell, self.ends
         return {
-            **one.labels, "file": one.file, "line": one.line, "column": one.column, "of": "count",
-            "printed": one.printed, "low": self.low, "high": self.high,
+            **one.labels, "file": one.file, "line": one.line, "column": one.column,
+            "of": "count" if one.unit is None else "total",
+            "printed": one.printed, "low": low, "high": high,
             "determined": self.determined, "exact": self.exact,
         }  # fmt: skip
 
@@ -105,10 +120,10 @@ class TablesAudit:
         return tuple(one for one in self.cells if one.is_hidden)
 
     @property
-    def narrowest(self) -> int | None:
+    def narrowest(self) -> float | None:
         """The least width of the limits of a hidden cell; None: there is none."""
         width = min((one.width for one in self.hidden), default=np.inf)
-        return None if width == np.inf else int(width)
+        return None if width == np.inf else width
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``narcissus tables --json`` prints."""
@@ -160,7 +175,10 @@ def audit_tables(
         raise contradiction(cells, dimensions, given) from None
     notes = _notes(system, found, cells)
     limits = solved.limits(bool(found and not found.all_found))
-    if found is None:
+    if cells[0].unit is not None:  # the search for people needs a variable
+        count, is_all, people, many = None, False, list[dict[str, str | int]](), None
+        is_all_people = False
+    elif found is None:
         count, is_all = solved.count(limit)
         people, many, is_all_people = solved.determined()
     else:
@@ -171,13 +189,61 @@ def audit_tables(
             many = len(people)
     return TablesAudit(
         tuple(limits), count, is_all, tuple(people[:MOST_PEOPLE]), many, is_all_people,
-        tuple(_disclosed(limits, dimensions)), tuple(notes),
+        tuple(_disclosed(limits, dimensions)) if cells[0].unit is None else (), tuple(notes),
+    )  # fmt: skip
+
+
+def limits_of(
+    cells: Sequence[Cell], structure: Structure | None = None, *, seconds: float = np.inf
+) -> list[CellLimits]:
+    """Derive the limits of published cells alone, without people and data sets.
+
+    Raises `narcissus.counts.intervals.InfeasibleError` for cells that contradict each other.
+    """
+    given = structure or Structure()
+    system = build(cells, dimensions_of(cells, given), given)
+    return _Solved(system, cells, monotonic() + seconds, SILENT, people=False).limits(False)
+
+
+def protected(
+    cells: Sequence[Cell], chosen: Sequence[int], width: int, deadline: float = np.inf
+) -> set[int]:
+    """Return the chosen cells of which two consistent data sets were found to differ by ``width``.
+
+    Of a cell that is left out, there may be such data sets, too.
+    """
+    dimensions = dimensions_of(cells, Structure())
+    system = build(cells, dimensions, Structure())
+    part = _whole(system).tightened()
+    part = replace(part, most=np.minimum(part.most, part.least + _ENOUGH))
+    columns, kept = system.matrix.tocsc(), set[int]()
+    for rows, unknowns in parts_of(part) if len(chosen) else ():
+        sums = columns[:, unknowns].tocsr()[chosen]
+        mine = np.flatnonzero(np.diff(sums.indptr))
+        if not len(rows):  # each has any of its values
+            free = sums @ (part.most - part.least)[unknowns] >= width
+            kept |= {int(chosen[at]) for at in np.flatnonzero(free).tolist()}
+        elif len(mine):
+            local = distinct(restricted(part, rows, unknowns))
+            no_end = np.full(len(mine), BIG)
+            solver = Solver(local, sums[mine], -no_end, no_end, deadline=deadline)
+            is_spread = solver.spread(width)
+            kept |= {int(chosen[at]) for at in mine[is_spread].tolist()}
+    return kept
+
+
+def _whole(system: System) -> Polytope:
+    unknowns = len(system.sizes)
+    return Polytope(
+        system.matrix, system.low, system.high,
+        np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
     )  # fmt: skip
 
 
 def _notes(system: System, found: FoundPeople | None, cells: Sequence[Cell]) -> list[str]:
+    some = "people are" if cells[0].unit is None else "contributions are 0 or more, and are"
     notes = [
-        "All people are taken to have one of the labels that are shown (--others declares other "
+        f"All {some} taken to have one of the labels that are shown (--others declares other "
         "ones), and tables to be printed as declared."
     ]
     if not system.exact:
@@ -204,17 +270,15 @@ class _Solved:
     """A system whose parts are solved."""
 
     def __init__(
-        self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer
-    ) -> None:
+        self, system: System, cells: Sequence[Cell], deadline: float, observer: Observer,
+        *, people: bool = True,
+    ) -> None:  # fmt: skip
         self.system, self.cells = system, cells
         unknowns = len(system.sizes)
-        whole = Polytope(
-            system.matrix, system.low, system.high,
-            np.zeros(unknowns, np.int64), np.full(unknowns, BIG, np.int64),
-        )  # fmt: skip
-        self.part = whole.tightened()
+        self.part = _whole(system).tightened()
         self._parts = parts_of(self.part)
-        self.finest = system.is_whole and unknowns <= FINEST
+        self._is_count = cells[0].unit is None
+        self.finest = people and self._is_count and system.is_whole and unknowns <= FINEST
         singles = np.flatnonzero(system.sizes == 1) if self.finest else np.array([], np.int64)
         self._singles = singles
         targets: Any = system.matrix[: len(cells)]
@@ -247,7 +311,9 @@ class _Solved:
                 if target < count and int(target) in place:
                     low[at] = local.low[place[int(target)]]
                     high[at] = local.high[place[int(target)]]
-            solver = Solver(distinct(local), sums, low, high, deadline=deadline)
+            solver = Solver(
+                distinct(local), sums, low, high, deadline=deadline, whole=self._is_count
+            )
             found = solver.settle(observer, np.flatnonzero(mine >= count).tolist())
             self.low[mine] += found.low
             self.high[mine] = np.minimum(self.high[mine] + found.high, BIG)

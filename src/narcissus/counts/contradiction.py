@@ -34,15 +34,13 @@ def contradiction(
     if found is not None:
         chosen = _without_needless(part, found[found < len(cells)].tolist(), links)
     elif len(cells) > SEARCHED:
-        return InputError(
-            "the tables contradict each other: no whole numbers of people agree with all cells"
-        )
+        return InputError("the tables contradict each other: no numbers agree with all cells")
     else:
         chosen = _smallest(list(range(len(cells))), _search(part, cells, dimensions, given))
     listed = "\n".join(f"  {cells[at]}" for at in chosen[:20])
     more = f"\n  and {len(chosen) - 20} more" if len(chosen) > 20 else ""
     return InputError(
-        f"the tables contradict each other: no numbers of people agree with these {len(chosen)} "
+        f"the tables contradict each other: no numbers agree with these {len(chosen)} "
         f"cells, and some would without any one of them:\n{listed}{more}\n"
         "Correct one. Or declare how they were made: --round, --cell-key, --mark; people in none "
         "of the labels, --others; tables of a part of the people, --within"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
@@ -34,15 +35,30 @@ class Publication:
     hierarchy: Sequence[str] = ()
     variable: str | None = None
     decimals: int | None = None
+    magnitude: str | None = None
 
     @cached_property
     def rules(self) -> Rules:
         """How counts were made. Raises `InputError`, which names the option."""
         base, is_random = _rounding(self.rounded)
+        unit = None
+        if self.magnitude is not None:
+            unit = Fraction(1, 2 * 10 ** (self.decimals or 0))
+            if (base / (2 * unit)).denominator != 1:
+                raise InputError(
+                    f"totals are rounded to {self.rounded}, which has more decimals than "
+                    f"`--decimals` {self.decimals or 0}"
+                )
+            if self.variable is not None:
+                raise InputError("`--magnitude` and `--variable` are of different tables")
+        elif base.denominator != 1:
+            raise InputError(f"counts are rounded to whole numbers, got {self.rounded!r}")
         return Rules(
             below=self.below, no_zeros=self.no_zeros, marks=dict(map(_mark, self.mark)),
-            base=base, random=is_random, totals=tuple(self.total), decimals=self.decimals,
-            key=None if self.cell_key is None else read_cell_key(self.cell_key),
+            base=int(base or 1) if unit is None else int(base / unit), random=is_random,
+            totals=tuple(self.total),
+            decimals=self.decimals,
+            key=None if self.cell_key is None else read_cell_key(self.cell_key), unit=unit,
         )  # fmt: skip
 
     @cached_property
@@ -66,7 +82,11 @@ class Publication:
             if path.name in found:
                 raise InputError(f"two tables are named {path.name}; rename one of them")
             found[path.name] = read_published(
-                path, self.rules, variable=self.structure.variable, across=across.get(path.name)
+                path,
+                self.rules,
+                variable=self.structure.variable,
+                across=across.get(path.name),
+                magnitude=self.magnitude,
             )
             if sum(map(len, found.values())) > MOST_CELLS:
                 raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
@@ -87,13 +107,13 @@ def _mark(text: str) -> tuple[str, int | None]:
     return found[1].strip(), None if found[2] is None else int(found[2])
 
 
-def _rounding(text: str | None) -> tuple[int, bool]:
+def _rounding(text: str | None) -> tuple[Fraction, bool]:
     if text is None:
-        return 1, False
-    found = re.fullmatch(r"(random:)?([1-9]\d{0,8})", text.strip())
-    if found is None:
+        return Fraction(0), False
+    found = re.fullmatch(r"(random:)?(\d{1,9}(?:\.\d{1,6})?)", text.strip())
+    if found is None or not Fraction(found[2]):
         raise InputError(f"`--round` is BASE or random:BASE, such as 5 or random:3; got {text!r}")
-    return int(found[2]), found[1] is not None
+    return Fraction(found[2]), found[1] is not None
 
 
 def _within(text: str) -> tuple[str, Within]:

@@ -123,30 +123,33 @@ class _LinearProgram:
         return found.x, duals, 0
 
 
-def proved_most(part: Polytope, cost: Ints, duals: Any, near: float) -> int:
+def proved_most(part: Polytope, cost: Ints, duals: Any, near: float, *, whole: bool = True) -> int:
     """Return the least whole number that these duals prove no point exceeds; BIG: none.
+
+    ``whole``: points of whole numbers; else of any numbers, and the limit is rounded up.
 
     ``near`` is about where it should be; fractions of more digits are tried where it is not.
     """
     best = BIG
     for scale in _SCALES:
-        if best <= np.floor(near + 1e-6):
+        if best <= (np.floor(near + 1e-6) if whole else np.ceil(near - 1e-6)):
             break
-        whole = np.rint(duals * scale)
-        whole = np.where((whole > 0) & (part.high > _NONE), 0, whole)
-        whole = np.where((whole < 0) & (part.low < -_NONE), 0, whole)
-        rest = cost.astype(float) * scale - part.matrix.T @ whole
+        near_dual = np.rint(duals * scale)
+        near_dual = np.where((near_dual > 0) & (part.high > _NONE), 0, near_dual)
+        near_dual = np.where((near_dual < 0) & (part.low < -_NONE), 0, near_dual)
+        rest = cost.astype(float) * scale - part.matrix.T @ near_dual
         infinite = (rest > 0) & (part.most > _NONE)
-        size = np.abs(whole) @ np.maximum(np.abs(part.high), np.abs(part.low)).clip(max=_NONE)
+        size = np.abs(near_dual) @ np.maximum(np.abs(part.high), np.abs(part.low)).clip(max=_NONE)
         size += np.abs(rest) @ np.where(part.most > _NONE, 0, part.most).clip(1)
-        if infinite.any() or size > _SAFE or np.abs(whole).sum() > _SAFE:
+        if infinite.any() or size > _SAFE or np.abs(near_dual).sum() > _SAFE:
             continue
-        exact = whole.astype(np.int64)
+        exact = near_dual.astype(np.int64)
         over = cost * scale - part.matrix.T @ exact
         rows = np.where(exact > 0, exact * np.where(exact > 0, part.high, 0),
                         exact * np.where(exact < 0, part.low, 0))  # fmt: skip
         ends = np.where(over > 0, over * np.where(over > 0, part.most, 0), over * part.least)
-        best = min(best, (int(rows.sum()) + int(ends.sum())) // scale)
+        total = int(rows.sum()) + int(ends.sum())
+        best = min(best, total // scale if whole else -(-total // scale))
     return best
 
 
@@ -179,12 +182,16 @@ class SumLimits:
 
 
 class Solver:
-    """One part: its sums' limits, by points and proofs that all sums share."""
+    """One part: its sums' limits, by points and proofs that all sums share.
+
+    ``whole``: unknowns are whole numbers; else any, and no part is split.
+    """
 
     def __init__(
-        self, part: Polytope, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf
-    ) -> None:
-        self.part, self.sums, self.deadline = part, sums, deadline
+        self, part: Polytope, sums: Any, low: Ints, high: Ints, *, deadline: float = np.inf,
+        whole: bool = True,
+    ) -> None:  # fmt: skip
+        self.part, self.sums, self.deadline, self.whole = part, sums, deadline, whole
         self.program = _LinearProgram(part)
         count = sums.shape[0]
         self.found = SumLimits(
@@ -201,8 +208,9 @@ class Solver:
     def best(self, cost: Ints, nodes: int = NODES) -> int:
         """Return a proved limit of ``cost`` from above; points on the way are met.
 
-        Raises `InfeasibleError` where no whole numbers satisfy the part.
+        Raises `InfeasibleError` where no numbers satisfy the part.
         """
+        nodes = nodes if self.whole else 1
         best = closed = -BIG  # the largest that a point has, and of what is proved of closed nodes
         waiting = [(self.part.least, self.part.most, BIG)]
         while waiting:
@@ -235,7 +243,9 @@ class Solver:
             raise InfeasibleError
         if status != 0:  # there is no limit, or nothing is proved of the whole node
             return (BIG, -BIG, []) if status == 3 else (limit, -BIG, _halves(part, part.least))
-        limit = min(limit, proved_most(part, cost, duals, float(cost @ point)))
+        limit = min(limit, proved_most(
+            part, cost, duals, float(cost @ point), whole=self.whole
+        ))  # fmt: skip
         whole = np.rint(point).astype(np.int64)
         if not part.holds(whole):
             return limit, -BIG, _halves(part, point)
@@ -261,6 +271,25 @@ class Solver:
                 else:
                     found.low[at] = max(found.low[at], -limit)
         return found
+
+    def spread(self, width: int, nodes: int = 12) -> Any:
+        """Return for each sum whether two points were found whose sums differ by ``width``."""
+        found = self.found
+
+        def is_open() -> Any:
+            return found.reached_high - found.reached_low < width
+
+        while (before := is_open()).any() and monotonic() < self.deadline:
+            for sign in (1, -1):
+                sums = self.sums[np.flatnonzero(before)].sum(axis=0)
+                self.best(sign * np.asarray(sums).ravel(), nodes=nodes)
+            if is_open().sum() > 0.9 * before.sum():
+                break
+        for at in np.flatnonzero(is_open()):
+            for sign in (1, -1):
+                if is_open()[at] and monotonic() < self.deadline:
+                    self.best(sign * self.sums[[at]].toarray().ravel(), nodes=nodes)
+        return ~is_open()
 
     def _is_open(self, sign: int, wanted_high: Any) -> Any:
         found = self.found

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
+from typing import Any
 
 from narcissus._files import open_text, parsing
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError
 
 LARGEST_COUNT = 10**9  # bounds are computed exactly, in 64 bits
+MOST_UNITS = 2 * 10**11
 SUPPRESSED = {
     *("x", "c", "s", "d", "..", "...", ".", ":", "*", "**", "", "#", "suppressed", "[c]", "[x]"),
     *("(x)", "(c)", "(s)", "(d)", "[s]", "[d]"),
@@ -25,9 +27,12 @@ TOTALS = {
     *("insgesamt", "gesamt", "ensemble", "totale", "totaal", "alle", "todos", "alle personen"),
 }  # fmt: skip
 _TOTAL = re.compile(r"(grand )?total( .*)?|all (ages|persons|people|sexes|groups|areas|regions)")
+_FLAGGED = re.compile(r":\s?[a-z]{1,3}")  # Eurostat: not available, with a flag
 _FOOTNOTE = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079\u2020\u2021*]+$")
 _NOTED = re.compile(
-    r"\s*(\[(note )?\d{1,2}\]|\((\d{1,2}|[a-z])\)|\[[a-z]\]|(?<=\d)\s?[rep]|(?<=\d)[a-z])$", re.I
+    r"\s*(\[(note )?\d{1,2}\]|\((\d{1,2}|[a-z])\)|\[[a-z]\]|(?<=\d)[a-z]|"
+    r"(?<=\d)\s?([a-fnp-vz]|[bdeprsu]{2}))$",
+    re.I,
 )
 _SPACES = re.compile(r"(?<=\d)[\s\u00a0\u2009\u202f'\u2019](?=\d{3}(\D|$))")
 _COMMAS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
@@ -37,7 +42,10 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a printed count tells of the true one: from ``low`` to ``high`` (None: no limit)."""
+    """What a printed cell tells of the true one: from ``low`` to ``high`` (None: no limit).
+
+    Counts of people, or totals in units of `Rules.unit`.
+    """
 
     low: int
     high: int | None
@@ -51,6 +59,7 @@ class CellKey:
     printed: Mapping[int, tuple[int, int]]  # of small printed counts: least and most true one
     shifts: tuple[int, int]  # least and most that is added to a large count
     last: int  # true counts from here on are large
+    chances: Mapping[int, Mapping[int, float]] = field(default_factory=dict[int, Any])
 
     def meaning(self, count: int) -> tuple[int, int] | None:
         """Return the least and the most true count behind a printed one; None: it is never so."""
@@ -70,11 +79,13 @@ class Rules:
     below: a cell with a mark of suppression holds fewer than so many people; None says nothing.
     no_zeros: zeros are printed, so a suppressed cell is not empty.
     marks: further marks, each with the number that its cells are below, or None.
-    base: published counts are rounded to multiples of it.
+    base: published counts are rounded to multiples of it; of totals in units, 0 for none.
     random: rounding goes to one of the two multiples nearest, by chance, not to the nearest.
     key: the table of the cell-key method.
     totals: further words for a margin.
     decimals: of means, medians and totals; None: the most that a file prints.
+    unit: cells are totals of contributions of 0 or more, whose limits are multiples of it; None:
+        they are counts of people.
     """
 
     below: int | None = None
@@ -85,8 +96,12 @@ class Rules:
     key: CellKey | None = None
     totals: tuple[str, ...] = ()
     decimals: int | None = None
+    unit: Fraction | None = None
 
     def __post_init__(self) -> None:
+        if self.unit is not None:
+            self._require_totals()
+            return
         for name, value, least in (("below", self.below, 1), ("base", self.base, 1)):
             if value is not None and not least <= value <= LARGEST_COUNT:
                 raise InputError(f"`{name}` must be from {least} to 1e9, got {value}")
@@ -94,6 +109,15 @@ class Rules:
             raise InputError("counts are rounded or perturbed by a cell key, not both")
         if wrong := next((m for m, most in self.marks.items() if most is not None and most < 1), 0):
             raise InputError(f"the mark `{wrong}` must be below 1 or more")
+
+    def _require_totals(self) -> None:
+        """Refuse what is said of counts where cells are totals."""
+        limits = [self.below, *self.marks.values()]
+        if self.no_zeros or self.key is not None or any(one is not None for one in limits):
+            raise InputError(
+                "`--below`, `--no-zeros`, `--cell-key` and marks below a number are about counts "
+                "of people; with `--magnitude`, a mark tells nothing of a total: leave them out"
+            )
 
     def is_total(self, label: str) -> bool:
         """Check whether a label stands for a margin."""
@@ -107,16 +131,23 @@ class Rules:
         given = {mark.casefold(): below for mark, below in self.marks.items()}
         if low in given:
             below = given[low]
-        elif low in SUPPRESSED:
+        elif low in SUPPRESSED or _FLAGGED.fullmatch(low):
             below = self.below
         else:
             return None
         return Meaning(int(self.no_zeros), None if below is None else below - 1, "suppressed")
 
+    def is_value(self, text: str) -> bool:
+        """Check whether a text looks like a printed count or total, or a mark of suppression."""
+        is_number = self.suppressed(text) is not None or read_number(text) is not None
+        return is_number or re.match(r"<\s*\d|\d+\s*[-\u2013]|[\d. ]+,\d+$", text) is not None
+
     def count(self, text: str, place: str) -> Meaning:
-        """Return what a printed count means; ``place`` names it in errors."""
+        """Return what a printed cell means; ``place`` names it in errors."""
         if (mark := self.suppressed(text)) is not None:
             return mark
+        if self.unit is not None:
+            return self._sum(text, place, self.unit)
         if (below := re.fullmatch(r"<\s*(\d+)", text.strip())) and int(below[1]) > 0:
             return Meaning(int(self.no_zeros), int(below[1]) - 1, "suppressed")
         if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to)\s*(\d+)", text.strip()):
@@ -126,17 +157,59 @@ class Rules:
             return Meaning(low, high, "range")
         number = read_number(text, thousands_point=True)
         if number is None:
-            hint = did_you_mean(text, SUPPRESSED - {""})
-            raise InputError(
-                f"{place}: {text!r} is no number, and no known mark of suppression{hint}; declare "
-                f"it: --mark {text.strip() or 'MARK'}=below:5 (fewer than 5), or =any"
-            )
+            raise _no_number(text, place, "below:5 (fewer than 5), or =any")
         if number < 0 or number.denominator != 1:
             what = "is negative" if number < 0 else "is no whole number"
             raise InputError(f"{place}: {text!r} {what}: counts are whole numbers from 0")
         if number > LARGEST_COUNT:
             raise InputError(f"{place}: {text!r} is too large: counts up to 1e9 are read")
         return self._behind(int(number), place)
+
+    def _sum(self, text: str, place: str, unit: Fraction) -> Meaning:
+        """Return what a printed total means, or a range of two."""
+        span = re.fullmatch(r"(?:<\s*|(.*\d)\s*(?:\u2013|-|to)\s*)(\d.*)", text.strip())
+        ends = [text] if span is None else [span[1] or "0", span[2]]
+        found = [self._units(one, place, unit) for one in ends]
+        if span is not None and found[0] <= found[1]:
+            return Meaning(found[0], found[1], "range" if span[1] else "suppressed")
+        if span is not None:
+            raise InputError(f"{place}: the range {text!r} ends below its begin")
+        if not self.base:
+            return Meaning(found[0], found[0], "exact")
+        if found[0] % self.base:
+            raise InputError(
+                f"{place}: {text} is no multiple of {float(self.base * unit):g}, to which totals "
+                "are rounded"
+            )
+        reach = self.base // (1 if self.random else 2)
+        return Meaning(max(0, found[0] - reach), found[0] + reach, "rounded")
+
+    def _units(self, text: str, place: str, unit: Fraction) -> int:
+        places, plain = self.decimals or 0, text.strip()
+        comma = re.fullmatch(r"(\d{1,3}(?:[. \u00a0\u2009\u202f]\d{3})+|\d+),(\d+)", plain)
+        if comma and places and len(comma[2]) <= places:
+            if len(comma[2]) == 3 and re.fullmatch(r"[1-9]\d{0,2}", comma[1]):
+                raise InputError(
+                    f"{place}: {text!r} is a number with thousands apart or with three decimals; "
+                    "write it with a point, or without a mark"
+                )
+            plain = re.sub(r"\D", "", comma[1]) + "." + comma[2]
+        number = read_number(plain, thousands_point=not places)
+        if number is None:
+            raise _no_number(text, place, "any")
+        if number < 0:
+            raise InputError(f"{place}: {text!r} is negative: contributions are 0 or more")
+        if (number * 10**places).denominator != 1:
+            raise InputError(
+                f"{place}: {text!r} has more than {places} decimal(s); declare how many totals "
+                "have: --decimals"
+            )
+        if number / unit > MOST_UNITS:
+            raise InputError(
+                f"{place}: {text!r} is too large: totals are read up to {MOST_UNITS // 2:.0e} "
+                "units of the last decimal; print them in thousands or millions"
+            )
+        return int(number / unit)
 
     def _behind(self, count: int, place: str) -> Meaning:
         if self.key is not None:
@@ -153,6 +226,14 @@ class Rules:
         # a half may have gone either way
         reach = self.base - 1 if self.random else self.base // 2
         return Meaning(max(0, count - reach), count + reach, "rounded")
+
+
+def _no_number(text: str, place: str, meaning: str) -> InputError:
+    hint = did_you_mean(text, SUPPRESSED - {""})
+    return InputError(
+        f"{place}: {text!r} is no number, and no known mark of suppression{hint}; declare it: "
+        f"--mark {text.strip() or 'MARK'}={meaning}"
+    )
 
 
 def read_number(text: str, *, thousands_point: bool = False) -> Fraction | None:
@@ -214,11 +295,16 @@ def read_cell_key(path: Path | str) -> CellKey:
                 f"{path}: line {number} must hold counts i and j, up to 10,000, and p from 0 to 1"
             )
         moves.setdefault(int(i), {})[int(j)] = p
+    return cell_key(moves, str(path))
+
+
+def cell_key(moves: Mapping[int, Mapping[int, float]], name: str = "`moves`") -> CellKey:
+    """Return a table of the cell-key method: for each true count, chances of what is printed."""
     if not moves or set(moves) != set(range(max(moves) + 1)):
-        raise InputError(f"{path} must have rows for every true count i from 0 on")
+        raise InputError(f"{name} must have rows for every true count i from 0 on")
     wrong = [i for i, row in moves.items() if abs(sum(row.values()) - 1) > 1e-3]
     if wrong:
-        raise InputError(f"{path}: the probabilities of i = {wrong[0]} do not sum to 1")
+        raise InputError(f"{name}: the probabilities of i = {wrong[0]} do not sum to 1")
     last = max(moves)
     shifts = [j - last for j, p in moves[last].items() if p > 0]
     printed: dict[int, tuple[int, int]] = {}
@@ -226,7 +312,7 @@ def read_cell_key(path: Path | str) -> CellKey:
         for j in (j for j, p in moves[i].items() if p > 0):
             low, high = printed.get(j, (i, i))
             printed[j] = min(low, i), max(high, i)
-    return CellKey(printed, (min(shifts), max(shifts)), last)
+    return CellKey(printed, (min(shifts), max(shifts)), last, moves)
 
 
 def around(value: Fraction, places: int, times: int) -> tuple[int, int]:

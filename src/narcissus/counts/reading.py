@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import takewhile
 from pathlib import Path
 
 from narcissus._files import WESTERN, open_text, parsing
@@ -29,6 +30,9 @@ LARGEST = 2**26
 COUNTS = {"count", "n", "freq", "frequency", "counts"}
 MARKS = ",;\t|"
 _STATISTIC = re.compile(r"(mean|average|median|total|sum)(?:[ _](?:of )?(.+))?")
+_TITLE = re.compile(r"[^,;\t|]*|[^,]*,,+|[^;]*;;+|[^\t]*\t\t+|[^|]*\|\|+")
+_BULK = re.compile(r"[^\t\n]*,[^\t\n]*\\[^\t\n]*\t")  # Eurostat: labels with commas, then tabs
+_LABEL = re.compile(r"\d+\s*(\+|and |or |years).*", re.I)  # no printed value
 RESERVED = {"file", "line", "column", "of", "printed", "low", "high", "determined", "exact"}
 
 
@@ -94,6 +98,7 @@ class Cell:
     labels: Mapping[str, str]  # of its dimensions; a margin has none
     count: Meaning
     statistics: Mapping[str, Statistic] = field(default_factory=dict[str, Statistic])
+    unit: Fraction | None = None  # of a total; None: it counts people
 
     @property
     def place(self) -> str:
@@ -108,41 +113,61 @@ class Cell:
 
 
 def read_published(
-    path: Path | str, rules: Rules, *, variable: Variable | None = None, across: str | None = None
-) -> list[Cell]:
+    path: Path | str, rules: Rules, *, variable: Variable | None = None, across: str | None = None,
+    magnitude: str | None = None,
+) -> list[Cell]:  # fmt: skip
     """Read the cells of a published table from a CSV or Excel file.
 
+    ``magnitude`` names the column of totals that takes the place of counts in a long table;
     ``across`` names the dimension whose labels are the columns of a wide table. Raises `InputError`
     with file, line and column.
     """
-    path = Path(path)
-    name = path.name
-    text = _text(path)
-    lines = text.splitlines()
-    # titles and notes are lines of one cell
-    wide = [line if any(mark in line for mark in MARKS) else "" for line in lines[:SAMPLE]]
-    head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
-    header = [label_of(cell) for cell in head.names]
-    across = across or _above(lines[: head.first], head.delimiter)
-    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header)))
-    if not rows:
-        raise InputError(f"{path} has no rows below its header")
-    if len(rows) * len(header) > MOST_CELLS:
-        raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
-    roles = _roles(header, variable)
+    name = Path(path).name
+    header, rows, above = read_rows(Path(path))
+    across = across or above
+    names = [
+        name if name.casefold() != "freq" or any(map(rules.is_value, (c[at] for _, c in rows)))
+        else "" for at, name in enumerate(header)  # a dimension of Eurostat's
+    ]  # fmt: skip
+    roles = _roles(names, variable) if magnitude is None else _totals(header, magnitude)
     if roles is None:
-        cells = list(_wide(name, header, rows, rules, across))
+        cells = list(_wide(name, header, rows, rules, across, magnitude or "count"))
     else:
         cells = list(_long(name, header, roles, rows, rules))
     _require_single(cells)
     return cells
 
 
+def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], str | None]:
+    """Read a text or a sheet: names of columns, rows with their line, and a dimension above.
+
+    Raises `InputError` with file and line, and `TooLargeError`.
+    """
+    text = _text(path)
+    lines = text.splitlines()
+    # titles and notes are lines of one cell; a row of data may have blanks behind it, too
+    titles = len(list(takewhile(_TITLE.fullmatch, lines[:SAMPLE])))
+    wide = [line if any(mark in line for mark in MARKS) else "" for line in lines[titles:SAMPLE]]
+    wide = [""] * titles + wide
+    head = find_head(str(path), wide if any(wide) else lines[:SAMPLE], MARKS)
+    header = [label_of(cell) for cell in head.names]
+    rows = list(_rows(str(path), text, head.delimiter, head.lines, len(header)))
+    if not rows:
+        raise InputError(f"{path} has no rows below its header")
+    if len(rows) * len(header) > MOST_CELLS:
+        raise TooLargeError(f"{path} has more than {MOST_CELLS:,} cells")
+    return header, rows, _above(lines[: head.first], head.delimiter)
+
+
 def _text(path: Path) -> str:
     if is_sheet(path):
         return sheet_as_text(path, [], LARGEST).read().decode()
     with parsing(path, "a text table"), open_text(path, largest=LARGEST, errors=WESTERN) as file:
-        return file.read()
+        text = file.read()
+    if _BULK.match(text):
+        begins = (line.partition("\t") for line in text.splitlines())
+        text = "\n".join(first.replace(",", "\t") + tab + rest for first, tab, rest in begins)
+    return text
 
 
 def _above(lines: Sequence[str], delimiter: str) -> str | None:
@@ -209,6 +234,15 @@ def _roles(header: Sequence[str], variable: Variable | None) -> dict[int, str] |
     return found
 
 
+def _totals(header: Sequence[str], magnitude: str) -> dict[int, str] | None:
+    """Return which column holds totals, and which others are no dimensions; None: it is wide."""
+    names = [name.casefold() for name in header]
+    if names.count(magnitude.casefold()) != 1:
+        return None
+    others = {at: "" for at, low in enumerate(names) if low in COUNTS or _STATISTIC.fullmatch(low)}
+    return others | {names.index(magnitude.casefold()): "count"}
+
+
 def _long(
     name: str, header: Sequence[str], roles: Mapping[int, str],
     rows: Sequence[tuple[int, list[str]]], rules: Rules,
@@ -219,7 +253,7 @@ def _long(
     where = {role: at for at, role in roles.items()}
     printed = [
         cells[at] for _, cells in rows for role, at in where.items()
-        if role != "count" and read_number(cells[at]) is not None
+        if role not in ("", "count") and read_number(cells[at]) is not None
     ]  # fmt: skip
     places = max(map(decimals, printed), default=0) if rules.decimals is None else rules.decimals
     for line, cells in rows:
@@ -237,7 +271,7 @@ def _long(
         count = rules.count(cells[at], f"{name}: line {line}, column {header[at]}")
         statistics = {}
         for role, column in where.items():
-            if role != "count" and rules.suppressed(cells[column]) is None:
+            if role not in ("", "count") and rules.suppressed(cells[column]) is None:
                 number = read_number(cells[column])
                 if number is None:
                     raise InputError(
@@ -245,26 +279,28 @@ def _long(
                         "number, and no known mark of suppression; declare it with --mark"
                     )
                 statistics[role] = Statistic(number, places)
-        yield Cell(name, line, header[at], cells[at], labels, count, statistics)
+        yield Cell(name, line, header[at], cells[at], labels, count, statistics, rules.unit)
 
 
 def _wide(
     name: str, header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules,
-    across: str | None,
+    across: str | None, content: str,
 ) -> Iterator[Cell]:  # fmt: skip
     """Yield the cells of a wide table."""
 
     def holds_values(at: int) -> bool:
-        return all(rules.suppressed(c[at]) or read_number(c[at]) is not None or
-                   re.match(r"<\s*\d|\d+\s*[-\u2013]", c[at]) for _, c in rows)  # fmt: skip
+        others = [cells[at] for _, cells in rows if not rules.is_value(cells[at])]
+        # a few that are no values, and no labels either, are refused where they stand
+        return 2 * len(others) <= len(rows) and not any(map(_LABEL.fullmatch, others))
 
     first = len(header)
     while first > 1 and holds_values(first - 1):
         first -= 1
     if first == len(header):
         raise InputError(
-            f"{name} has no column `count`, and its last column {visible(header[-1])} is not one "
-            "of numbers: a long table has a column `count`, a wide one has labels and then numbers"
+            f"{name} has no column `{content}`, and its last column {visible(header[-1])} is not "
+            f"one of numbers: a long table has a column `{content}`, a wide one has labels and "
+            "then numbers"
         )
     rowwise, labels = list(header[:first]), list(header[first:])
     corner, _, beside = rowwise[-1].partition("\\")
@@ -276,7 +312,7 @@ def _wide(
     if across is None and not all(map(rules.is_total, labels)):
         raise InputError(
             f"{name}: which dimension has the labels {', '.join(map(visible, labels[:4]))}? Name "
-            f"it with --across {name}=NAME, or write a column `count` if the table is long"
+            f"it with --across {name}=NAME, or write a column `{content}` if the table is long"
         )
     _require_names(name, [*rowwise, *([across] if across else [])])
     for line, cells in rows:
@@ -291,7 +327,7 @@ def _wide(
             place = f"{name}: line {line}, column {visible(header[at])}"
             more = {} if across is None or rules.is_total(label) else {across: label}
             count = rules.count(cells[at], place)
-            yield Cell(name, line, header[at], cells[at], own | more, count)
+            yield Cell(name, line, header[at], cells[at], own | more, count, unit=rules.unit)
 
 
 def _require_names(name: str, found: Sequence[str]) -> None:

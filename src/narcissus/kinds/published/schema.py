@@ -118,6 +118,8 @@ class PublishedTablesStudy(FileSection):
     def _can_be_played(self) -> PublishedTablesStudy:
         if self.threshold is not None and self.policy is not None:
             raise ValueError("give `threshold` or `policy`, not both")
+        if self.made.magnitude is not None:
+            raise ValueError("a study is of counts of people: totals have `narcissus tables`")
         if self.data.people is not None and self.threat is None:
             raise ValueError("`data.people` needs [threat]: name `secret` and `known`")
         return self

@@ -1,0 +1,230 @@
+"""Rules of publishing side by side: what is derived from the same tables, and what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from narcissus._random import RandomSource, child, generator
+from narcissus._validation import integer, one_of
+from narcissus.counts.audit import CellLimits, limits_of, protected
+from narcissus.counts.game import ReadingAttack, TablesGame, WantedSecret, play
+from narcissus.counts.marks import CellKey, Meaning
+from narcissus.counts.reading import Cell
+from narcissus.counts.rules import (
+    PLUS_MINUS_ONE,
+    CrossedTables,
+    PublishingRule,
+    add_noise,
+    as_they_are,
+    perturb,
+    round_to,
+    suppress,
+)
+from narcissus.errors import InputError, TooLargeError
+from narcissus.observer import SILENT, Observer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLDS = (3, 5, 7, 10)
+EPSILONS = (0.5, 2.0, 8.0)
+STEPS = 300  # of the game's search for all data sets: it samples beyond
+
+
+@dataclass(frozen=True)
+class RuleCompared:
+    """What one rule comes to.
+
+    Options
+    -------
+    name: of the rule.
+    suppressed: number of cells that are not printed.
+    error: mean difference of printed counts and true ones.
+    small_derived: number of small cells whose count follows with certainty.
+    small_undecided: number of those for which that was not decided in time.
+    hidden_derived: number of suppressed cells whose count does; None for a rule that hides none.
+    certain: number of people whose secret follows with certainty, for who knows the other columns.
+    is_exact: whether all limits are reached; else more could follow.
+    game: the best attack of the game; None: it was not played, or the tables are too large.
+    """
+
+    name: str
+    suppressed: int
+    error: float
+    small_derived: int
+    small_undecided: int
+    hidden_derived: int | None
+    certain: int
+    is_exact: bool
+    game: ReadingAttack | None
+
+
+@dataclass(frozen=True)
+class RulesCompared:
+    """All rules on the same tables of the same people.
+
+    Options
+    -------
+    rules: in the order in which they were tried.
+    cells: number of cells of the tables.
+    small, limit: number of cells with 1 to ``limit`` - 1 people.
+    people: in the data.
+    guess: share of people who have the most frequent secret.
+    secret: its column.
+    tables: the dimensions of each table.
+    trials: of the game, for each rule.
+    left_out: rules for which the time was not enough.
+    """
+
+    rules: tuple[RuleCompared, ...]
+    cells: int
+    small: int
+    limit: int
+    people: int
+    guess: float
+    secret: str
+    tables: tuple[tuple[str, ...], ...]
+    trials: int
+    left_out: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``narcissus rules --json`` prints."""
+        shown = asdict(self)
+        for rule, one in zip(shown["rules"], self.rules, strict=True):
+            if (game := one.game) is not None:
+                rule["game"] = {
+                    "prior": game.name, "these": game.these, "how": dict(game.how),
+                    **{name: {"value": found.value, "low": found.low, "high": found.high}
+                       for name, found in (("inside", game.inside), ("baseline", game.outside),
+                                           ("gain", game.gain))},
+                }  # fmt: skip
+        return shown
+
+
+def usual_rules(
+    layout: CrossedTables, key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS,
+    seconds: float = np.inf,
+) -> list[PublishingRule]:  # fmt: skip
+    """Return the rules that are compared; ``key`` is tried beside a table of one more or less."""
+    found = [as_they_are(layout)]
+    found += [suppress(layout, one, secondary=more, seconds=seconds)
+              for more in (False, True) for one in THRESHOLDS]  # fmt: skip
+    found += [round_to(layout, base, by_chance=how) for how in (False, True) for base in (3, 5)]
+    found.append(perturb(layout, PLUS_MINUS_ONE))
+    found += [] if key is None else [perturb(layout, key, "cell key, of the given table")]
+    return found + [add_noise(layout, one) for one in epsilons]
+
+
+def compare_rules(
+    people: pd.DataFrame, secret: str, tables: Sequence[Sequence[str]], *, small: int = 3,
+    key: CellKey | None = None, epsilons: Sequence[float] = EPSILONS, trials: int = 5,
+    seconds: float = 30.0, rng: RandomSource = None, observer: Observer = SILENT,
+) -> RulesCompared:  # fmt: skip
+    """Publish the same tables by several rules, and derive what follows from each.
+
+    Each table is crossed with the secret, and has all margins. The attacker knows the columns of
+    the tables, but for the secret.
+
+    Options
+    -------
+    people: a row for each, labels as text.
+    secret: the column that an attacker wants.
+    tables: the other columns of each table.
+    small: a count from 1 to ``small`` - 1 should not be derived; 2 or more.
+    key: a table of the cell-key method that is tried, too.
+    epsilons: levels of noise.
+    trials: tables of the game for each rule, with some people left out; 0: it is not played.
+    seconds: for the limits of each rule, of which those that are not shown to be reached hold; and
+        for each choice of cells to suppress, after which the rule is left out.
+    rng: of what rules do by chance, and of the game.
+
+    Raises `InputError` for unknown columns, and `TooLargeError`.
+    """
+    many, least = integer("trials", trials, low=0), integer("small", small, low=2)
+    one_of("secret", secret, list(people.columns))
+    known = list(dict.fromkeys(name for table in tables for name in table))
+    if not known or secret in known:
+        raise InputError("each table is of one column or more that is not the secret (`--by`)")
+    entropy = int(generator(rng).integers(2**63))
+    layout = CrossedTables.of(people, [[*table, secret] for table in tables])
+    rules = usual_rules(layout, key, epsilons, seconds)
+    counts = layout.count(people)
+    is_small = (counts > 0) & (counts < least)
+    asked = _Asked(people, secret, known, layout)
+    observer.start("rules", len(rules))
+    found, left_out = list[RuleCompared](), list[str]()
+    for number, rule in enumerate(rules):
+        observer.advance()
+        try:
+            cells = rule(people, child(entropy, number))
+        except TooLargeError:
+            left_out.append(rule.name)
+            continue
+        hidden = np.array([cell.printed == "x" for cell in cells])
+        limits = limits_of([*cells, *asked.more], seconds=seconds)
+        derived = np.array([one.determined for one in limits[: len(cells)]])
+        loose = np.array([not one.exact for one in limits[: len(cells)]]) & is_small
+        loose[list(protected(cells, np.flatnonzero(loose).tolist(), 1, monotonic() + seconds))] = 0
+        errors = [abs(int(cell.printed) - n) for cell, n, is_hidden in
+                  zip(cells, counts.tolist(), hidden, strict=True) if not is_hidden]  # fmt: skip
+        found.append(RuleCompared(
+            rule.name, int(hidden.sum()), float(np.mean(errors or [0.0])),
+            int((derived & is_small).sum()), int(loose.sum()),
+            int((derived & hidden).sum()) if rule.hides else None,
+            asked.certain(limits), all(one.exact for one in limits),
+            _played(people, rule, WantedSecret(secret, tuple(known)), many, [entropy, number])
+            if many else None,
+        ))  # fmt: skip
+    observer.finish()
+    guess = float(people[secret].value_counts(normalize=True).iloc[0])
+    return RulesCompared(
+        tuple(found), len(counts), int(is_small.sum()), least, len(people), guess, secret,
+        layout.tables, many, tuple(left_out),
+    )  # fmt: skip
+
+
+def _played(
+    people: pd.DataFrame, rule: PublishingRule, task: WantedSecret, trials: int, seed: list[int]
+) -> ReadingAttack | None:
+    game = TablesGame(people, rule.to_read, task, steps=STEPS)
+    try:
+        return play(game, trials=trials, rng=np.random.default_rng(seed)).best
+    except TooLargeError:
+        return None
+
+
+class _Asked:
+    """Which secrets the people of a group may have, a group having the same known columns."""
+
+    def __init__(
+        self, people: pd.DataFrame, secret: str, known: Sequence[str], layout: CrossedTables
+    ) -> None:
+        self._sizes = people.groupby(list(known)).size()
+        place = {frozenset(one.items()): at for at, one in enumerate(layout.cells)}
+        self._at: list[list[int]] = []
+        self.more: list[Cell] = []
+        groups = [
+            values if isinstance(values, tuple) else (values,) for values in self._sizes.index
+        ]
+        for group in groups:
+            self._at.append([])
+            for label in layout.labels[secret]:
+                labels = {**dict(zip(known, group, strict=True)), secret: label}
+                at = place.get(frozenset(labels.items()))
+                if at is None:
+                    at = len(layout.cells) + len(self.more)
+                    self.more.append(Cell("asked", 0, "", "", labels, Meaning(0, None, "asked")))
+                self._at[-1].append(at)
+
+    def certain(self, limits: Sequence[CellLimits]) -> int:
+        """Count the people whose group can have one secret alone."""
+        sizes = self._sizes.tolist()
+        return sum(
+            size for size, cells in zip(sizes, self._at, strict=True)
+            if sum(limits[at].high != 0 for at in cells) == 1
+        )  # fmt: skip

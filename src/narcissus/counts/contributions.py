@@ -1,0 +1,311 @@
+"""Tables of totals with the contributions at hand: which cells are sensitive, which exposed.
+
+A cell of contributions x1 >= x2 >= ... with total X is sensitive by the minimum frequency rule if
+they are fewer than n, by (n, k) dominance if x1 + ... + xn > k/100 X, and by the p% rule if
+X - x1 - x2 < p/100 x1. It is exposed if what the published tables leave to its total breaks the
+same rule for somebody: the most that the tables allow exceeds X by less than the protection level
+of the rule. Source: Hundepool et al., Handbook on Statistical Disclosure Control, 2nd edition 2024,
+section 4.2, tables of sensitivity rules and of upper protection levels.
+
+A contributor knows more than anybody else: its own part of every cell, and where it is alone, the
+whole. What it derives for the largest other contribution is computed by adding what it knows to
+the tables (`audit_contributions`), so that two single contributors of a row are found, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from narcissus._validation import did_you_mean
+from narcissus._visible import visible
+from narcissus.counts.audit import CellLimits, TablesAudit, limits_of
+from narcissus.counts.marks import Meaning, label_of, read_number
+from narcissus.counts.reading import Cell, read_rows
+from narcissus.counts.system import OTHER, Ints, Structure, dimensions_of, selection
+from narcissus.errors import InputError
+from narcissus.observer import SILENT, Observer
+
+INSIDERS = 50
+"""Most contributors whose knowledge is added to the tables, one after the other."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitivityRules:
+    """Which cells an office calls sensitive, and what it wants to be left of them.
+
+    Options
+    -------
+    p: of the p% rule, in percent, above 0; None: the rule is not used.
+    dominance: numbers n and percentages k, above 0 and below 100, of dominance rules.
+    minimum: cells of fewer contributors are sensitive.
+    protect: the limits of a sensitive cell must be at least so many percent of its total away from
+        it, on both sides; None: as the rules demand it.
+    """
+
+    p: float | None = None
+    dominance: Sequence[tuple[int, float]] = ()
+    minimum: int | None = None
+    protect: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.p is None and not self.dominance and self.minimum is None:
+            raise InputError(
+                "contributions are judged by a rule: name `--p-percent`, `--dominance` or "
+                "`--minimum`"
+            )
+        for n, k in self.dominance:
+            if n < 1 or not 0 < k < 100:
+                raise InputError(f"(n, k) dominance has n from 1 and k below 100, got {n}:{k:g}")
+        for name, value in (("p-percent", self.p), ("protect", self.protect)):
+            if value is not None and not 0 < value < np.inf:
+                raise InputError(f"`--{name}` is a percentage above 0, got {value:g}")
+
+    def levels(self, largest: Sequence[Fraction], total: Fraction) -> dict[str, Fraction]:
+        """Return by which rules a cell is sensitive: how far above its total limits must be.
+
+        largest: contributions in falling order.
+        """
+        found: dict[str, Fraction] = {}
+        first, second, *_ = [*largest, Fraction(0), Fraction(0)]
+        if self.minimum is not None and 0 < len(largest) < self.minimum:
+            found[f"fewer than {self.minimum}"] = Fraction(0)
+        for n, k in self.dominance:
+            level = Fraction(100) / _exact(k) * sum(largest[:n], Fraction(0)) - total
+            if level > 0:
+                found[f"({n}, {k:g}) dominance"] = level
+        if self.p is not None:
+            level = _exact(self.p) / 100 * first - (total - first - second)
+            if level > 0:
+                found[f"p% at {self.p:g}"] = level
+        return found
+
+
+def _exact(number: float) -> Fraction:
+    return Fraction(str(number))
+
+
+@dataclass(frozen=True)
+class SensitiveCell:
+    """A sensitive cell, and what the tables leave to its total and its largest contribution.
+
+    Options
+    -------
+    limits: of the total.
+    total: the true one.
+    rules: by which it is sensitive.
+    contributors: how many.
+    level: how far above the total its upper limit must be.
+    left: how far it is; None: nothing limits it.
+    closest: by how many percent the best upper estimate of the largest contribution is above it;
+        of the contributor who derives most; None: nobody derives one.
+    insider: who derives it: "anybody", "the second largest" or "a contributor", by all it knows.
+    is_exposed: whether a rule is broken for somebody.
+    """
+
+    limits: CellLimits
+    total: Fraction
+    rules: tuple[str, ...]
+    contributors: int
+    level: Fraction
+    left: Fraction | None
+    closest: float | None
+    insider: str
+    is_exposed: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return numbers, the limits among them."""
+        return {
+            **self.limits.to_dict(), "total": float(self.total), "rules": list(self.rules),
+            "contributors": self.contributors, "level": float(self.level),
+            "left": None if self.left is None else float(self.left),
+            "closest_percent": self.closest, "by": self.insider, "exposed": self.is_exposed,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one contributor adds to one of the finest cells."""
+
+    leaves: Mapping[str, int]
+    by: str
+    amount: Fraction
+
+
+def read_contributions(
+    path: Path | str, magnitude: str, cells: Sequence[Cell], given: Structure,
+    contributor: str | None = None,
+) -> list[Contribution]:  # fmt: skip
+    """Read contributions: a column for each dimension of the tables, and the magnitude.
+
+    contributor: the column that names who contributes, so that several rows are one contributor;
+        None: each row is another one.
+    Raises `InputError` with the line for a label that no table shows, and a contribution that is
+    negative or no number.
+    """
+    dimensions = dimensions_of(cells, given)
+    names = [*dimensions, magnitude, *([] if contributor is None else [contributor])]
+    header, rows, _ = read_rows(Path(path))
+    for name in names:
+        if header.count(name) != 1:
+            raise InputError(
+                f"{path} must have one column {visible(name)}{did_you_mean(name, header)}"
+            )
+    places = {
+        name: {label: at for at, label in enumerate(one.leaves)} for name, one in dimensions.items()
+    }
+    found: list[Contribution] = []
+    for line, texts in rows:
+        values = dict(zip(header, texts, strict=True))
+        leaves: dict[str, int] = {}
+        for name, known in places.items():
+            at = known.get(label_of(values[name]), known.get(OTHER))
+            if at is None:
+                hint = did_you_mean(values[name], known)
+                raise InputError(
+                    f"{path}: line {line}: no table shows {visible(name)} = "
+                    f"{visible(values[name])}{hint}"
+                )
+            leaves[name] = at
+        amount = read_number(values[magnitude])
+        if amount is None or amount < 0:
+            raise InputError(
+                f"{path}: line {line}: the contribution {visible(values[magnitude])!r} is no "
+                "number from 0"
+            )
+        by = (values[contributor] if contributor else "") or f"line {line}"
+        found.append(Contribution(leaves, by, amount))
+    return found
+
+
+def audit_contributions(
+    audit: TablesAudit, given: Structure, contributions: Sequence[Contribution],
+    rules: SensitivityRules, *, seconds: float = np.inf, observer: Observer = SILENT,
+) -> tuple[tuple[SensitiveCell, ...], str]:  # fmt: skip
+    """Derive which cells are sensitive, and which of them the tables expose to somebody.
+
+    audit: of the tables, from `audit_tables`.
+    seconds: for what contributors know.
+    Returns the cells, those that are exposed first, and what was left out ("": nothing). Raises
+    `InputError` where contributions do not sum to a printed total.
+    """
+    unit = audit.cells[0].cell.unit
+    if unit is None:
+        raise InputError("contributions are to totals: declare the magnitude of the tables")
+    judged = _Judged(audit, given, contributions, rules, unit)
+    left_out = judged.ask_insiders(monotonic() + seconds, observer)
+    cells = sorted(judged.cells(), key=lambda one: (not one.is_exposed, one.limits.width))
+    return tuple(cells), left_out
+
+
+class _Judged:
+    """Sensitive cells with their contributions, and the best estimate of each largest one."""
+
+    def __init__(
+        self, audit: TablesAudit, given: Structure, contributions: Sequence[Contribution],
+        rules: SensitivityRules, unit: Fraction,
+    ) -> None:  # fmt: skip
+        self.given, self.rules, self.unit = given, rules, unit
+        self.published, self.limits = [one.cell for one in audit.cells], audit.cells
+        self.dimensions = dimensions_of(self.published, given)
+        self.finest: dict[tuple[int, ...], dict[str, Fraction]] = {}
+        for one in contributions:
+            parts = self.finest.setdefault(tuple(one.leaves.values()), {})
+            parts[one.by] = parts.get(one.by, Fraction(0)) + one.amount
+        places = np.array(list(self.finest)).reshape(len(self.finest), len(self.dimensions))
+        self.parts: dict[int, dict[str, Fraction]] = {}
+        self.levels: dict[int, dict[str, Fraction]] = {}
+        self.closest: dict[int, tuple[Fraction | None, str, bool]] = {}
+        for at, one in enumerate(audit.cells):
+            parts = self._parts(one.cell, places)
+            total = sum(parts.values(), Fraction(0))
+            low, high = one.cell.count.low * unit, one.cell.count.high
+            if total < low or (high is not None and total > high * unit):
+                raise InputError(
+                    f"{one.cell}: the contributions to this cell sum to {float(total):g}; correct "
+                    "one of them, or declare --round"
+                )
+            order = sorted(parts, key=parts.__getitem__, reverse=True)
+            if levels := rules.levels([parts[by] for by in order], total):
+                self.parts[at], self.levels[at] = parts, levels
+                self.closest[at] = None, "", False
+                by = order[1] if len(order) > 1 else ""
+                self._note(at, by, one, "the second largest" if by else "anybody")
+
+    def _parts(self, cell: Cell, places: Ints) -> dict[str, Fraction]:
+        chosen, is_in = selection(cell, self.dimensions, self.given), np.ones(len(places), bool)
+        for column, name in enumerate(self.dimensions):
+            if name in chosen:
+                is_in &= np.isin(places[:, column], chosen[name])
+        found: dict[str, Fraction] = {}
+        for at in np.flatnonzero(is_in).tolist():
+            for by, amount in self.finest[tuple(places[at].tolist())].items():
+                found[by] = found.get(by, Fraction(0)) + amount
+        return found
+
+    def _note(self, at: int, by: str, limits: CellLimits, name: str) -> None:
+        """Keep what ``by`` derives of the largest contribution but its own, if it is the best."""
+        others = {one: part for one, part in self.parts[at].items() if one != by}
+        if limits.high is None or not others:
+            return
+        best, whose, is_exact = self.closest[at]
+        largest = max(others.values())
+        if largest:
+            own = self.parts[at].get(by, Fraction(0))
+            excess = (limits.high * self.unit - own - largest) / largest
+            best, whose = (excess, name) if best is None or excess < best else (best, whose)
+        self.closest[at] = best, whose, is_exact or (limits.determined and len(others) == 1)
+
+    def ask_insiders(self, deadline: float, observer: Observer) -> str:
+        """Add what contributors know, one after the other; return what was left out."""
+        hidden = [at for at in self.levels if self.limits[at].is_hidden]
+        size: dict[str, Fraction] = {}
+        for by, part in (pair for at in hidden for pair in self.parts[at].items()):
+            size[by] = max(size.get(by, part), part)
+        order = sorted(size, key=size.__getitem__, reverse=True)
+        observer.start("What contributors derive", len(order[:INSIDERS]))
+        for number, by in enumerate(order):
+            if number == INSIDERS or monotonic() > deadline:
+                return f"What {len(order) - number:,} smaller contributors derive was left out."
+            cells = [*self.published, *self._known_to(by)]
+            found = limits_of(cells, self.given, seconds=max(1.0, deadline - monotonic()))
+            for at in hidden:
+                self._note(at, by, found[at], "a contributor")
+            observer.advance()
+        observer.finish()
+        return ""
+
+    def _known_to(self, by: str) -> Iterator[Cell]:
+        """Yield what a contributor knows: at least its part, and the whole where it is alone."""
+        for place, parts in self.finest.items():
+            labels = {one.name: one.leaves[k] for one, k in zip(self.dimensions.values(), place,
+                      strict=True)}  # fmt: skip
+            if by in parts and OTHER not in labels.values():
+                low, high = floor(parts[by] / self.unit), ceil(parts[by] / self.unit)
+                known = Meaning(low, high if len(parts) == 1 else None, "known")
+                yield Cell("known", 0, "", "", labels, known, unit=self.unit)
+
+    def cells(self) -> Iterator[SensitiveCell]:
+        """Judge all sensitive cells."""
+        for at, levels in self.levels.items():
+            limits, total = self.limits[at], sum(self.parts[at].values(), Fraction(0))
+            below = _exact(self.rules.protect or 0) / 100 * total
+            level = max(*levels.values(), below)
+            left = None if limits.high is None else limits.high * self.unit - total
+            excess, by, is_exact = self.closest[at]
+            is_close = self.rules.p is not None and excess is not None and (
+                100 * excess < _exact(self.rules.p)
+            )  # fmt: skip
+            is_near = (left is not None and left < level) or total - limits.low * self.unit < below
+            yield SensitiveCell(
+                limits, total, tuple(levels), len(self.parts[at]), level, left,
+                None if excess is None else float(100 * excess), by,
+                is_near or is_close or is_exact or limits.determined,
+            )  # fmt: skip

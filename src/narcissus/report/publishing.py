@@ -1,0 +1,131 @@
+"""Rules of publishing side by side, as a page: what is derived, what is lost, and one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from narcissus.counts import RulesCompared
+from narcissus.report.page import Figure, Grid, Page, Section, Text, Verdict
+from narcissus.report.svg import BLUE, FAINT, RUST
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MplFigure
+
+    from narcissus.counts.compare import RuleCompared
+
+_HOW = (
+    "Each rule publishes the same tables of the same people once, with all margins. What follows "
+    "with certainty is derived by whoever knows the rule, for every data set that agrees with all "
+    "cells.",
+    "A rule that suppresses other cells, too, does so until data sets are found that differ in "
+    "each small count. It is a simple method: better programs suppress less. Who knows how cells "
+    "were chosen could derive more.",
+    "Noise has the scale that its epsilon needs for the tables as a whole.",
+)
+_GAME = (
+    "The attacker knows the columns of the tables, and names the likeliest secret. Of suppressed, "
+    "rounded and perturbed tables they weigh all data sets that agree; of noise they take the "
+    "numbers of the finest table as they are. The baseline is the same attack on people whom the "
+    "tables leave out. Another attack may get more.",
+)
+
+
+def compared_rules(found: RulesCompared) -> Page:
+    """Return the page of rules that were compared."""
+    small = f"1 to {found.limit - 1}" if found.limit > 2 else "1"
+    tables = "; ".join(" by ".join(one) for one in found.tables)
+    subtitle = f"{found.people:,} people, {found.cells:,} cells: {tables}"
+    certain = Grid(
+        f"What is certain, and what is lost (cells of {small} people: {found.small:,})",
+        ("Rule", "Small counts derived", "People whose secret is certain", "Cells suppressed",
+         "Suppressed cells derived", "Mean error of printed counts"),
+        [_row(one, found) for one in found.rules],
+        grades=["proved" for _ in found.rules],
+        percent=("Small counts derived", "People whose secret is certain", "Cells suppressed",
+                 "Suppressed cells derived"),
+    )  # fmt: skip
+    sections = [Section("Risk and loss", [_figure(found, certain), Text(_HOW)])]
+    if any(one.game for one in found.rules):
+        sections.append(Section("What an attack gets", [_game(found), Text(_GAME)]))
+    loose = "; ".join(one.name for one in found.rules if not one.is_exact)
+    words = [f"Time ran out for: {loose}. From these, more could follow with certainty than is "
+             "shown."] if loose else []  # fmt: skip
+    if found.left_out:
+        words.append(f"Rules that took too long (--seconds): {'; '.join(found.left_out)}.")
+    if words:
+        sections.append(Section("What was left out", [Text(words)]))
+    verdict = Verdict("compared", _headline(found), rests_on="proved")
+    return Page("Rules of publishing, side by side", subtitle, verdict, sections)
+
+
+def _headline(found: RulesCompared) -> str:
+    safe = [one for one in found.rules if not one.small_derived + one.small_undecided]
+    many = f"{len(safe)} of {len(found.rules)} rules let nobody derive a small count with certainty"
+    if not found.small:
+        return "The tables have no small counts."
+    if not safe:
+        return "Small counts can be derived with certainty under every rule."
+    best = min(safe, key=lambda one: (one.suppressed, one.error))
+    lost = f"suppresses {best.suppressed:,} cells" if best.suppressed else (
+        f"suppresses no cell, and printed counts are {best.error:.2g} away on average"
+    )  # fmt: skip
+    return f"{many}. Of these, “{best.name}” loses the least: it {lost}."
+
+
+def _row(one: RuleCompared, found: RulesCompared) -> list[str | float | None]:
+    hidden = None if one.hidden_derived is None or not one.suppressed else (
+        one.hidden_derived / one.suppressed
+    )  # fmt: skip
+    return [one.name, one.small_derived / max(1, found.small), one.certain / found.people,
+            one.suppressed / found.cells, hidden, one.error]  # fmt: skip
+
+
+def _game(found: RulesCompared) -> Grid:
+    columns = ("Rule", "Secrets named", "Baseline", "Gain", "At least", "At most", "How")
+    rows: list[list[str | float | None]] = []
+    for one in found.rules:
+        if (game := one.game) is not None:
+            how = ", ".join(f"{many} {word}" for word, many in game.how.items())
+            gain = game.gain
+            rows.append([one.name, game.inside.value, game.outside.value, gain.value, gain.low,
+                         gain.high, how])  # fmt: skip
+    return Grid(
+        f"Shares of people whose {found.secret} is named, over {found.trials} tables with people "
+        f"left out; the most frequent one is that of {100 * found.guess:.3g}%",
+        columns, rows, grades=["sampled" for _ in rows], percent=columns[1:6],
+    )  # fmt: skip
+
+
+def _figure(found: RulesCompared, table: Grid) -> Figure:
+    return Figure(
+        "Risk on the left, loss on the right",
+        "For each rule: the share of small counts that are derived, of people whose secret is "
+        "certain, of cells that are suppressed, and the mean error of printed counts.",
+        partial(_draw, found=found), table, (8.2, 0.8 + 0.24 * len(found.rules)), "rules",
+    )  # fmt: skip
+
+
+def _draw(canvas: MplFigure, *, found: RulesCompared) -> None:
+    panels: list[tuple[str, str, Callable[[RuleCompared], float]]] = [
+        (
+            "Small counts\nderived, %",
+            RUST,
+            lambda one: 100 * one.small_derived / max(1, found.small),
+        ),
+        ("Secrets\ncertain, %", RUST, lambda one: 100 * one.certain / found.people),
+        ("Cells\nsuppressed, %", BLUE, lambda one: 100 * one.suppressed / found.cells),
+        ("Mean error\nof counts", BLUE, lambda one: one.error),
+    ]
+    axes = canvas.subplots(1, len(panels), sharey=True)
+    places = range(len(found.rules))
+    for one, (title, colour, value) in zip(axes, panels, strict=True):
+        values = [value(rule) for rule in found.rules]
+        one.hlines(places, 0, values, color=FAINT)
+        one.plot(values, places, "o" if colour == RUST else "s", color=colour, clip_on=False)
+        one.set_title(title, loc="left")
+        one.set_xlim(0, 100 if "%" in title else None)
+        one.grid(axis="x")
+    axes[0].set_yticks(list(places), [rule.name for rule in found.rules])
+    axes[0].invert_yaxis()

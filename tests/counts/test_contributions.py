@@ -1,0 +1,278 @@
+"""Totals of magnitudes: their limits, the rules of offices, and what contributors derive."""
+
+import itertools
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from narcissus.counts import (
+    Publication,
+    SensitivityRules,
+    audit_contributions,
+    audit_tables,
+    read_contributions,
+)
+from narcissus.errors import InputError
+
+
+def publication(tmp_path, rows, name="t.csv", **given):
+    """Write a long table of ``labels, printed`` and read it."""
+    names = [*rows[0][0], "turnover"]
+    lines = [",".join(names)] + [",".join([*labels.values(), printed]) for labels, printed in rows]
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    said = Publication(magnitude="turnover", **given)
+    return said, said.read([tmp_path / name])
+
+
+def limits(audit):
+    return [one.ends for one in audit.cells]
+
+
+def test_the_feasibility_interval_of_the_handbook(tmp_path):
+    """Handbook on SDC 2024, example 3 (Geurts 1992, table 10): the cell (1, 1) is 3 to 6."""
+    printed = {"11": "x", "12": "x", "1*": "7", "21": "x", "22": "x", "2*": "3", "31": "3",
+               "32": "3", "3*": "6", "*1": "9", "*2": "7", "**": "16"}  # fmt: skip
+    rows = [({"row": k[0], "col": k[1]}, v) for k, v in printed.items()]
+    said, cells = publication(tmp_path, rows)
+    audit = audit_tables(cells, said.structure)
+    assert limits(audit)[0] == (3, 6)
+    assert audit.data_sets is None
+    assert all(one.exact for one in audit.cells)
+
+
+@pytest.mark.parametrize(
+    ("parts", "rules", "said"),
+    [  # Handbook on SDC 2024, section 4.2: examples 1, 2 and 4
+        ([50_000, 49_000, 1_000], {"dominance": [(1, 90)]}, {}),
+        ([50_000, 49_000, 1_000], {"p": 2.01}, {"p% at 2.01": 5}),
+        ([50_000, 49_000, 1_000], {"p": 2}, {}),  # overestimated by 2%, not by less
+        ([52_000, 50_000, 8_000], {"p": 10}, {}),
+        ([52_000, 50_000, 8_000], {"dominance": [(2, 90.9)]}, {"(2, 90.9) dominance": 2211}),
+        ([300, 20, 10], {"dominance": [(1, 85)]}, {"(1, 85) dominance": 23}),  # to 352.94
+        ([10, 10], {"minimum": 3, "p": 10}, {"fewer than 3": 0, "p% at 10": 1}),
+        ([10], {"minimum": 3}, {"fewer than 3": 0}),
+        ([1, 1, 1], {"minimum": 3}, {}),
+        ([], {"minimum": 3, "p": 10, "dominance": [(1, 50)]}, {}),
+    ],
+)
+def test_sensitivity_rules(parts, rules, said):
+    found = SensitivityRules(**rules).levels([Fraction(one) for one in parts], Fraction(sum(parts)))
+    assert {name: round(float(level)) for name, level in found.items()} == said
+
+
+def world(seed, tmp_path):
+    """Draw contributors of a table of two or three dimensions, and publish it with holes."""
+    rng = np.random.default_rng(seed)
+    sizes = [(2, 2), (3, 3), (2, 2, 2), (2, 4)][seed % 4]
+    names = ["a", "b", "c"][: len(sizes)]
+    parts = []
+    for number in range(int(rng.integers(3, 12))):
+        for _ in range(int(rng.integers(1, 3))):  # a contributor may be in several cells
+            leaf = tuple(int(rng.integers(0, size)) for size in sizes)
+            parts.append((leaf, f"f{number}", Fraction(int(rng.integers(0, 80)), 2)))
+    rows, inside = [], []
+    finest = list(itertools.product(*map(range, sizes)))
+    base = [None, "5", "random:5"][seed % 3]
+    for labels in itertools.product(*([*range(size), "*"] for size in sizes)):
+        member = [all(b in (a, "*") for a, b in zip(one, labels, strict=True)) for one in finest]
+        total = sum((amount for leaf, _, amount in parts if member[finest.index(leaf)]),
+                    Fraction(0))  # fmt: skip
+        if base is not None:
+            down = 5 * (total // 5)
+            up = down + 5 * (total != down)
+            chosen = [down, up][int(rng.integers(0, 2))] if base[0] == "r" else min(
+                (down, up), key=lambda one: abs(one - total))  # fmt: skip
+        else:
+            chosen = total
+        is_shown = rng.random() < 0.6 or all(one == "*" for one in labels)
+        shown = f"{float(chosen):.1f}" if is_shown else "x"
+        rows.append((dict(zip(names, map(str, labels), strict=True)), shown))
+        inside.append(member)
+    reach = {None: 0, "5": 2.5, "random:5": 5}[base]
+    spans = [(0, None) if text == "x" else (max(0, float(text) - reach), float(text) + reach)
+             for _, text in rows]  # fmt: skip
+    said, cells = publication(tmp_path, rows, rounded=base, decimals=1)
+    file = tmp_path / "parts.csv"
+    file.write_text("\n".join([",".join([*names, "firm", "turnover"])] + [
+        ",".join([*map(str, leaf), firm, f"{float(amount)}"]) for leaf, firm, amount in parts
+    ]))  # fmt: skip
+    return said, cells, parts, finest, np.array(inside), spans, file
+
+
+def by_program(inside, spans, low, high, at):
+    """The least and the most of a published total, by a linear program of real numbers."""
+    upper = [(row, b) for row, (_, b) in zip(inside, spans, strict=True) if b is not None]
+    lower = [(-1 * row, -a) for row, (a, _) in zip(inside, spans, strict=True)]
+    rows, ends = zip(*(upper + lower), strict=True)
+    found = []
+    for sign in (1, -1):
+        one = linprog(sign * inside[at], A_ub=np.array(rows), b_ub=ends,
+                      bounds=list(zip(low, high, strict=True)), method="highs")  # fmt: skip
+        found.append(None if one.status == 3 else sign * one.fun)
+    return found
+
+
+@pytest.mark.repeats(12, 200, "worlds")
+def test_limits_of_totals_as_by_linear_programs(worlds, tmp_path):
+    exact = hidden = 0
+    for seed in range(worlds):
+        said, cells, parts, finest, inside, spans, _ = world(seed, tmp_path)
+        audit = audit_tables(cells, said.structure)
+        whole = 1 * inside
+        for at, one in enumerate(audit.cells):
+            low, high = by_program(whole, spans, [0] * len(finest), [None] * len(finest), at)
+            assert one.ends[0] == pytest.approx(low, abs=0.051)
+            assert one.ends[0] <= low + 1e-7
+            assert high is not None
+            assert one.ends[1] == pytest.approx(high, abs=0.051)
+            assert one.ends[1] >= high - 1e-7
+            true = sum((p[2] for p in parts if inside[at][finest.index(p[0])]), Fraction(0))
+            assert one.ends[0] <= true <= one.ends[1]
+            exact += one.exact
+            hidden += 1
+    assert exact > 0.9 * hidden
+
+
+def exposure(parts, finest, inside, spans, p, minimum):
+    """Which cells are sensitive, and exposed, by the definitions and a program for everybody."""
+    sensitive, exposed = set(), set()
+    firms = sorted({firm for _, firm, _ in parts})
+    for at, member in enumerate(inside):
+        inner = [(f, v) for leaf, f, v in parts if member[finest.index(leaf)]]
+        own = {firm: sum(v for f, v in inner if f == firm) for firm, _ in inner}
+        values = sorted(own.values(), reverse=True)
+        total, (first, second, *_) = sum(values), [*values, 0, 0]
+        if not values or not (len(values) < minimum or total - first - second < p * first / 100):
+            continue
+        sensitive.add(at)
+        for firm in [None, *firms]:  # None: somebody who contributes nothing
+            low, high = [0.0] * len(finest), [None] * len(finest)
+            for k, leaf in enumerate(finest):
+                mine = sum(v for where, f, v in parts if f == firm and where == leaf)
+                low[k] = float(mine)
+                alone = {f for where, f, _ in parts if where == leaf} == {firm}
+                high[k] = low[k] if alone else None
+            ends = by_program(1 * inside, spans, low, high, at)
+            others = [v for one, v in own.items() if one != firm]
+            if not others:
+                continue
+            most = ends[1] - float(own.get(firm, 0))
+            is_exact = len(others) == 1 and ends[1] - ends[0] < 1e-6
+            if most - float(max(others)) < p / 100 * float(max(others)) - 1e-6 or is_exact:
+                exposed.add(at)
+        if ends_of_anybody(inside, spans, finest, at):
+            exposed.add(at)
+    return sensitive, exposed
+
+
+def ends_of_anybody(inside, spans, finest, at):
+    low, high = by_program(1 * inside, spans, [0] * len(finest), [None] * len(finest), at)
+    return high - low < 1e-6
+
+
+@pytest.mark.repeats(8, 100, "worlds")
+def test_exposed_cells_as_by_definition(worlds, tmp_path):
+    kinds = set()
+    for seed in range(0, 3 * worlds, 3):  # as they are: rounding would need a margin
+        said, cells, parts, finest, inside, spans, file = world(seed, tmp_path)
+        audit = audit_tables(cells, said.structure)
+        read = read_contributions(file, "turnover", cells, said.structure, "firm")
+        rules = SensitivityRules(p=15, minimum=3)
+        found, left_out = audit_contributions(audit, said.structure, read, rules)
+        assert not left_out
+        place = {id(one): at for at, one in enumerate(cells)}
+        sensitive, exposed = exposure(parts, finest, inside, spans, 15, 3)
+        assert {place[id(one.limits.cell)] for one in found} == sensitive
+        assert {place[id(one.limits.cell)] for one in found if one.is_exposed} == exposed
+        kinds |= {(one.is_exposed, one.limits.is_hidden, one.insider) for one in found}
+    assert {(True, False), (True, True), (False, True)} <= {kind[:2] for kind in kinds}
+    assert "a contributor" in {kind[2] for kind in kinds}
+
+
+def test_two_single_contributors_disclose_each_other(tmp_path):
+    """Handbook on SDC 2024, section 4.2: singletons; anybody else has wide limits."""
+    rows = [({"branch": b}, v) for b, v in {"m": "x", "n": "x", "o": "50", "*": "250"}.items()]
+    said, cells = publication(tmp_path, rows)
+    (tmp_path / "parts.csv").write_text("branch,turnover\nm,120\nn,80\no,20\no,30\n")
+    audit = audit_tables(cells, said.structure)
+    parts = read_contributions(tmp_path / "parts.csv", "turnover", cells, said.structure)
+    found, _ = audit_contributions(audit, said.structure, parts, SensitivityRules(minimum=2))
+    assert [(one.limits.ends, one.is_exposed, one.closest) for one in found] == [
+        ((0, 200), True, 0), ((0, 200), True, 0),
+    ]  # fmt: skip
+    # a declared protection is missed where the limits are too near on one side
+    wide = SensitivityRules(minimum=2, protect=60)
+    found, _ = audit_contributions(audit, said.structure, parts[:1] + parts[2:] + [
+        parts[1].__class__(parts[1].leaves, "line 4", Fraction(80))], wide)  # fmt: skip
+    assert found[0].is_exposed
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "low", "high"),
+    [
+        ("1.204", {}, 1204, 1204),
+        ("1.204,5", {"decimals": 1}, 1204.5, 1204.5),
+        ("1 204,50", {"decimals": 2}, 1204.5, 1204.5),
+        ("12.345", {"decimals": 3}, 12.345, 12.345),
+        ("1,204.5 e", {"decimals": 1}, 1204.5, 1204.5),
+        ("<5", {}, 0, 5),
+        ("100-250", {}, 100, 250),
+        ("12.3", {"decimals": 1, "rounded": "0.1"}, 12.25, 12.35),
+        ("2000", {"rounded": "1000"}, 1500, 2500),
+        ("2000", {"rounded": "random:1000"}, 1000, 3000),
+        ("c", {}, 0, None),
+        ("12.345", {"decimals": 1}, "more than 1 decimal", None),
+        ("1,234", {"decimals": 3}, "thousands apart or with three decimals", None),
+        ("-3", {}, "negative", None),
+        ("1" * 13, {}, "too large", None),
+        ("1200", {"rounded": "1000"}, "no multiple of 1000", None),
+        ("1", {"rounded": "0.01"}, "more decimals than", None),
+        ("1", {"below": 5}, "leave them out", None),
+        ("1", {"mark": ["k=below:3"]}, "leave them out", None),
+        ("zz", {}, "--mark zz=any", None),
+    ],
+)
+def test_printed_totals(tmp_path, text, given, low, high):
+    file = tmp_path / "t.csv"
+    file.write_text(f'area;turnover\nN;"{text}"\n')
+    if isinstance(low, str):
+        with pytest.raises(InputError, match=low):
+            Publication(magnitude="turnover", **given).read([file])
+        return
+    (cell,) = Publication(magnitude="turnover", **given).read([file])
+    audit = audit_tables([cell])
+    assert audit.cells[0].ends == (low, high)
+    assert json.loads(json.dumps(audit.to_dict()))["cells"][0]["of"] == "total"
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ("area,turnover\nNorht,5\n", "line 2: no table shows area = Norht; did you mean `North`"),
+        ("area,turnover\nNorth,-5\n", "line 2: the contribution"),
+        ("area,turnover\nNorth,5\nSouth,8\n", "sum to 5; correct one"),
+        ("area,income\nNorth,5\n", "turnover"),
+    ],
+)
+def test_bad_contributions(tmp_path, parts, said):
+    rows = [({"area": a}, v) for a, v in {"North": "6", "South": "8"}.items()]
+    given, cells = publication(tmp_path, rows)
+    (tmp_path / "parts.csv").write_text(parts)
+    audit = audit_tables(cells, given.structure)
+    with pytest.raises(InputError, match=said):
+        audit_contributions(
+            audit, given.structure,
+            read_contributions(tmp_path / "parts.csv", "turnover", cells, given.structure),
+            SensitivityRules(minimum=3),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrong", [{}, {"p": 0}, {"dominance": [(1, 100)]}, {"minimum": 3, "protect": -1}]
+)
+def test_bad_rules(wrong):
+    with pytest.raises(InputError):
+        SensitivityRules(**wrong)
