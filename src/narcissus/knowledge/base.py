@@ -68,17 +68,16 @@ def no_world(kind: str, world: World, works: str) -> InputError:
     )
 
 
-def refine(enumeration: Enumeration, side: Any) -> Enumeration:
-    """Split every ``Nature`` by what the attacker is told.
-
-    Side information that is all of ``Nature`` has a true ``whole``; a function of the data set
-    alone has a method ``label``. Other kinds are refused.
-    """
+def kernel(enumeration: Enumeration, side: Any) -> tuple[Floats, list[Any]]:
+    """Return the chance of each thing told, shape (V, D, K), and what it is."""
+    natures, sets = enumeration.sample.shape
     if side is None:
-        return enumeration
+        return np.ones((natures, sets, 1)), [None]
     if getattr(side, "whole", False):
-        numbers = np.arange(len(enumeration.weight))
-        return replace(enumeration, known=numbers, labels=list(numbers))
+        return np.repeat(np.eye(natures)[:, None], sets, axis=1), list(np.arange(natures))
+    if hasattr(side, "kernel"):
+        shares = side.kernel(enumeration)
+        return shares, list(np.arange(shares.shape[2]))
     if not hasattr(side, "label"):
         raise InputError(
             f"the side information {type(side).__name__} cannot be written out for an exact "
@@ -88,11 +87,28 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
     keys = [key_of(entry) for entry in told]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     group = np.asarray([numbers[key] for key in keys])
+    shares = 1.0 * (group[:, None] == np.arange(len(numbers)))
+    labels = [told[keys.index(key)] for key in numbers]
+    return np.broadcast_to(shares, (natures, *shares.shape)), labels
+
+
+def refine(enumeration: Enumeration, side: Any) -> Enumeration:
+    """Split every ``Nature`` by what the attacker is told.
+
+    Side information that is all of ``Nature`` has a true ``whole``; a function of the data set
+    alone has a method ``label``; a table of chances has a ``kernel``. Other kinds are refused.
+    """
+    if side is None:
+        return enumeration
+    if getattr(side, "whole", False):
+        numbers = np.arange(len(enumeration.weight))
+        return replace(enumeration, known=numbers, labels=list(numbers))
+    shares, labels = kernel(enumeration, side)
     parts: list[tuple[float, Array, Array, int]] = []
-    natures = zip(enumeration.weight, enumeration.sample, enumeration.fresh, strict=True)
-    for chance, sample, fresh in natures:
-        for number in range(len(numbers)):
-            inside, other = sample * (group == number), fresh * (group == number)
+    natures = zip(enumeration.weight, enumeration.sample, enumeration.fresh, shares, strict=True)
+    for chance, sample, fresh, share in natures:
+        for number in range(len(labels)):
+            inside, other = sample * share[:, number], fresh * share[:, number]
             total = inside.sum()
             if chance * total <= 0:
                 continue
@@ -100,7 +116,6 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
                 raise InputError("side information contradicts every fresh data set")
             parts.append((chance * total, inside / total, other / other.sum(), number))
     weight, sample, fresh, known = map(np.asarray, zip(*parts, strict=True))
-    labels = [told[keys.index(key)] for key in numbers]
     return Enumeration(enumeration.data, weight, sample, fresh, known, labels)
 
 
