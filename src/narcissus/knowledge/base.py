@@ -68,16 +68,16 @@ def no_world(kind: str, world: World, works: str) -> InputError:
     )
 
 
-def kernel(enumeration: Enumeration, side: Any) -> tuple[Floats, list[Any]]:
-    """Return the chance of each thing told, shape (V, D, K), and what it is."""
-    natures, sets = enumeration.sample.shape
+def tells(enumeration: Enumeration, side: Any) -> tuple[list[Any], Callable[[int], Array]]:
+    """Return what may be told, and the chance of each by its number, shape (V or 1, D)."""
     if side is None:
-        return np.ones((natures, sets, 1)), [None]
+        return [None], lambda number: np.ones((1, len(enumeration.data)))
     if getattr(side, "whole", False):
-        return np.repeat(np.eye(natures)[:, None], sets, axis=1), list(np.arange(natures))
+        numbers = np.arange(len(enumeration.weight))
+        return list(numbers), lambda number: (numbers == number)[:, None]
     if hasattr(side, "kernel"):
         shares = side.kernel(enumeration)
-        return shares, list(np.arange(shares.shape[2]))
+        return list(np.arange(shares.shape[2])), lambda number: shares[:, :, number]
     if not hasattr(side, "label"):
         raise InputError(
             f"the side information {type(side).__name__} cannot be written out for an exact "
@@ -87,9 +87,7 @@ def kernel(enumeration: Enumeration, side: Any) -> tuple[Floats, list[Any]]:
     keys = [key_of(entry) for entry in told]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     group = np.asarray([numbers[key] for key in keys])
-    shares = 1.0 * (group[:, None] == np.arange(len(numbers)))
-    labels = [told[keys.index(key)] for key in numbers]
-    return np.broadcast_to(shares, (natures, *shares.shape)), labels
+    return [told[keys.index(key)] for key in numbers], lambda number: (group == number)[None]
 
 
 def refine(enumeration: Enumeration, side: Any) -> Enumeration:
@@ -103,12 +101,13 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
     if getattr(side, "whole", False):
         numbers = np.arange(len(enumeration.weight))
         return replace(enumeration, known=numbers, labels=list(numbers))
-    shares, labels = kernel(enumeration, side)
+    labels, told = tells(enumeration, side)
     parts: list[tuple[float, Array, Array, int]] = []
-    natures = zip(enumeration.weight, enumeration.sample, enumeration.fresh, shares, strict=True)
-    for chance, sample, fresh, share in natures:
+    natures = zip(enumeration.weight, enumeration.sample, enumeration.fresh, strict=True)
+    for nature, (chance, sample, fresh) in enumerate(natures):
         for number in range(len(labels)):
-            inside, other = sample * share[:, number], fresh * share[:, number]
+            share = told(number)[nature if hasattr(side, "kernel") else 0]
+            inside, other = sample * share, fresh * share
             total = inside.sum()
             if chance * total <= 0:
                 continue

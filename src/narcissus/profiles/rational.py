@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from narcissus._validation import integer, non_negative, one_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
-from narcissus.knowledge.base import kernel
+from narcissus.knowledge.base import tells
 from narcissus.knowledge.surprisal import Surprisals
 from narcissus.profiles.profile import game_of
 from narcissus.profiles.write_out import WrittenConversations, written
@@ -42,11 +42,11 @@ Seen = Literal["bag", "data", "nature"]
 
 CELLS = 200_000  # guesses, data sets and releases; things told, natures and data sets
 PARTS, STEPS = 20_000, 4_000_000  # subsets, and pairs of a subset and a part of it
-ROOM, ROOT = Fraction(1, 10**12), 64  # of a chance; largest denominator of a share
+ROOM, SIMPLE, ROOT = Fraction(1, 10**14), 10**6, 64  # largest denominators: of a chance, a share
 
 
 def fraction_of(number: float) -> Fraction:
-    """Return the simplest fraction within a relative 1e-12 of a number.
+    """Return the simplest fraction within a relative 1e-14 of a number.
 
     >>> fraction_of(1 / 3), fraction_of(0.3 * 0.3 * 0.7)
     (Fraction(1, 3), Fraction(63, 1000))
@@ -63,10 +63,10 @@ def _laws(name: str, chances: Any) -> Rationals:
     exact: Rationals = np.array([fraction_of(x) for x in values.tolist()] + [None])[inverse]
     exact = exact.reshape(np.shape(chances))
     for law in exact.reshape(-1, exact.shape[-1]):
-        if sum(law) != 1:
+        if sum(law) != 1 or max(one.denominator for one in law) > SIMPLE:
             raise InputError(
                 f"{name} are no simple fractions that sum to 1: {', '.join(map(str, law[:6]))}; "
-                "rational numbers need chances such as 0.25 or 1/3"
+                f"rational numbers need denominators up to {SIMPLE:,}, as of 0.25 or 1/3"
             )
     return exact
 
@@ -176,8 +176,8 @@ def rational_game(game: Any) -> RationalGame:
         )
     if not np.array_equal(world.sample, world.fresh):
         raise InputError("rational numbers are not for worlds of pairs: leave them out")
-    told, sets = kernel(world, game.side)[0], len(world.data)
-    cells = told.size + exact.count * sets * exact.channel.matrix.shape[1]
+    (labels, told), (natures, sets) = tells(world, game.side), world.sample.shape
+    cells = sets * (natures * len(labels) + exact.count * exact.channel.matrix.shape[1])
     if cells > CELLS:
         raise TooLargeError(
             f"in rational numbers this game has {cells:,} cells, and at most {CELLS:,} are "
@@ -195,10 +195,14 @@ def rational_game(game: Any) -> RationalGame:
         nature=_laws("the chances of `Nature`", world.weight),
         law=_laws("the chances of the data sets", world.sample),
         channel=_laws("the chances of the releases", exact.channel.matrix.toarray()),
-        told=np.moveaxis(_laws("the chances of what is told", told), 2, 0),
+        told=_told([told(k) + np.zeros((natures, sets)) for k in range(len(labels))]),
         holds=_laws("the chances of a guess", np.stack([holds, 1 - holds], axis=-1))[..., 0],
         rows=rows, surprisals=Surprisals(world, 1 if rows is None else rows.shape[3]),
     )  # fmt: skip
+
+
+def _told(chances: list[Any]) -> Rationals:
+    return np.moveaxis(_laws("the chances of what is told", np.stack(chances, axis=-1)), 2, 0)
 
 
 @dataclass(frozen=True)
