@@ -215,7 +215,7 @@ STATEMENTS: dict[str, tuple[Callable[..., Study], Options]] = {
     "D.4": (d4, {"bits": (4000, 1, MOST)}),
     "D.5": (d5, {"bits": (20_000, 2, MOST)}),
     "D.6": (d6, {"bits": (20_000, 2, MOST), "strings": (20, 1, 100)}),
-    "D.10": (d10, {"length": (64, 1, 2**16), "seed-bits": (10, 1, 512), "budget": (256, 1, MOST)}),
+    "D.10": (d10, {"length": (64, 1, 2**16), "seed-bits": (10, 1, 256), "budget": (256, 1, MOST)}),
     "D.11": (d12, {"bytes": (4096, 64, MOST), "by-heart": (128, 48, MOST), "from-seed": (1, 0, 1)}),
     "D.12": (d12, {"bytes": (4096, 64, MOST), "by-heart": (128, 48, MOST), "from-seed": FLAG}),
     "D.4.2": (d42, {"bytes": (1024, 1, MOST), "easy": FLAG}),
