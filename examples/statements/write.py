@@ -130,7 +130,7 @@ def d10(length: int, seed_bits: int, budget: int, seed: int) -> Study:
     why = ""
     if length <= seed_bits:
         why = f"a generator stretches its {seed_bits} bits, and l(d) > d is asked for"
-    Stretched(seed_bits, length + seed_bits)  # refuses seeds that the generator does not take
+    Stretched(seed_bits, 2**16)  # refuses seeds that the generator does not take
     gain = min(1.0, budget / 2**seed_bits) * (1 - 2.0 ** (seed_bits - length))
     files = {"study.toml": toml(
         {"kind": "game", "title": "Definition D.10: a generator, and who tries its seeds",

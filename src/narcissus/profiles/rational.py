@@ -42,6 +42,7 @@ Seen = Literal["bag", "data", "nature"]
 
 CELLS = 200_000  # guesses, data sets and releases; things told, natures and data sets
 PARTS, STEPS = 20_000, 4_000_000  # subsets, and pairs of a subset and a part of it
+WORK = 60_000_000  # subsets times cells, a microsecond each
 ROOM, SIMPLE, ROOT = Fraction(1, 10**14), 10**6, 64  # largest denominators: of a chance, a share
 
 
@@ -188,21 +189,19 @@ def rational_game(game: Any) -> RationalGame:
     rows = None
     if game.kept is not None:
         used = relations if game.kept.of_fresh else relations[:1] * 2
-        each = [[matched(one, world.data, exact.guesses, k) for k in numbers] for one in used]
-        rows = np.array(each)
+        rows = np.array(
+            [[matched(one, world.data, exact.guesses, k) for k in numbers] for one in used]
+        )
+    each = [told(k) + np.zeros((natures, sets)) for k in range(len(labels))]
     return RationalGame(
         game, world,
         nature=_laws("the chances of `Nature`", world.weight),
         law=_laws("the chances of the data sets", world.sample),
         channel=_laws("the chances of the releases", exact.channel.matrix.toarray()),
-        told=_told([told(k) + np.zeros((natures, sets)) for k in range(len(labels))]),
+        told=_laws("the chances of what is told", np.stack(each, axis=-1)).transpose(2, 0, 1),
         holds=_laws("the chances of a guess", np.stack([holds, 1 - holds], axis=-1))[..., 0],
         rows=rows, surprisals=Surprisals(world, 1 if rows is None else rows.shape[3]),
     )  # fmt: skip
-
-
-def _told(chances: list[Any]) -> Rationals:
-    return np.moveaxis(_laws("the chances of what is told", np.stack(chances, axis=-1)), 2, 0)
 
 
 @dataclass(frozen=True)
@@ -237,13 +236,12 @@ class WorstTold(Result):
             f"delta with the worst:    {self.delta} = {float(self.delta):.6g}",
         ]
         for nature, data, sides in self.told:
-            where = f"{data}" + (f" of nature {nature}" if nature else "")
-            values = [
-                f"value {k + 1}" + (f" ({c}/{self.coins})" if self.coins > 1 else "")
+            values = ", ".join(
+                f"value {k + 1}" + f" ({c}/{self.coins})" * (self.coins > 1)
                 for k, c in enumerate(sides)
                 if c
-            ]
-            lines.append(f"  {where}: {', '.join(values)}")
+            )
+            lines.append(f"  {data}" + f" of nature {nature}" * (nature > 0) + f": {values}")
         return "\n".join(lines)
 
 
@@ -274,7 +272,7 @@ def worst_told(
         causes.setdefault((v + 1 if sees == "nature" else 0, *key), []).append((v, s))
     causes = dict(sorted(causes.items(), key=lambda one: (one[0][0], one[1][0][1])))
     size = min(size, len(causes) * coins)
-    _fits(len(causes), size, coins)
+    _fits(len(causes), size, coins, exact.holds[0].size * exact.channel.shape[1])
 
     def gain(amounts: Sequence[int]) -> Fraction:
         weight = np.full(exact.law.shape, Fraction(0), dtype=object)
@@ -294,13 +292,11 @@ def worst_told(
     return WorstTold(size, sees, coins, epsilon, found, nothing, told, sum(ways))
 
 
-def _fits(causes: int, size: int, coins: int) -> None:
-    def fits(count: int) -> bool:
-        steps = 0 if size == 2 else math.comb(coins + 2, 2) ** count
-        return (coins + 1) ** count <= PARTS and steps <= STEPS
-
-    if not fits(causes):
-        most = max((k for k in range(1, min(causes, 20)) if fits(k)), default=0)
+def _fits(causes: int, size: int, coins: int, cells: int) -> None:
+    most = math.floor(math.log(min(PARTS, WORK / cells), coins + 1))
+    if size > 2:
+        most = min(most, math.floor(math.log(STEPS, math.comb(coins + 2, 2))))
+    if causes > most:
         raise TooLargeError(
             f"all functions to {size} values are looked at for at most {most} things to see (data "
             f"sets, or pairs with `Nature`), and there are {causes}: let it see less, or make the "
