@@ -62,7 +62,7 @@ def test_a_study_is_ready_to_be_played(name, capsys, tmp_path):
 def test_a_study_ends_as_its_statement_says(name, ends, tmp_path):
     write.main([name, "--out", str(tmp_path)])
     record = narcissus.run(narcissus.load_study(tmp_path / "study.toml")).record
-    assert record.verdict.lower().startswith(ends)
+    assert record.verdict.lower().startswith(f"no threshold: {ends}")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.4])
