@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES += sorted({*ROOT.glob("*.md"), *ROOT.glob(".github/**/*.md")} - {PAGES[0]})
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
-CALL = re.compile(r"(?:^|[\s`/])narcissus ([a-z][^`\n#|>]*)")
+CALL = re.compile(r"(?:^|[\s`/])narcissus ([a-z][^`\n#|>&]*)")
 
 
 def commands(text):

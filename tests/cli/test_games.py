@@ -94,6 +94,25 @@ def test_others_write_out_and_play(call, refused, monkeypatch):
     assert "an exact profile is computed here" in refused("profile", "c.toml", "--workers", 2)
 
 
+def test_profile_in_rational_numbers_and_the_worst_that_is_told(call, refused):
+    call("examples", "worst-told", "--out", "w.toml")
+    assert "7/72" in call("profile", "w.toml", "--rational")[1]
+    (exact,) = json.loads(call("profile", "w.toml", "--rational", "--json")[1])
+    assert exact == {"epsilon": 0.0, "delta": "7/72", "value": pytest.approx(7 / 72)}
+    code, out, _ = call("profile", "w.toml", "--worst-told", 2, "--sees", "bag")
+    assert code == 0
+    assert "of 512 functions of the bag of rows to 2 values none needs a larger delta" in out
+    assert "13/108" in out
+    (worst,) = json.loads(
+        call("profile", "w.toml", "--worst-told", 2, "--sees", "bag", "--json")[1]
+    )
+    assert (worst["delta"], worst["nothing"], len(worst["told"])) == ("13/108", "7/72", 10)
+    assert "from 2 on" in refused("profile", "w.toml", "--worst-told", 1)
+    assert "there are 16" in refused("profile", "w.toml", "--worst-told", 2)
+    assert "`--worst-told SIZE`" in refused("profile", "w.toml", "--coins", 2)
+    assert "leave out `--sample`" in refused("profile", "w.toml", "--rational", "--sample", 10)
+
+
 def test_profile_refuses_what_it_cannot_do(call, refused, tmp_path):
     call("examples", "known-rows", "--out", "large.toml")
     code, _, err = call("profile", "large.toml")

@@ -624,9 +624,12 @@ def test_surprisal_rules_out_what_was_told():
     assert without.success.value > 0.8
     assert within.success.value == 0
     assert (without.scores.baseline == within.scores.baseline).all()
-    for relation, other in ((Prefix(), "targeted"), (Member(), "surprisal is not known")):
+    for side, relation, other in (
+        (KnownRows(1), Prefix(), "targeted"),
+        (Told(lambda data, rng: 1), Member(), "surprisal is not known"),
+    ):
         with pytest.raises(InputError, match=other):
-            Game(Bits(4), Identity(), relation, side=KnownRows(1), surprisal=0.5)
+            Game(Bits(4), Identity(), relation, side=side, surprisal=0.5)
     with pytest.raises(InputError, match="`surprisal` needs side information"):
         Game(world, NoisyAverage(0.5), Member(), surprisal=0.5)
 

@@ -22,7 +22,7 @@ from narcissus.mechanisms import (
 from narcissus.success import KeptSurprisal, Resilience
 from narcissus.success.relations import AnyOf, Hamming, Member, Own, SameImage
 from narcissus.success.statements import Evidence
-from narcissus.worlds import Bits, Family, Finite, Pairs, Records, Superset, Tardos
+from narcissus.worlds import Bits, Draw, Family, Finite, Pairs, Records, Superset, Tardos
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,31 @@ def test_surprisal_needs_a_relation_about_one_row():
         Game(world, Parity(), Member(), **parts, surprisal=KeptSurprisal(0.5, fresh_share=0.5))
 
 
+class Unlisted:
+    """A world that draws, and is not written out."""
+
+    n = 4
+
+    def draw(self, trials, rng):
+        return Draw(rng.integers(0, 2, (trials, 4, 3)))
+
+    def fresh(self, draw, rng):
+        return self.draw(draw.trials, rng).data
+
+    def fresh_given_rows(self, draw, rows, rng):
+        return draw.data
+
+
 def test_surprisal_must_be_known_of_the_world_and_of_what_is_told():
-    for world, side in ((Bits(4), KnownRows(1)), (Tardos(6, 3, 3), Told(lambda data: 1))):
+    coins = Told(lambda data, rng: 1)
+    for world, side in ((Bits(4), coins), (Tardos(6, 3, 3), coins), (Unlisted(), KnownRows(1))):
         with pytest.raises(InputError, match=r"surprisal is not known.*class that offers"):
             Game(world, Parity(), Member(), side=side, surprisal=0.5)
 
 
 def test_a_family_is_checked_member_by_member_and_taken_apart():
-    family = Family([Tardos(6, 3, 3), Bits(4)])
-    with pytest.raises(InputError, match="surprisal is not known for the world Bits"):
+    family = Family([Tardos(6, 3, 3), Unlisted()])
+    with pytest.raises(InputError, match="surprisal is not known for the world Unlisted"):
         Game(family, Parity(), Member(), side=KnownRows(1), surprisal=0.5)
     game = Game(Pairs([[[0], [1]], [[1], [2]]]), Parity(), Member())
     members = game.members()

@@ -35,6 +35,10 @@ class ProfileOptions:
     parameter: Annotated[str | None, Opt(name="--smallest")] = None
     values: str | None = None
     delta: float | None = None
+    rational: bool = False
+    worst_told: Annotated[int | None, Opt(click.IntRange(1, 1000))] = None
+    sees: Annotated[str | None, Opt(click.Choice(["bag", "data", "nature"]))] = None
+    coins: Annotated[int | None, Opt(click.IntRange(1, 100))] = None
     worst: InFile = None
     force: bool = False
     run: Annotated[Run, some("workers", "engine", "scheduler", "allow_code", "as_json")]
@@ -48,6 +52,14 @@ def profile(study: Path, *, of: ProfileOptions) -> int:
     refuse_existing(of.worst, force=of.force)
     if any(not 0 <= epsilon <= 100 for epsilon in of.epsilons):
         raise InputError(f"`--epsilon` must be in [0, 100], got {min(of.epsilons):g}")
+    in_rationals = of.rational or of.worst_told is not None
+    if in_rationals and any(x is not None for x in (of.sample, of.parameter, of.worst, of.limit)):
+        raise InputError(
+            "`--rational` and `--worst-told` are exact: leave out `--sample`, `--smallest`, "
+            "`--worst` and `--limit`"
+        )
+    if of.worst_told is None and not (of.sees is None and of.coins is None):
+        raise InputError("`--sees` and `--coins` are for `--worst-told SIZE`")
     loaded = _game(study, "a profile", allow_code=run.allow_code)
     if of.parameter is not None:
         if of.sample is not None:
@@ -64,7 +76,25 @@ def profile(study: Path, *, of: ProfileOptions) -> int:
             "an exact profile is computed here: `--workers` and `--engine` are for "
             "`--smallest` and `--sample`"
         )
-    return _exactly(loaded, of)
+    return (_rationally if in_rationals else _exactly)(loaded, of)
+
+
+def _rationally(study: studies.Study, of: ProfileOptions) -> int:
+    """Print delta in rational numbers, or the worst side information of a size."""
+    points = of.epsilons or (0.0,)
+    if of.worst_told is not None:
+        how: Any = {"sees": of.sees or "data", "coins": of.coins or 1}
+        worst = [profiles.worst_told(study, of.worst_told, epsilon=e, **how) for e in points]
+        found, text = [one.to_dict() for one in worst], "\n".join(map(str, worst))
+    else:
+        exact = profiles.rational_game(study)
+        deltas = [(e, exact.delta(e)) for e in points]
+        found = [{"epsilon": e, "delta": str(d), "value": float(d)} for e, d in deltas]
+        lines = [f"{e:9.4g}  {float(d):12.6g}  {d}" for e, d in deltas]
+        head = "PROVED, against every attacker, in rational numbers\n  epsilon         delta"
+        text = "\n".join([head, *lines])
+    click.echo(json.dumps(found, indent=1) if of.run.as_json else text)
+    return OK
 
 
 def _game(study: Path, what: str, *, allow_code: bool) -> studies.Study:

@@ -237,9 +237,12 @@ def surprising(
         rows = made[match[:, place] & ~result[made]]
         if not rows.size:
             continue
-        some, index = draw.take(rows), np.full(rows.size, place)
-        told = game.side.surprisal(game.world, some, gather(known, rows), index)
-        plain = game.world.surprisal(some, index)
+        some, index, heard = draw.take(rows), np.full(rows.size, place), gather(known, rows)
+        if (listed := game.surprisals) is not None:
+            told, plain = listed.of(some.data, heard, place)
+        else:
+            told = game.side.surprisal(game.world, some, heard, index)
+            plain = game.world.surprisal(some, index)
         result[rows] = kept.enough(told, plain)
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from narcissus._validation import between
 from narcissus.errors import InputError
 from narcissus.knowledge.base import KeepsSurprisal
-from narcissus.success.relations.base import Targeted
+from narcissus.knowledge.surprisal import Surprisals, is_listed, listed
+from narcissus.success.relations.base import Targeted, matched
 from narcissus.success.statements import KeptSurprisal
 from narcissus.worlds.base import HasSurprisal, members
 
@@ -92,13 +94,34 @@ class Game:
                     "`surprisal` needs side information: where nothing is told, every row keeps "
                     "all of its surprisal"
                 )
-            if not (isinstance(world, HasSurprisal) and isinstance(self.side, KeepsSurprisal)):
+            if not (self._has_formula(world) or is_listed(world, self.side)):
                 raise InputError(
                     f"surprisal is not known for the world {type(world).__name__} and the "
                     f"side information {type(self.side).__name__}; it is for `tardos` with "
-                    "`rows`, `candidates`, `nature` or `rates`. Side information of your own must "
-                    "be a class that offers `surprisal(world, draw, known, index)`"
+                    "`rows`, `candidates`, `nature` or `rates`, and for worlds that can be listed "
+                    "with `rows`, `nature`, `listed` or a function of the data set. Side "
+                    "information of your own must be a class that offers "
+                    "`surprisal(world, draw, known, index)`"
                 )
+
+    def _has_formula(self, world: Any) -> bool:
+        return isinstance(world, HasSurprisal) and isinstance(self.side, KeepsSurprisal)
+
+    @cached_property
+    def surprisals(self) -> Surprisals | None:
+        """The surprisal of every row of the listed world; None where the world has a formula.
+
+        InputError: the world has too many data sets.
+        """
+        if self._has_formula(self.world):
+            return None
+        rng = np.random.default_rng(0)
+        return listed(self.world, self.side, self.rows_of(self.world.draw(1, rng).data))
+
+    def rows_of(self, data: Any) -> int:
+        """Count the rows of a data set, as the relation sees them."""
+        one = data[:1]
+        return int(matched(self.relation, one, self.relation.guesses(one), 0).shape[1])
 
 
 def _targeted(relation: Any) -> None:

@@ -11,6 +11,7 @@ from narcissus.knowledge.base import (
     refine,
 )
 from narcissus.knowledge.columns import FactoredColumns, FactoredTargets, OtherColumns, OtherSecrets
+from narcissus.knowledge.listed import Listed
 
 __all__ = [
     "Candidates",
@@ -20,6 +21,7 @@ __all__ = [
     "Hiding",
     "Knowledge",
     "KnownRows",
+    "Listed",
     "OtherColumns",
     "OtherSecrets",
     "OwnSideInformation",

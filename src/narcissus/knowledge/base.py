@@ -68,17 +68,16 @@ def no_world(kind: str, world: World, works: str) -> InputError:
     )
 
 
-def refine(enumeration: Enumeration, side: Any) -> Enumeration:
-    """Split every ``Nature`` by what the attacker is told.
-
-    Side information that is all of ``Nature`` has a true ``whole``; a function of the data set
-    alone has a method ``label``. Other kinds are refused.
-    """
+def tells(enumeration: Enumeration, side: Any) -> tuple[list[Any], Callable[[int], Array]]:
+    """Return what may be told, and the chance of each by its number, shape (V or 1, D)."""
     if side is None:
-        return enumeration
+        return [None], lambda number: np.ones((1, len(enumeration.data)))
     if getattr(side, "whole", False):
         numbers = np.arange(len(enumeration.weight))
-        return replace(enumeration, known=numbers, labels=list(numbers))
+        return list(numbers), lambda number: (numbers == number)[:, None]
+    if hasattr(side, "kernel"):
+        shares = side.kernel(enumeration)
+        return list(np.arange(shares.shape[2])), lambda number: shares[:, :, number]
     if not hasattr(side, "label"):
         raise InputError(
             f"the side information {type(side).__name__} cannot be written out for an exact "
@@ -88,11 +87,27 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
     keys = [key_of(entry) for entry in told]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     group = np.asarray([numbers[key] for key in keys])
+    return [told[keys.index(key)] for key in numbers], lambda number: (group == number)[None]
+
+
+def refine(enumeration: Enumeration, side: Any) -> Enumeration:
+    """Split every ``Nature`` by what the attacker is told.
+
+    Side information that is all of ``Nature`` has a true ``whole``; a function of the data set
+    alone has a method ``label``; a table of chances has a ``kernel``. Other kinds are refused.
+    """
+    if side is None:
+        return enumeration
+    if getattr(side, "whole", False):
+        numbers = np.arange(len(enumeration.weight))
+        return replace(enumeration, known=numbers, labels=list(numbers))
+    labels, told = tells(enumeration, side)
     parts: list[tuple[float, Array, Array, int]] = []
     natures = zip(enumeration.weight, enumeration.sample, enumeration.fresh, strict=True)
-    for chance, sample, fresh in natures:
-        for number in range(len(numbers)):
-            inside, other = sample * (group == number), fresh * (group == number)
+    for nature, (chance, sample, fresh) in enumerate(natures):
+        for number in range(len(labels)):
+            share = told(number)[nature if hasattr(side, "kernel") else 0]
+            inside, other = sample * share, fresh * share
             total = inside.sum()
             if chance * total <= 0:
                 continue
@@ -100,7 +115,6 @@ def refine(enumeration: Enumeration, side: Any) -> Enumeration:
                 raise InputError("side information contradicts every fresh data set")
             parts.append((chance * total, inside / total, other / other.sum(), number))
     weight, sample, fresh, known = map(np.asarray, zip(*parts, strict=True))
-    labels = [told[keys.index(key)] for key in numbers]
     return Enumeration(enumeration.data, weight, sample, fresh, known, labels)
 
 

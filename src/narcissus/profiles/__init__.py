@@ -11,6 +11,7 @@ from narcissus.profiles.profile import (
     sampled_profile,
     smallest,
 )
+from narcissus.profiles.rational import RationalGame, WorstTold, rational_game, worst_told
 from narcissus.profiles.worst_event import (
     WorstEvent,
     WorstNeighbours,
@@ -33,19 +34,23 @@ __all__ = [
     "Bayes",
     "Cover",
     "Profile",
+    "RationalGame",
     "Smallest",
     "WorstEvent",
     "WorstNeighbours",
+    "WorstTold",
     "WrittenFamily",
     "WrittenOut",
     "cover",
     "memorized_information",
     "profile",
+    "rational_game",
     "sampled_profile",
     "smallest",
     "why_not_covered",
     "worst_event",
     "worst_neighbours",
+    "worst_told",
     "write_out",
     "write_out_family",
 ]

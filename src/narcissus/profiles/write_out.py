@@ -34,9 +34,10 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Game
 from narcissus.game.rules import is_own
 from narcissus.knowledge import refine
+from narcissus.knowledge.surprisal import Surprisals, is_listed
 from narcissus.mechanisms.base import ReleaseChannel, WritesConversations, is_interactive
-from narcissus.success.relations.base import table
-from narcissus.success.statements import SAME
+from narcissus.success.relations.base import matched, table
+from narcissus.success.statements import SAME, KeptSurprisal
 from narcissus.worlds.base import Batch, Enumeration, key_of
 from narcissus.worlds.finite import Finite
 
@@ -212,14 +213,30 @@ class WrittenOut:
         if matrix.nnz > 0.1 * matrix.shape[0] * matrix.shape[1]:
             joint = {k: part.toarray() for k, part in joint.items()}  # BLAS is much faster
         released = {k: (world.weight[v, None] * world.sample[v]) @ matrix for k, v in groups}
+        kept, looser = game.kept, game.looser or game.relation
         for part in self.parts():
             holds = table(game.relation, world.data, self.guesses, part)
-            looser = game.looser
-            again = holds if looser is None else table(looser, world.data, self.guesses, part)
+            again = holds if game.looser is None else table(looser, world.data, self.guesses, part)
             for k, v in groups:
+                if kept is not None:
+                    holds = self._counted(game.relation, kept, part, k)
+                    if kept.of_fresh is not None:
+                        again = self._counted(looser, kept.of_fresh, part, k)
                 success = np.asarray(holds @ joint[k])
                 baseline = (again @ world.fresh[v].T) @ np.asarray(released[k])
                 yield Guesses(k, part, success, baseline)
+
+    @cached_property
+    def surprisals(self) -> Surprisals:
+        """How surprising each row stays, for each thing that may be told."""
+        return Surprisals(self.enumeration, self.game.rows_of(self.enumeration.data))
+
+    def _counted(self, relation: Any, kept: KeptSurprisal, part: Numbers, told: int) -> Floats:
+        """Return which guesses recover a row that counts, for one thing told; (guesses, D)."""
+        found = self.surprisals
+        counts = kept.enough(found.told(told), found.plain)
+        rows = (matched(relation, self.enumeration.data, self.guesses, number) for number in part)
+        return np.array([(row & counts).any(axis=1) for row in rows], dtype=np.float64)
 
     def sweep(self, epsilons: Sequence[float]) -> list[Best]:
         """Compute the best attacker at each epsilon, any real numbers, in one pass.
@@ -483,7 +500,7 @@ def written(game: Game, *, limit: int, work: int, abstain: bool) -> WrittenOut:
                 f"the {name} {type(part).__name__} cannot be written out for an exact answer; "
                 "play the game instead"
             )
-    if game.surprisal is not None and game.side is not None:
+    if game.surprisal is not None and not is_listed(game.world, game.side):
         raise InputError("surprisal has no exact answer here; play the game instead")
     enumeration, places = _enumerate(game, limit)
     outcomes = getattr(game.mechanism, "outcomes", None)

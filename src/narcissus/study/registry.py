@@ -28,6 +28,7 @@ WORLD = {
 }
 SIDE_INFORMATION = {
     "candidates": "narcissus.knowledge:Candidates",
+    "listed": "narcissus.knowledge:Listed",
     "nature": "narcissus.knowledge:Hidden",
     "rates": "narcissus.knowledge:Rates",
     "rows": "narcissus.knowledge:KnownRows",

@@ -97,6 +97,11 @@ def table(relation: Any, data: Batch, guesses: Batch, index: Array) -> NDArray[n
     return rows
 
 
+def matched(relation: Targeted, data: Any, guesses: Any, number: Any) -> NDArray[np.bool_]:
+    """Check which rows of each data set a guess recovers, shape (D, n)."""
+    return relation.matches(data, take(guesses, np.full(len(data), number)))
+
+
 def distinct_rows(data: Array) -> Array:
     """Return the distinct records of all data sets, of shape (k,) or (k, d)."""
     return np.unique(data.reshape(-1, *data.shape[2:]), axis=0)

@@ -2,7 +2,7 @@
 
 from narcissus_papers.base import Item
 from narcissus_papers.cohen.baselines import BASELINES, PREDICATES
-from narcissus_papers.cohen.complexity import COMPLEXITY, GUESSING
+from narcissus_papers.cohen.complexity import COMPLEXITY
 from narcissus_papers.cohen.cryptography import CRYPTOGRAPHY, PROTOCOLS, VERIFIERS, VERIFIERS_DRAWN
 from narcissus_papers.cohen.privacy import COMPOSITION, PRIVACY
 from narcissus_papers.cohen.scaling import COUNTING, COVERING, SCALING
@@ -15,7 +15,6 @@ ALL: tuple[Item, ...] = (
     *PROTOCOLS,
     *COMPOSITION,
     *COMPLEXITY,
-    *GUESSING,
     *COUNTING,
     *SCALING,
     *COVERING,

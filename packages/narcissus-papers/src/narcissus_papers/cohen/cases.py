@@ -21,6 +21,7 @@ ROOM = 1e-12
 EPSILONS = (0.0, 0.3, 1.0, 2.0)
 
 EXTRACT = "narcissus extract examples/extraction/copy.toml"
+WRITE = "python examples/statements/write.py"
 """What a user runs on a program that is said to extract."""
 
 

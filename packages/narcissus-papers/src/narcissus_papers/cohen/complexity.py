@@ -11,8 +11,6 @@ bits, read from the left; ``w`` is what follows:
 =========  ===========================================================
 
 Anything else runs for ever. All of the statements about complexity hold in it, exactly.
-
-Examples of appendix D of Cohen et al. 2024, and why nobody can verify an extraction.
 """
 
 from __future__ import annotations
@@ -44,6 +42,7 @@ from narcissus_papers.cohen.cases import (
     EPSILONS,
     EXTRACT,
     ROOM,
+    WRITE,
     Matrix,
     audit_of,
     checked,
@@ -124,7 +123,7 @@ def definition_1_12(_given: Given) -> Reproduced:
     )
 
 
-@COMPLEXITY("Definition D.2", "Conditional complexity and mutual information.", EXTRACT)
+@COMPLEXITY("Definition D.2", "Conditional complexity and mutual information.", f"{WRITE} D.2")
 def definition_d2(_given: Given) -> Reproduced:
     rows = [
         (complexity(x, 0), complexity(x, 0, release(x)), name)
@@ -145,7 +144,7 @@ def definition_d2(_given: Given) -> Reproduced:
     )
 
 
-@COMPLEXITY("Definition D.3", "The same of a set of strings.", EXTRACT)
+@COMPLEXITY("Definition D.3", "The same of a set of strings.", f"{WRITE} D.3")
 def definition_d3(_given: Given) -> Reproduced:
     single = {x: shortest([x]) for x in STRINGS}
     sets = [ball(x, radius) for x in STRINGS for radius in range(LENGTH + 1)]
@@ -462,10 +461,7 @@ def entropy(share: float) -> float:
     return -share * math.log2(share) - (1 - share) * math.log2(1 - share)
 
 
-GUESSING = Statements("003", 0.5)
-
-
-@GUESSING("Example D.4", "Two random strings: one agrees in half of the bits.", EXTRACT)
+@COMPLEXITY("Example D.4", "Two random strings: one agrees in half of the bits.", f"{WRITE} D.4")
 def example_d4(_given: Given) -> Reproduced:
     chance = {d: 1 - (1 - near(d, 0.5)) ** 2 for d in (1, 2, 3, 10, 41, 100, 1001)}
     always = all(min(x.count("0"), x.count("1")) <= LENGTH / 2 for x in STRINGS)
@@ -541,7 +537,7 @@ def halves(strings: int) -> tuple[Held, ...]:
     )
 
 
-@GUESSING("Example D.5", "Agreeing in three quarters of the bits.", EXTRACT)
+@COMPLEXITY("Example D.5", "Agreeing in three quarters of the bits.", f"{WRITE} D.5")
 def example_d5(_given: Given) -> Reproduced:
     filled = [1 - (1 - near(d // 2, 0.5)) ** 2 for d in (2, 4, 10, 82, 1000)]
     toy = [shortest(ball(x, LENGTH // 4)) for x in STRINGS]
@@ -559,12 +555,12 @@ def example_d5(_given: Given) -> Reproduced:
     )
 
 
-@GUESSING("Example D.6", "The same with one of many strings.", EXTRACT)
+@COMPLEXITY("Example D.6", "The same with one of many strings.", f"{WRITE} D.6")
 def example_d6(_given: Given) -> Reproduced:
     return claims(*halves(100))
 
 
-@GUESSING("Definition D.10", "A pseudo-random generator.", audit_of("generator-short-seed"))
+@COMPLEXITY("Definition D.10", "A pseudo-random generator.", audit_of("generator-short-seed"))
 def definition_d10(_given: Given) -> Reproduced:
     d, stretched = 4, 8
     outputs = {hashlib.shake_128(bytes([s])).digest(stretched // 8) for s in range(2**d)}
@@ -603,7 +599,10 @@ def definition_d10(_given: Given) -> Reproduced:
     )
 
 
-@GUESSING(
+@COMPLEXITY(
+    "section D.4.2", "Compressors are heuristics: they find easy patterns.", f"{WRITE} D.4.2"
+)
+@COMPLEXITY(
     "Lemma D.11",
     "If generators exist, no efficient verifier tells a seed from chance.",
     audit_of("verifiers-fooled"),
@@ -657,7 +656,7 @@ def lemma_d11(_given: Given) -> Reproduced:
     )  # fmt: skip
 
 
-@GUESSING("footnote 8", "The same for strings that agree in part.", EXTRACT)
+@COMPLEXITY("footnote 8", "The same for strings that agree in part.", f"{WRITE} footnote-8")
 def footnote_8(_given: Given) -> Reproduced:
     alpha, bits = 0.1, 8192
     one = approximate_prg_example(pseudo_random=False, advantage=alpha, bits=bits, rng=1)

@@ -43,6 +43,7 @@ from narcissus_papers.base import Given, Held, Line, Panel, Reproduced, Statemen
 from narcissus_papers.cohen.cases import (
     EPSILONS,
     ROOM,
+    WRITE,
     Labelled,
     Matrix,
     audit_of,
@@ -603,7 +604,7 @@ def _strings(pseudo_random: bool) -> tuple[NDArray[np.uint8], bool]:
 @VERIFIERS(
     "Algorithm D.12",
     "Evidence from a seed or from chance, and verifiers that judge it.",
-    audit_of("verifiers-fooled"),
+    f"{WRITE} D.12",
 )
 def algorithm_d12(_given: Given) -> Reproduced:
     (fake, one), (real, other) = _strings(True), _strings(False)

@@ -242,7 +242,7 @@ def definition_21(_given: Given) -> Reproduced:
 @SAFETY(
     "Definition 3.1",
     "Extraction-safety: data and fresh data come from one distribution, drawn first.",
-    "examples average-is-safe",
+    "examples worst-told && narcissus profile worst-told.toml --rational",
 )
 def definition_31(_given: Given) -> Reproduced:
     same = [small_delta(SmallTardos(*s), sums) == exact_average_delta(*s) for s in POPULATIONS]

@@ -288,7 +288,7 @@ SIDE_INFORMATION = Statements("004", 0.5, prefix="narcissus ")
 @SIDE_INFORMATION(
     "Definition 4.1",
     "Extraction-safety with every side information: fresh data fit what is known.",
-    "examples known-rows",
+    "examples worst-told && narcissus profile worst-told.toml --worst-told 2 --sees bag",
 )
 def definition_41(_given: Given) -> Reproduced:
     known = [limit_given_rows(40, 400, 0.04, r) for r in (0, 20, 30, 39)]
